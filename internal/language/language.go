@@ -1,0 +1,71 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package language tells which of Eino's two languages is set.
+//
+// Eino has a setter, adk.SetLanguage, but no getter. This package asks a text
+// that Eino localises publicly, the description of its own tool_search, and
+// looks only at whether it holds Han characters, so that a change of Eino's
+// wording changes nothing here.
+package language
+
+import (
+	"context"
+	"sync"
+	"unicode"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+)
+
+// Chinese reports whether adk.SetLanguage has chosen Chinese. It follows later
+// changes of the setting, and is safe for concurrent use.
+func Chinese() bool {
+	p := probe()
+	if p == nil {
+		return false
+	}
+	info, err := p.Info(context.Background())
+	return err == nil && info != nil && hasHan(info.Desc)
+}
+
+// Pick returns the text of the language that is set.
+func Pick(english, chinese string) string {
+	if Chinese() {
+		return chinese
+	}
+	return english
+}
+
+// probe is Eino's own tool_search, whose Info is localised at every call; nil
+// where Eino no longer offers it.
+var probe = sync.OnceValue(func() tool.BaseTool {
+	ctx := context.Background()
+	mw, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{stub{}}})
+	if err != nil {
+		return nil
+	}
+	_, rc, err := mw.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	if err != nil || rc == nil || len(rc.Tools) == 0 {
+		return nil
+	}
+	return rc.Tools[0]
+})
+
+// stub is a tool that exists only because Eino's constructor wants one.
+type stub struct{}
+
+func (stub) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "language_probe"}, nil
+}
+
+func hasHan(s string) bool {
+	for _, r := range s {
+		if r >= 0x2E80 && unicode.Is(unicode.Han, r) {
+			return true
+		}
+	}
+	return false
+}
