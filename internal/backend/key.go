@@ -1,0 +1,102 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+// This file makes one safe path element from any identifier.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// MaxComponent is the greatest length in bytes of what [Component] returns. It
+// leaves room below the 255 bytes that common file systems allow an element,
+// for what a caller wants to add.
+const MaxComponent = 128
+
+// escape starts every escape in a name. No well-formed id contains it, so an
+// escaped name can never be mistaken for an id that was left as it is. Unlike
+// the percent sign it is not undone by what takes a path for a URL.
+const escape = '='
+
+// hashMark separates the readable start of a long name from its hash. In an
+// escaped name [escape] is always followed by two hexadecimal digits, so the
+// mark cannot come out of an escape.
+const hashMark = "=="
+
+// WellFormed reports whether id can be a path element as it is: one to
+// [MaxComponent] bytes from [A-Za-z0-9_.:-], and not only dots.
+func WellFormed(id string) bool {
+	if len(id) > MaxComponent || strings.Trim(id, ".") == "" {
+		return false
+	}
+	for i := range len(id) {
+		if !plain(id[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Component returns a path element for id. Different ids get different elements
+// (of those too long to be kept, as surely as SHA-256 has no collisions), and no
+// id yields an element that leaves its directory.
+//
+// A well-formed id stays as it is. In every other one each byte outside
+// [A-Za-z0-9_.:-] becomes "=" and two hexadecimal digits; the empty id becomes
+// "="; of an id of dots only the dots are escaped; and a result longer than
+// [MaxComponent] is cut and ends in "==" and the SHA-256 of the id.
+//
+// Two things are up to the store. On a file system that ignores case, ids that
+// differ in nothing else are one file; a [Creator] says so with fs.ErrExist. And
+// ':', which real call ids contain ("functions.grep:0"), has a meaning of its own
+// on Windows, where [Dir] escapes it on disk.
+func Component(id string) string {
+	if WellFormed(id) {
+		return id
+	}
+	if id == "" {
+		return string(escape)
+	}
+	name := escaped(id)
+	if len(name) <= MaxComponent {
+		return name
+	}
+	sum := sha256.Sum256([]byte(id))
+	keep := MaxComponent - len(hashMark) - hex.EncodedLen(len(sum))
+	return whole(name, keep) + hashMark + hex.EncodeToString(sum[:])
+}
+
+// escaped writes every byte of id that needs it as an escape. Only the start of
+// a long id is looked at: the rest of its name is a hash.
+func escaped(id string) string {
+	const digits = "0123456789abcdef"
+	id = id[:min(len(id), MaxComponent+1)]
+	onlyDots := strings.Trim(id, ".") == ""
+	var b strings.Builder
+	for i := range len(id) {
+		if c := id[i]; plain(c) && !onlyDots {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{escape, digits[c>>4], digits[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// whole returns the start of an escaped name, at most n bytes, without a part of
+// an escape at its end.
+func whole(name string, n int) string {
+	name = name[:min(len(name), n)]
+	if i := strings.LastIndexByte(name, escape); i >= 0 && i > len(name)-3 {
+		name = name[:i]
+	}
+	return name
+}
+
+func plain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '_' || c == '.' || c == ':' || c == '-'
+}
