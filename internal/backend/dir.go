@@ -1,0 +1,203 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+// This file holds the store that keeps contents in a directory: how they get in.
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+)
+
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+// placeTries bounds how often a directory is made again because DeleteOlderThan
+// removed it, empty, before a file was in it.
+const placeTries = 5
+
+// Dir keeps contents as files below one directory: "/a/b" is a/b in it, as it is
+// (on Windows the characters that it reserves are escaped). Directories that it
+// makes are 0700 and files 0600; a directory that exists keeps its mode.
+//
+// Nothing outside the directory is ever read or written, whatever the names and
+// whatever is in the directory: all access goes through [os.Root], and symbolic
+// links are refused, also those that stay inside. A file is written under a
+// temporary name, synced, and then put in place, so that it is there whole or not
+// at all, after a crash too.
+//
+// It has all the powers: [Backend], [Reader], [RangeReader], [Creator] and
+// [Cleaner], streams in both directions, and is safe for concurrent use by any
+// number of goroutines and processes. Two promises need more: on a file system
+// without hard links a Create by two processes at once may let the later win,
+// and a file that another process writes again while DeleteOlderThan looks at it
+// may be deleted.
+//
+// The directory should be the store's own. It must not be deleted while the
+// store is open.
+type Dir struct {
+	root *os.Root
+
+	// link makes a second name for a file, and fails if the name is taken.
+	link func(dir *os.Root, from, to string) error
+
+	// publish orders what changes a name with what looks at it before deleting it.
+	publish sync.Mutex
+}
+
+var (
+	_ Backend     = (*Dir)(nil)
+	_ Reader      = (*Dir)(nil)
+	_ RangeReader = (*Dir)(nil)
+	_ Creator     = (*Dir)(nil)
+	_ Cleaner     = (*Dir)(nil)
+)
+
+// NewDir opens the store in the directory dir, a path of the machine, and makes
+// the directory, with its parents, if it is missing.
+func NewDir(dir string) (*Dir, error) {
+	if dir == "" {
+		return nil, errors.New("backend: opening a directory store: no directory is named")
+	}
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return nil, fmt.Errorf("backend: making the directory of a store: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("backend: opening a directory store: %w", err)
+	}
+	return &Dir{root: root, link: (*os.Root).Link}, nil
+}
+
+// Close frees the directory. Afterwards every method returns an error; what
+// ReadRange returned before can still be read.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Write implements [Backend].
+func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	if err := d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace); err != nil {
+		return failed("writing", req.FilePath, err)
+	}
+	return nil
+}
+
+// Create implements [Creator]. It holds one buffer of 64 KiB.
+func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) error {
+	err := d.free(ctx, filePath)
+	if err == nil {
+		err = d.save(ctx, filePath, content, d.exclusive)
+	}
+	if err != nil {
+		return failed("creating", filePath, err)
+	}
+	return nil
+}
+
+// free is an error if the name is taken, by whatever.
+func (d *Dir) free(ctx context.Context, filePath string) error {
+	name, err := diskName(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	at, err := d.locate(name, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	return taken(at)
+}
+
+// save writes content to a temporary file beside its place and then has put move
+// it there. Nothing is left behind when it fails.
+func (d *Dir) save(ctx context.Context, filePath string, content io.Reader, put func(place, string) error) error {
+	name, err := diskName(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	at, temp, err := d.openTemp(name)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	tempName := filepath.Base(temp.Name())
+	defer at.dir.Remove(tempName) // gone already if all went well
+	if err := fill(ctx, temp, content); err != nil {
+		return err
+	}
+	if err := put(at, tempName); err != nil {
+		return err
+	}
+	syncDir(at.dir)
+	return nil
+}
+
+// fill writes content to f, syncs and closes it, whatever happens.
+func fill(ctx context.Context, f *os.File, content io.Reader) (err error) {
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if err := pour(ctx, f, content); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// openTemp makes the directory of name and a temporary file in it.
+func (d *Dir) openTemp(name string) (at place, temp *os.File, err error) {
+	for range placeTries {
+		if at, err = d.locate(name, true); err == nil {
+			temp, err = at.dir.OpenFile(tempPrefix+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+			if err == nil {
+				return at, temp, nil
+			}
+			at.close()
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return place{}, nil, err
+}
+
+// replace puts a temporary file in the place of whatever file is there.
+func (d *Dir) replace(at place, temp string) error {
+	d.publish.Lock()
+	defer d.publish.Unlock()
+	if info, err := at.dir.Lstat(at.base); err == nil && !info.Mode().IsRegular() {
+		return errNotPlain
+	}
+	return at.dir.Rename(temp, at.base)
+}
+
+// exclusive puts a temporary file in its place if that is free. Where there are
+// no hard links it can only look first.
+func (d *Dir) exclusive(at place, temp string) error {
+	d.publish.Lock()
+	defer d.publish.Unlock()
+	err := d.link(at.dir, temp, at.base)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := taken(at); err != nil {
+		return err
+	}
+	return at.dir.Rename(temp, at.base)
+}

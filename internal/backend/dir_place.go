@@ -1,0 +1,194 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+// This file finds the place of a name on disk without following symbolic links.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strings"
+)
+
+// tempPrefix starts the names of files that are not complete yet. No name in the
+// store may have an element that starts with it.
+const tempPrefix = ".leanctx-"
+
+// errNotPlain says that something in the store's directory is neither a plain
+// file nor a plain directory: a symbolic link, a device, or one for the other.
+var errNotPlain = errors.New("not a plain file or directory")
+
+// place is where a name is on disk: its directory, open, and its last element.
+type place struct {
+	dir   *os.Root
+	base  string
+	owned bool // dir is to be closed
+}
+
+func (p place) close() {
+	if p.owned {
+		p.dir.Close()
+	}
+}
+
+// locate opens the directory of name, element by element, and makes what is
+// missing if it is told to. An empty name is a place in the store's directory
+// with an empty base.
+func (d *Dir) locate(name string, create bool) (place, error) {
+	at := place{dir: d.root}
+	parent, base := path.Split(name)
+	for element := range strings.SplitSeq(strings.TrimSuffix(parent, "/"), "/") {
+		if element == "" {
+			continue
+		}
+		next, err := enter(at.dir, element, create)
+		at.close()
+		if err != nil {
+			return place{}, err
+		}
+		at = place{dir: next, owned: true}
+	}
+	at.base = base
+	return at, nil
+}
+
+// enter opens a directory. os.Root would follow a symbolic link that stays
+// inside; what was opened must therefore be the very thing that was looked at.
+func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
+	if create {
+		if err := dir.Mkdir(element, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	seen, err := dir.Lstat(element)
+	if err != nil {
+		return nil, err
+	}
+	if seen.Mode().IsRegular() && !create {
+		return nil, fs.ErrNotExist // a file holds no files
+	}
+	if !seen.IsDir() {
+		return nil, errNotPlain
+	}
+	next, err := dir.OpenRoot(element)
+	if err != nil {
+		return nil, err
+	}
+	if got, err := next.Stat("."); err != nil || !os.SameFile(seen, got) {
+		next.Close()
+		return nil, errors.Join(errNotPlain, err)
+	}
+	return next, nil
+}
+
+// openFile opens a plain file for reading; see enter.
+func openFile(at place) (*os.File, fs.FileInfo, error) {
+	seen, err := at.dir.Lstat(at.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	if seen.IsDir() {
+		return nil, nil, fs.ErrNotExist
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, nil, errNotPlain
+	}
+	f, err := at.dir.Open(at.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil || !os.SameFile(seen, info) {
+		f.Close()
+		return nil, nil, errors.Join(errNotPlain, err)
+	}
+	return f, info, nil
+}
+
+// taken is fs.ErrExist if anything has the name.
+func taken(at place) error {
+	_, err := at.dir.Lstat(at.base)
+	switch {
+	case err == nil:
+		return fs.ErrExist
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return err
+	}
+}
+
+// syncDir makes a new name durable where a directory can be synced. Where it
+// cannot, the file is complete all the same, so an error says nothing.
+func syncDir(dir *os.Root) {
+	if f, err := dir.Open("."); err == nil {
+		_ = f.Sync()
+		f.Close()
+	}
+}
+
+// diskName is Name as it is written on this machine's disk.
+func diskName(ctx context.Context, filePath string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	name, err := Name(filePath)
+	if err != nil {
+		return "", err
+	}
+	return onDisk(runtime.GOOS, name)
+}
+
+func onDisk(goos, name string) (string, error) {
+	elements := strings.Split(name, "/")
+	for i, element := range elements {
+		if strings.HasPrefix(strings.ToLower(element), tempPrefix) {
+			return "", fmt.Errorf("names must not start with %q: %w", tempPrefix, fs.ErrInvalid)
+		}
+		if goos == "windows" {
+			elements[i] = windowsElement(element)
+		}
+	}
+	return strings.Join(elements, "/"), nil
+}
+
+// windowsElement escapes, as [Component] does, what Windows forbids in a name or
+// reads a meaning into: reserved characters, a dot or space at the end, device
+// names. The escape itself is escaped too, so no two elements become one.
+func windowsElement(element string) string {
+	const reserved = `<>:"\|?*` + string(escape)
+	device := isDevice(element)
+	var b strings.Builder
+	for i := range len(element) {
+		c := element[i]
+		last := i == len(element)-1 && (c == '.' || c == ' ')
+		if c < ' ' || strings.IndexByte(reserved, c) >= 0 || last || device && i == 0 {
+			fmt.Fprintf(&b, "%c%02x", escape, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// isDevice reports whether Windows takes a name, whatever its extension, for a
+// device.
+func isDevice(element string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(element), ".")
+	switch stem = strings.TrimRight(stem, " "); stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	const ports = "0123456789¹²³"
+	number, isPort := strings.CutPrefix(stem, "COM")
+	if !isPort {
+		number, isPort = strings.CutPrefix(stem, "LPT")
+	}
+	return isPort && number != "" && strings.Trim(number, ports) == ""
+}

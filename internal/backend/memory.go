@@ -1,0 +1,244 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+// This file holds the store that keeps contents in memory.
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+)
+
+// DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
+const DefaultMemoryBytes = 256 << 20
+
+// fileCost is what a file counts for besides its name and content, so that a
+// store of empty files is bounded as well.
+const fileCost = 128
+
+// Memory keeps contents in memory, up to a number of bytes. When a new one does
+// not fit, the oldest go: those whose last write is longest ago. What went is
+// missing from then on, and cannot be read back. Nothing survives the process.
+//
+// It has all the powers: [Backend], [Reader], [RangeReader], [Creator] and
+// [Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
+type Memory struct {
+	max int64
+	now func() time.Time
+
+	mu    sync.Mutex
+	used  int64
+	files map[string]*list.Element // of *file
+	order list.List                // oldest write first
+}
+
+// file never changes once it is in a Memory.
+type file struct {
+	name, content string
+	written       time.Time
+}
+
+func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
+
+var (
+	_ Backend     = (*Memory)(nil)
+	_ Reader      = (*Memory)(nil)
+	_ RangeReader = (*Memory)(nil)
+	_ Creator     = (*Memory)(nil)
+	_ Cleaner     = (*Memory)(nil)
+)
+
+// NewMemory returns an empty store bounded to maxBytes of contents, names and 128
+// bytes for each file. Zero or less means [DefaultMemoryBytes]: there is no
+// store without a bound. A single content that alone is above the bound is
+// refused, and takes nothing else with it. A content that is being streamed into
+// [Memory.Create] is held beside the bound until it is complete.
+func NewMemory(maxBytes int64) *Memory {
+	if maxBytes <= 0 {
+		maxBytes = DefaultMemoryBytes
+	}
+	return &Memory{max: maxBytes, now: time.Now, files: make(map[string]*list.Element)}
+}
+
+// Write implements [Backend]. The content is kept without a copy.
+func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	name, err := m.name(ctx, req.FilePath)
+	if err == nil {
+		err = m.put(&file{name: name, content: req.Content}, true)
+	}
+	if err != nil {
+		return failed("writing", req.FilePath, err)
+	}
+	return nil
+}
+
+// Create implements [Creator].
+func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) error {
+	name, err := m.name(ctx, filePath)
+	if err == nil {
+		err = m.create(ctx, name, content)
+	}
+	if err != nil {
+		return failed("creating", filePath, err)
+	}
+	return nil
+}
+
+func (m *Memory) create(ctx context.Context, name string, content io.Reader) error {
+	if m.get(name) != nil {
+		return fs.ErrExist
+	}
+	b := &boundedBuilder{max: m.max}
+	if err := pour(ctx, b, content); err != nil {
+		return err
+	}
+	return m.put(&file{name: name, content: b.String()}, false)
+}
+
+// Read implements [Reader].
+func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	f, err := m.open(ctx, req.FilePath)
+	if err != nil {
+		return nil, failed("reading", req.FilePath, err)
+	}
+	if wantsAll(req) {
+		return &filesystem.FileContent{Content: f.content}, nil
+	}
+	content, err := lines(strings.NewReader(f.content), req)
+	return &filesystem.FileContent{Content: content}, err
+}
+
+// ReadRange implements [RangeReader].
+func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	f, err := m.open(ctx, filePath)
+	if err == nil && offset < 0 {
+		err = errNegativeOffset(offset)
+	}
+	if err != nil {
+		return nil, 0, failed("reading", filePath, err)
+	}
+	size := int64(len(f.content))
+	from, n := span(size, offset, length)
+	return io.NopCloser(strings.NewReader(f.content[from : from+n])), size, nil
+}
+
+// DeleteOlderThan implements [Cleaner].
+func (m *Memory) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
+	below, err := dirName(dir)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return 0, failed("cleaning", dir, err)
+	}
+	if below != "" {
+		below += "/"
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	deleted := 0
+	for e := m.order.Front(); e != nil; {
+		next := e.Next()
+		if f := e.Value.(*file); f.written.Before(t) && strings.HasPrefix(f.name, below) {
+			m.remove(e)
+			deleted++
+		}
+		e = next
+	}
+	return deleted, nil
+}
+
+func (m *Memory) name(ctx context.Context, filePath string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return Name(filePath)
+}
+
+func (m *Memory) open(ctx context.Context, filePath string) (*file, error) {
+	name, err := m.name(ctx, filePath)
+	if err != nil {
+		return nil, err
+	}
+	if f := m.get(name); f != nil {
+		return f, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m *Memory) get(name string) *file {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.files[name]; e != nil {
+		return e.Value.(*file)
+	}
+	return nil
+}
+
+// put makes f visible as the newest file and lets the oldest go.
+func (m *Memory) put(f *file, replace bool) error {
+	cost := f.cost()
+	if cost > m.max {
+		return errTooLarge(m.max)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old := m.files[f.name]; old != nil {
+		if !replace {
+			return fs.ErrExist
+		}
+		m.remove(old)
+	}
+	for m.used+cost > m.max {
+		m.remove(m.order.Front())
+	}
+	f.written = m.now()
+	m.files[f.name] = m.order.PushBack(f)
+	m.used += cost
+	return nil
+}
+
+// remove takes a file out; m.mu is held.
+func (m *Memory) remove(e *list.Element) {
+	f := m.order.Remove(e).(*file)
+	delete(m.files, f.name)
+	m.used -= f.cost()
+}
+
+// boundedBuilder collects a stream, and fails as soon as it is too long.
+type boundedBuilder struct {
+	strings.Builder
+	max int64
+}
+
+func (b *boundedBuilder) Write(p []byte) (int, error) {
+	if int64(b.Len()+len(p)) > b.max {
+		return 0, errTooLarge(b.max)
+	}
+	return b.Builder.Write(p)
+}
+
+// String gives back the spare memory of a builder that grew far ahead of need.
+func (b *boundedBuilder) String() string {
+	if s := b.Builder.String(); b.Cap()-len(s) > len(s)/8 {
+		return strings.Clone(s)
+	}
+	return b.Builder.String()
+}
+
+func errTooLarge(limit int64) error {
+	return fmt.Errorf("content is larger than the whole store (%d bytes)", limit)
+}
+
+func errNegativeOffset(offset int64) error {
+	return fmt.Errorf("negative offset %d: %w", offset, fs.ErrInvalid)
+}

@@ -1,0 +1,57 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+// This file turns the file paths that callers use into names inside a store.
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+const (
+	maxName    = 1024 // bytes of a whole name: far below what systems allow a path
+	maxElement = 255  // bytes between two slashes: what common file systems allow
+)
+
+// Name returns the name inside a store that filePath stands for: relative, with
+// single slashes, without "." and "..". "/a/b", "a//b" and "a/c/../b" are one
+// name. A path that names nothing or points out of the store, that holds a NUL
+// byte, or that is too long (1,024 bytes, 255 between two slashes) is an error
+// for which errors.Is(err, fs.ErrInvalid) is true.
+func Name(filePath string) (string, error) {
+	name := path.Clean(strings.TrimLeft(filePath, "/"))
+	switch {
+	case strings.ContainsRune(filePath, 0):
+		return "", fmt.Errorf("NUL byte in the path: %w", fs.ErrInvalid)
+	case name == ".":
+		return "", fmt.Errorf("the path names no file: %w", fs.ErrInvalid)
+	case name == ".." || strings.HasPrefix(name, "../"):
+		return "", fmt.Errorf("the path leaves the store: %w", fs.ErrInvalid)
+	case len(name) > maxName:
+		return "", fmt.Errorf("path of %d bytes: %w", len(name), fs.ErrInvalid)
+	}
+	for element := range strings.SplitSeq(name, "/") {
+		if len(element) > maxElement {
+			return "", fmt.Errorf("path element of %d bytes: %w", len(element), fs.ErrInvalid)
+		}
+	}
+	return name, nil
+}
+
+// dirName is Name for a directory, where the store itself ("") is one too.
+func dirName(dir string) (string, error) {
+	if strings.Trim(dir, "/.") == "" && !strings.Contains(dir, "..") {
+		return "", nil
+	}
+	return Name(dir)
+}
+
+// failed is the error of a store's method: what it was doing, to what, and why it
+// could not.
+func failed(doing, filePath string, err error) error {
+	return fmt.Errorf("backend: %s %q: %w", doing, filePath, err)
+}
