@@ -1,0 +1,225 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file reads and writes the values that several servers share: dates,
+// times, zones and numbers.
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // so that zones are known on a machine without a zone database
+)
+
+var dateLayouts = []string{
+	"2006-01-02", "2006/01/02", "2006.01.02", "20060102", "2006-1-2", "2006/1/2", "2006年1月2日",
+	"2 January 2006", "2 Jan 2006", "January 2, 2006", "Jan 2, 2006", "January 2 2006", "Jan 2 2006",
+	"Monday, 2 January 2006", "Monday, January 2, 2006",
+}
+
+var clockLayouts = []string{"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04PM", "3 PM", "3PM"}
+
+// now is the clock of every tool that reads one.
+var now = time.Now
+
+// parseDate reads a day, at midnight UTC.
+func parseDate(text string) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if day, ok := relativeDay(text, time.UTC); ok {
+		return day, nil
+	}
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is not a date; write it as YYYY-MM-DD, such as 2024-02-29", text)
+}
+
+func relativeDay(text string, zone *time.Location) (time.Time, bool) {
+	shift, ok := map[string]int{"today": 0, "tomorrow": 1, "yesterday": -1, "今天": 0, "明天": 1, "昨天": -1}[strings.ToLower(text)]
+	if !ok {
+		return time.Time{}, false
+	}
+	t := now().In(zone)
+	return time.Date(t.Year(), t.Month(), t.Day()+shift, 0, 0, 0, 0, zone), true
+}
+
+// parseTime reads a moment in the zone, which a time with an offset of its own
+// overrules. A clock time alone is one of today.
+func parseTime(text string, zone *time.Location) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if strings.EqualFold(text, "now") || text == "现在" {
+		return now().In(zone), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.RFC1123Z, "2006-01-02 15:04:05 -0700", "2006-01-02 15:04 -0700"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if t, ok := dayAndClock(text, zone); ok {
+		return t, nil
+	}
+	if t, err := parseDate(text); err == nil {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, zone), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time; write it as YYYY-MM-DD HH:MM, such as 2024-02-29 15:30", text)
+}
+
+// dayAndClock reads a clock time, with a date before it or without.
+func dayAndClock(text string, zone *time.Location) (time.Time, bool) {
+	upper := strings.ToUpper(strings.Replace(text, "T", " ", 1))
+	for _, clock := range clockLayouts {
+		if t, err := time.Parse(clock, upper); err == nil {
+			day, _ := relativeDay("today", zone)
+			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone), true
+		}
+		for cut := strings.LastIndexByte(upper, ' '); cut > 0; cut = strings.LastIndexByte(upper[:cut], ' ') {
+			t, err := time.Parse(clock, upper[cut+1:])
+			if err != nil {
+				continue
+			}
+			day, err := parseDate(text[:cut])
+			if err != nil {
+				continue
+			}
+			return time.Date(day.Year(), day.Month(), day.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// readableDate writes a day with its weekday.
+func readableDate(t time.Time) string { return t.Format("2006-01-02 (Monday)") }
+
+// plain writes a number as people do: no noise digits, no exponent unless it is huge or tiny.
+func plain(f float64) string {
+	if f == 0 {
+		return "0"
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 12, 64), 64)
+	if err != nil || math.Abs(rounded) >= 1e15 || math.Abs(rounded) < 1e-6 {
+		return strconv.FormatFloat(f, 'g', 12, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+func plainList(numbers []float64) string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = plain(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// finite answers with a number, refusing what is none.
+func finite(f float64) (string, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "", fmt.Errorf("the result is not a finite number; use smaller or other values")
+	}
+	return plain(f), nil
+}
+
+// grouped writes digits in groups of three.
+func grouped(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	head, tail, fraction := strings.Cut(digits, ".")
+	var out strings.Builder
+	for i, d := range head {
+		if i > 0 && (len(head)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	if fraction {
+		return sign + out.String() + "." + tail
+	}
+	return sign + out.String()
+}
+
+// money writes an amount with two decimals.
+func money(f float64) (string, error) {
+	if math.IsNaN(f) || math.Abs(f) > 1e15 {
+		return "", fmt.Errorf("the amount is beyond what can be computed; use smaller values")
+	}
+	return grouped(strconv.FormatFloat(f, 'f', 2, 64)), nil
+}
+
+// parseDuration is time.ParseDuration with weeks and days before it.
+func parseDuration(text string) (time.Duration, error) {
+	rest := strings.ReplaceAll(strings.ToLower(text), " ", "")
+	negative := strings.HasPrefix(rest, "-")
+	rest = strings.TrimLeft(rest, "+-")
+	var days float64
+	for _, unit := range []struct {
+		mark string
+		days float64
+	}{{"w", 7}, {"d", 1}} {
+		if head, tail, ok := strings.Cut(rest, unit.mark); ok {
+			n, err := strconv.ParseFloat(head, 64)
+			if err != nil || n < 0 || days+n*unit.days > 100000 {
+				return 0, badDuration(text)
+			}
+			days, rest = days+n*unit.days, tail
+		}
+	}
+	total := time.Duration(days * 24 * float64(time.Hour))
+	if rest != "" {
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			return 0, badDuration(text)
+		}
+		total += d
+	}
+	if total < 0 || text == "" {
+		return 0, badDuration(text)
+	}
+	if negative {
+		total = -total
+	}
+	return total, nil
+}
+
+func badDuration(text string) error {
+	return fmt.Errorf("%q is not a duration; write it as 1h30m, 45s or 2d4h (at most 290 years)", text)
+}
+
+// spell writes a duration in words.
+func spell(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "minus ", -d
+	}
+	var out []string
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := d / unit.size; n > 0 {
+			out = append(out, counted(int(n), unit.name))
+			d -= n * unit.size
+		}
+	}
+	if d > 0 || len(out) == 0 {
+		out = append(out, plain(d.Seconds())+" seconds")
+	}
+	return sign + strings.Join(out, " ")
+}
+
+// counted writes a number and its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

@@ -1,0 +1,235 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of clock times, durations and time zones.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino/components/tool"
+)
+
+func timeServer() Server {
+	return Server{Name: "time", Title: "Clock times, durations and time zones", Tools: []tool.BaseTool{
+		define("time__now", "Tells the current date and time in a time zone.", timeNow),
+		define("time__convert_zone", "Converts a time from one time zone to another, with daylight saving taken into account.", timeConvert),
+		define("time__zone_offset", "Gives a time zone's offset from UTC and its abbreviation at a moment.", timeOffset),
+		define("time__zone_difference", "Says how many hours one time zone is ahead of or behind another.", timeZoneDifference),
+		define("time__find_zone", "Finds the IANA time zone names for a city, a country or part of a zone's name.", timeFindZone),
+		define("time__is_daylight_saving", "Says whether daylight saving time (summer time) is in force in a time zone at a moment.", timeDaylight),
+		define("time__from_unix", "Turns a Unix timestamp (seconds or milliseconds since 1970) into a readable time.", timeFromUnix),
+		define("time__to_unix", "Turns a date and time into a Unix timestamp in seconds since 1970.", timeToUnix),
+		define("time__format", "Rewrites a time in a named format such as RFC 3339, RFC 1123, ISO week or twelve-hour clock.", timeFormat),
+		define("time__parse_duration", "Reads a duration such as 1h30m or 2d4h and gives it in seconds, minutes, hours and days.", timeParseDuration),
+		define("time__format_seconds", "Writes a number of seconds as days, hours, minutes and seconds.", timeFormatSeconds),
+		define("time__add_duration", "Adds a duration such as 90m or 1d12h to a time; a leading minus subtracts it.", timeAdd),
+		define("time__difference", "Measures how much time lies between two moments.", timeDifference),
+	}}
+}
+
+type zoneIn struct {
+	Zone string `json:"zone,omitempty" jsonschema:"default=UTC" jsonschema_description:"Time zone: an IANA name such as Europe/Berlin, a large city, or an offset such as +08:00"`
+}
+
+type momentIn struct {
+	Time string `json:"time" jsonschema_description:"The moment, as YYYY-MM-DD HH:MM or RFC 3339; or the word now"`
+	zoneIn
+}
+
+// moment reads the two together.
+func (in momentIn) moment() (time.Time, error) {
+	zone, err := loadZone(in.Zone)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := parseTime(in.Time, zone)
+	return t.In(zone), err
+}
+
+const timeLayout = "2006-01-02 15:04:05 MST (Monday)"
+
+func timeNow(in zoneIn) (string, error) {
+	t, err := momentIn{Time: "now", zoneIn: in}.moment()
+	return t.Format(timeLayout), err
+}
+
+type convertZoneIn struct {
+	Time     string `json:"time" jsonschema_description:"The time to convert, as YYYY-MM-DD HH:MM, or HH:MM for today"`
+	FromZone string `json:"from_zone" jsonschema_description:"The time zone that the time is given in: an IANA name, a large city or an offset"`
+	ToZone   string `json:"to_zone" jsonschema_description:"The time zone wanted: an IANA name, a large city or an offset"`
+}
+
+func timeConvert(in convertZoneIn) (string, error) {
+	to, err := loadZone(in.ToZone)
+	if err != nil {
+		return "", err
+	}
+	t, err := momentIn{Time: in.Time, zoneIn: zoneIn{in.FromZone}}.moment()
+	if err != nil {
+		return "", err
+	}
+	return t.Format(timeLayout) + " is " + t.In(to).Format(timeLayout), nil
+}
+
+type offsetIn struct {
+	Zone string `json:"zone" jsonschema_description:"Time zone: an IANA name such as Asia/Tokyo, or a large city"`
+	Time string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment, as YYYY-MM-DD HH:MM"`
+}
+
+func (in offsetIn) moment() (time.Time, error) {
+	return momentIn{Time: in.Time, zoneIn: zoneIn{in.Zone}}.moment()
+}
+
+func timeOffset(in offsetIn) (string, error) {
+	t, err := in.moment()
+	return t.Format("UTC-07:00 (MST)"), err
+}
+
+type twoZonesIn struct {
+	FromZone string `json:"from_zone" jsonschema_description:"The first time zone or city"`
+	ToZone   string `json:"to_zone" jsonschema_description:"The second time zone or city"`
+	Time     string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment to compare them at, as YYYY-MM-DD HH:MM"`
+}
+
+func timeZoneDifference(in twoZonesIn) (string, error) {
+	from, err := offsetIn{in.FromZone, in.Time}.moment()
+	if err != nil {
+		return "", err
+	}
+	to, err := loadZone(in.ToZone)
+	if err != nil {
+		return "", err
+	}
+	_, a := from.Zone()
+	_, b := from.In(to).Zone()
+	hours := plain(math.Abs(float64(b-a)) / 3600)
+	switch {
+	case b > a:
+		return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone, hours, in.FromZone), nil
+	case b < a:
+		return fmt.Sprintf("%s is %s hours behind %s", in.ToZone, hours, in.FromZone), nil
+	}
+	return fmt.Sprintf("%s and %s have the same time", in.ToZone, in.FromZone), nil
+}
+
+type placeIn struct {
+	Place string `json:"place" jsonschema_description:"A city, a country or part of a zone's name, such as berlin"`
+}
+
+func timeFindZone(in placeIn) (string, error) {
+	found := zonesLike(in.Place)
+	if len(found) == 0 {
+		zone, err := loadZone(in.Place)
+		if err != nil {
+			return "", err
+		}
+		return zone.String(), nil
+	}
+	return strings.Join(found, "\n"), nil
+}
+
+func timeDaylight(in offsetIn) (string, error) {
+	t, err := in.moment()
+	if err != nil {
+		return "", err
+	}
+	if t.IsDST() {
+		return "yes, daylight saving time: " + t.Format("UTC-07:00 (MST)"), nil
+	}
+	return "no, standard time: " + t.Format("UTC-07:00 (MST)"), nil
+}
+
+type fromUnixIn struct {
+	Timestamp int64 `json:"timestamp" jsonschema_description:"Seconds since 1970-01-01 UTC; values above 100000000000 are taken as milliseconds"`
+	zoneIn
+}
+
+func timeFromUnix(in fromUnixIn) (string, error) {
+	zone, err := loadZone(in.Zone)
+	if err != nil {
+		return "", err
+	}
+	t := time.Unix(in.Timestamp, 0)
+	if in.Timestamp > 1e11 || in.Timestamp < -1e11 {
+		t = time.UnixMilli(in.Timestamp)
+	}
+	if y := t.Year(); y < -9999 || y > 9999 {
+		return "", fmt.Errorf("the timestamp %d is outside the years that have dates", in.Timestamp)
+	}
+	return t.In(zone).Format(timeLayout), nil
+}
+
+func timeToUnix(in momentIn) (string, error) {
+	t, err := in.moment()
+	return strconv.FormatInt(t.Unix(), 10), err
+}
+
+type formatTimeIn struct {
+	momentIn
+	Format string `json:"format" jsonschema:"enum=rfc3339,enum=rfc1123,enum=rfc822,enum=iso_week,enum=us,enum=twelve_hour,enum=date,enum=clock" jsonschema_description:"The format wanted"`
+}
+
+func timeFormat(in formatTimeIn) (string, error) {
+	t, err := in.moment()
+	if in.Format == "iso_week" {
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%d-W%02d-%d", year, week, (int(t.Weekday())+6)%7+1), err
+	}
+	layouts := map[string]string{"rfc3339": time.RFC3339, "rfc1123": time.RFC1123Z, "rfc822": time.RFC822Z, "us": "01/02/2006 03:04 PM",
+		"twelve_hour": "3:04 PM", "date": "2006-01-02", "clock": "15:04:05"}
+	return t.Format(layouts[in.Format]), err
+}
+
+type durationIn struct {
+	Duration string `json:"duration" jsonschema_description:"A duration made of w, d, h, m, s, ms, such as 1h30m or 2d4h"`
+}
+
+func timeParseDuration(in durationIn) (string, error) {
+	d, err := parseDuration(in.Duration)
+	return fmt.Sprintf("%s seconds = %s minutes = %s hours = %s days", plain(d.Seconds()), plain(d.Minutes()), plain(d.Hours()), plain(d.Hours()/24)), err
+}
+
+type secondsIn struct {
+	Seconds float64 `json:"seconds" jsonschema:"minimum=-9000000000,maximum=9000000000" jsonschema_description:"The number of seconds"`
+}
+
+func timeFormatSeconds(in secondsIn) (string, error) {
+	return spell(time.Duration(in.Seconds * float64(time.Second))), nil
+}
+
+type addDurationIn struct {
+	momentIn
+	Duration string `json:"duration" jsonschema_description:"What to add, such as 90m, 1d12h or -2h"`
+}
+
+func timeAdd(in addDurationIn) (string, error) {
+	d, err := parseDuration(in.Duration)
+	if err != nil {
+		return "", err
+	}
+	t, err := in.moment()
+	return t.Add(d).Format(timeLayout), err
+}
+
+type twoTimesIn struct {
+	Start string `json:"start" jsonschema_description:"The first moment, as YYYY-MM-DD HH:MM"`
+	End   string `json:"end" jsonschema_description:"The second moment, as YYYY-MM-DD HH:MM"`
+	zoneIn
+}
+
+func timeDifference(in twoTimesIn) (string, error) {
+	start, errStart := momentIn{in.Start, in.zoneIn}.moment()
+	end, errEnd := momentIn{in.End, in.zoneIn}.moment()
+	if err := errors.Join(errStart, errEnd); err != nil {
+		return "", err
+	}
+	d := end.Sub(start)
+	return fmt.Sprintf("%s (%s seconds)", spell(d), plain(d.Seconds())), nil
+}
