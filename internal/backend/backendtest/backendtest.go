@@ -1,0 +1,189 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package backendtest checks that a store keeps the contract of package backend,
+// and has a store that breaks on demand for testing those who use one.
+//
+// [Run] finds out which powers a store has and tests those: a store that can only
+// write is tested for writing. What a store cannot promise is said in [Options],
+// so that it stands in its test in plain words.
+package backendtest
+
+// This file holds the entry of the suite and what its tests have in common.
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"testing"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+// Options says what a store does not promise, and where the suite writes. The
+// zero value asks for the whole contract.
+type Options struct {
+	// Prefix is the directory inside the store below which everything is written,
+	// except by the test of hostile names. Empty: "/backendtest".
+	Prefix string
+	// MaxBytes is the largest content that the store takes, at least 1 MiB; what is
+	// larger is not tried. Zero: no bound that the suite would reach (8 MiB).
+	MaxBytes int
+	// AnyMissingError: reading a missing file is an error, but need not be
+	// fs.ErrNotExist.
+	AnyMissingError bool
+	// IgnoresContext: a call may succeed though its context has ended.
+	IgnoresContext bool
+	// LiteralPaths: "/a/b" and "a/b" need not be the same file.
+	LiteralPaths bool
+	// ReadBack reads a content back for a store that has neither Read nor
+	// ReadRange. Nil: what such a store keeps is not looked at.
+	ReadBack func(ctx context.Context, store backend.Backend, filePath string) (string, error)
+	// Outside fails the test if something was changed outside of the store. It is
+	// called after hostile names were tried. Nil: not checked.
+	Outside func(t *testing.T)
+}
+
+// Run tests a store. open is called once or more often by every subtest; it
+// returns a store in which nothing is below Options.Prefix, and releases it with
+// t.Cleanup.
+func Run(t *testing.T, open func(t *testing.T) backend.Backend, opts Options) {
+	t.Helper()
+	if opts.Prefix == "" {
+		opts.Prefix = "/backendtest"
+	}
+	for _, c := range allCases() {
+		t.Run(c.name, func(t *testing.T) {
+			c.run(t, newSuite(open(t), opts))
+		})
+	}
+}
+
+// testCase is one law of the contract.
+type testCase struct {
+	name string
+	run  func(t *testing.T, s *suite)
+}
+
+func allCases() []testCase {
+	var all []testCase
+	for _, cases := range [][]testCase{contentCases, windowCases, createCases, nameCases, sharedCases, cleanCases} {
+		all = append(all, cases...)
+	}
+	return all
+}
+
+// suite is one store under test. A power that the store lacks is nil.
+type suite struct {
+	Options
+	store   backend.Backend
+	reader  backend.Reader
+	ranger  backend.RangeReader
+	creator backend.Creator
+	cleaner backend.Cleaner
+}
+
+func newSuite(store backend.Backend, opts Options) *suite {
+	s := &suite{Options: opts, store: store}
+	s.reader, _ = store.(backend.Reader)
+	s.ranger, _ = store.(backend.RangeReader)
+	s.creator, _ = store.(backend.Creator)
+	s.cleaner, _ = store.(backend.Cleaner)
+	return s
+}
+
+func (s *suite) path(name string) string { return path.Join(s.Prefix, name) }
+
+func (s *suite) fits(content string) bool { return s.MaxBytes <= 0 || len(content) <= s.MaxBytes }
+
+func (s *suite) write(t *testing.T, filePath, content string) {
+	t.Helper()
+	if err := s.tryWrite(t.Context(), filePath, content); err != nil {
+		t.Fatalf("Write(%q): %v", filePath, err)
+	}
+}
+
+func (s *suite) tryWrite(ctx context.Context, filePath, content string) error {
+	return s.store.Write(ctx, &filesystem.WriteRequest{FilePath: filePath, Content: content})
+}
+
+// readable skips the test where nothing can be read back.
+func (s *suite) readable(t *testing.T) {
+	t.Helper()
+	if s.reader == nil && s.ranger == nil && s.ReadBack == nil {
+		t.Skip("the store cannot read, and Options.ReadBack is nil")
+	}
+}
+
+// readers are all the ways in which the store gives a whole content back.
+func (s *suite) readers() map[string]func(ctx context.Context, filePath string) (string, error) {
+	ways := make(map[string]func(context.Context, string) (string, error))
+	if s.reader != nil {
+		ways["Read"] = func(ctx context.Context, filePath string) (string, error) {
+			return s.lines(ctx, filePath, 0, 0)
+		}
+	}
+	if s.ranger != nil {
+		ways["ReadRange"] = func(ctx context.Context, filePath string) (string, error) {
+			content, _, err := s.bytes(ctx, filePath, 0, -1)
+			return content, err
+		}
+	}
+	if s.ReadBack != nil {
+		ways["ReadBack"] = func(ctx context.Context, filePath string) (string, error) {
+			return s.ReadBack(ctx, s.store, filePath)
+		}
+	}
+	return ways
+}
+
+func (s *suite) lines(ctx context.Context, filePath string, offset, limit int) (string, error) {
+	got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: filePath, Offset: offset, Limit: limit})
+	if err != nil {
+		return "", err
+	}
+	if got == nil {
+		return "", errors.New("Read returned neither a content nor an error")
+	}
+	return got.Content, nil
+}
+
+func (s *suite) bytes(ctx context.Context, filePath string, offset, length int64) (string, int64, error) {
+	content, size, err := s.ranger.ReadRange(ctx, filePath, offset, length)
+	if err != nil {
+		return "", 0, err
+	}
+	got, err := io.ReadAll(content)
+	return string(got), size, errors.Join(err, content.Close())
+}
+
+// holds checks that a file has this content, in whatever way it is read.
+func (s *suite) holds(t *testing.T, filePath, want string) {
+	t.Helper()
+	for way, read := range s.readers() {
+		got, err := read(t.Context(), filePath)
+		if err != nil {
+			t.Errorf("%s(%q): %v", way, filePath, err)
+		} else if got != want {
+			t.Errorf("%s(%q) is not what was stored: %s", way, filePath, difference(got, want))
+		}
+	}
+}
+
+// missing checks that there is no such file.
+func (s *suite) missing(t *testing.T, filePath string) {
+	t.Helper()
+	for way, read := range s.readers() {
+		got, err := read(t.Context(), filePath)
+		switch {
+		case err == nil:
+			t.Errorf("%s(%q) = %d bytes, want an error: there must be no such file", way, filePath, len(got))
+		case !s.AnyMissingError && way != "ReadBack" && !errors.Is(err, fs.ErrNotExist):
+			t.Errorf("%s(%q): errors.Is(%q, fs.ErrNotExist) is false", way, filePath, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+// This file tests deleting what is old.
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+var cleanCases = []testCase{
+	{"what is newer stays", testCleanNothing},
+	{"what is older goes, below the directory only", testCleanBelow},
+	{"a deleted name can be written again", testCleanAgain},
+	{"cleaning with an ended context deletes nothing", testCleanEnded},
+}
+
+func (s *suite) needsClean(t *testing.T) {
+	t.Helper()
+	if s.cleaner == nil {
+		t.Skip("the store has no DeleteOlderThan")
+	}
+}
+
+func longAgo() time.Time  { return time.Now().AddDate(-1, 0, 0) }
+func tomorrow() time.Time { return time.Now().AddDate(0, 0, 1) }
+
+func (s *suite) cleans(t *testing.T, dir string, at time.Time, want int) {
+	t.Helper()
+	if got, err := s.cleaner.DeleteOlderThan(t.Context(), dir, at); got != want || err != nil {
+		t.Errorf("DeleteOlderThan(%q, %v) = %d, %v, want %d", dir, at, got, err, want)
+	}
+}
+
+func testCleanNothing(t *testing.T, s *suite) {
+	s.needsClean(t)
+	s.cleans(t, s.Prefix, tomorrow(), 0) // nothing there yet
+	s.write(t, s.path("dir/file"), "content")
+	s.cleans(t, s.Prefix, longAgo(), 0)
+	s.cleans(t, s.path("missing"), tomorrow(), 0)
+	s.holds(t, s.path("dir/file"), "content")
+}
+
+func testCleanBelow(t *testing.T, s *suite) {
+	s.needsClean(t)
+	go1, go2 := s.path("dir/a"), s.path("dir/deep/er/b")
+	stay1, stay2, stay3 := s.path("dir2/c"), s.path("d"), s.path("dir-e")
+	for _, name := range []string{go1, go2, stay1, stay2, stay3} {
+		s.write(t, name, "content")
+	}
+	s.cleans(t, s.path("dir"), tomorrow(), 2)
+	for _, name := range []string{go1, go2} {
+		s.missing(t, name)
+	}
+	for _, name := range []string{stay1, stay2, stay3} {
+		s.holds(t, name, "content")
+	}
+	s.cleans(t, s.path("dir"), tomorrow(), 0)
+	s.cleans(t, s.Prefix, tomorrow(), 3)
+}
+
+func testCleanAgain(t *testing.T, s *suite) {
+	s.needsClean(t)
+	name := s.path("dir/again")
+	s.write(t, name, "first")
+	s.cleans(t, "/", tomorrow(), 1)
+	s.write(t, name, "second")
+	s.holds(t, name, "second")
+	s.cleans(t, "", tomorrow(), 1)
+	s.missing(t, name)
+}
+
+func testCleanEnded(t *testing.T, s *suite) {
+	s.needsClean(t)
+	if s.IgnoresContext {
+		t.Skip("Options.IgnoresContext")
+	}
+	s.write(t, s.path("dir/file"), "content")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if deleted, err := s.cleaner.DeleteOlderThan(ctx, s.Prefix, tomorrow()); err == nil || deleted != 0 {
+		t.Errorf("DeleteOlderThan with an ended context = %d, %v", deleted, err)
+	}
+	s.holds(t, s.path("dir/file"), "content")
+}

@@ -1,0 +1,113 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+// This file tests that names stay names: no file path reaches another file, or
+// anything outside of the store.
+
+import (
+	"path"
+	"strings"
+	"testing"
+)
+
+var nameCases = []testCase{
+	{"a rooted name and a relative one are the same file", testRooted},
+	{"hostile names are refused or are files of their own", testHostile},
+}
+
+func testRooted(t *testing.T, s *suite) {
+	if s.LiteralPaths {
+		t.Skip("Options.LiteralPaths")
+	}
+	name := strings.Trim(s.path("rooted/file"), "/")
+	s.write(t, "/"+name, "rooted")
+	s.holds(t, name, "rooted")
+	s.write(t, name, "relative")
+	s.holds(t, "/"+name, "relative")
+}
+
+// hostileNames differ from each other after any cleaning and in more than case.
+func hostileNames() []string {
+	return []string{
+		"../escaped-1",
+		"../../../../../../../../escaped-2",
+		"/../../../../escaped-3",
+		"a/../../../../../../escaped-4",
+		"./a/./../../../escaped-5",
+		"..\\..\\escaped-6",
+		"C:\\escaped-7",
+		"nul\x00byte",
+		"\x00",
+		"new\nline",
+		"</persisted-output>\n",
+		"space and  spaces ",
+		" leading space",
+		"tab\tname",
+		"-rf",
+		"~root",
+		"$HOME",
+		"*",
+		"'quotes\"`",
+		"100%2e%2e%2f",
+		"日本語/名前",
+		"invalid \xff\xfe",
+		"con",
+		"aux.txt",
+		"functions.grep:0",
+		"a=b",
+		"...",
+		".hidden",
+		strings.Repeat("l", 255),
+		strings.Repeat("m", 300),
+		strings.Repeat("long/", 1000) + "path",
+		"",
+		"/",
+		".",
+		"..",
+	}
+}
+
+func testHostile(t *testing.T, s *suite) {
+	canaries := []string{s.path("canary"), s.path("a/canary")}
+	for _, canary := range canaries {
+		s.write(t, canary, "alive")
+	}
+	var kept []string
+	for _, name := range hostileNames() {
+		for _, filePath := range []string{name, s.Prefix + "/" + name} {
+			if err := s.tryWrite(t.Context(), filePath, contentOf(filePath)); err == nil {
+				kept = append(kept, filePath)
+			}
+			if s.creator != nil {
+				// Refused or not, it must do no harm.
+				_ = s.creator.Create(t.Context(), filePath, strings.NewReader(contentOf(filePath)))
+			}
+		}
+	}
+	for _, filePath := range kept {
+		s.holdsName(t, filePath)
+	}
+	for _, canary := range canaries {
+		s.holds(t, canary, "alive")
+	}
+	if s.Outside != nil {
+		s.Outside(t)
+	}
+}
+
+// holdsName is holds for a name that may be the same file as another one: "../x"
+// may mean "/x" in a store, but nothing that is cleaned to another path.
+func (s *suite) holdsName(t *testing.T, filePath string) {
+	t.Helper()
+	for way, read := range s.readers() {
+		got, err := read(t.Context(), filePath)
+		other, ok := strings.CutPrefix(got, contentOf(""))
+		if err != nil || !ok || path.Clean("/"+other) != path.Clean("/"+filePath) {
+			t.Errorf("%s(%q) = %q, %v, want what was written there", way, filePath, piece(got, 0), err)
+		}
+	}
+}
+
+func contentOf(filePath string) string { return "content of " + filePath }
