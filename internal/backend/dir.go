@@ -25,7 +25,7 @@ const (
 	fileMode = 0o600
 )
 
-// placeTries bounds how often a directory is made again because DeleteOlderThan
+// placeTries bounds how often a directory is made again because another process
 // removed it, empty, before a file was in it.
 const placeTries = 5
 
@@ -54,8 +54,9 @@ type Dir struct {
 	// link makes a second name for a file, and fails if the name is taken.
 	link func(dir *os.Root, from, to string) error
 
-	// publish orders what changes a name with what looks at it before deleting it.
-	publish sync.Mutex
+	// names keeps what looks at a name and then removes or takes it (the writing
+	// side) apart from what puts something there.
+	names sync.RWMutex
 }
 
 var (
@@ -162,6 +163,8 @@ func fill(ctx context.Context, f *os.File, content io.Reader) (err error) {
 
 // openTemp makes the directory of name and a temporary file in it.
 func (d *Dir) openTemp(name string) (at place, temp *os.File, err error) {
+	d.names.RLock()
+	defer d.names.RUnlock()
 	for range placeTries {
 		if at, err = d.locate(name, true); err == nil {
 			temp, err = at.dir.OpenFile(tempPrefix+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
@@ -179,8 +182,8 @@ func (d *Dir) openTemp(name string) (at place, temp *os.File, err error) {
 
 // replace puts a temporary file in the place of whatever file is there.
 func (d *Dir) replace(at place, temp string) error {
-	d.publish.Lock()
-	defer d.publish.Unlock()
+	d.names.RLock()
+	defer d.names.RUnlock()
 	if info, err := at.dir.Lstat(at.base); err == nil && !info.Mode().IsRegular() {
 		return errNotPlain
 	}
@@ -190,8 +193,8 @@ func (d *Dir) replace(at place, temp string) error {
 // exclusive puts a temporary file in its place if that is free. Where there are
 // no hard links it can only look first.
 func (d *Dir) exclusive(at place, temp string) error {
-	d.publish.Lock()
-	defer d.publish.Unlock()
+	d.names.Lock()
+	defer d.names.Unlock()
 	err := d.link(at.dir, temp, at.base)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err

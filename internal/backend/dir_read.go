@@ -154,6 +154,8 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 	}
 	c.clean(below)
 	below.Close()
+	c.store.names.Lock()
+	defer c.store.names.Unlock()
 	// Fails where the directory is not empty, which is as it should be.
 	_ = dir.Remove(element)
 }
@@ -163,8 +165,8 @@ func (c *cleaning) delete(dir *os.Root, base string) error {
 	if strings.HasPrefix(base, tempPrefix) {
 		limit, counts = c.stale, 0
 	}
-	c.store.publish.Lock()
-	defer c.store.publish.Unlock()
+	c.store.names.Lock()
+	defer c.store.names.Unlock()
 	info, err := dir.Lstat(base)
 	if err != nil || !info.ModTime().Before(limit) {
 		return err

@@ -1,0 +1,122 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+// brokenEnv names the broken store that a child process tests.
+const brokenEnv = "BACKENDTEST_BROKEN_STORE"
+
+// broken is a store with a fault, and the laws that must notice it.
+type broken struct {
+	store func() backend.Backend
+	fails []string
+}
+
+func faulty(f Fault, ops ...Op) func() backend.Backend {
+	return func() backend.Backend { return NewFaulty(backend.NewMemory(0), Every(f, ops...)) }
+}
+
+var brokenStores = map[string]broken{
+	"loses the end of what is written": {faulty(Fault{Mode: Torn, After: 100}, OpWrite), []string{
+		"every content comes back byte for byte"}},
+	"loses the end of what is streamed": {faulty(Fault{Mode: Torn, After: 100}, OpCreate), []string{
+		"a streamed content comes back byte for byte"}},
+	"reports an error for what it kept": {faulty(Fault{Mode: Late}, OpCreate), []string{
+		"a streamed content comes back byte for byte"}},
+	"never writes": {faulty(Fault{Mode: Fail}, OpWrite), []string{
+		"every content comes back byte for byte", "files do not disturb each other"}},
+	"reads too little": {faulty(Fault{Mode: Torn, After: 3}, OpRead, OpReadRange), []string{
+		"every content comes back byte for byte", "a window of lines is those lines", "a window of bytes is those bytes"}},
+	"writes over what exists": {func() backend.Backend { return overwriter{backend.NewMemory(0)} }, []string{
+		"a taken name is refused before the content is read", "of many at once for one name one succeeds"}},
+	"keeps half a stream": {func() backend.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
+		"a content that fails leaves nothing behind", "a context that ends halfway leaves nothing behind"}},
+	"uses the last element as the name": {func() backend.Backend { return flat{backend.NewMemory(0)} }, []string{
+		"files do not disturb each other", "hostile names are refused or are files of their own"}},
+	"ignores the context": {func() backend.Backend { return einoWithoutTypes() }, []string{
+		"a call whose context has ended changes nothing"}},
+	"has no typed error": {func() backend.Backend { return einoWithoutTypes() }, []string{
+		"a file that was never written is missing"}},
+	"deletes too much": {func() backend.Backend { return wiper{backend.NewMemory(0)} }, []string{
+		"what is newer stays", "what is older goes, below the directory only"}},
+}
+
+func einoWithoutTypes() backend.Backend { return filesystem.NewInMemoryBackend() }
+
+type overwriter struct{ *backend.Memory }
+
+func (o overwriter) Create(ctx context.Context, filePath string, content io.Reader) error {
+	all, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	return o.Write(ctx, &filesystem.WriteRequest{FilePath: filePath, Content: string(all)})
+}
+
+type halfKeeper struct{ *backend.Memory }
+
+func (h halfKeeper) Create(ctx context.Context, filePath string, content io.Reader) error {
+	all, err := io.ReadAll(content)
+	return errors.Join(err, h.Memory.Create(context.WithoutCancel(ctx), filePath, strings.NewReader(string(all))))
+}
+
+type flat struct{ *backend.Memory }
+
+func (f flat) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return f.Memory.Write(ctx, &filesystem.WriteRequest{FilePath: last(req.FilePath), Content: req.Content})
+}
+
+func (f flat) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return f.Memory.Read(ctx, &filesystem.ReadRequest{FilePath: last(req.FilePath), Offset: req.Offset, Limit: req.Limit})
+}
+
+func last(filePath string) string { return filePath[strings.LastIndexByte(filePath, '/')+1:] }
+
+type wiper struct{ *backend.Memory }
+
+func (w wiper) DeleteOlderThan(ctx context.Context, _ string, _ time.Time) (int, error) {
+	return w.Memory.DeleteOlderThan(ctx, "", tomorrow())
+}
+
+// TestChildRunsTheSuiteOnABrokenStore is only for the child processes of
+// TestSuiteFindsBrokenStores.
+func TestChildRunsTheSuiteOnABrokenStore(t *testing.T) {
+	b, ok := brokenStores[os.Getenv(brokenEnv)]
+	if !ok {
+		t.Skip("not a child process")
+	}
+	Run(t, func(*testing.T) backend.Backend { return b.store() }, Options{})
+}
+
+func TestSuiteFindsBrokenStores(t *testing.T) {
+	for _, kind := range slices.Sorted(maps.Keys(brokenStores)) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildRunsTheSuiteOnABrokenStore$", "-test.v")
+			child.Env = append(os.Environ(), brokenEnv+"="+kind)
+			out, err := child.CombinedOutput()
+			require.Error(t, err, "the suite passes a store that %s", kind)
+			for _, law := range brokenStores[kind].fails {
+				require.Contains(t, string(out), "--- FAIL: TestChildRunsTheSuiteOnABrokenStore/"+strings.ReplaceAll(law, " ", "_"))
+			}
+		})
+	}
+}

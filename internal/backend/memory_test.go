@@ -1,0 +1,138 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+)
+
+func write(t *testing.T, b Backend, filePath, content string) error {
+	t.Helper()
+	return b.Write(t.Context(), &filesystem.WriteRequest{FilePath: filePath, Content: content})
+}
+
+func read(t *testing.T, r Reader, filePath string) (string, error) {
+	t.Helper()
+	got, err := r.Read(t.Context(), &filesystem.ReadRequest{FilePath: filePath})
+	if err != nil {
+		return "", err
+	}
+	return got.Content, nil
+}
+
+func TestMemoryWithoutABoundGetsOne(t *testing.T) {
+	for _, maxBytes := range []int64{0, -1, -1 << 60} {
+		require.EqualValues(t, DefaultMemoryBytes, NewMemory(maxBytes).max)
+	}
+}
+
+// room is a bound for n files of one-letter names and contents of size bytes.
+func room(n, size int64) int64 { return n * (size + 1 + fileCost) }
+
+func TestOldestGoesFirst(t *testing.T) {
+	m := NewMemory(room(3, 10))
+	for _, name := range []string{"a", "b", "c"} {
+		require.NoError(t, write(t, m, name, "0123456789"))
+	}
+	require.NoError(t, write(t, m, "a", "written  2"), "a is now the newest")
+	require.NoError(t, write(t, m, "d", "0123456789"))
+	_, err := read(t, m, "b")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for _, name := range []string{"a", "c", "d"} {
+		_, err := read(t, m, name)
+		require.NoError(t, err, name)
+	}
+}
+
+func TestContentAboveTheBoundTakesNothingWithIt(t *testing.T) {
+	m := NewMemory(room(2, 100))
+	require.NoError(t, write(t, m, "a", "kept"))
+	huge := strings.Repeat("x", 1000)
+	require.ErrorContains(t, write(t, m, "b", huge), `backend: writing "b": content is larger than the whole store`)
+	require.Error(t, write(t, m, "a", huge))
+	content := &countedReader{r: strings.NewReader(strings.Repeat("x", 10<<20))}
+	require.Error(t, m.Create(t.Context(), "c", content))
+	require.Less(t, content.n, int64(1<<20), "reading ends where the bound is passed")
+	got, err := read(t, m, "a")
+	require.NoError(t, err)
+	require.Equal(t, "kept", got)
+	require.NoError(t, write(t, m, "b", strings.Repeat("x", int(room(2, 100)-1-fileCost))), "exactly the bound fits")
+}
+
+type countedReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func TestMemoryNeverHoldsMoreThanItsBound(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	m := NewMemory(5000)
+	for range 5000 {
+		name := fmt.Sprint("f", r.IntN(40))
+		content := strings.Repeat("x", r.IntN(2000))
+		switch r.IntN(10) {
+		case 0:
+			_, err := m.DeleteOlderThan(t.Context(), "", time.Now().Add(time.Duration(r.IntN(3)-1)*time.Hour))
+			require.NoError(t, err)
+		case 1, 2, 3:
+			_ = m.Create(t.Context(), name, strings.NewReader(content))
+		default:
+			require.NoError(t, write(t, m, name, content))
+			got, err := read(t, m, name)
+			require.NoError(t, err)
+			require.Equal(t, content, got)
+		}
+		used := int64(0)
+		for e := m.order.Front(); e != nil; e = e.Next() {
+			used += e.Value.(*file).cost()
+		}
+		require.Equal(t, used, m.used)
+		require.LessOrEqual(t, used, m.max)
+		require.Equal(t, m.order.Len(), len(m.files))
+	}
+}
+
+func TestMemoryForgetsWhatIsOlder(t *testing.T) {
+	m := NewMemory(0)
+	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	m.now = func() time.Time { return at }
+	require.NoError(t, write(t, m, "s/old", "x"))
+	require.NoError(t, write(t, m, "other/old", "x"))
+	at = at.Add(time.Hour)
+	require.NoError(t, write(t, m, "s/new", "x"))
+	deleted, err := m.DeleteOlderThan(t.Context(), "/s/", at)
+	require.NoError(t, err)
+	require.Equal(t, 1, deleted)
+	_, err = read(t, m, "s/new")
+	require.NoError(t, err, "what was written at the time itself is not older")
+	_, err = m.DeleteOlderThan(t.Context(), "../s", at)
+	require.ErrorIs(t, err, fs.ErrInvalid)
+}
+
+func TestBrokenReadersDoNotSpinForEver(t *testing.T) {
+	m := NewMemory(0)
+	require.ErrorIs(t, m.Create(context.Background(), "x", stuckReader{}), io.ErrNoProgress)
+}
+
+type stuckReader struct{}
+
+func (stuckReader) Read([]byte) (int, error) { return 0, nil }

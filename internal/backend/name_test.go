@@ -1,0 +1,110 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"io/fs"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPathsThatMeanTheSameHaveOneName(t *testing.T) {
+	for filePath, want := range map[string]string{
+		"/tmp/trunc/x":     "tmp/trunc/x",
+		"tmp/trunc/x":      "tmp/trunc/x",
+		"//tmp//trunc///x": "tmp/trunc/x",
+		"./tmp/./trunc/x/": "tmp/trunc/x",
+		"tmp/a/../trunc/x": "tmp/trunc/x",
+		"...":              "...",
+		`a\..\b`:           `a\..\b`,
+		"a\nb":             "a\nb",
+	} {
+		got, err := Name(filePath)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestPathsThatNameNothingInTheStoreAreInvalid(t *testing.T) {
+	for _, filePath := range []string{
+		"", "/", ".", "./", "a/..", "..", "../x", "/..", "/../x", "a/../../x", "x\x00y",
+		strings.Repeat("x", maxElement+1), strings.Repeat("x/", maxName),
+	} {
+		_, err := Name(filePath)
+		require.ErrorIs(t, err, fs.ErrInvalid, "%q", filePath)
+	}
+}
+
+func FuzzName(f *testing.F) {
+	for _, p := range []string{"/tmp/trunc/x", "../x", "a//b/./../c", "\x00", ""} {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, filePath string) {
+		name, err := Name(filePath)
+		if err != nil {
+			return
+		}
+		require.True(t, fs.ValidPath(name) || !fs.ValidPath(strings.ToValidUTF8(name, "?")), "%q", name)
+		require.False(t, path.IsAbs(name))
+		require.NotContains(t, strings.Split(name, "/"), "..")
+		again, err := Name("/" + name)
+		require.NoError(t, err)
+		require.Equal(t, name, again)
+	})
+}
+
+func TestWindowsNamesAreEscaped(t *testing.T) {
+	for element, want := range map[string]string{
+		"call_1":           "call_1",
+		"functions.grep:0": "functions.grep=3a0",
+		"a=3ab":            "a=3d3ab",
+		`C:\x`:             "C=3a=5cx",
+		"con":              "=63on",
+		"NUL.txt":          "=4eUL.txt",
+		"com1":             "=63om1",
+		"lpt¹.log":         "=6cpt¹.log",
+		"command":          "command",
+		"COM":              "COM",
+		"trailing.":        "trailing=2e",
+		"trailing ":        "trailing=20",
+		"a*?\"<>|":         "a=2a=3f=22=3c=3e=7c",
+		"\x01":             "=01",
+	} {
+		got, err := onDisk("windows", element)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%q", element)
+	}
+}
+
+func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	pieces := []string{"a", "=", "=3a", ":", "con", "com", "1", ".", " ", "\\", "=63on", "\x1f"}
+	seen := make(map[string]string)
+	for range 20_000 {
+		var b strings.Builder
+		for range 1 + r.IntN(4) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		got := windowsElement(b.String())
+		if other, taken := seen[got]; taken {
+			require.Equal(t, other, b.String(), "both become %q", got)
+		}
+		seen[got] = b.String()
+		require.False(t, isDevice(got), "%q", got)
+		require.Equal(t, strings.TrimRight(got, ". "), got)
+	}
+}
+
+func TestTemporaryNamesCannotBeAsked(t *testing.T) {
+	for _, name := range []string{tempPrefix + "x", "a/" + tempPrefix, strings.ToUpper(tempPrefix) + "y/z"} {
+		_, err := onDisk("linux", name)
+		require.ErrorIs(t, err, fs.ErrInvalid)
+	}
+}
