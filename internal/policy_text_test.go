@@ -1,0 +1,189 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package internal_test
+
+// Rules on words: what comments and documents must not say, and where links lead.
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// passage is a run of text, and the line it starts on.
+type passage struct {
+	line int
+	text string
+}
+
+// prose returns what people write for people: comments in Go, and the whole of
+// documents, makefiles and scripts. Test data and product text are neither.
+func prose(t *tree, f *file) (out []passage) {
+	if f.ast != nil {
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				out = append(out, passage{t.fset.Position(c.Pos()).Line, c.Text})
+			}
+		}
+		return out
+	}
+	written := slices.Contains([]string{".md", ".sh", ".mod"}, path.Ext(f.path)) || path.Base(f.path) == "Makefile" || under(".ci", f.path)
+	if written && !f.testdata() {
+		out = append(out, passage{1, f.text})
+	}
+	return out
+}
+
+// match lists where a pattern is in a passage, as findings.
+func match(f *file, p passage, pattern *regexp.Regexp) (found []string) {
+	for _, at := range pattern.FindAllStringIndex(p.text, -1) {
+		line := p.line + strings.Count(p.text[:at[0]], "\n")
+		found = append(found, fmt.Sprintf("%s:%d: %q", f.path, line, strings.TrimSpace(p.text[at[0]:at[1]])))
+	}
+	return found
+}
+
+// The patterns below are written so that they do not match themselves.
+
+var openEnd = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b`)
+
+var openEnds = rule{
+	name: "nothing is left for later",
+	mend: "do it now, or write it where work is planned",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			for _, p := range prose(t, f) {
+				found = append(found, match(f, p, openEnd)...)
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"a.go":     "package a\n\n/* one\nTO" + "DO: two */\nvar a = 1 // XX" + "X\n",
+		"Makefile": "all: # FIX" + "ME\n",
+	}, []string{`Makefile:1: "FIX` + `ME"`, `a.go:4: "TO` + `DO"`, `a.go:5: "XX` + `X"`}}},
+	good: []map[string]string{{"a.go": "package a\n\n// add_todo adds to a todo list.\nvar todo = \"TO" + "DO\"\n", "x/testdata/a.md": "TO" + "DO"}},
+}
+
+// machinePaths are places on the machines of those who work on the project.
+var machinePaths = regexp.MustCompile(`(?m)(^|[^\w.~/-])/(work|farm)(/|\b)|/root/(go|sdk)\b|/tmp/brie[f]\b|\.\./share[d]|\bshare[d]/(data|research|hooks)|\.librar[y]/`)
+
+// dataDefault is the one place that may name a directory beside the repository.
+var dataDefault = regexp.MustCompile(`(?m)^DATA +\?= .*$`)
+
+// making is talk about how the project is made, rather than what it is.
+var making = regexp.MustCompile(`(?i:` +
+	`\bhelper agent|\bsub-?agent (wrote|built|did)\b|` +
+	`\b(buil[t]|wrote|written|made|done|added|fixed|left|started) (in|by|during|for) (this|an?|the|the (last|next|previous)|an earlier) session\b|` +
+	`\b(earlier|previous|later|next|last) session (wrote|built|added|fixed|left)\b|` +
+	`\bissues? #?[0-9]+\b)|` +
+	`\bCE[O]\b|\bDESIG[N](\.md)?( §|\b)|\b(upstream|toolsearch-peers|reduction-peers)\.m[d]\b|\bresearc[h]/`)
+
+var wordsAboutTheWork = rule{
+	name: "files speak of the product, not of how it is made",
+	mend: "say what is so and why, for a reader who has nothing but this repository; example paths are /data/… or a temporary directory",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			text := f.text
+			if f.path == "Makefile" {
+				text = dataDefault.ReplaceAllString(text, "")
+			}
+			found = append(found, match(f, passage{1, text}, machinePaths)...)
+			for _, p := range prose(t, f) {
+				found = append(found, match(f, p, making)...)
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"a.go":            "package a\n\n// The CE" + "O asked for issue" + " 12.\nvar a = \"see /wo" + "rk/main/x\"\n",
+		"a/testdata/x.md": "from ../sha" + "red/data\n",
+		"Makefile":        "DATA ?= ../sha" + "red/data\nX = ../sha" + "red/data\n",
+		"b.md":            "A helper" + " agent wrote this.\nIt was buil" + "t in an earlier session; see DESIG" + "N §2.\n",
+	}, []string{
+		`Makefile:2: "../sha` + `red"`, `a.go:4: "/wo` + `rk/"`, `a.go:3: "CE` + `O"`, `a.go:3: "issue` + ` 12"`,
+		`a/testdata/x.md:1: "../sha` + `red"`,
+		`b.md:1: "helper` + ` agent"`, `b.md:2: "buil` + `t in an earlier session"`, `b.md:2: "DESIG` + `N §"`,
+	}}},
+	good: []map[string]string{{
+		"a.go": "package a\n\n// A session keeps its tools: those found in this session, or in an earlier session, stay.\n" +
+			"// The network/work/queue of docs/work and https://example.com/issues/12 are fine.\nvar a = \"close issue 12 of DESIG" + "N.md\"\n",
+		"b.md": "Every agent may have sub-agents. Our design is simple; ~/work is yours.\n",
+	}},
+}
+
+var (
+	// fences and spans are code, in which brackets and parentheses are no links.
+	fences = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	spans  = regexp.MustCompile("`[^`\n]+`")
+	// links in Markdown, its reference definitions, and the HTML that it allows.
+	links = regexp.MustCompile(`\]\(<?([^)\s>]+)>?[^)]*\)|(?m:^ {0,3}\[[^\]^][^\]]*\]: *<?(\S+?)>?(?: |$))|\b(?:src|srcset|href)="([^"\s]+)`)
+	// scheme starts a link that leads out of the repository.
+	scheme = regexp.MustCompile(`^([a-z][a-z0-9+.-]*:|//)`)
+)
+
+var markdownLinks = rule{
+	name: "links between files lead somewhere",
+	mend: "mend the path, which is relative to the file that holds the link, or add the file",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			if path.Ext(f.path) != ".md" || f.testdata() {
+				continue
+			}
+			text := spans.ReplaceAllString(fences.ReplaceAllStringFunc(f.text, blank), "")
+			for _, m := range links.FindAllStringSubmatchIndex(text, -1) {
+				target := submatch(text, m)
+				if !t.leads(f, target) {
+					line := 1 + strings.Count(text[:m[0]], "\n")
+					found = append(found, fmt.Sprintf("%s:%d: nothing at %q", f.path, line, target))
+				}
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"README.md":      "[a](docs/none.md)\n![b](docs/img/none.svg \"title\")\n\n[c]: none.md\n<img src=\"none.png\">\n",
+		"docs/README.md": "```go\nm[\"k\"](v)\n```\n[a](../../README.md) [b](README.md#top) [c](<no ne.md>)\n",
+	}, []string{
+		`README.md:1: nothing at "docs/none.md"`, `README.md:2: nothing at "docs/img/none.svg"`,
+		`README.md:4: nothing at "none.md"`, `README.md:5: nothing at "none.png"`,
+		`docs/README.md:4: nothing at "../../README.md"`, `docs/README.md:4: nothing at "no"`,
+	}}},
+	good: []map[string]string{{
+		"README.md": "[a](docs) [b](docs/a.md#part) [c](#here) [d](https://example.com/x.md) [e](/docs/a.md) [f](mailto:a@example.com)\n" +
+			"`m[k](v)` <img src=\"docs/img/a%20b.svg\">\n\n[g]: ./docs/a.md\n[^1]: A note.\n",
+		"docs/a.md":        "[up](../README.md) [.](.) [up](..)\n",
+		"docs/img/a b.svg": "<svg/>",
+	}},
+}
+
+// blank keeps the lines of what it takes away.
+func blank(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
+
+// submatch is the group of a match that took part in it.
+func submatch(text string, m []int) string {
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 {
+			return text[m[i]:m[i+1]]
+		}
+	}
+	return ""
+}
+
+// leads reports whether a link in f leads to a tracked file or directory, to a
+// place in f itself, or out of the repository.
+func (t *tree) leads(f *file, target string) bool {
+	if scheme.MatchString(target) || strings.HasPrefix(target, "#") {
+		return true
+	}
+	target, _, _ = strings.Cut(target, "#")
+	target = strings.ReplaceAll(target, "%20", " ")
+	full := path.Join(f.dir(), target)
+	if strings.HasPrefix(target, "/") {
+		full = path.Clean(target)[1:]
+	}
+	return full == "." || slices.ContainsFunc(t.files, func(g *file) bool { return under(full, g.path) })
+}
