@@ -69,6 +69,11 @@ type codec[M adk.MessageType] interface {
 	results(M) []ToolCall
 }
 
+var (
+	_ codec[*schema.Message]        = plain{}
+	_ codec[*schema.AgenticMessage] = agentic{}
+)
+
 func codecFor[M adk.MessageType]() codec[M] {
 	var c any
 	switch any(*new(M)).(type) {

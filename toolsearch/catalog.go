@@ -1,0 +1,150 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file holds the catalogue: the hidden tools of an agent and the indexes over them.
+
+import (
+	"context"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// entry is one hidden tool. It is immutable.
+type entry struct {
+	info *schema.ToolInfo // our copy; read only
+	safe *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
+	tool tool.BaseTool    // guards the original: knows its info, and asks the gate
+
+	schemaOnce sync.Once
+	schemaText string
+	checkOnce  sync.Once
+	check      *jsonschema.Resolved
+}
+
+func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
+	own := *info
+	e := &entry{info: &own, safe: gobSafe(&own)}
+	guard, err := guardTool(t, e)
+	e.tool = guard
+	return e, err
+}
+
+// gobSafe returns info without those entries of Extra that gob cannot encode. Infos in
+// the agent's state become part of its checkpoints, and one entry of an unregistered
+// type, such as a nested map, would make every checkpoint of the run fail.
+func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
+	var bad []string
+	for k, v := range info.Extra {
+		if gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil {
+			bad = append(bad, k)
+		}
+	}
+	if len(bad) == 0 {
+		return info
+	}
+	safe := *info
+	safe.Extra = make(map[string]any, len(info.Extra))
+	for k, v := range info.Extra {
+		safe.Extra[k] = v
+	}
+	for _, k := range bad {
+		delete(safe.Extra, k)
+	}
+	return &safe
+}
+
+// parameters is the JSON schema of the tool's arguments, as text.
+func (e *entry) parameters() string {
+	e.schemaOnce.Do(func() { e.schemaText = schemaText(e.info) })
+	return e.schemaText
+}
+
+// catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
+type catalog struct {
+	entries []*entry
+	byName  map[string]*entry
+	words   *keyword.Index // for suggestions, and the answer when the index fails
+	index   Index
+}
+
+func newCatalog(ctx context.Context, entries []*entry, newIndex IndexFunc) (*catalog, error) {
+	c := &catalog{entries: entries, byName: make(map[string]*entry, len(entries))}
+	infos := make([]*schema.ToolInfo, len(entries))
+	for i, e := range entries {
+		infos[i] = e.info
+		c.byName[e.info.Name] = e
+	}
+	c.words = keyword.New(documents(infos, false))
+	c.index = keywordIndex{c.words}
+	if newIndex == nil || len(entries) == 0 {
+		return c, nil
+	}
+	x, err := makeIndex(ctx, newIndex, infos)
+	if err != nil {
+		return nil, fmt.Errorf("toolsearch: NewIndex: %w", err)
+	}
+	c.index = x
+	return c, nil
+}
+
+func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (x Index, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panicked: %v", r)
+		}
+	}()
+	x, err = f(ctx, infos)
+	if err == nil && isNil(x) {
+		err = fmt.Errorf("returned nil")
+	}
+	return x, err
+}
+
+// resolve finds the tool that a model means by a name: the name itself, or, if only one
+// tool comes into question, the name in another case or with other separators.
+func (c *catalog) resolve(name string) (*entry, bool) {
+	if e, ok := c.byName[name]; ok {
+		return e, true
+	}
+	if e, ok := c.byName[unescapeName(name)]; ok {
+		return e, true
+	}
+	doc, ok := c.words.Resolve(name)
+	if !ok {
+		return nil, false
+	}
+	return c.byName[c.words.Name(doc)], true
+}
+
+// near returns the names closest to one that does not exist, of those that keep allows.
+func (c *catalog) near(name string, limit int, keep func(*entry) bool) []string {
+	var names []string
+	for _, doc := range c.words.Near(name, 4*limit) {
+		if e := c.byName[c.words.Name(doc)]; keep(e) && len(names) < limit {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
+}
+
+// documents are the tools as the keyword package wants them; rich ones have parameters.
+func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
+	docs := make([]keyword.Doc, len(tools))
+	for i, t := range tools {
+		docs[i] = keyword.Doc{Name: t.Name, Server: server(t.Name), Description: t.Desc}
+		if rich {
+			docs[i].Params = parameters(t)
+		}
+	}
+	return docs
+}

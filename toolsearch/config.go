@@ -1,0 +1,158 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file holds what a user configures, and refuses what cannot work.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+// Config configures the middleware. The first two fields are Eino's; every other
+// field keeps Eino's behaviour when it is zero. New copies what it needs: later
+// changes of a Config or of its slices have no effect.
+type Config struct {
+	// DynamicTools are the tools to hide until the model finds them. Names must be
+	// unique, and differ from the names of the agent's own tools and of the search
+	// tools. Required, unless SearchableTools or DeferMarkedTools is set.
+	DynamicTools []tool.BaseTool
+
+	// UseModelToolSearch leaves the search to the provider. With neither Model nor
+	// Native it does what Eino does: the dynamic tools go out as deferred tools and
+	// tool_search as the model's own search tool. Set Model or Native for a provider
+	// that really has tool search: each has a contract of its own. Zero: false.
+	UseModelToolSearch bool
+
+	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
+	// an earlier handler added) to hide in the same way. A name that the agent does not
+	// have is an error at the start of a run. Zero: none.
+	SearchableTools []string
+
+	// DeferMarkedTools also hides each of the agent's own tools whose
+	// ToolInfo.Extra["defer_loading"] is true. Zero: false.
+	DeferMarkedTools bool
+
+	// Protocol chooses the tools with which the model searches. Zero: Keyword.
+	Protocol Protocol
+
+	// NewIndex ranks tools. It is called once, by New, and again only for tools that are
+	// known when a run starts (SearchableTools, several instances in one agent).
+	// Nil: KeywordIndex.
+	NewIndex IndexFunc
+
+	// MaxResults is how many tools a search returns when the model names no number.
+	// Zero: 5.
+	MaxResults int
+
+	// MinScore leaves out results that score less. Its scale is the index's own.
+	// Zero: any score above 0.
+	MinScore float64
+
+	// Filter decides who may see, find, load and call which tool. Nil: everybody.
+	Filter Filter
+
+	// Model is the agent's chat model; native mode takes the wire contract from its
+	// type. It is only looked at. Nil: see Native.
+	Model any
+
+	// Native is the wire contract of the provider's tool search, where Model is
+	// wrapped or unknown. Setting it without UseModelToolSearch is an error.
+	// Zero: taken from Model, or Eino's behaviour where that is nil as well.
+	Native Contract
+
+	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does.
+	// Zero: such a call does not run; the model gets the tool's schema instead.
+	AllowUnloadedCalls bool
+
+	// UnloadAfter is the number of model calls without use after which a loaded tool
+	// is hidden again. Zero: never.
+	UnloadAfter int
+
+	// CatalogLimit is the most names in the reminder. Names above it are counted by
+	// server, and listed in Backend where that is set. Zero: all names.
+	CatalogLimit int
+
+	// Backend stores the full list of names when CatalogLimit cuts it, so that the model
+	// can read it with a file tool that reads the same store. Nil: not stored.
+	Backend Backend
+
+	// OnEvent is told of every search, load, unload, denial and gated call. It is called
+	// synchronously, by several goroutines at once where tools run in parallel. The event
+	// is the callee's to keep. A panic in it is ignored. Nil: nobody.
+	OnEvent func(context.Context, Event)
+}
+
+// Backend is where the full catalogue goes; every Eino file system is one.
+type Backend = backend.Backend
+
+// Protocol is a set of search tools that the model sees, and what they answer.
+type Protocol int
+
+const (
+	// Keyword is tool_search(query, max_results): words, +required words, or
+	// select:name,name. Found tools are loaded. Known from Eino v0.9 and Claude Code.
+	Keyword Protocol = iota
+	// Regexp is tool_search(regex_pattern), an RE2 pattern on tool names; all matches are
+	// loaded. Known from Eino v0.8.0.Beta.
+	Regexp
+	// SearchLoad is search_tools(query), which shows candidates, and load_tool(tool_name
+	// or tool_names), which loads them. Known from Mastra.
+	SearchLoad
+	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
+	// arguments), which runs one. The tool list on the wire never changes, so that the
+	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
+	SearchCall
+)
+
+// String is the protocol's name.
+func (p Protocol) String() string {
+	if p < Keyword || p > SearchCall {
+		return "unknown"
+	}
+	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
+}
+
+// Phase says what a Filter is asked for.
+type Phase int
+
+const (
+	// PhaseList asks whether the tool's name may stand in the reminder.
+	PhaseList Phase = iota
+	// PhaseSearch asks whether a search may find the tool.
+	PhaseSearch
+	// PhaseLoad asks whether the tool may be loaded.
+	PhaseLoad
+	// PhaseActive asks whether a loaded tool is visible in this model call.
+	PhaseActive
+	// PhaseCall asks whether a call to the tool may run.
+	PhaseCall
+)
+
+// String is the phase's name.
+func (p Phase) String() string {
+	if p < PhaseList || p > PhaseCall {
+		return "unknown"
+	}
+	return [...]string{"list", "search", "load", "active", "call"}[p]
+}
+
+// FilterRequest is one question to a Filter.
+type FilterRequest struct {
+	// Tool is the tool in question. Read only.
+	Tool *schema.ToolInfo
+	// Phase is what it is about to be used for.
+	Phase Phase
+}
+
+// Filter says whether a tool may be used for a phase. An error or a panic means no.
+// It is asked at most once per tool, phase and model call, with the context of the
+// run, and must be safe for concurrent use. A tool that it denies shows up nowhere:
+// not in names, counts, hints or suggestions; a call to it is answered like a call
+// to a tool that does not exist.
+type Filter func(ctx context.Context, req FilterRequest) (bool, error)

@@ -1,0 +1,52 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package toolsearch hides the tools of a CloudWeGo Eino agent that the model does not
+// need yet behind a search tool. It replaces
+// github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch: change the import path,
+// keep the code.
+//
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})
+//	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+//		Model:    chatModel,
+//		Handlers: []adk.ChatModelAgentMiddleware{search},
+//	})
+//
+// # What the model sees
+//
+// Before the first model call a message lists the names of the hidden tools between
+// <available-deferred-tools> tags, and the only tool added to the agent's own is
+// tool_search:
+//
+//	model: tool_search {"query": "+github create issue"}
+//	tool:  {"matches": ["github__create_issue", "github__update_issue"]}
+//
+// The next model call shows those two tools in full, after the agent's own. They stay, in
+// the order in which they were found, so that the list only grows at its end. In a later
+// run they are there again if the history holds the search or a call of the tool.
+//
+// A search that finds nothing, an unknown name and wrong arguments get an answer that says
+// what to do. A call to a tool that was never loaded does not run: the model gets its
+// schema, and may call it then. [Config.Protocol] offers three other ways of searching, and
+// [Config.UseModelToolSearch] that of the provider.
+//
+// # How it works
+//
+//	New ──► catalogue: infos read once, refused if ambiguous; an Index over them
+//	           │
+//	BeforeAgent: hidden tools, guarded, and tool_search become callable
+//	           │
+//	BeforeModelRewriteState ◄── history: what was found, what was called
+//	           │                   ▲
+//	           ▼                   │
+//	  visible tools ──► model ──► tool_search ──► Index ──► Filter ──► answer
+//
+// What is loaded follows from the messages, so that one instance serves concurrent runs,
+// and a run survives checkpoints, restarts and a change of machine. Nothing that is handed
+// in is changed. Nothing but a misconfiguration, a cancelled context or an error of a
+// user's own tool ends a run.
+//
+// # Differences from Eino
+//
+// docs/differences.md lists them all, and a test holds the list to the truth.
+package toolsearch

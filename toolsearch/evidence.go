@@ -1,0 +1,135 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file reads from a conversation which hidden tools the model has loaded or used.
+
+import (
+	"strings"
+
+	"github.com/bytedance/sonic"
+)
+
+// evidence is what a conversation says about hidden tools. The zero value is that of an
+// empty conversation.
+type evidence struct {
+	modelCalls int
+	order      []string       // names, by first evidence
+	last       map[string]int // name -> model calls before its last evidence
+	calls      []call         // of the last assistant message that has any
+	native     bool           // some result is in a provider's own form
+	emptyCall  *call          // the newest search, if it was answered in that form with nothing
+}
+
+// idle is the number of model calls since the last evidence of a tool.
+func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
+
+// add reads one more message.
+func (v *evidence) add(msg view, r *run) {
+	if msg.assistant {
+		v.modelCalls++
+		v.emptyCall = nil
+	}
+	if len(msg.calls) > 0 {
+		v.calls = msg.calls
+	}
+	for _, c := range msg.calls {
+		name := c.name
+		if name == callToolName {
+			name = first(decodeArguments(c.args).texts("name"))
+		}
+		v.touch(name, r)
+	}
+	for _, res := range msg.results {
+		v.addResult(res, r)
+	}
+}
+
+func (v *evidence) addResult(res result, r *run) {
+	if res.native {
+		v.native = true
+		if len(res.tools) == 0 {
+			v.emptyCall = v.callOf(res.id)
+		}
+		for _, name := range res.tools {
+			v.touch(name, r)
+		}
+		return
+	}
+	if res.name == "" {
+		if c := v.callOf(res.id); c != nil {
+			res.name = c.name
+		}
+	}
+	meta := isMetaTool(res.name)
+	if !meta && (r.own[res.name] || r.group.cat.byName[res.name] != nil) {
+		return
+	}
+	// What is left is the result of a search tool, under its name or an alias of it.
+	for _, name := range loadedBy(res.text, meta) {
+		v.touch(name, r)
+	}
+}
+
+func (v *evidence) callOf(id string) *call {
+	for i := range v.calls {
+		if v.calls[i].id == id {
+			return &v.calls[i]
+		}
+	}
+	return nil
+}
+
+func (v *evidence) touch(name string, r *run) {
+	if r.group.cat.byName[name] == nil {
+		return
+	}
+	if v.last == nil {
+		v.last = map[string]int{}
+	}
+	if _, known := v.last[name]; !known {
+		v.order = append(v.order, name)
+	}
+	v.last[name] = v.modelCalls
+}
+
+// searchAnswer is what the search tools of all protocols answer, and those of Eino.
+type searchAnswer struct {
+	Matches  []string `json:"matches"`       // Keyword
+	Selected []string `json:"selectedTools"` // Regexp
+	Loaded   []string `json:"loaded"`        // load_tool
+	Already  []string `json:"already_loaded"`
+	Tools    []struct {
+		Name string `json:"name"`
+	} `json:"tools"` // SearchCall
+}
+
+// loadedBy returns the names of the tools that a result of a search tool loaded. A result
+// under an unknown name must have the form that tool_search has in Eino.
+func loadedBy(text string, meta bool) []string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	var a searchAnswer
+	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
+		return nil
+	}
+	names := append(a.Matches, a.Selected...)
+	if !meta {
+		return names
+	}
+	names = append(append(names, a.Loaded...), a.Already...)
+	for _, t := range a.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}

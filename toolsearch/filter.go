@@ -1,0 +1,83 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file asks the user's Filter: at most once per tool, phase and model call, and
+// taking an error or a panic for a no.
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// verdicts remembers what the Filter said since the last model call.
+type verdicts struct {
+	mu   sync.Mutex
+	said map[verdictKey]*verdict
+}
+
+type verdictKey struct {
+	entry *entry
+	phase Phase
+}
+
+// verdict is asked for once; others who want it meanwhile wait.
+type verdict struct {
+	once sync.Once
+	ok   bool
+}
+
+// forget starts a new model call.
+func (v *verdicts) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.said = nil
+}
+
+func (v *verdicts) of(k verdictKey) *verdict {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.said == nil {
+		v.said = map[verdictKey]*verdict{}
+	}
+	d := v.said[k]
+	if d == nil {
+		d = &verdict{}
+		v.said[k] = d
+	}
+	return d
+}
+
+// allowed reports whether a tool may be used for a phase in this model call.
+func (r *run) allowed(ctx context.Context, e *entry, phase Phase) bool {
+	owner := r.group.owner(e)
+	if owner.cfg.Filter == nil {
+		return true
+	}
+	d := r.verdicts.of(verdictKey{e, phase})
+	d.once.Do(func() { d.ok = owner.ask(ctx, e, phase) })
+	return d.ok
+}
+
+// ask calls the Filter and tells of a denial.
+func (s *settings) ask(ctx context.Context, e *entry, phase Phase) bool {
+	ok, err := callFilter(ctx, s.cfg.Filter, FilterRequest{Tool: e.info, Phase: phase})
+	if err != nil {
+		ok = false
+	}
+	if !ok {
+		s.emit(ctx, Event{Kind: EventDenied, Tools: []string{e.info.Name}, Phase: phase, Err: err})
+	}
+	return ok
+}
+
+func callFilter(ctx context.Context, f Filter, req FilterRequest) (ok bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			ok, err = false, fmt.Errorf("toolsearch: Filter panicked: %v", p)
+		}
+	}()
+	return f(ctx, req)
+}

@@ -1,0 +1,98 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file says what an index is, and holds the specified one.
+
+import (
+	"context"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// Index ranks the tools it was made of. It must be safe for concurrent use.
+type Index interface {
+	// Search returns the tools that fit, best first, without duplicates. An error, as
+	// well as a panic, makes the specified keyword score answer instead.
+	Search(ctx context.Context, q Query) ([]Result, error)
+}
+
+// Query is what an index is asked.
+type Query struct {
+	// Text is what the model wrote: words, of which those with a leading + are required.
+	Text string
+	// Limit is the most results wanted. Zero or less: all.
+	Limit int
+	// Loaded says whether the model sees a tool already; an index may rank such tools
+	// behind the others. Nil: none is.
+	Loaded func(name string) bool
+}
+
+// Result is one ranked tool.
+type Result struct {
+	// Name is the tool's name.
+	Name string
+	// Score is higher for a better fit; its scale is the index's own.
+	Score float64
+}
+
+// IndexFunc makes an index of tools. It may keep the slice and must not change the
+// tools. Its error becomes New's.
+type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
+
+// Explainer is what an Index can also be: it says why a tool scored what it did, as
+// text for a person.
+type Explainer interface {
+	// Explain returns "" for a tool that the index does not know.
+	Explain(q Query, name string) string
+}
+
+// KeywordIndex is the specified score, and gives the same answers as Eino on every
+// input. For each keyword a tool gets the highest of 10 (a part of its name equals the
+// keyword), 5 (a part contains it), 3 (the name contains it) and 2 (the description
+// contains it); the sum over the keywords ranks the tools, and names break ties. It
+// ignores case. Names are split at underscores and at camelCase boundaries. A keyword
+// with a leading + must match.
+func KeywordIndex(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return keywordIndex{keyword.New(documents(tools, false))}, nil
+}
+
+type keywordIndex struct{ x *keyword.Index }
+
+func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	hits, err := k.x.Search(ctx, keyword.Parse(q.Text), q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return results(hits, k.x.Name), nil
+}
+
+func (k keywordIndex) Explain(q Query, name string) string {
+	doc, ok := k.x.Lookup(name)
+	if !ok {
+		return ""
+	}
+	return k.x.Explain(keyword.Parse(q.Text), doc).String()
+}
+
+func results(hits []keyword.Hit, name func(int) string) []Result {
+	out := make([]Result, len(hits))
+	for i, h := range hits {
+		out[i] = Result{name(h.Doc), h.Score}
+	}
+	return out
+}
+
+// server is the part of an MCP style name (server__tool) before the first double
+// underscore; "" where there is none.
+func server(name string) string {
+	s, rest, ok := strings.Cut(name, "__")
+	if !ok || rest == "" {
+		return ""
+	}
+	return s
+}

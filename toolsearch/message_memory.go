@@ -1,0 +1,107 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file remembers, within a run, what the messages say about loaded tools, so that a
+// model call reads only the messages that are new.
+
+import (
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+)
+
+// memory is what the messages seen so far said. It holds the messages themselves, so that
+// an equal pointer is the same message.
+type memory[M adk.MessageType] struct {
+	codec     codec[M]
+	seen      []M
+	evidence  evidence
+	reminders []int // positions of messages that are reminders
+}
+
+// read brings the memory up to date with the messages.
+func (m *memory[M]) read(msgs []M, r *run) {
+	if len(m.seen) > len(msgs) || !slices.Equal(m.seen, msgs[:len(m.seen)]) {
+		m.seen, m.reminders, m.evidence = m.seen[:0], nil, evidence{}
+	}
+	for i := len(m.seen); i < len(msgs); i++ {
+		if text, marked, ok := m.codec.reminderText(msgs[i]); ok && (marked || isReminder(text)) {
+			m.reminders = append(m.reminders, i)
+		}
+		m.evidence.add(m.codec.view(msgs[i]), r)
+	}
+	m.seen = append(m.seen, msgs[len(m.seen):]...)
+}
+
+// withReminder returns the messages with exactly one reminder, which has the text: where
+// the first one is, or else before the first message that is not a system message.
+// An empty text means no reminder. The slice handed in is not changed.
+func (m *memory[M]) withReminder(msgs []M, text string) []M {
+	if m.remindedWith(msgs, text) {
+		return msgs
+	}
+	at := m.reminderPlace(msgs)
+	next := make([]M, 0, len(msgs)+1)
+	for i, msg := range msgs {
+		if i == at && text != "" {
+			next = append(next, m.codec.reminder(text))
+		}
+		if !slices.Contains(m.reminders, i) {
+			next = append(next, msg)
+		}
+	}
+	if at == len(msgs) && text != "" {
+		next = append(next, m.codec.reminder(text))
+	}
+	return next
+}
+
+func (m *memory[M]) remindedWith(msgs []M, text string) bool {
+	if text == "" || len(m.reminders) != 1 {
+		return text == "" && len(m.reminders) == 0
+	}
+	old, _, _ := m.codec.reminderText(msgs[m.reminders[0]])
+	return old == text
+}
+
+func (m *memory[M]) reminderPlace(msgs []M) int {
+	if len(m.reminders) > 0 {
+		return m.reminders[0]
+	}
+	for i, msg := range msgs {
+		if !m.codec.isSystem(msg) {
+			return i
+		}
+	}
+	return len(msgs)
+}
+
+// withNote returns the messages with a hint for the model at the end.
+func (m *memory[M]) withNote(msgs []M, text string) []M {
+	if len(msgs) > 0 {
+		if last, _, ok := m.codec.reminderText(msgs[len(msgs)-1]); ok && last == text {
+			return msgs
+		}
+	}
+	return append(slices.Clone(msgs), m.codec.note(text))
+}
+
+// asText returns the messages with every result in a provider's own form turned to text.
+// The slice handed in is not changed.
+func (m *memory[M]) asText(msgs []M) []M {
+	if !m.evidence.native {
+		return msgs
+	}
+	next := slices.Clone(msgs)
+	for i, msg := range msgs {
+		next[i] = m.codec.asText(msg, func(tools []string) string {
+			if tools == nil {
+				tools = []string{}
+			}
+			return encode(matchesAnswer{Matches: tools})
+		})
+	}
+	return next
+}

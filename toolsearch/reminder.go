@@ -1,0 +1,207 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file writes the reminder: the message that lists the hidden tools.
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+)
+
+const (
+	reminderOpen  = "<available-deferred-tools>"
+	reminderClose = "</available-deferred-tools>"
+)
+
+// isReminder recognises a reminder by its envelope, for stores that drop Extra.
+func isReminder(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, reminderOpen) && strings.HasSuffix(text, reminderClose)
+}
+
+// reminder is the text for this model call; "" if there is no tool to list.
+func (r *run) reminder(ctx context.Context) string {
+	if r.group.contract.noReminder {
+		return ""
+	}
+	if text, ok := r.group.plainReminder(); ok {
+		return text
+	}
+	var names []string
+	for _, e := range r.group.cat.entries {
+		if r.allowed(ctx, e, PhaseList) {
+			names = append(names, e.info.Name)
+		}
+	}
+	limit := r.group.cfg.CatalogLimit
+	if limit == 0 || len(names) <= limit {
+		return envelope(names, "")
+	}
+	return envelope(pickNames(names, limit), r.rest(ctx, names, limit))
+}
+
+// plainReminder is the reminder where it is the same for every run.
+func (g *group) plainReminder() (text string, ok bool) {
+	if g.cfg.CatalogLimit > 0 {
+		return "", false
+	}
+	for _, m := range g.members {
+		if m.cfg.Filter != nil {
+			return "", false
+		}
+	}
+	g.reminderOnce.Do(func() {
+		names := make([]string, len(g.cat.entries))
+		for i, e := range g.cat.entries {
+			names[i] = e.info.Name
+		}
+		g.reminderText = envelope(names, "")
+	})
+	return g.reminderText, true
+}
+
+func envelope(names []string, rest string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(reminderOpen)
+	for _, n := range names {
+		b.WriteByte('\n')
+		b.WriteString(escapeName(n))
+	}
+	if rest != "" {
+		b.WriteByte('\n')
+		b.WriteString(rest)
+	}
+	b.WriteByte('\n')
+	b.WriteString(reminderClose)
+	return b.String()
+}
+
+// pickNames takes names in turn from every server, so that each has its share, and
+// keeps their order.
+func pickNames(names []string, limit int) []string {
+	queues, order := byServer(names)
+	picked := map[string]bool{}
+	for len(picked) < limit {
+		for _, s := range order {
+			if q := queues[s]; len(q) > 0 && len(picked) < limit {
+				picked[q[0]], queues[s] = true, q[1:]
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !picked[n] })
+}
+
+func byServer(names []string) (groups map[string][]string, order []string) {
+	groups = map[string][]string{}
+	for _, n := range names {
+		s := server(n)
+		if groups[s] == nil {
+			order = append(order, s)
+		}
+		groups[s] = append(groups[s], n)
+	}
+	return groups, order
+}
+
+// rest tells of the names that the limit leaves out: how many each server has, and where
+// the full list is.
+func (r *run) rest(ctx context.Context, names []string, limit int) string {
+	const most = 50 // servers
+	groups, order := byServer(names)
+	var counts []string
+	for i, s := range order {
+		if i == most {
+			counts = append(counts, "…")
+			break
+		}
+		label := escapeName(s)
+		if s == "" {
+			label = "-"
+		}
+		counts = append(counts, fmt.Sprintf("%s: %d", label, len(groups[s])))
+	}
+	return say("rest", hint{Limit: limit, Total: len(names), Words: counts, Path: r.storeNames(ctx, names)})
+}
+
+// storeNames writes the full list to the Backend, once per list and run, and returns its
+// path; "" if there is none.
+func (r *run) storeNames(ctx context.Context, names []string) string {
+	if r.group.cfg.Backend == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, n := range names {
+		b.WriteString(escapeName(n))
+		b.WriteByte('\n')
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	path := fmt.Sprintf("/toolsearch/catalog-%x.txt", sum[:8])
+	r.mu.Lock()
+	stored, known := r.stored[path]
+	r.mu.Unlock()
+	if known {
+		return stored
+	}
+	stored = path
+	if err := safeWrite(ctx, r.group.cfg.Backend, path, b.String()); err != nil {
+		r.group.emit(ctx, Event{Kind: EventStoreFailed, Err: err})
+		stored = ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stored == nil {
+		r.stored = map[string]string{}
+	}
+	r.stored[path] = stored
+	return stored
+}
+
+func safeWrite(ctx context.Context, b Backend, path, content string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("toolsearch: writing %q: Backend panicked: %v", path, p)
+		}
+	}()
+	return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+}
+
+// escapeName makes a name safe to stand on a line of its own between the tags. Names of
+// letters, digits and the usual marks stay as they are; unescapeName reverses it.
+func escapeName(name string) string {
+	safe := true
+	for i, c := range name {
+		if c == '<' || c == '>' || c == '\\' || c == '"' || !strconv.IsPrint(c) || c == '\uFFFD' && !strings.HasPrefix(name[i:], "\uFFFD") {
+			safe = false
+			break
+		}
+	}
+	if safe {
+		return name
+	}
+	quoted := strconv.QuoteToASCII(name)
+	quoted = strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
+	return quoted
+}
+
+// unescapeName reverses escapeName; a name that was not escaped stays as it is.
+func unescapeName(name string) string {
+	if !strings.Contains(name, `\`) {
+		return name
+	}
+	plain, err := strconv.Unquote(`"` + name + `"`)
+	if err != nil {
+		return name
+	}
+	return plain
+}

@@ -1,0 +1,100 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file holds the SearchLoad protocol: search_tools shows candidates, load_tool loads.
+
+import (
+	"context"
+	"math"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+const (
+	// maxShort bounds the description of a candidate, in runes.
+	maxShort = 150
+	// maxNearOnLoad is how many near names an unknown name gets.
+	maxNearOnLoad = 3
+)
+
+type candidate struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	Score       float64 `json:"score"`
+}
+
+type candidatesAnswer struct {
+	Results       []candidate `json:"results"`
+	AlreadyLoaded []string    `json:"already_loaded,omitempty"`
+	Hint          string      `json:"hint,omitempty"`
+}
+
+type loadAnswer struct {
+	Loaded        []string `json:"loaded"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
+}
+
+func (g *group) searchLoadTools() []*metaTool {
+	return []*metaTool{
+		{
+			group: g, name: searchToolsName, answer: searchTools,
+			info: func() *schema.ToolInfo {
+				return metaInfo("search_tools", searchToolsName, map[string]*schema.ParameterInfo{
+					"query":       {Type: schema.String, Required: true},
+					"max_results": {Type: schema.Integer},
+				})
+			},
+		},
+		{
+			group: g, name: loadToolName, answer: loadTools,
+			info: func() *schema.ToolInfo {
+				return metaInfo("load_tool", loadToolName, map[string]*schema.ParameterInfo{
+					"tool_name":  {Type: schema.String},
+					"tool_names": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
+				})
+			},
+		},
+	}
+}
+
+func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
+	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.findable)
+	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
+	for _, x := range f.found {
+		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
+	}
+	return encode(answer), err
+}
+
+func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
+	var names []string
+	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
+		names = append(names, splitNames(text)...)
+	}
+	var f finding
+	r.choose(ctx, names, r.loadable, &f)
+	r.markLoaded(ctx, &f)
+	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
+	if answer.Loaded == nil {
+		answer.Loaded = []string{}
+	}
+	for i := range f.unknown {
+		f.unknown[i].near = f.unknown[i].near[:min(len(f.unknown[i].near), maxNearOnLoad)]
+	}
+	if answer.Hint = f.hint(); f.asked == 0 {
+		answer.Hint = say("no-name", hint{})
+	}
+	return encode(answer), ctx.Err()
+}
+
+// short is the beginning of a description.
+func short(s string) string {
+	r := []rune(s)
+	if len(r) <= maxShort {
+		return s
+	}
+	return string(r[:maxShort-1]) + "…"
+}

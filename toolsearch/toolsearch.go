@@ -1,0 +1,109 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file holds the constructors and the middleware, whose hooks only delegate.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
+
+// New makes the middleware for agents on *schema.Message. See NewTyped.
+func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, error) {
+	return NewTyped[*schema.Message](ctx, config)
+}
+
+// NewTyped makes the middleware for agents on either message type. Put it into Handlers
+// of the agent's configuration. One instance serves any number of agents and concurrent
+// runs. It calls Info of each dynamic tool once, and never again.
+//
+// The error names everything that is wrong with config at once; it wraps
+// ErrNativeUnsupported where config.Model has no tool search of its own.
+func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.TypedChatModelAgentMiddleware[M], error) {
+	c, isAgentic := codecFor[M]()
+	set, err := newSettings(ctx, config, isAgentic)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := joinGroup(ctx, []*settings{set}, nil); err != nil {
+		return nil, err
+	}
+	return &middleware[M]{settings: set, codec: c}, nil
+}
+
+// middleware is safe for concurrent use: what a run needs is in its context.
+type middleware[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	settings *settings
+	codec    codec[M]
+}
+
+// BeforeAgent adds the hidden tools, and the search tools, to those that the agent can run.
+func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	if rc == nil {
+		return ctx, rc, nil
+	}
+	r, next, err := join(ctx, m.settings, rc)
+	if err != nil || r == nil {
+		return ctx, rc, err
+	}
+	r.memory = &memory[M]{codec: m.codec}
+	return context.WithValue(ctx, runKey{}, r), next, nil
+}
+
+// BeforeModelRewriteState decides which tools the model sees in this call.
+func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	r := m.run(ctx)
+	if state == nil || r == nil {
+		return ctx, state, nil
+	}
+	r.verdicts.forget()
+	mem := r.memory.(*memory[M])
+	next := *state
+	mem.read(next.Messages, r)
+	if !r.group.contract.acceptsNative {
+		next.Messages = mem.asText(next.Messages)
+	}
+	if r.group.contract.noteOnEmpty && mem.evidence.emptyCall != nil {
+		next.Messages = mem.withNote(next.Messages, r.emptyNote(ctx, mem.evidence.emptyCall))
+	}
+	next.Messages = mem.withReminder(next.Messages, r.reminder(ctx))
+	mem.read(next.Messages, r)
+	r.reveal(ctx, &mem.evidence, &next.ToolInfos, &next.DeferredToolInfos)
+	return ctx, &next, nil
+}
+
+// AfterModelRewriteState takes the deferred tools out of the state again, so that they do
+// not become part of every checkpoint. They are put back before each model call.
+func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	r := m.run(ctx)
+	if state == nil || r == nil || !r.group.contract.deferAll {
+		return ctx, state, nil
+	}
+	next := *state
+	next.DeferredToolInfos = without(next.DeferredToolInfos, r.group.cat)
+	return ctx, &next, nil
+}
+
+// run is the run that this instance leads; nil if another instance does. Without a
+// BeforeAgent before it, as when hooks are called by hand, it is a run of its own.
+func (m *middleware[M]) run(ctx context.Context) *run {
+	r := runOf(ctx)
+	if r != nil && r.group.has(m.settings) {
+		if r.group.settings != m.settings {
+			return nil
+		}
+		if _, ok := r.memory.(*memory[M]); ok {
+			return r
+		}
+	}
+	g, err := joinGroup(ctx, []*settings{m.settings}, nil)
+	if err != nil {
+		return nil
+	}
+	return &run{group: g, memory: &memory[M]{codec: m.codec}}
+}

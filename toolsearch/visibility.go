@@ -1,0 +1,212 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file decides which tools a model call shows.
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
+
+// shownTool is a hidden tool that this model call shows.
+type shownTool struct {
+	entry *entry
+	idle  int // model calls since its last evidence
+}
+
+// reveal sets the tool lists of a model call: the agent's own tools as they are, then the
+// loaded ones in the order in which they were loaded, so that the list only grows at its
+// end and a provider's prompt cache holds.
+func (r *run) reveal(ctx context.Context, v *evidence, infos, deferred *[]*schema.ToolInfo) {
+	before, idle, known := r.lastVisible(ctx)
+	show := r.loaded(ctx, v, before, idle)
+	names := make([]string, len(show))
+	for i, s := range show {
+		names[i] = s.entry.info.Name
+	}
+	r.tell(ctx, before, names)
+	r.remember(ctx, before, show, names, known)
+	if r.group.contract.native {
+		*infos = r.ownInfos(*infos)
+		if r.group.contract.deferAll {
+			*deferred = r.deferred(ctx, *deferred)
+		}
+		return
+	}
+	if !r.shows(*infos, names) {
+		*infos = r.list(*infos, show, known)
+	}
+}
+
+// loaded are the tools to show: those shown before that are still in use, then new ones.
+func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) []shownTool {
+	if r.group.contract.neverLoads {
+		return nil
+	}
+	var show []shownTool
+	done := make(map[string]bool, len(before)+len(v.order))
+	consider := func(name string, idle int) {
+		e := r.group.cat.byName[name]
+		if e == nil || done[name] {
+			return
+		}
+		done[name] = true
+		if _, said := v.last[name]; said {
+			idle = v.idle(name)
+		}
+		if limit := r.group.cfg.UnloadAfter; limit > 0 && idle >= limit {
+			return
+		}
+		if r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseActive) {
+			show = append(show, shownTool{e, idle})
+		}
+	}
+	for i, name := range before {
+		consider(name, idle[i]+1)
+	}
+	for _, name := range v.order {
+		consider(name, 0)
+	}
+	return show
+}
+
+// lastVisible is what the last model call of this run showed.
+func (r *run) lastVisible(ctx context.Context) (names []string, idle []int, known bool) {
+	names, known = r.visibleNow(ctx)
+	if r.group.cfg.UnloadAfter == 0 {
+		return names, make([]int, len(names)), known
+	}
+	if value, ok, err := adk.GetRunLocalValue(ctx, idleKey); err == nil && ok {
+		idle, _ = value.([]int)
+	}
+	if len(idle) < len(names) {
+		idle = append(slices.Clone(idle), make([]int, len(names)-len(idle))...)
+	}
+	return names, idle, known
+}
+
+// remember keeps what this model call shows for the gate, and for a resume.
+func (r *run) remember(ctx context.Context, before []string, show []shownTool, names []string, known bool) {
+	r.mu.Lock()
+	r.visible, r.reserved = names, nil
+	r.mu.Unlock()
+	if !known || !slices.Equal(before, names) {
+		// Outside a run there is nowhere to keep it, and nothing to resume.
+		_ = adk.SetRunLocalValue(ctx, visibleKey, names)
+	}
+	if r.group.cfg.UnloadAfter > 0 && len(show) > 0 {
+		idle := make([]int, len(show))
+		for i, s := range show {
+			idle[i] = s.idle
+		}
+		_ = adk.SetRunLocalValue(ctx, idleKey, idle)
+	}
+}
+
+// tell reports what became visible and what is hidden again.
+func (r *run) tell(ctx context.Context, before, now []string) {
+	if r.group.cfg.OnEvent == nil || slices.Equal(before, now) {
+		return
+	}
+	if added := minus(now, before); len(added) > 0 {
+		r.group.emit(ctx, Event{Kind: EventLoad, Tools: added})
+	}
+	if gone := minus(before, now); len(gone) > 0 {
+		r.group.emit(ctx, Event{Kind: EventUnload, Tools: gone})
+	}
+}
+
+func minus(a, b []string) []string {
+	var out []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// shows reports whether a list already ends with exactly these hidden tools.
+func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
+	if infos == nil {
+		return false
+	}
+	own := len(infos) - len(names)
+	for i, t := range infos {
+		switch {
+		case t == nil:
+			return false
+		case i < own:
+			if r.group.cat.byName[t.Name] != nil {
+				return false
+			}
+		case t.Name != names[i-own], t == r.group.cat.byName[t.Name].info:
+			return false
+		}
+	}
+	return own >= 0
+}
+
+// list makes the tool list anew. Loaded tools are copies, so that a handler that edits
+// one edits this run's; a copy from an earlier call of the run is kept for that reason.
+func (r *run) list(infos []*schema.ToolInfo, show []shownTool, known bool) []*schema.ToolInfo {
+	next := r.ownInfos(infos)
+	kept := map[string]*schema.ToolInfo{}
+	if known {
+		for _, t := range infos {
+			if t != nil && r.group.cat.byName[t.Name] != nil && r.group.cat.byName[t.Name].info != t {
+				kept[t.Name] = t
+			}
+		}
+	}
+	for _, s := range show {
+		if t := kept[s.entry.info.Name]; t != nil {
+			next = append(next, t)
+			continue
+		}
+		own := *s.entry.safe
+		next = append(next, &own)
+	}
+	return next
+}
+
+// ownInfos are the tools of a list that are not hidden ones. Never nil: Eino replaces a
+// nil list by the list of all tools. In native mode the search tool is not one either.
+func (r *run) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	next := make([]*schema.ToolInfo, 0, 8)
+	for _, t := range infos {
+		if t == nil || r.group.cat.byName[t.Name] != nil || r.group.contract.native && isMetaTool(t.Name) {
+			continue
+		}
+		next = append(next, t)
+	}
+	return next
+}
+
+// deferred is the list of deferred tools: what others put there, and all hidden tools.
+func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo) []*schema.ToolInfo {
+	next := without(infos, r.group.cat)
+	for _, e := range r.group.cat.entries {
+		if r.allowed(ctx, e, PhaseSearch) && r.allowed(ctx, e, PhaseLoad) {
+			own := *e.safe
+			next = append(next, &own)
+		}
+	}
+	return next
+}
+
+// without is a list without the hidden tools; nil if nothing is left.
+func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
+	var next []*schema.ToolInfo
+	for _, t := range infos {
+		if t != nil && c.byName[t.Name] == nil {
+			next = append(next, t)
+		}
+	}
+	return next
+}
