@@ -49,7 +49,7 @@ func FuzzName(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.True(t, fs.ValidPath(name) || !fs.ValidPath(strings.ToValidUTF8(name, "?")), "%q", name)
+		require.True(t, fs.ValidPath(strings.ToValidUTF8(name, "?")), "%q", name)
 		require.False(t, path.IsAbs(name))
 		require.NotContains(t, strings.Split(name, "/"), "..")
 		again, err := Name("/" + name)
