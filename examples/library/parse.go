@@ -9,6 +9,7 @@ package library
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -222,4 +223,23 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// ranked lists counts, the highest first, one a line.
+func ranked(counts map[string]int, limit int) string {
+	keys := make([]string, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		if counts[keys[i]] != counts[keys[j]] {
+			return counts[keys[i]] > counts[keys[j]]
+		}
+		return keys[i] < keys[j]
+	})
+	var out []string
+	for _, k := range keys[:min(limit, len(keys))] {
+		out = append(out, fmt.Sprintf("%s: %d", k, counts[k]))
+	}
+	return strings.Join(out, "\n")
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,25 +94,6 @@ func textFrequency(in frequencyIn) (string, error) {
 		counts[w]++
 	}
 	return ranked(counts, in.Limit), nil
-}
-
-// ranked lists counts, the highest first, one a line.
-func ranked(counts map[string]int, limit int) string {
-	keys := make([]string, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		if counts[keys[i]] != counts[keys[j]] {
-			return counts[keys[i]] > counts[keys[j]]
-		}
-		return keys[i] < keys[j]
-	})
-	var out []string
-	for _, k := range keys[:min(limit, len(keys))] {
-		out = append(out, fmt.Sprintf("%s: %d", k, counts[k]))
-	}
-	return strings.Join(out, "\n")
 }
 
 type reverseIn struct {

@@ -1,0 +1,249 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of Markdown documents and text tables.
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/cloudwego/eino/components/tool"
+)
+
+func markdownServer() Server {
+	return Server{Name: "markdown", Title: "Markdown documents and text tables", Tools: []tool.BaseTool{
+		define("markdown__headings", "Lists the headings of a Markdown document with their levels.", markdownHeadings),
+		define("markdown__table_of_contents", "Makes a linked table of contents from the headings of a Markdown document.", markdownContents),
+		define("markdown__section", "Takes the section below a heading out of a Markdown document.", markdownSection),
+		define("markdown__links", "Lists the links and images of a Markdown document.", markdownLinks),
+		define("markdown__code_blocks", "Takes the fenced code blocks out of a Markdown document.", markdownCode),
+		define("markdown__to_text", "Strips the markup from a Markdown document and leaves plain text.", markdownText),
+		define("markdown__to_html", "Turns simple Markdown (headings, lists, emphasis, code, links) into HTML.", markdownHTML),
+		define("markdown__tasks", "Lists the open and finished tasks of Markdown check lists and their progress.", markdownTasks),
+		define("markdown__make_table", "Makes a Markdown table from a header and rows.", markdownTable),
+		define("markdown__box_table", "Draws a header and rows as a table with ruled lines for a terminal.", boxTable),
+	}}
+}
+
+type markdownIn struct {
+	Markdown string `json:"markdown" jsonschema_description:"The Markdown document"`
+}
+
+type heading struct {
+	level, line int
+	text        string
+}
+
+var headingLine = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
+
+// headings skips fenced code.
+func (in markdownIn) headings() []heading {
+	var out []heading
+	fenced := false
+	for i, line := range strings.Split(in.Markdown, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if m := headingLine.FindStringSubmatch(line); m != nil && !fenced {
+			out = append(out, heading{len(m[1]), i, m[2]})
+		}
+	}
+	return out
+}
+
+func markdownHeadings(in markdownIn) (string, error) {
+	var out []string
+	for _, h := range in.headings() {
+		out = append(out, fmt.Sprintf("%d: %s (line %d)", h.level, h.text, h.line+1))
+	}
+	if len(out) == 0 {
+		return "the document has no headings", nil
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+func markdownContents(in markdownIn) (string, error) {
+	var out []string
+	for _, h := range in.headings() {
+		anchor := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, h.text)
+		out = append(out, fmt.Sprintf("%s- [%s](#%s)", strings.Repeat("  ", h.level-1), h.text, anchor))
+	}
+	if len(out) == 0 {
+		return "", fmt.Errorf("the document has no headings")
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+type sectionIn struct {
+	markdownIn
+	Heading string `json:"heading" jsonschema_description:"The text of the heading, in any case"`
+}
+
+func markdownSection(in sectionIn) (string, error) {
+	all := in.headings()
+	lines := strings.Split(in.Markdown, "\n")
+	for i, h := range all {
+		if !strings.EqualFold(h.text, strings.TrimSpace(in.Heading)) {
+			continue
+		}
+		end := len(lines)
+		for _, next := range all[i+1:] {
+			if next.level <= h.level {
+				end = next.line
+				break
+			}
+		}
+		return strings.TrimSpace(strings.Join(lines[h.line:end], "\n")), nil
+	}
+	list, _ := markdownHeadings(in.markdownIn)
+	return "", fmt.Errorf("there is no heading %q; the headings are:\n%s", in.Heading, list)
+}
+
+var linkMark = regexp.MustCompile(`(!?)\[([^\]]*)\]\(([^)\s]+)[^)]*\)`)
+
+func markdownLinks(in markdownIn) (string, error) {
+	var out []string
+	for _, m := range linkMark.FindAllStringSubmatch(in.Markdown, maxMatches) {
+		kind := "link"
+		if m[1] == "!" {
+			kind = "image"
+		}
+		out = append(out, fmt.Sprintf("%s %s: %s", kind, m[2], m[3]))
+	}
+	if len(out) == 0 {
+		return "the document has no links", nil
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+var codeBlock = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```")
+
+func markdownCode(in markdownIn) (string, error) {
+	var out []string
+	for i, m := range codeBlock.FindAllStringSubmatch(in.Markdown, maxMatches) {
+		out = append(out, fmt.Sprintf("[block %d %s]\n%s", i+1, strings.TrimSpace(m[1]), m[2]))
+	}
+	if len(out) == 0 {
+		return "the document has no code blocks", nil
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// inline holds each mark inside a line with what it becomes in HTML and in plain text.
+var inline = []struct {
+	mark        *regexp.Regexp
+	html, plain string
+}{
+	{regexp.MustCompile(`!\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), `<img src="$2" alt="$1">`, "$1"},
+	{regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), `<a href="$2">$1</a>`, "$1"},
+	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>", "$1"},
+	{regexp.MustCompile(`\*\*([^*]+)\*\*`), "<strong>$1</strong>", "$1"},
+	{regexp.MustCompile(`\*([^*]+)\*`), "<em>$1</em>", "$1"},
+	{regexp.MustCompile(`~~([^~]+)~~`), "<del>$1</del>", "$1"},
+}
+
+var blockMark = regexp.MustCompile(`(?m)^\s*(#{1,6}\s+|[-*+]\s+(\[[ xX]\]\s+)?|>\s?|\d+\.\s+|` + "```" + `.*$)`)
+
+func markdownText(in markdownIn) (string, error) {
+	text := blockMark.ReplaceAllString(in.Markdown, "")
+	for _, i := range inline {
+		text = i.mark.ReplaceAllString(text, i.plain)
+	}
+	return strings.TrimSpace(text), nil
+}
+
+var (
+	bulletLine   = regexp.MustCompile(`^\s*[-*+]\s+(.*)$`)
+	numberedLine = regexp.MustCompile(`^\s*\d+\.\s+(.*)$`)
+)
+
+// page writes HTML and knows the element that the lines before have opened.
+type page struct {
+	out  []string
+	open string
+}
+
+func (p *page) enter(element string) {
+	if p.open == element {
+		return
+	}
+	if p.open != "" {
+		p.out = append(p.out, "</"+p.open+">")
+	}
+	if element != "" {
+		p.out = append(p.out, "<"+element+">")
+	}
+	p.open = element
+}
+
+func (p *page) add(element, line string) {
+	p.enter(element)
+	p.out = append(p.out, line)
+}
+
+func markdownHTML(in markdownIn) (string, error) {
+	var p page
+	for _, line := range strings.Split(in.Markdown, "\n") {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence && p.open == "pre":
+			p.enter("")
+		case fence:
+			p.enter("pre")
+		case p.open == "pre":
+			p.add("pre", html.EscapeString(line))
+		default:
+			p.line(html.EscapeString(line))
+		}
+	}
+	p.enter("")
+	return strings.Join(p.out, "\n"), nil
+}
+
+// line writes a line outside of code.
+func (p *page) line(text string) {
+	for _, i := range inline {
+		text = i.mark.ReplaceAllString(text, i.html)
+	}
+	if h := headingLine.FindStringSubmatch(text); h != nil {
+		p.add("", fmt.Sprintf("<h%d>%s</h%d>", len(h[1]), h[2], len(h[1])))
+	} else if item := bulletLine.FindStringSubmatch(text); item != nil {
+		p.add("ul", "<li>"+item[1]+"</li>")
+	} else if item := numberedLine.FindStringSubmatch(text); item != nil {
+		p.add("ol", "<li>"+item[1]+"</li>")
+	} else if strings.TrimSpace(text) == "" {
+		p.enter("")
+	} else {
+		p.add("p", text)
+	}
+}
+
+var taskLine = regexp.MustCompile(`(?m)^\s*[-*+]\s+\[([ xX])\]\s+(.*)$`)
+
+func markdownTasks(in markdownIn) (string, error) {
+	var out []string
+	done := 0
+	all := taskLine.FindAllStringSubmatch(in.Markdown, maxMatches)
+	for _, m := range all {
+		state := "open"
+		if m[1] != " " {
+			state = "done"
+			done++
+		}
+		out = append(out, state+": "+m[2])
+	}
+	return strings.Join(append(out, fmt.Sprintf("%d of %d done", done, len(all))), "\n"), nil
+}

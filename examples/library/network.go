@@ -1,0 +1,253 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of network addresses. It opens no connection.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+)
+
+func networkServer() Server {
+	return Server{Name: "network", Title: "Network addresses, offline", Tools: []tool.BaseTool{
+		define("network__parse_ip", "Describes an IP address: version, scope (private, loopback, multicast, public), long and short form.", netParseIP),
+		define("network__cidr_info", "Describes a network in CIDR notation: range, mask, broadcast address and number of hosts.", netCIDR),
+		define("network__cidr_contains", "Says whether a network in CIDR notation contains an IP address.", netContains),
+		define("network__cidr_overlap", "Says whether two networks in CIDR notation overlap.", netOverlap),
+		define("network__split_subnets", "Splits a network into equal subnets of a longer prefix.", netSplit),
+		define("network__range_to_cidrs", "Covers a range of IPv4 addresses with the fewest CIDR networks.", netRange),
+		define("network__ip_to_integer", "Turns an IP address into an integer.", netToInteger),
+		define("network__integer_to_ip", "Turns an integer into an IPv4 address.", netFromInteger),
+		define("network__reverse_dns_name", "Writes the name under which an IP address is looked up in reverse DNS (PTR record).", netReverse),
+		define("network__mask_to_prefix", "Turns an IPv4 network mask into a prefix length, with its wildcard mask.", netMask),
+		define("network__parse_mac", "Checks a MAC address and writes it in the common notations.", netMAC),
+		define("network__parse_email", "Takes an e-mail address apart into display name, mailbox and domain, and checks its form.", netEmail),
+		define("network__port_service", "Names the service of a well-known TCP or UDP port, or the port of a service.", netPort),
+	}}
+}
+
+type ipIn struct {
+	IP string `json:"ip" jsonschema_description:"The IP address, such as 192.168.1.10 or 2001:db8::1"`
+}
+
+func parseIP(text string) (netip.Addr, error) {
+	ip, err := netip.ParseAddr(strings.TrimSpace(text))
+	if err != nil || ip.Zone() != "" {
+		return netip.Addr{}, fmt.Errorf("%q is not an IP address such as 192.168.1.10 or 2001:db8::1", text)
+	}
+	return ip, nil
+}
+
+func netParseIP(in ipIn) (string, error) {
+	ip, err := parseIP(in.IP)
+	if err != nil {
+		return "", err
+	}
+	version := "IPv6"
+	if ip.Unmap().Is4() {
+		version = "IPv4"
+	}
+	scope := "public"
+	switch {
+	case ip.IsUnspecified():
+		scope = "unspecified"
+	case ip.IsLoopback():
+		scope = "loopback"
+	case ip.IsPrivate():
+		scope = "private"
+	case ip.IsLinkLocalUnicast():
+		scope = "link-local"
+	case ip.IsMulticast():
+		scope = "multicast"
+	}
+	return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip, ip.StringExpanded()), nil
+}
+
+type networkIn struct {
+	Network string `json:"network" jsonschema_description:"The network in CIDR notation, such as 10.0.0.0/8"`
+}
+
+func parseNetwork(text string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(strings.TrimSpace(text))
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q is not a network in CIDR notation such as 10.0.0.0/8", text)
+	}
+	return p.Masked(), nil
+}
+
+func toInteger(ip netip.Addr) *big.Int { return new(big.Int).SetBytes(ip.AsSlice()) }
+
+// lastOf gives a network's highest address.
+func lastOf(p netip.Prefix) netip.Addr {
+	bytes := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= 1 << (7 - bit%8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
+func netCIDR(in networkIn) (string, error) {
+	p, err := parseNetwork(in.Network)
+	if err != nil {
+		return "", err
+	}
+	size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
+	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p, p.Addr(), lastOf(p), size)
+	if p.Addr().Is4() {
+		hosts := size.Int64()
+		if p.Bits() < 31 {
+			hosts -= 2
+		}
+		out += fmt.Sprintf("\nmask: %s\nusable hosts: %d", net.IP(net.CIDRMask(p.Bits(), 32)), hosts)
+	}
+	return out, nil
+}
+
+type networkIPIn struct {
+	networkIn
+	ipIn
+}
+
+func netContains(in networkIPIn) (string, error) {
+	p, err := parseNetwork(in.Network)
+	if err != nil {
+		return "", err
+	}
+	ip, err := parseIP(in.IP)
+	if err != nil {
+		return "", err
+	}
+	if p.Contains(ip) {
+		return fmt.Sprintf("yes, %s is in %s", ip, p), nil
+	}
+	return fmt.Sprintf("no, %s is not in %s", ip, p), nil
+}
+
+type twoNetworksIn struct {
+	First  string `json:"first" jsonschema_description:"The first network in CIDR notation"`
+	Second string `json:"second" jsonschema_description:"The second network in CIDR notation"`
+}
+
+func netOverlap(in twoNetworksIn) (string, error) {
+	first, err := parseNetwork(in.First)
+	if err != nil {
+		return "", err
+	}
+	second, err := parseNetwork(in.Second)
+	if err != nil {
+		return "", err
+	}
+	if first.Overlaps(second) {
+		return "yes, they overlap", nil
+	}
+	return "no, they do not overlap", nil
+}
+
+type splitNetworkIn struct {
+	networkIn
+	Prefix int `json:"prefix" jsonschema:"minimum=0,maximum=128" jsonschema_description:"The prefix length of the subnets, such as 26"`
+}
+
+func netSplit(in splitNetworkIn) (string, error) {
+	p, err := parseNetwork(in.Network)
+	if err != nil {
+		return "", err
+	}
+	more := in.Prefix - p.Bits()
+	if more < 0 || more > 10 || in.Prefix > p.Addr().BitLen() {
+		return "", fmt.Errorf("the prefix must be from %d to %d for %s", p.Bits(), min(p.Bits()+10, p.Addr().BitLen()), p)
+	}
+	var out []string
+	for sub := netip.PrefixFrom(p.Addr(), in.Prefix); len(out) < 1<<more; sub = netip.PrefixFrom(lastOf(sub).Next(), in.Prefix) {
+		out = append(out, sub.String())
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+type ipRangeIn struct {
+	Start string `json:"start" jsonschema_description:"The first IPv4 address"`
+	End   string `json:"end" jsonschema_description:"The last IPv4 address"`
+}
+
+func netRange(in ipRangeIn) (string, error) {
+	start, err := parseIP(in.Start)
+	if err != nil {
+		return "", err
+	}
+	end, err := parseIP(in.End)
+	if err != nil {
+		return "", err
+	}
+	if !start.Is4() || !end.Is4() || end.Less(start) {
+		return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
+	}
+	var out []string
+	for ip := start; ip.IsValid() && ip.Compare(end) <= 0; {
+		p := netip.PrefixFrom(ip, 32)
+		for p.Bits() > 0 {
+			wider := netip.PrefixFrom(ip, p.Bits()-1)
+			if wider.Masked().Addr() != ip || end.Less(lastOf(wider)) {
+				break
+			}
+			p = wider
+		}
+		out = append(out, p.String())
+		ip = lastOf(p).Next()
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+func netToInteger(in ipIn) (string, error) {
+	ip, err := parseIP(in.IP)
+	if err != nil {
+		return "", err
+	}
+	return toInteger(ip).String(), nil
+}
+
+type integerIn struct {
+	Integer int64 `json:"integer" jsonschema:"minimum=0,maximum=4294967295" jsonschema_description:"The integer, from 0 to 4294967295"`
+}
+
+func netFromInteger(in integerIn) (string, error) {
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(in.Integer)))).String(), nil
+}
+
+func netReverse(in ipIn) (string, error) {
+	ip, err := parseIP(in.IP)
+	if err != nil {
+		return "", err
+	}
+	if ip = ip.Unmap(); ip.Is4() {
+		b := ip.As4()
+		return fmt.Sprintf("%d.%d.%d.%d.in-addr.arpa", b[3], b[2], b[1], b[0]), nil
+	}
+	digits := strings.Split(reversed(strings.ReplaceAll(ip.StringExpanded(), ":", "")), "")
+	return strings.Join(digits, ".") + ".ip6.arpa", nil
+}
+
+type maskIn struct {
+	Mask string `json:"mask" jsonschema_description:"The network mask, such as 255.255.255.0"`
+}
+
+func netMask(in maskIn) (string, error) {
+	ip, err := parseIP(in.Mask)
+	if err != nil || !ip.Is4() {
+		return "", fmt.Errorf("%q is not an IPv4 mask such as 255.255.255.0", in.Mask)
+	}
+	mask := net.IPMask(ip.AsSlice())
+	ones, bits := mask.Size()
+	if bits == 0 {
+		return "", fmt.Errorf("%s is not a network mask: its ones are not all in front", in.Mask)
+	}
+	return fmt.Sprintf("/%d, wildcard mask %d.%d.%d.%d", ones, ^mask[0], ^mask[1], ^mask[2], ^mask[3]), nil
+}

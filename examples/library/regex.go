@@ -1,0 +1,209 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of regular expressions.
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+)
+
+func regexServer() Server {
+	return Server{Name: "regex", Title: "Regular expressions (RE2)", Tools: []tool.BaseTool{
+		define("regex__test", "Says whether a text matches a regular expression, and where first.", regexTest),
+		define("regex__find_all", "Lists everything in a text that matches a regular expression.", regexFindAll),
+		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", regexGroups),
+		define("regex__replace", "Replaces what matches a regular expression in a text; $1 or ${name} stand for groups.", regexReplace),
+		define("regex__split", "Splits a text wherever a regular expression matches.", regexSplit),
+		define("regex__count", "Counts the matches of a regular expression in a text.", regexCount),
+		define("regex__escape", "Escapes a text so that a regular expression matches it literally.", regexEscape),
+		define("regex__explain", "Checks a regular expression and explains its parts, one a line.", regexExplain),
+		define("regex__glob_match", "Says which of some names match a shell pattern with * and ?.", regexGlob),
+	}}
+}
+
+type patternIn struct {
+	textIn
+	Pattern string `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax; (?i) in front ignores case"`
+}
+
+// maxMatches bounds a list of matches.
+const maxMatches = 1000
+
+func (in patternIn) compile() (*regexp.Regexp, error) { return compilePattern(in.Pattern) }
+
+func compilePattern(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > 2000 {
+		return nil, fmt.Errorf("the pattern has %d bytes; at most 2000 are taken", len(pattern))
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a valid regular expression: %s", pattern, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return re, nil
+}
+
+func regexTest(in patternIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	at := re.FindStringIndex(in.Text)
+	if at == nil {
+		return "no match", nil
+	}
+	return fmt.Sprintf("match %q at byte %d", in.Text[at[0]:at[1]], at[0]), nil
+}
+
+func regexFindAll(in patternIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	found := re.FindAllString(in.Text, maxMatches)
+	if len(found) == 0 {
+		return "no match", nil
+	}
+	return strings.Join(found, "\n"), nil
+}
+
+func regexGroups(in patternIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	if re.NumSubexp() == 0 {
+		return "", fmt.Errorf("the pattern has no groups in parentheses")
+	}
+	var out []string
+	for _, match := range re.FindAllStringSubmatch(in.Text, maxMatches) {
+		var groups []string
+		for i, name := range re.SubexpNames()[1:] {
+			if name == "" {
+				name = fmt.Sprint(i + 1)
+			}
+			groups = append(groups, name+"="+match[i+1])
+		}
+		out = append(out, strings.Join(groups, ", "))
+	}
+	if len(out) == 0 {
+		return "no match", nil
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+type regexReplaceIn struct {
+	patternIn
+	Replacement string `json:"replacement" jsonschema_description:"What to put in place of each match; may be empty"`
+}
+
+func regexReplace(in regexReplaceIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	n := len(re.FindAllStringIndex(in.Text, -1))
+	longest := len(in.Replacement)
+	if strings.Contains(in.Replacement, "$") {
+		longest *= 1 + len(in.Text)/100
+	}
+	if n*longest > 16*maxAnswer {
+		return "", fmt.Errorf("the result would be too long: %d matches", n)
+	}
+	return re.ReplaceAllString(in.Text, in.Replacement), nil
+}
+
+func regexSplit(in patternIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(re.Split(in.Text, maxMatches), "\n"), nil
+}
+
+func regexCount(in patternIn) (string, error) {
+	re, err := in.compile()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(len(re.FindAllStringIndex(in.Text, -1))), nil
+}
+
+func regexEscape(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }
+
+type onlyPatternIn struct {
+	Pattern string `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
+}
+
+func regexExplain(in onlyPatternIn) (string, error) {
+	if _, err := compilePattern(in.Pattern); err != nil {
+		return "", err
+	}
+	tree, err := syntax.Parse(in.Pattern, syntax.Perl)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a valid regular expression", in.Pattern)
+	}
+	var out []string
+	describeRegexp(tree, 0, &out)
+	return strings.Join(out, "\n"), nil
+}
+
+var regexpOps = map[syntax.Op]string{
+	syntax.OpAnyChar: "any character", syntax.OpAnyCharNotNL: "any character but a line break", syntax.OpBeginLine: "start of a line", syntax.OpEndLine: "end of a line",
+	syntax.OpBeginText: "start of the text", syntax.OpEndText: "end of the text", syntax.OpWordBoundary: "word boundary", syntax.OpNoWordBoundary: "no word boundary",
+	syntax.OpStar: "none or more of", syntax.OpPlus: "one or more of", syntax.OpQuest: "optionally", syntax.OpConcat: "in this order", syntax.OpAlternate: "one of", syntax.OpEmptyMatch: "nothing",
+	syntax.OpNoMatch: "never",
+}
+
+func describeRegexp(re *syntax.Regexp, depth int, out *[]string) {
+	if depth > 40 || len(*out) > 500 {
+		return
+	}
+	line := regexpOps[re.Op]
+	switch re.Op {
+	case syntax.OpLiteral:
+		line = fmt.Sprintf("the text %q", string(re.Rune))
+	case syntax.OpCharClass:
+		line = "one character of " + re.String()
+	case syntax.OpCapture:
+		line = fmt.Sprintf("group %d %s", re.Cap, re.Name)
+	case syntax.OpRepeat:
+		line = fmt.Sprintf("%d to %d times", re.Min, re.Max)
+		if re.Max < 0 {
+			line = fmt.Sprintf("at least %d times", re.Min)
+		}
+	}
+	*out = append(*out, strings.Repeat("  ", depth)+strings.TrimSpace(line))
+	for _, sub := range re.Sub {
+		describeRegexp(sub, depth+1, out)
+	}
+}
+
+type globIn struct {
+	Pattern string   `json:"pattern" jsonschema_description:"The shell pattern, such as *.txt"`
+	Names   []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"The names to try"`
+}
+
+func regexGlob(in globIn) (string, error) {
+	var out []string
+	for _, name := range in.Names {
+		ok, err := path.Match(in.Pattern, name)
+		if err != nil {
+			return "", fmt.Errorf("%q is not a valid shell pattern", in.Pattern)
+		}
+		if ok {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return "no name matches", nil
+	}
+	return strings.Join(out, "\n"), nil
+}
