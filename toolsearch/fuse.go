@@ -1,0 +1,184 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file merges the rankings of several indexes.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+const (
+	// DefaultPartTimeout is how long Fuse waits for each of its parts.
+	DefaultPartTimeout = 2 * time.Second
+
+	// fuseK is the constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR
+	// 2009), which damps the first places. They use 60, for lists of 1,000 documents; for
+	// the short lists of a tool search a smaller one keeps the first places apart.
+	fuseK = 10
+
+	// fuseDepth is the least results that each part is asked for, since a tool that two
+	// parts have in the middle of their lists may belong to the top.
+	fuseDepth = 30
+)
+
+// Fuse merges the rankings of several indexes by reciprocal rank: a tool scores the sum of
+// 1/(10+place) over the parts that found it, places counted from 1. Each part is asked at
+// the same time and has DefaultPartTimeout, or what TimeLimit gives it. A part that
+// returns an error, panics or takes longer is left out, and OnEvent is told; if none
+// answers, the specified keyword score does.
+func Fuse(parts ...IndexFunc) IndexFunc {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if len(parts) == 0 {
+			return nil, errors.New("Fuse needs at least one part")
+		}
+		fused := make(fusedIndex, len(parts))
+		for i, p := range parts {
+			if p == nil {
+				p = KeywordIndex
+			}
+			x, err := makeIndex(ctx, p, tools)
+			if err != nil {
+				return nil, fmt.Errorf("part %d of Fuse: %w", i, err)
+			}
+			fused[i] = x
+		}
+		return fused, nil
+	}
+}
+
+// TimeLimit gives an index a time limit for each search. It matters most for an engine
+// behind a network. Zero or less: DefaultPartTimeout.
+func TimeLimit(d time.Duration, f IndexFunc) IndexFunc {
+	if d <= 0 {
+		d = DefaultPartTimeout
+	}
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if f == nil {
+			f = KeywordIndex
+		}
+		x, err := makeIndex(ctx, f, tools)
+		if err != nil {
+			return nil, err
+		}
+		return limitedIndex{x, d}, nil
+	}
+}
+
+type limitedIndex struct {
+	Index
+	limit time.Duration
+}
+
+type partAnswer struct {
+	results []Result
+	err     error
+}
+
+// Search returns when the index answers or its time is over. An index that goes on after
+// that is left to finish; its answer is dropped.
+func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, x.limit)
+	defer cancel()
+	answer := make(chan partAnswer, 1)
+	go func() {
+		results, err := safeSearch(ctx, x.Index, q)
+		answer <- partAnswer{results, err}
+	}()
+	select {
+	case a := <-answer:
+		return a.results, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("toolsearch: index did not answer: %w", ctx.Err())
+	}
+}
+
+func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
+
+type fusedIndex []Index
+
+func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	limit := q.Limit
+	if q.Limit > 0 {
+		q.Limit = max(fuseDepth, 2*q.Limit)
+	}
+	scores, failed := map[string]float64{}, 0
+	for i, a := range parts.ask(ctx, q) {
+		if a.err != nil {
+			failed++
+			partFailed(ctx, q, fmt.Errorf("part %d of Fuse: %w", i, a.err))
+			continue
+		}
+		for place, r := range a.results {
+			scores[r.Name] += 1 / float64(fuseK+place+1)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if failed == len(parts) {
+		return nil, errors.New("toolsearch: no part of Fuse answered")
+	}
+	found := make([]Result, 0, len(scores))
+	for name, score := range scores {
+		found = append(found, Result{name, score})
+	}
+	slices.SortFunc(found, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
+	})
+	return unloadedFirst(found, q.Loaded, limit), nil
+}
+
+// ask asks all parts at once.
+func (parts fusedIndex) ask(ctx context.Context, q Query) []partAnswer {
+	answers := make([]chan partAnswer, len(parts))
+	for i, x := range parts {
+		answers[i] = make(chan partAnswer, 1)
+		if _, limited := x.(limitedIndex); !limited {
+			x = limitedIndex{x, DefaultPartTimeout}
+		}
+		go func() {
+			results, err := x.Search(ctx, q)
+			answers[i] <- partAnswer{results, err}
+		}()
+	}
+	out := make([]partAnswer, len(parts))
+	for i := range answers {
+		out[i] = <-answers[i]
+	}
+	return out
+}
+
+// partFailed tells the instance that is searching, if one is.
+func partFailed(ctx context.Context, q Query, err error) {
+	if r := runOf(ctx); r != nil && ctx.Err() == nil {
+		r.group.emit(ctx, Event{Kind: EventIndexFailed, Query: q.Text, Err: err})
+	}
+}
+
+// Explain joins what the parts say.
+func (parts fusedIndex) Explain(q Query, name string) string {
+	var all []string
+	for i, x := range parts {
+		if text := explain(x, q, name); text != "" {
+			all = append(all, fmt.Sprintf("part %d:\n%s", i, text))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func explain(x Index, q Query, name string) string {
+	if e, ok := x.(Explainer); ok {
+		return e.Explain(q, name)
+	}
+	return ""
+}

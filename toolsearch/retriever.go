@@ -1,0 +1,184 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file puts an Eino retriever behind the search.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cloudwego/eino/components/retriever"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// ToolNameKey is the key of a document's MetaData under which its tool's name stands.
+const ToolNameKey = "tool_name"
+
+// RetrieverIndex searches with an Eino retriever: Elasticsearch, Milvus, Redis or any
+// other engine that holds the documents which ToolDocuments made. A document belongs to
+// the tool that its MetaData names under ToolNameKey, and otherwise to the tool that its
+// ID names. Documents of unknown tools and repeated ones are dropped.
+//
+// The retriever gets the words of the query, opts, and the number of results wanted as its
+// top k. Words with a leading + are then looked for in names and descriptions. A document
+// without a score gets one by its place. An error of the retriever makes the specified
+// keyword score answer.
+func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
+	return func(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if isNil(r) {
+			return nil, fmt.Errorf("RetrieverIndex got no retriever")
+		}
+		return retrieverIndex{r, opts, keyword.New(documents(tools, false))}, nil
+	}
+}
+
+type retrieverIndex struct {
+	r     retriever.Retriever
+	opts  []retriever.Option
+	words *keyword.Index
+}
+
+// moreForRequired is how many times more documents are wanted where some are left out
+// afterwards.
+const moreForRequired = 4
+
+func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	terms := keyword.Parse(q.Text).Terms
+	text, required := wanted(terms)
+	if text == "" {
+		return nil, nil
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = x.words.Len()
+	}
+	topK := limit
+	if len(required.Terms) > 0 || q.Loaded != nil {
+		topK = min(x.words.Len(), limit*moreForRequired)
+	}
+	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
+	docs, err := x.r.Retrieve(ctx, text, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("toolsearch: retrieving %.80q: %w", text, err)
+	}
+	found, err := x.require(ctx, required, x.tools(docs))
+	return unloadedFirst(found, q.Loaded, limit), err
+}
+
+// wanted are the words of a query without their marks, and those that are required.
+func wanted(terms []keyword.Term) (text string, required keyword.Query) {
+	words := make([]string, len(terms))
+	for i, t := range terms {
+		words[i] = t.Text
+		if t.Required {
+			required.Terms = append(required.Terms, t)
+		}
+	}
+	return strings.Join(words, " "), required
+}
+
+// tools are the known tools of documents, each once.
+func (x retrieverIndex) tools(docs []*schema.Document) []Result {
+	found := make([]Result, 0, len(docs))
+	seen := map[string]bool{}
+	for place, d := range docs {
+		if d == nil {
+			continue
+		}
+		name, _ := d.MetaData[ToolNameKey].(string)
+		if _, known := x.words.Lookup(name); !known {
+			name = d.ID
+		}
+		if _, known := x.words.Lookup(name); !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		score := d.Score()
+		if score == 0 {
+			score = 1 / float64(place+1)
+		}
+		found = append(found, Result{name, score})
+	}
+	return found
+}
+
+// require keeps the tools in which every required word stands.
+func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []Result) ([]Result, error) {
+	if len(required.Terms) == 0 {
+		return found, nil
+	}
+	hits, err := x.words.Search(ctx, required, 0)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]bool, len(hits))
+	for _, h := range hits {
+		has[x.words.Name(h.Doc)] = true
+	}
+	kept := found[:0]
+	for _, f := range found {
+		if has[f.Name] {
+			kept = append(kept, f)
+		}
+	}
+	return kept, nil
+}
+
+// unloadedFirst moves tools that the model sees already behind the others, and cuts.
+func unloadedFirst(found []Result, loaded func(string) bool, limit int) []Result {
+	if loaded != nil {
+		var first, last []Result
+		for _, f := range found {
+			if loaded(f.Name) {
+				last = append(last, f)
+			} else {
+				first = append(first, f)
+			}
+		}
+		found = append(first, last...)
+	}
+	if limit > 0 && len(found) > limit {
+		found = found[:limit]
+	}
+	return found
+}
+
+// ToolDocuments makes the documents with which to fill the engine behind a retriever, so
+// that one call of any Eino indexer stores a catalogue. Each holds the tool's name, the
+// words of the name, its description and its parameters; its ID and MetaData[ToolNameKey]
+// are the tool's name. The documents are the caller's.
+func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
+	var wrong problems
+	docs := make([]*schema.Document, 0, len(tools))
+	for i, t := range tools {
+		info, err := readInfo(ctx, t)
+		if err != nil {
+			wrong.add("tools[%d]: %w", i, err)
+			continue
+		}
+		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{
+			ToolNameKey: info.Name, "server": server(info.Name),
+		}})
+	}
+	return docs, wrong.err()
+}
+
+var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
+
+func documentText(info *schema.ToolInfo) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
+	for _, p := range parameters(info) {
+		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
+		if len(p.Enum) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))
+		}
+	}
+	return b.String()
+}

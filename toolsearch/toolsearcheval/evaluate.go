@@ -1,0 +1,172 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearcheval
+
+// This file runs graded queries and computes the measures.
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// Depth is how many results of each query are looked at.
+const Depth = 10
+
+// Measures are the quality of an index over some cases: each is an average over the
+// queries it applies to, between 0 and 1, and 0 where it applies to none.
+type Measures struct {
+	// Queries is how many cases there were.
+	Queries int
+	// Recall1, Recall5 and Recall10 are the share of the relevant tools among the first 1,
+	// 5 and 10 results.
+	Recall1, Recall5, Recall10 float64
+	// NDCG10 is the normalised discounted cumulative gain of the first 10 results, a
+	// relevant tool counting 1 (Järvelin and Kekäläinen, ACM TOIS 2002).
+	NDCG10 float64
+	// MRR is the mean reciprocal rank of the first relevant result.
+	MRR float64
+	// NoMatch is the share of the queries without a relevant tool that got no result.
+	NoMatch float64
+	// Unanswerable is how many queries have no relevant tool.
+	Unanswerable int
+}
+
+// CaseResult is what one query gave.
+type CaseResult struct {
+	// Case is the graded query.
+	Case Case
+	// Results are the first Depth results.
+	Results []toolsearch.Result
+	// Measures are those of this query alone.
+	Measures Measures
+	// Missing are the relevant tools that are not among the first 5 results.
+	Missing []string
+}
+
+// Report is the outcome of an evaluation. Printing it gives a table by kind.
+type Report struct {
+	// Measures are those over all cases.
+	Measures
+	// Kinds are the measures over the cases of each Case.Kind.
+	Kinds map[string]Measures
+	// Cases are the outcomes in the order of the cases.
+	Cases []CaseResult
+
+	index toolsearch.Index
+}
+
+// Evaluate builds an index of the tools and runs the cases. The error is that of the
+// index, or names a case whose relevant tool is not in the catalogue.
+func Evaluate(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case) (*Report, error) {
+	if err := check(tools, cases); err != nil {
+		return nil, err
+	}
+	index, err := newIndex(ctx, tools)
+	if err != nil {
+		return nil, fmt.Errorf("toolsearcheval: building the index: %w", err)
+	}
+	r := &Report{Kinds: map[string]Measures{}, index: index}
+	all, kinds := &sum{}, map[string]*sum{}
+	for _, c := range cases {
+		results, err := index.Search(ctx, toolsearch.Query{Text: c.Query, Limit: Depth})
+		if err != nil {
+			return nil, fmt.Errorf("toolsearcheval: searching %.80q: %w", c.Query, err)
+		}
+		one := grade(c, results)
+		r.Cases = append(r.Cases, one)
+		all.add(one.Measures)
+		if kinds[c.Kind] == nil {
+			kinds[c.Kind] = &sum{}
+		}
+		kinds[c.Kind].add(one.Measures)
+	}
+	r.Measures = all.mean()
+	for kind, s := range kinds {
+		r.Kinds[kind] = s.mean()
+	}
+	return r, nil
+}
+
+func check(tools []*schema.ToolInfo, cases []Case) error {
+	known := map[string]bool{}
+	for _, t := range tools {
+		known[t.Name] = true
+	}
+	for _, c := range cases {
+		for _, name := range c.Relevant {
+			if !known[name] {
+				return fmt.Errorf("toolsearcheval: case %q (%.60q) names the tool %q, which is not in the catalogue", c.ID, c.Query, name)
+			}
+		}
+	}
+	return nil
+}
+
+// grade measures one query.
+func grade(c Case, results []toolsearch.Result) CaseResult {
+	out := CaseResult{Case: c, Results: results, Measures: Measures{Queries: 1}}
+	m := &out.Measures
+	if len(c.Relevant) == 0 {
+		m.Unanswerable = 1
+		if len(results) == 0 {
+			m.NoMatch = 1
+		}
+		return out
+	}
+	total, ideal := float64(len(c.Relevant)), 0.0
+	for i := range min(len(c.Relevant), Depth) {
+		ideal += 1 / math.Log2(float64(i+2))
+	}
+	for _, name := range c.Relevant {
+		place := slices.IndexFunc(results, func(r toolsearch.Result) bool {
+			return r.Name == name || slices.Contains(c.Equivalent[name], r.Name)
+		})
+		if place < 0 || place >= 5 {
+			out.Missing = append(out.Missing, name)
+		}
+		if place < 0 || place >= Depth {
+			continue
+		}
+		m.Recall10 += 1 / total
+		if place < 5 {
+			m.Recall5 += 1 / total
+		}
+		if place < 1 {
+			m.Recall1 += 1 / total
+		}
+		m.NDCG10 += 1 / math.Log2(float64(place+2)) / ideal
+		m.MRR = max(m.MRR, 1/float64(place+1))
+	}
+	return out
+}
+
+// sum adds up measures.
+type sum struct{ Measures }
+
+func (s *sum) add(m Measures) {
+	s.Queries += m.Queries
+	s.Unanswerable += m.Unanswerable
+	s.Recall1 += m.Recall1
+	s.Recall5 += m.Recall5
+	s.Recall10 += m.Recall10
+	s.NDCG10 += m.NDCG10
+	s.MRR += m.MRR
+	s.NoMatch += m.NoMatch
+}
+
+func (s *sum) mean() Measures {
+	m := s.Measures
+	answerable := float64(max(1, m.Queries-m.Unanswerable))
+	for _, v := range []*float64{&m.Recall1, &m.Recall5, &m.Recall10, &m.NDCG10, &m.MRR} {
+		*v /= answerable
+	}
+	m.NoMatch /= float64(max(1, m.Unanswerable))
+	return m
+}

@@ -1,0 +1,114 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearcheval_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+// fixed is an index whose answers are given.
+type fixed map[string][]string
+
+func (f fixed) Search(_ context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+	var out []toolsearch.Result
+	for i, n := range f[q.Text] {
+		out = append(out, toolsearch.Result{Name: n, Score: 1 / float64(i+1)})
+	}
+	return out, nil
+}
+
+func (f fixed) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return f, nil }
+
+func catalogue(names ...string) (tools []*schema.ToolInfo) {
+	for _, n := range names {
+		tools = append(tools, &schema.ToolInfo{Name: n, Desc: "does " + n})
+	}
+	return tools
+}
+
+func TestMeasuresAreWhatTheirDefinitionsSay(t *testing.T) {
+	f := fixed{
+		"first":  {"a", "b"},
+		"second": {"b", "a"},
+		"half":   {"a", "x", "y", "z", "w", "c"},
+		"equal":  {"b"},
+		"noise":  {"a"},
+	}
+	r, err := toolsearcheval.Evaluate(context.Background(), f.index, catalogue("a", "b", "c"), []toolsearcheval.Case{
+		{Query: "first", Relevant: []string{"a"}, Kind: "k"},
+		{Query: "second", Relevant: []string{"a"}, Kind: "k"},
+		{Query: "half", Relevant: []string{"a", "c"}},
+		{Query: "equal", Relevant: []string{"a"}, Equivalent: map[string][]string{"a": {"b"}}},
+		{Query: "noise"},
+		{Query: "nothing"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, 6, r.Queries)
+	require.Equal(t, 2, r.Unanswerable)
+	require.InDelta(t, (1+0+.5+1)/4, r.Recall1, 1e-9)
+	require.InDelta(t, (1+1+.5+1)/4, r.Recall5, 1e-9)
+	require.InDelta(t, 1, r.Recall10, 1e-9)
+	require.InDelta(t, (1+.5+1+1)/4, r.MRR, 1e-9)
+	require.InDelta(t, .5, r.NoMatch, 1e-9)
+	half := (1 + 1/2.807354922) / (1 + 1/1.584962501)
+	require.InDelta(t, (1+1/1.584962501+half+1)/4, r.NDCG10, 1e-6)
+	require.InDelta(t, .5, r.Kinds["k"].Recall1, 1e-9)
+	require.Equal(t, []string{"c"}, r.Cases[2].Missing)
+}
+
+func TestMissesExplainThemselves(t *testing.T) {
+	tools := catalogue("send_email", "read_file")
+	cases := []toolsearcheval.Case{{ID: "c1", Query: "file", Relevant: []string{"send_email"}}}
+	r, err := toolsearcheval.Evaluate(context.Background(), toolsearch.KeywordIndex, tools, cases)
+	require.NoError(t, err)
+	require.Contains(t, r.Misses(0), `c1 "file" misses send_email`)
+	require.Contains(t, r.Misses(0), "read_file")
+}
+
+func TestUnknownRelevantToolIsAnError(t *testing.T) {
+	_, err := toolsearcheval.Evaluate(context.Background(), toolsearch.KeywordIndex, catalogue("a"),
+		[]toolsearcheval.Case{{ID: "c9", Query: "q", Relevant: []string{"gone"}}})
+	require.ErrorContains(t, err, `"gone"`)
+	require.ErrorContains(t, err, "c9")
+}
+
+// recorder is a testing.TB that keeps what a helper reports.
+type recorder struct {
+	testing.TB
+	failed bool
+}
+
+func (r *recorder) Helper()               {}
+func (r *recorder) Errorf(string, ...any) { r.failed = true }
+
+func TestRequireFailsBelowTheGoal(t *testing.T) {
+	tools := catalogue("send_email", "read_file")
+	cases := []toolsearcheval.Case{{Query: "email", Relevant: []string{"send_email"}}, {Query: "zzz", Relevant: []string{"read_file"}}}
+	rec := &recorder{TB: t}
+	toolsearcheval.Require(rec, toolsearch.KeywordIndex, tools, cases, toolsearcheval.Goal{Recall5: .5})
+	require.False(t, rec.failed)
+	toolsearcheval.Require(rec, toolsearch.KeywordIndex, tools, cases, toolsearcheval.Goal{Recall5: .6})
+	require.True(t, rec.failed)
+}
+
+func TestLoadNamesTheBrokenLine(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "cases.jsonl")
+	require.NoError(t, os.WriteFile(good, []byte(`{"name":"a","description":"d","params":{"x":"the x"}}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(bad, []byte("{\"query\":\"q\"}\n\n{oops\n"), 0o600))
+	_, _, err := toolsearcheval.Load(good, bad)
+	require.ErrorContains(t, err, "cases.jsonl:3")
+	tools, err := toolsearcheval.LoadTools(good)
+	require.NoError(t, err)
+	require.Equal(t, "a", tools[0].Name)
+}
