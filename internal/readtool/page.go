@@ -1,0 +1,210 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// This file answers with pages: windows of lines, windows of bytes, and the end.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// page renders a window of the content that f describes.
+func (v visit) page(f facts, content []byte) string {
+	f.Content = string(content)
+	f.Fence = fence(f.Content)
+	f.Garbled = !utf8.Valid(content)
+	if !strings.HasSuffix(f.Content, "\n") {
+		f.Content += "\n" // the fence is a line of its own; To says where the content ends
+	}
+	return v.say.say("page", f)
+}
+
+// lineWindow answers with whole lines from a line on. A line that alone is too
+// long for an answer is cut, and goes on in windows of bytes.
+func (v visit) lineWindow() (string, error) {
+	content, size, err := v.src(v.ctx, 0, -1)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	r := bufio.NewReaderSize(v.stream(content, size), bufferSize)
+	first := max(v.req.offset, 1)
+	lines, from, err := skip(r, first-1)
+	if err != nil {
+		return "", err
+	}
+	ahead, err := take(r, min(v.bytes+utf8.UTFMax, size-from))
+	if err != nil {
+		return "", err
+	}
+	if len(ahead) == 0 {
+		return v.pastEnd(lines, size), nil
+	}
+	limit := v.lines
+	if v.req.limit > 0 {
+		limit = min(limit, v.req.limit)
+	}
+	cut, n := takeLines(ahead, limit, v.bytes)
+	f := facts{From: from, To: from + int64(cut), Size: size, First: first, Last: first + n - 1}
+	switch {
+	case n == 0:
+		f.To, f.Last, f.Cut = from+int64(runeCut(ahead, v.bytes)), first, true
+		f.Next = v.req.follow().number("byte_offset", f.To).json()
+	case f.To < size:
+		f.Next = v.req.follow().number("offset", f.Last+1).number("limit", v.req.limit).json()
+	}
+	return v.page(f, ahead[:f.To-from]), nil
+}
+
+// skip reads n lines and counts them and their bytes; there may be fewer.
+func skip(r *bufio.Reader, n int64) (lines, read int64, err error) {
+	begun := false // a line whose newline has not come yet
+	for lines < n {
+		part, err := r.ReadSlice('\n')
+		read += int64(len(part))
+		begun = begun && len(part) == 0 || len(part) > 0
+		switch {
+		case err == nil:
+			lines++
+			begun = false
+		case errors.Is(err, io.EOF):
+			if begun {
+				lines++
+			}
+			return lines, read, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return lines, read, err
+		}
+	}
+	return lines, read, nil
+}
+
+// takeLines counts the whole lines at the start of ahead that are at most limit,
+// and room bytes. ahead holds more than room bytes unless the content ends with it.
+func takeLines(ahead []byte, limit, room int64) (cut int, n int64) {
+	for n < limit && cut < len(ahead) {
+		end := bytes.IndexByte(ahead[cut:], '\n') + 1
+		if end == 0 {
+			end = len(ahead) - cut
+		}
+		if int64(cut+end) > room {
+			break
+		}
+		cut += end
+		n++
+	}
+	return cut, n
+}
+
+// byteWindow answers with the bytes from an offset on. Where one of its ends lies
+// inside a character, it is moved back to the start of that.
+func (v visit) byteWindow() (string, error) {
+	const back = utf8.UTFMax - 1
+	want := v.req.byteOffset
+	base := max(want-back, 0)
+	part, size, err := v.src.part(v.ctx, base, want-base+v.bytes+utf8.UTFMax)
+	if err != nil {
+		return "", err
+	}
+	if want >= size {
+		return v.pastEnd(0, size), nil
+	}
+	room := v.bytes
+	if v.req.byteLimit > 0 {
+		room = min(room, max(v.req.byteLimit, utf8.UTFMax))
+	}
+	start, end := runeCut(part, want-base), runeCut(part, want-base+room)
+	f := facts{From: base + int64(start), To: base + int64(end), Size: size}
+	if f.To < size {
+		f.Next = v.req.follow().number("byte_offset", f.To).number("byte_limit", v.req.byteLimit).json()
+	}
+	return v.page(f, part[start:end]), nil
+}
+
+// runeCut is the greatest place up to n at which b can be cut without cutting a
+// character in two. b must hold utf8.UTFMax bytes behind n, or the content's end.
+func runeCut(b []byte, n int64) int {
+	if n >= int64(len(b)) {
+		return len(b)
+	}
+	at := int(n)
+	for start := at - 1; start >= 0 && start > at-utf8.UTFMax; start-- {
+		if utf8.RuneStart(b[start]) {
+			if _, size := utf8.DecodeRune(b[start:]); start+size > at {
+				return start
+			}
+			break
+		}
+	}
+	return at
+}
+
+// lastLines answers with the last lines, as many of those asked for as fit; of a
+// last line that alone is too long, with its end.
+func (v visit) lastLines() (string, error) {
+	_, size, err := v.src.part(v.ctx, 0, 0)
+	if err != nil {
+		return "", err
+	}
+	if size == 0 {
+		return v.pastEnd(0, 0), nil
+	}
+	base := max(size-v.bytes-utf8.UTFMax, 0)
+	part, size, err := v.src.part(v.ctx, base, v.bytes+utf8.UTFMax)
+	if err != nil {
+		return "", err
+	}
+	start := tailStart(part, min(v.req.tail, v.lines), v.bytes, base > 0)
+	f := facts{From: base + int64(start), To: base + int64(len(part)), Size: size}
+	if f.From > 0 {
+		before := max(f.From-v.bytes, 0)
+		f.Before = v.req.follow().number("byte_offset", before).number("byte_limit", f.From-before).json()
+	}
+	return v.page(f, part[start:]), nil
+}
+
+// tailStart finds where the last n lines of part begin, at most room bytes before
+// its end. torn says that part begins in the middle of the content.
+func tailStart(part []byte, n, room int64, torn bool) int {
+	start := len(part)
+	for ; n > 0 && start > 0; n-- {
+		line := bytes.LastIndexByte(part[:start-1], '\n') + 1
+		if int64(len(part)-line) > room || line == 0 && torn {
+			break
+		}
+		start = line
+	}
+	if start < len(part) {
+		return start
+	}
+	return runeEnd(part, max(int64(len(part))-room, 0))
+}
+
+// runeEnd is the smallest place from n on at which b can be cut without cutting a
+// character in two.
+func runeEnd(b []byte, n int64) int {
+	at := int(n)
+	for at < len(b) && runeCut(b, int64(at)) != at {
+		at++
+	}
+	return at
+}
+
+// pastEnd answers a window that lies behind the content. lines is zero where they
+// were not counted.
+func (v visit) pastEnd(lines, size int64) string {
+	if size == 0 {
+		return v.say.plain("empty")
+	}
+	return v.say.say("past_end", facts{
+		Last: lines,
+		Size: size,
+		Next: v.req.follow().number("tail", 20).json(),
+	})
+}

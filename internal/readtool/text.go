@@ -1,0 +1,122 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// This file turns findings into what the model reads. The sentences are in
+// text/, one file for each language.
+
+import (
+	"embed"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/language"
+)
+
+//go:embed text
+var texts embed.FS
+
+var (
+	english = template.Must(template.ParseFS(texts, "text/answers.en.tmpl", "text/tool.en.tmpl"))
+	chinese = template.Must(template.ParseFS(texts, "text/answers.zh.tmpl", "text/tool.zh.tmpl"))
+)
+
+// words are the sentences in one language, for a tool of one name.
+type words struct {
+	*template.Template
+	tool string
+}
+
+func (t *readTool) words() words {
+	if language.Chinese() {
+		return words{chinese, t.Name}
+	}
+	return words{english, t.Name}
+}
+
+// facts are what the sentences can speak of.
+type facts struct {
+	Tool               string
+	MaxLines, MaxBytes int
+	Path, ID           string // quoted path, and what the model knows its end as
+	Reason             string // why a pattern is refused
+
+	From, To, Size int64 // bytes
+	First, Last    int64 // lines; zero: not known
+	Fence          string
+	Content        string
+	Garbled        bool // not all of it is UTF-8
+	Cut            bool // the last line goes on behind To
+	Count          int  // matches or passages
+
+	Next, Before string // the arguments of a following call; empty: nothing follows
+}
+
+// say renders one of the sentences.
+func (w words) say(name string, f facts) string {
+	f.Tool = w.tool
+	var b strings.Builder
+	b.Grow(len(f.Content) + frame)
+	if err := w.ExecuteTemplate(&b, name, f); err != nil {
+		panic(err) // the sentences are part of the program; a test renders all of them
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (w words) plain(name string) string { return w.say(name, facts{}) }
+
+// about is a sentence about a path. What a model made up may be long.
+func (w words) about(name, filePath string) string {
+	const shown = 300
+	if len(filePath) > shown {
+		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
+	}
+	return w.say(name, facts{
+		Path: quoted(filePath),
+		ID:   quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
+	})
+}
+
+// info describes the tool and its arguments.
+func (w words) info(maxLines, maxBytes int) *schema.ToolInfo {
+	f := facts{MaxLines: maxLines, MaxBytes: maxBytes}
+	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
+		return &schema.ParameterInfo{Type: kind, Desc: w.say(name, f), Required: name == "file_path"}
+	}
+	params := map[string]*schema.ParameterInfo{
+		"file_path": argument("file_path", schema.String),
+		"pattern":   argument("pattern", schema.String),
+		"query":     argument("query", schema.String),
+	}
+	for _, name := range []string{"offset", "limit", "byte_offset", "byte_limit", "tail", "context"} {
+		params[name] = argument(name, schema.Integer)
+	}
+	return &schema.ToolInfo{
+		Name:        w.tool,
+		Desc:        w.say("description", f),
+		ParamsOneOf: schema.NewParamsOneOfByParams(params),
+	}
+}
+
+// fence is a line that does not occur in any of the contents that it is to stand
+// around.
+func fence(contents ...string) string {
+	line := "-----"
+	for n := 1; occurs(line, contents); n++ {
+		line = "-----" + strconv.Itoa(n) + "-----"
+	}
+	return line
+}
+
+func occurs(line string, contents []string) bool {
+	for _, content := range contents {
+		if strings.Contains(content, line) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// This file holds the tool itself: its options, and the way from a call to an
+// answer.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+const (
+	// DefaultName is the name of a tool for which none is given.
+	DefaultName = "read_file"
+	// DefaultMaxLines is the most lines of content in an answer.
+	DefaultMaxLines = 2000
+	// DefaultMaxBytes is the most bytes in an answer: about 6,000 tokens, and less
+	// than half of what package reduction leaves uncut.
+	DefaultMaxBytes = 24_000
+
+	minMaxBytes = 4096
+)
+
+// Options configure a tool. Backend is required.
+type Options struct {
+	// Name is the tool's name. Empty: DefaultName.
+	Name string
+	// Backend is the store to read from. It must be a [backend.RangeReader] or a
+	// [backend.Reader]; the first is used where it is both.
+	Backend backend.Backend
+	// Allowed says whether a path may be read. What may not is answered like what
+	// is not there. Nil: every path that the store knows. It must be given where
+	// the store holds more than results, as a file system of the machine does; see
+	// [Under]. It must be safe for concurrent use.
+	Allowed func(filePath string) bool
+	// MaxLines is the most lines of content in an answer. Zero: DefaultMaxLines.
+	MaxLines int
+	// MaxBytes is the most bytes in an answer, frame included; at least 4,096.
+	// Zero: DefaultMaxBytes.
+	MaxBytes int
+	// OnError is told why a read failed, with the store's own error, which the
+	// model does not get to see. A missing file is no failure. Nil: nobody is told.
+	// It must be safe for concurrent use.
+	OnError func(ctx context.Context, filePath string, err error)
+}
+
+// Under returns an Options.Allowed that allows the paths below the given ones.
+// Paths are compared as they are written; one with an element ".." is never
+// allowed. Without roots nothing is.
+func Under(roots ...string) func(filePath string) bool {
+	prefixes := make([]string, len(roots))
+	for i, root := range roots {
+		prefixes[i] = strings.TrimSuffix(path.Clean(root), "/") + "/"
+	}
+	return func(filePath string) bool {
+		if slices.Contains(strings.Split(filePath, "/"), "..") {
+			return false
+		}
+		clean := path.Clean(filePath)
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(clean, p) })
+	}
+}
+
+// readTool implements [tool.InvokableTool]. It is immutable.
+type readTool struct{ Options }
+
+var _ tool.InvokableTool = (*readTool)(nil)
+
+// New returns the tool. It is safe for concurrent use. The error names everything
+// that is wrong with the options.
+func New(opts Options) (tool.InvokableTool, error) {
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("readtool: checking the options: %w", err)
+	}
+	if opts.Name == "" {
+		opts.Name = DefaultName
+	}
+	if opts.MaxLines == 0 {
+		opts.MaxLines = DefaultMaxLines
+	}
+	if opts.MaxBytes == 0 {
+		opts.MaxBytes = DefaultMaxBytes
+	}
+	return &readTool{opts}, nil
+}
+
+func (o Options) check() error {
+	var errs []error
+	_, reads := o.Backend.(backend.Reader)
+	_, ranges := o.Backend.(backend.RangeReader)
+	switch {
+	case o.Backend == nil:
+		errs = append(errs, errors.New("Backend is missing"))
+	case !reads && !ranges:
+		errs = append(errs, fmt.Errorf("Backend %T cannot read: it has neither Read nor ReadRange", o.Backend))
+	}
+	if o.MaxLines < 0 {
+		errs = append(errs, fmt.Errorf("MaxLines is negative: %d", o.MaxLines))
+	}
+	if o.MaxBytes != 0 && o.MaxBytes < minMaxBytes {
+		errs = append(errs, fmt.Errorf("MaxBytes is %d, and must be at least %d", o.MaxBytes, minMaxBytes))
+	}
+	return errors.Join(errs...)
+}
+
+// Info implements [tool.BaseTool], in the language that is set at the time. The
+// value is the caller's.
+func (t *readTool) Info(context.Context) (*schema.ToolInfo, error) {
+	return t.words().info(t.MaxLines, t.MaxBytes), nil
+}
+
+// InvokableRun implements [tool.InvokableTool]. The only error is that of ctx.
+func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
+	say := t.words()
+	req, ok := parse(arguments)
+	if !ok {
+		return say.plain("usage"), ctx.Err()
+	}
+	answer, err := t.answer(ctx, say, req)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil:
+		return answer, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return say.about("gone", req.path), nil
+	}
+	if t.OnError != nil {
+		t.OnError(ctx, req.path, err)
+	}
+	return say.about("failed", req.path), nil
+}
+
+// answer reads what req asks for. Its errors are those of the store; a panic of
+// the store is one.
+func (t *readTool) answer(ctx context.Context, say words, req request) (answer string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("readtool: reading %q: panic: %v", req.path, p)
+		}
+	}()
+	if len(quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(req.path) {
+		return "", fs.ErrNotExist
+	}
+	if len(quoted(req.pattern)) > t.MaxBytes/8 || len(quoted(req.query)) > t.MaxBytes/8 {
+		return say.plain("too_long"), nil
+	}
+	src, err := open(ctx, t.Backend, req.path)
+	if err != nil {
+		return "", err
+	}
+	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: t.room(req)}
+	switch {
+	case req.pattern != "":
+		return v.matches()
+	case req.query != "":
+		return v.passages()
+	case req.tail > 0:
+		return v.lastLines()
+	case req.byteOffset > 0 || req.byteLimit > 0:
+		return v.byteWindow()
+	default:
+		return v.lineWindow()
+	}
+}
+
+// frame is more than everything in an answer that is neither content nor the
+// arguments of a call.
+const frame = 1200
+
+// room is how many bytes of content fit into an answer beside its frame, which
+// may repeat the arguments twice.
+func (t *readTool) room(req request) int64 {
+	return int64(t.MaxBytes - frame - 2*len(quoted(req.path)) - 2*len(quoted(req.pattern)) - 2*len(quoted(req.query)))
+}
+
+// visit is one call: what it asks for, of what, and how much may be answered.
+type visit struct {
+	ctx   context.Context
+	say   words
+	src   source
+	req   request
+	lines int64 // the most lines of content
+	bytes int64 // the most bytes of content
+}
