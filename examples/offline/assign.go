@@ -1,0 +1,166 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file decides which value of a step goes into which parameter.
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// pair is a value that could go into a parameter.
+type pair struct {
+	param, value int
+	score        float64
+}
+
+// assign puts the best values into args, and returns all that could have been
+// used and which were.
+func assign(args map[string]any, text string, t toolView, data []value) (all []value, used []bool) {
+	all = append(slices.Clone(data), chosen(text, t)...)
+	lists := slices.ContainsFunc(t.params, func(p param) bool { return p.kind == "array" })
+	used = make([]bool, len(all))
+	for _, c := range pairs(t, all) {
+		p := t.params[c.param]
+		if _, taken := args[p.name]; taken || blocked(all, used, c.value) || lists && p.kind != "array" && members(all, all[c.value]) > 1 {
+			continue
+		}
+		put(args, p, all, used, c.value)
+	}
+	setFlags(args, text, t)
+	return all, used
+}
+
+// pairs lists what could go where, best first.
+func pairs(t toolView, all []value) (out []pair) {
+	for i, p := range t.params {
+		for j, v := range all {
+			score := suits(t, p, v)
+			if score <= 0 || names(t, v) {
+				continue
+			}
+			if score -= 0.05 * math.Abs(float64(i-j)); p.kind == "array" {
+				score += 0.3 * math.Min(float64(members(all, v)), 5)
+			}
+			if p.required || score >= 4.5 {
+				out = append(out, pair{i, j, score})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b pair) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+var wordAt = regexp.MustCompile(`[\p{L}\p{N}]+(?:[-/][\p{L}\p{N}]+)*`)
+
+// members counts the values in a row with this one, itself included.
+func members(all []value, v value) int {
+	n := 0
+	for _, w := range all {
+		if w.kind == v.kind && w.group == v.group {
+			n++
+		}
+	}
+	return n
+}
+
+// blocked tells whether a value was used, or one that overlaps it.
+func blocked(all []value, used []bool, i int) bool {
+	return used[i] || overlapsUsed(all, used, i)
+}
+
+// put gives a parameter its value; a list gets the values of the group.
+func put(args map[string]any, p param, all []value, used []bool, i int) {
+	if p.kind != "array" || all[i].kind == document {
+		args[p.name], _ = convert(all[i], p)
+		used[i] = true
+		return
+	}
+	var items []any
+	for j, v := range all {
+		if v.group != all[i].group || v.kind != all[i].kind || used[j] {
+			continue
+		}
+		if item, ok := convert(v, param{kind: cmp.Or(p.item, "string")}); ok {
+			items = append(items, item)
+			used[j] = true
+		}
+	}
+	args[p.name] = items
+}
+
+// chosen finds the words of a text that are choices of a tool's parameters.
+func chosen(text string, t toolView) (out []value) {
+	var choices []string
+	for _, p := range t.params {
+		choices = append(choices, p.choices...)
+	}
+	if len(choices) == 0 {
+		return nil
+	}
+	for _, at := range spokenWords(text) {
+		word := text[at[0]:at[1]]
+		for _, c := range unique(choices) {
+			if sameChoice(word, c) {
+				out = append(out, value{kind: choice, text: c, start: at[0], end: at[1], group: -1})
+				break
+			}
+		}
+	}
+	return place(text, out)
+}
+
+func sameChoice(word, choice string) bool {
+	joined := strings.Join(nameWords(choice), "")
+	return strings.EqualFold(word, choice) || len(joined) > 1 && alike(strings.Join(tokens(word), ""), joined) >= 0.8
+}
+
+// setFlags sets the yes-or-no parameters that the step names.
+func setFlags(args map[string]any, text string, t toolView) {
+	said := tokens(text)
+	for _, p := range t.params {
+		if p.kind != "boolean" {
+			continue
+		}
+		named := len(p.words) > 0
+		for _, w := range p.words {
+			named = named && (stopWords[w] || best(w, said) >= 0.8)
+		}
+		if named {
+			args[p.name] = true
+		}
+	}
+}
+
+// spokenWords are the spans of each two neighbouring words, then of each one.
+func spokenWords(text string) (out [][2]int) {
+	var words [][]int
+	for _, at := range wordAt.FindAllStringIndex(text, -1) {
+		words = append(words, cutSpan(text, at)...)
+	}
+	for i := 1; i < len(words); i++ {
+		out = append(out, [2]int{words[i-1][0], words[i][1]})
+	}
+	for _, w := range words {
+		out = append(out, [2]int{w[0], w[1]})
+	}
+	return out
+}
+
+// cutSpan cuts Chinese text into the spans of its words.
+func cutSpan(text string, at []int) (out [][]int) {
+	if !isHan(text[at[0]:at[1]]) {
+		return [][]int{at}
+	}
+	from := at[0]
+	for _, w := range tokens(text[at[0]:at[1]]) {
+		out = append(out, []int{from, from + len(w)})
+		from += len(w)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file picks the tool that fits a step best, among those the model sees.
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+)
+
+// How much a word of a step counts that is found in a tool's name, and so on.
+const (
+	inName   = 1.0
+	inServer = 0.55
+	inParam  = 0.5
+	inAbout  = 0.5
+	hinted   = 0.7 // how much a hint counts beside a word that was said
+)
+
+// fit says how well a tool suits a step.
+type fit struct {
+	tool    toolView
+	score   float64
+	name    float64 // the part of the score that the name alone gives
+	filling filling
+}
+
+// rank fits every visible tool to a step, best first; ties by name.
+func (s *situation) rank(p *progress) []fit {
+	var out []fit
+	for _, t := range s.visible {
+		f := fit{tool: t, name: s.nameFit(p, t), filling: s.fill(p, t)}
+		f.score = s.wordFit(p, t) + f.filling.fit()
+		if t.chinese == isHan(p.text) {
+			f.score += 0.05
+		}
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b fit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.tool.name, b.tool.name))
+	})
+	return out
+}
+
+// weight is lower for words that many tools are named with.
+func (s *situation) weight(word string) float64 {
+	n := s.common[stem(word)]
+	for _, syn := range synonyms(word) {
+		n = max(n, s.common[stem(syn)])
+	}
+	if n == 0 {
+		return 0.6
+	}
+	return 1 / (1 + 0.35*math.Log(float64(n)))
+}
+
+// wordFit is the share of a step's words that a tool speaks of, less what its
+// name says beyond them.
+func (s *situation) wordFit(p *progress, t toolView) float64 {
+	var params []string
+	for _, q := range t.params {
+		params = append(params, q.words...)
+		for _, c := range q.choices {
+			params = append(params, nameWords(c)...)
+		}
+	}
+	return s.overlap(p, t, func(w string) float64 {
+		return max(inName*best(w, t.own), inServer*best(w, t.server), inParam*best(w, params), inAbout*best(w, t.about))
+	})
+}
+
+// nameFit is the same by the name alone, so that tools of which only the name
+// is known can be compared.
+func (s *situation) nameFit(p *progress, t toolView) float64 {
+	return s.overlap(p, t, func(w string) float64 {
+		return max(inName*best(w, t.own), inServer*best(w, t.server))
+	})
+}
+
+func (s *situation) overlap(p *progress, t toolView, likeness func(string) float64) float64 {
+	sum, all := 0.0, 0.0
+	for _, w := range p.words {
+		sum += s.weight(w) * likeness(w)
+		all += s.weight(w)
+	}
+	for _, w := range p.soft {
+		if l := likeness(w); l > 0 {
+			sum += s.weight(w) * l
+			all += s.weight(w)
+		}
+	}
+	for _, w := range p.hints {
+		if l := likeness(w); l > 0 {
+			sum += hinted * s.weight(w) * l
+			all += hinted * s.weight(w)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum/math.Max(all, 1) - s.excess(p, t) + s.order(p, t)
+}
+
+var target = regexp.MustCompile(`(?i)(?:\b(?:to|into|as|in)\s+(?:an? |the )?|[成为到])([\p{L}\d]+)`)
+
+// order tells a tool that turns A into B from one that turns B into A.
+func (s *situation) order(p *progress, t toolView) float64 {
+	i := slices.Index(t.own, "to")
+	if i < 0 || i+1 == len(t.own) {
+		return 0
+	}
+	for _, m := range target.FindAllStringSubmatch(p.text, -1) {
+		if best(t.own[i+1], tokens(m[1])) > 0 {
+			return 0.1
+		}
+	}
+	return 0
+}
+
+// excess is what a tool's name says that the step does not.
+func (s *situation) excess(p *progress, t toolView) float64 {
+	said := slices.Concat(p.words, p.soft, p.hints)
+	total := 0.0
+	for _, w := range t.own {
+		if !stopWords[w] && !isNumber(w) && best(w, said) == 0 {
+			total += 0.12
+		}
+	}
+	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return best(w, said) > 0 }) {
+		total += 0.05
+	}
+	if first := firstWord(p.text); slices.Contains(p.words, first) && best(first, slices.Concat(t.own, t.server, t.about)) == 0 && len(t.about) > 0 {
+		total += 0.35 // it does something else than the verb says
+	}
+	return math.Min(total, 0.5)
+}

@@ -1,0 +1,48 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file says what came out.
+
+import (
+	"fmt"
+	"strings"
+)
+
+// compose answers with the results of the steps, and says which could not be done.
+func (s *situation) compose() string {
+	if len(s.steps) == 0 {
+		return say(s.request, "What can I do for you?", "有什么可以帮您？")
+	}
+	var lines []string
+	for _, p := range s.steps {
+		line := s.outcome(p)
+		if len(s.steps) > 1 {
+			line = fmt.Sprintf("%d. %s", p.index+1, line)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *situation) outcome(p *progress) string {
+	switch {
+	case p.done:
+		return strings.TrimSpace(p.result)
+	case len(p.calls) > 0:
+		return fmt.Sprintf(say(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
+	}
+	if p.index > 0 && p.refers && s.steps[p.index-1].failed {
+		return fmt.Sprintf(say(p.text, "I could not do that without the step before: %s", "前一步没有办成，这一步也就没法做：%s"), p.text)
+	}
+	return fmt.Sprintf(say(p.text, "I have no tool for this: %s", "我没有能做这件事的工具：%s"), p.text)
+}
+
+// say picks the language that the user writes.
+func say(heard, english, chinese string) string {
+	if isHan(heard) {
+		return chinese
+	}
+	return english
+}

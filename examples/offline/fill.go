@@ -1,0 +1,188 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file fills a tool's arguments from the words of a step, guided by the
+// tool's schema.
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// filling are arguments for a tool, and how well they came together.
+type filling struct {
+	args    map[string]any
+	missing []string // required parameters for which the step says nothing
+	unused  int      // data in the step that no parameter took
+	loose   int      // parameters that were given words for want of data
+}
+
+// fit adds to a tool's score: all data used and nothing missing is best.
+func (f filling) fit() float64 {
+	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) + 0.05*math.Min(float64(len(f.args)), 3)
+}
+
+func (f filling) json() string {
+	b, err := json.Marshal(f.args)
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
+}
+
+// fill finds arguments for a tool in a step, and in the earlier result that the
+// step speaks of.
+func (s *situation) fill(p *progress, t toolView) filling {
+	data := slices.Clone(p.values)
+	if p.refers {
+		data = append(data, s.referred(p)...)
+	}
+	f := filling{args: map[string]any{}}
+	all, used := assign(f.args, p.text, t, data)
+	for _, q := range t.params {
+		if _, ok := f.args[q.name]; ok || !q.required {
+			continue
+		}
+		if v, ok := s.fallback(p, t, q); ok {
+			f.args[q.name] = v
+			f.loose++
+		} else {
+			f.missing = append(f.missing, q.name)
+		}
+	}
+	f.unused = countUnused(all, used, t)
+	return f
+}
+
+// referred is the earlier result as a value; a stand-in before it has come.
+func (s *situation) referred(p *progress) []value {
+	result, has, _ := s.earlier(p)
+	if !has {
+		return []value{{kind: quoted, text: "…", start: len(p.text), end: len(p.text), before: "of"}}
+	}
+	text := usable(result)
+	v := value{kind: quoted, text: text, start: len(p.text), end: len(p.text), before: "of"}
+	out := []value{v}
+	for _, w := range values(text) {
+		if w.end-w.start == len(text) || w.kind == number {
+			w.start, w.end, w.before = len(p.text), len(p.text), "of"
+			return append(out, w)
+		}
+	}
+	return out
+}
+
+// fallback gives a text parameter the words that the step leaves, or the
+// earlier result.
+func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
+	required := 0
+	for _, other := range t.params {
+		if other.required {
+			required++
+		}
+	}
+	if q.kind != "string" || len(q.choices) > 0 || hasData(p.values) || required > 1 && !anyAlike(speaksOf[quoted], q.words) {
+		return nil, false
+	}
+	if words := remainder(p.step, t); words != "" {
+		return words, true
+	}
+	if result, has, _ := s.earlier(p); has && p.index > 0 {
+		return usable(result), true
+	}
+	return nil, false
+}
+
+// hasData tells whether there are values that are data for sure.
+func hasData(data []value) bool {
+	return slices.ContainsFunc(data, func(v value) bool {
+		return v.kind != code && v.kind != proper && v.kind != unit && v.kind != named
+	})
+}
+
+// remainder is what a step speaks of besides the tool: what follows a colon or
+// "of", or the words in the middle that the tool does not speak of.
+func remainder(st step, t toolView) string {
+	text := strings.TrimRight(st.text, ".?!。？！ ")
+	for _, mark := range []string{": ", "：", " of ", " in ", " for "} {
+		if _, after, ok := strings.Cut(text, mark); ok && len(values(after)) == 0 && after != "" {
+			return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(after), "the word "), "the text ")
+		}
+	}
+	known := func(word string) bool {
+		for _, w := range tokens(word) {
+			if !stopWords[w] && !verbs[w] && best(w, t.own) == 0 && best(w, t.about) == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	words := strings.Fields(text)
+	for len(words) > 0 && known(words[0]) {
+		words = words[1:]
+	}
+	for len(words) > 0 && known(words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	return strings.Trim(strings.Join(words, " "), ",;")
+}
+
+// countUnused counts data that nothing took. Capitalised words and units may
+// not be data, and those that the tool speaks of are not.
+func countUnused(data []value, used []bool, t toolView) int {
+	n := 0
+	for i, v := range data {
+		if used[i] || overlapsUsed(data, used, i) {
+			continue
+		}
+		switch v.kind {
+		case choice, named:
+		case unit, code, proper:
+			for _, w := range tokens(v.text) {
+				if best(w, t.own) == 0 && best(w, t.about) == 0 && best(w, t.server) == 0 {
+					n++
+					break
+				}
+			}
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+func overlapsUsed(data []value, used []bool, i int) bool {
+	for j := range data {
+		if used[j] && data[j].start < data[i].end && data[i].start < data[j].end {
+			return true
+		}
+		if used[j] && data[j].kind != data[i].kind && data[j].start == data[i].start && data[j].end == data[i].end {
+			return true
+		}
+	}
+	return false
+}
+
+// convert gives a value the type that a parameter wants.
+func convert(v value, p param) (any, bool) {
+	switch p.kind {
+	case "integer":
+		n, err := strconv.ParseInt(v.text, 0, 64)
+		return n, err == nil
+	case "number":
+		n, err := strconv.ParseFloat(v.text, 64)
+		return n, err == nil
+	case "string":
+		return v.text, v.kind != named
+	case "object", "array":
+		return json.RawMessage(v.text), v.kind == document && (v.text[0] == '[') == (p.kind == "array")
+	case "":
+		return v.text, true
+	}
+	return nil, false
+}

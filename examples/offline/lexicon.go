@@ -1,0 +1,149 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file holds what the model knows of language: words that say nothing of
+// the task, words that mean much the same, verbs that begin a step, and the
+// Chinese words it can cut and translate.
+
+import (
+	_ "embed"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	//go:embed lexicon/stop.txt
+	stopText string
+	//go:embed lexicon/related.txt
+	relatedText string
+	//go:embed lexicon/phrases.txt
+	phrasesText string
+	//go:embed lexicon/verbs.txt
+	verbsText string
+	//go:embed lexicon/chinese.txt
+	chineseText string
+	//go:embed lexicon/units.txt
+	unitsText string
+	//go:embed lexicon/numbers.txt
+	numbersText string
+)
+
+var (
+	stopWords = setOf(strings.Fields(stopText))
+	verbs     = setOf(strings.Fields(verbsText))
+	relations = readRelations(relatedText, chineseText, unitLines)
+	phrases   = readPhrases(phrasesText)
+	numbers   = readNumbers(numbersText)
+	chinese   = readChinese(chineseText, stopText, unitsText)
+)
+
+func setOf(words []string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
+}
+
+// readRelations reads lines of a word and those it is related to.
+func readRelations(texts ...string) map[string][]string {
+	out := map[string][]string{}
+	for _, line := range strings.Split(strings.Join(texts, "\n"), "\n") {
+		if words := strings.Fields(line); len(words) > 1 {
+			key := stem(words[0])
+			out[key] = append(out[key], words[1:]...)
+		}
+	}
+	return out
+}
+
+// related tells whether the lexicon holds that who says one word may mean the other.
+func related(said, meant string) bool {
+	for _, w := range relations[stem(said)] {
+		if stem(w) == stem(meant) {
+			return true
+		}
+	}
+	return false
+}
+
+func readNumbers(text string) map[string]string {
+	out := map[string]string{}
+	words := strings.Fields(text)
+	for i := 0; i+1 < len(words); i += 2 {
+		out[words[i]] = words[i+1]
+	}
+	return out
+}
+
+// synonyms are the words that the lexicon lists with a word.
+func synonyms(word string) []string { return relations[stem(word)] }
+
+type phrase struct {
+	words string
+	means []string
+}
+
+// readPhrases reads lines such as: how many = count.
+func readPhrases(text string) (out []phrase) {
+	for _, line := range strings.Split(text, "\n") {
+		if words, means, ok := strings.Cut(line, "="); ok {
+			out = append(out, phrase{strings.TrimSpace(words), strings.Fields(means)})
+		}
+	}
+	return out
+}
+
+// meant are the words that the phrases in a text stand for.
+func meant(text string) (out []string) {
+	text = " " + strings.Join(tokens(text), " ") + " "
+	for _, p := range phrases {
+		if strings.Contains(text, " "+p.words+" ") {
+			out = append(out, p.means...)
+		}
+	}
+	return out
+}
+
+// chineseWords is what Chinese text is cut by.
+type chineseWords struct {
+	known   map[string]bool
+	longest int // in runes
+}
+
+func readChinese(texts ...string) chineseWords {
+	c := chineseWords{known: map[string]bool{}}
+	for _, word := range strings.Fields(strings.Join(texts, " ")) {
+		if isHan(word) {
+			c.known[word] = true
+			c.longest = max(c.longest, utf8.RuneCountInString(word))
+		}
+	}
+	return c
+}
+
+// cutHan cuts at the longest word it knows; characters between known words stay together.
+func cutHan(runes []rune) (out []string) {
+	unknown := ""
+	for i := 0; i < len(runes); {
+		n := chinese.longest
+		for n = min(n, len(runes)-i); n > 0 && !chinese.known[string(runes[i:i+n])]; n-- {
+		}
+		if n == 0 {
+			unknown += string(runes[i])
+			i++
+			continue
+		}
+		if unknown != "" {
+			out, unknown = append(out, unknown), ""
+		}
+		out = append(out, string(runes[i:i+n]))
+		i += n
+	}
+	if unknown != "" {
+		out = append(out, unknown)
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package offline is a chat model without a network: it follows rules instead of
+// weights, so that the examples run anywhere and print the same each time.
+//
+// It is given what any chat model is given, the messages and the tools of one
+// request, and nothing else. It keeps no state: each answer is worked out from
+// the conversation alone. In turn it
+//
+//   - splits the user's last request into steps,
+//   - searches for a tool where none of those it sees fits a step,
+//   - calls the best of those that it sees, with arguments found in the words
+//     of the step and fitted to the tool's schema,
+//   - corrects arguments when a tool says what was wrong with them,
+//   - passes an earlier result on where a step speaks of it,
+//   - and says what came out, or that it has no tool for it.
+//
+// It knows some English and a little Chinese (the lists in lexicon), but no
+// tool and no task. It is a stand-in to try middlewares with, not an assistant.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+)
+
+// Model is the rule-based chat model. The zero value is ready for use, and safe
+// for concurrent use.
+type Model[M adk.MessageType] struct{}
+
+// New returns the model as an agent wants it.
+func New[M adk.MessageType]() model.BaseModel[M] { return Model[M]{} }
+
+// Generate answers in one message: text, or tool calls. It never fails.
+func (Model[M]) Generate(_ context.Context, input []M, opts ...model.Option) (M, error) {
+	return codecFor[M]().write(answer(input, opts)), nil
+}
+
+// Stream answers in several chunks, as a provider would: words and pieces of
+// arguments. It never fails.
+func (Model[M]) Stream(_ context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	return schema.StreamReaderFromArray(codecFor[M]().chunks(answer(input, opts))), nil
+}
+
+func answer[M adk.MessageType](input []M, opts []model.Option) reply {
+	common := model.GetCommonOptions(&model.Options{}, opts...)
+	c := codecFor[M]()
+	turns := make([]Turn, 0, len(input))
+	for _, m := range input {
+		turns = append(turns, c.read(m))
+	}
+	return decide(understand(turns, common.Tools))
+}
+
+// Cost says how many tokens a request costs: its messages, and the definitions
+// of its tools. It is an estimate, as no tokenizer is at hand: a quarter of the
+// bytes of the texts, and of the tools' JSON.
+func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, definitions int) {
+	for _, m := range messages {
+		t := Read(m)
+		text += len(t.Text)
+		for _, c := range t.Calls {
+			text += len(c.Name) + len(c.Args)
+		}
+		for _, r := range t.Results {
+			text += len(r.Text)
+		}
+	}
+	for _, info := range tools {
+		definitions += len(definition(info))
+	}
+	return text / 4, definitions / 4
+}
+
+// definition is a tool as it goes over the wire.
+func definition(info *schema.ToolInfo) []byte {
+	if info == nil {
+		return nil
+	}
+	var parameters any
+	if info.ParamsOneOf != nil {
+		parameters, _ = info.ParamsOneOf.ToJSONSchema()
+	}
+	b, _ := json.Marshal(map[string]any{"name": info.Name, "description": info.Desc, "parameters": parameters})
+	return b
+}

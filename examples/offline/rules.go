@@ -1,0 +1,116 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file decides what to do next: for each step the first rule that applies.
+
+// action is what a rule wants for a step: a call, or to wait, or nothing more.
+type action struct {
+	call *Call
+	wait bool
+}
+
+// rule looks at a step and says what to do, or passes.
+type rule func(*situation, *progress) (action, bool)
+
+// rules in the order in which they are asked.
+var rules = []rule{takeResult, correctCall, callAnother, followEarlier, callVisible, searchMore, callAnyway, giveUp}
+
+// decide answers: with calls while there is something to do, else with what came out.
+func decide(s *situation) reply {
+	var calls []Call
+	for _, p := range s.steps {
+		if a := s.next(p); a.call != nil {
+			calls = append(calls, *a.call)
+		}
+	}
+	if len(calls) > 0 {
+		return reply{calls: calls}
+	}
+	return reply{text: s.compose()}
+}
+
+func (s *situation) next(p *progress) action {
+	for _, r := range rules {
+		if a, ok := r(s, p); ok {
+			return a
+		}
+	}
+	return action{}
+}
+
+// takeResult ends a step whose last call worked.
+func takeResult(_ *situation, p *progress) (action, bool) {
+	if n := len(p.calls); n > 0 && !isError(p.calls[n-1].result) {
+		p.done, p.result = true, p.calls[n-1].result
+		return action{}, true
+	}
+	return action{}, false
+}
+
+// How good a tool must be to be called at once, and to be called at all.
+const (
+	goodScore = 0.5
+	lastScore = 0.25
+)
+
+// callVisible calls the best tool that the model sees, if it is good and no
+// announced name promises more.
+func callVisible(s *situation, p *progress) (action, bool) {
+	if len(p.calls) > 0 {
+		return action{}, false
+	}
+	fits := s.rank(p)
+	if len(fits) == 0 || fits[0].score < goodScore || len(fits[0].filling.missing) > 0 {
+		return action{}, false
+	}
+	if hidden := s.rankHidden(p); s.search && len(p.searches) < maxSearches && len(hidden) > 0 && hidden[0].name > fits[0].name+0.05 {
+		if s.nextQuery(p) != "" {
+			return action{}, false
+		}
+	}
+	return s.callTool(p, fits[0])
+}
+
+// callAnyway calls the best tool there is after all searches, even if some
+// argument is missing: its answer will tell.
+func callAnyway(s *situation, p *progress) (action, bool) {
+	if len(p.calls) > 0 {
+		return action{}, false
+	}
+	if fits := s.rank(p); len(fits) > 0 && fits[0].score >= lastScore && (fits[0].name > 0 || len(fits[0].filling.missing) == 0) {
+		return s.callTool(p, fits[0])
+	}
+	return action{}, false
+}
+
+// callTool calls a tool; where the step speaks of an earlier result it waits for it.
+func (s *situation) callTool(p *progress, f fit) (action, bool) {
+	if p.index > 0 && (p.refers || f.filling.loose > 0 && len(p.values) == 0) {
+		if _, has, failed := s.earlier(p); failed {
+			return action{}, false
+		} else if !has {
+			return action{wait: true}, true
+		}
+	}
+	return action{call: &Call{s.callID(p), f.tool.name, f.filling.json()}}, true
+}
+
+// searchMore searches for a tool for the step, in another way than before.
+func searchMore(s *situation, p *progress) (action, bool) {
+	if !s.search || len(p.calls) > 0 {
+		return action{}, false
+	}
+	if query := s.nextQuery(p); query != "" {
+		c := s.searchCall(p, query)
+		return action{call: &c}, true
+	}
+	return action{}, false
+}
+
+// giveUp is the last rule.
+func giveUp(_ *situation, p *progress) (action, bool) {
+	p.failed = true
+	return action{}, true
+}

@@ -1,0 +1,108 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file makes the queries for the search tool.
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+const selectPrefix = "select:"
+
+// maxSearches is how often the model searches for one step before it gives up.
+const maxSearches = 4
+
+// nextQuery is what to search for now; empty when nothing is left to try. Each
+// search says the same in another way: the user's own words, names that were
+// announced, other words for the same, and single words.
+func (s *situation) nextQuery(p *progress) string {
+	if len(p.searches) >= maxSearches {
+		return ""
+	}
+	tried := map[string]bool{}
+	for _, q := range p.searches {
+		tried[q.query] = true
+		tried[selectPrefix] = tried[selectPrefix] || strings.HasPrefix(q.query, selectPrefix)
+	}
+	for _, query := range s.queries(p) {
+		if query != "" && !tried[query] && !(strings.HasPrefix(query, selectPrefix) && tried[selectPrefix]) {
+			return query
+		}
+	}
+	return ""
+}
+
+func (s *situation) queries(p *progress) []string {
+	words := p.words
+	if len(words) < 3 {
+		words = unique(slices.Concat(words, p.soft))
+	}
+	if len(words) < 2 && !isHan(p.text) {
+		words = unique(slices.Concat(words, p.hints))
+	}
+	out := []string{strings.Join(words[:min(len(words), 5)], " ")}
+	names := s.selectNames(p)
+	if len(p.searches) > 0 && len(p.searches[0].found) > 0 {
+		out = append(out, names, otherWords(slices.Concat(words, p.hints)))
+	} else {
+		out = append(out, otherWords(slices.Concat(words, p.hints)), names)
+	}
+	words = slices.Clone(words)
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(s.weight(b), s.weight(a)) })
+	return append(out, words...)
+}
+
+// otherWords says the same with plain forms and with words that mean much the same.
+func otherWords(words []string) string {
+	var out []string
+	for _, w := range words {
+		if syn := synonyms(w); len(syn) > 0 {
+			out = append(out, syn[0])
+		} else if !isHan(w) {
+			out = append(out, stem(w))
+		}
+	}
+	return strings.Join(unique(out), " ")
+}
+
+// selectNames asks for the announced names that fit a step, at most three; for
+// none if many fit alike.
+func (s *situation) selectNames(p *progress) string {
+	top := s.rankHidden(p)
+	var names []string
+	for _, h := range top {
+		if h.name >= 0.8*top[0].name {
+			names = append(names, h.tool.name)
+		}
+	}
+	if len(names) == 0 || len(names) > 3 {
+		return ""
+	}
+	return selectPrefix + strings.Join(names, ",")
+}
+
+// rankHidden fits the announced names to a step, best first.
+func (s *situation) rankHidden(p *progress) (out []fit) {
+	for _, t := range s.hidden {
+		if score := s.nameFit(p, t); score > 0.1 && s.said(p, t) {
+			out = append(out, fit{tool: t, name: score})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b fit) int { return cmp.Compare(b.name, a.name) })
+	return out
+}
+
+// said tells whether the step says a word of a tool's name, not only hints at it.
+func (s *situation) said(p *progress, t toolView) bool {
+	return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return best(w, t.own) > 0 })
+}
+
+func (s *situation) searchCall(p *progress, query string) Call {
+	args, _ := json.Marshal(map[string]any{"query": query})
+	return Call{s.callID(p), searchTool, string(args)}
+}

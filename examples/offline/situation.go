@@ -1,0 +1,195 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file works out from the conversation where the work stands: what was
+// asked, what was tried for each step, and what came back.
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// situation is all that the rules know.
+type situation struct {
+	request string
+	number  int // of the request in this conversation, from 1
+	steps   []*progress
+	visible []toolView // what can be called, without the search tool
+	search  bool       // there is a search tool
+	hidden  []toolView // by name only: deferred tools that were announced and are not visible
+	common  map[string]int
+	past    attempt // the last call that worked before this request
+}
+
+// progress is what was done about a step.
+type progress struct {
+	step
+	index    int
+	searches []searched
+	calls    []attempt
+	// What the rules decided, for the steps after it.
+	done, failed bool
+	result       string
+}
+
+type searched struct {
+	query string
+	found []string
+}
+
+type attempt struct{ tool, args, result string }
+
+const searchTool = "tool_search"
+
+var (
+	announced = regexp.MustCompile(`(?s)<available-deferred-tools>(.*?)(?:</available-deferred-tools>|$)`)
+	isName    = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+	isCallID  = regexp.MustCompile(`^call_(\d+)_(\d+)_\d+$`)
+)
+
+// understand reads the conversation.
+func understand(turns []Turn, tools []*schema.ToolInfo) *situation {
+	s := &situation{common: map[string]int{}}
+	var names []string
+	for _, t := range turns {
+		for _, m := range announced.FindAllStringSubmatch(t.Text, -1) {
+			names = append(names, strings.Fields(m[1])...)
+		}
+		if isRequest(t) {
+			s.request, s.number = t.Text, s.number+1
+		}
+	}
+	s.seeTools(viewTools(tools), names)
+	for i, st := range split(s.request) {
+		s.steps = append(s.steps, &progress{step: st, index: i})
+	}
+	s.replay(turns)
+	return s
+}
+
+// isRequest tells a user's words from reminders, which come in tags.
+func isRequest(t Turn) bool {
+	text := strings.TrimSpace(t.Text)
+	return t.Role == string(schema.User) && text != "" && len(t.Results) == 0 && !(strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">"))
+}
+
+// seeTools sorts tools into visible and hidden, and counts how common each word
+// of a name is.
+func (s *situation) seeTools(tools []toolView, names []string) {
+	known := map[string]bool{}
+	count := func(t toolView) {
+		for _, w := range unique(append(append([]string(nil), t.server...), t.own...)) {
+			s.common[stem(w)]++
+		}
+	}
+	for _, t := range tools {
+		known[t.name] = true
+		if t.name == searchTool {
+			s.search = true
+			continue
+		}
+		s.visible = append(s.visible, t)
+		count(t)
+	}
+	for _, name := range names {
+		if !known[name] && isName.MatchString(name) {
+			known[name] = true
+			t := nameOnly(name)
+			s.hidden = append(s.hidden, t)
+			count(t)
+		}
+	}
+}
+
+// replay reads what this model called, by the ids it gave.
+func (s *situation) replay(turns []Turn) {
+	results := map[string]string{}
+	for _, t := range turns {
+		for _, r := range t.Results {
+			results[r.ID] = r.Text
+		}
+	}
+	for _, t := range turns {
+		for _, c := range t.Calls {
+			result, answered := results[c.ID]
+			if answered {
+				s.note(c, result)
+			}
+		}
+	}
+}
+
+func (s *situation) note(c Call, result string) {
+	m := isCallID.FindStringSubmatch(c.ID)
+	if m == nil || m[1] != fmt.Sprint(s.number) {
+		if c.Name != searchTool && !isError(result) {
+			s.past = attempt{c.Name, c.Args, result}
+		}
+		return
+	}
+	for _, p := range s.steps {
+		switch {
+		case m[2] != fmt.Sprint(p.index+1):
+		case c.Name == searchTool:
+			p.searches = append(p.searches, searched{queryOf(c.Args), namesIn(result)})
+		default:
+			p.calls = append(p.calls, attempt{c.Name, c.Args, result})
+		}
+	}
+}
+
+func queryOf(args string) string {
+	var a struct{ Query string }
+	_ = json.Unmarshal([]byte(args), &a)
+	return a.Query
+}
+
+// namesIn are the names that a search found.
+func namesIn(result string) []string {
+	var r struct{ Matches, SelectedTools []string }
+	_ = json.Unmarshal([]byte(result), &r)
+	return append(r.Matches, r.SelectedTools...)
+}
+
+// callID numbers a call: request, step, attempt.
+func (s *situation) callID(p *progress) string {
+	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+1)
+}
+
+// earlier is the result that a step speaks of, and whether it has come.
+func (s *situation) earlier(p *progress) (result string, has, failed bool) {
+	if p.index > 0 {
+		before := s.steps[p.index-1]
+		return before.result, before.done, before.failed
+	}
+	return s.past.result, s.past.tool != "", false
+}
+
+var errorStart = regexp.MustCompile(`(?i)^\s*(?:\{\s*"error"|\[?error\b|错误|失败)`)
+
+// isError tells whether a tool answered that it could not.
+func isError(result string) bool { return errorStart.MatchString(result) }
+
+// usable is the part of a result that a next step would work on.
+func usable(result string) string {
+	result = strings.TrimSpace(result)
+	var fields map[string]any
+	if json.Unmarshal([]byte(result), &fields) == nil {
+		for _, name := range []string{"result", "value", "output", "text"} {
+			if v, ok := fields[name]; ok {
+				return fmt.Sprint(v)
+			}
+		}
+		return result
+	}
+	if at := strings.LastIndex(result, " = "); at >= 0 && !strings.Contains(result, "\n") {
+		return result[at+3:]
+	}
+	return result
+}

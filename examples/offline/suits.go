@@ -1,0 +1,148 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file says how well a value suits a parameter.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// speaksOf lists the words by which a parameter asks for a kind of value.
+var speaksOf = map[kind][]string{
+	quoted:     {"text", "string", "input", "phrase", "content", "message", "word", "sentence", "文字", "文本"},
+	document:   {"json", "document", "object", "data"},
+	pattern:    {"pattern", "regexp", "regex", "expression"},
+	url:        {"url", "uri", "link", "address"},
+	email:      {"email", "mail", "address"},
+	moment:     {"time", "moment", "timestamp", "date", "start", "end"},
+	date:       {"date", "day", "moment", "time", "birthday", "start", "end", "日期"},
+	clock:      {"time", "clock", "moment"},
+	network:    {"cidr", "network", "prefix", "subnet"},
+	address:    {"ip", "address", "cidr", "network", "host"},
+	identifier: {"uuid", "id"},
+	colour:     {"color", "colour", "hex"},
+	zone:       {"zone", "timezone", "offset", "city"},
+	path:       {"path", "file", "folder", "directory", "dir", "filename"},
+	schedule:   {"cron", "schedule", "expression"},
+	version:    {"version", "semver"},
+	expression: {"expression", "formula", "fraction"},
+	duration:   {"duration", "period"},
+	number:     {"number", "numbers", "value", "amount", "digits", "数字", "金额"},
+	unit:       {"unit", "scale"},
+	code:       {"digest", "numeral", "code", "text", "number"},
+	proper:     {"city", "place", "zone", "country", "name", "word"},
+}
+
+// leadsTo lists, for the word before a value, the parameters that it announces.
+var leadsTo = map[string][]string{
+	"to": {"to", "target", "destination", "new", "end", "b", "second"}, "into": {"to", "target", "destination"},
+	"成": {"to", "target"}, "到": {"to", "target", "end"}, "为": {"to", "target"},
+	"from": {"from", "source", "start", "old", "a", "first"}, "从": {"from", "source", "start"},
+	"in": {"in", "zone", "to", "text", "path", "file"}, "at": {"time", "at"}, "on": {"date", "day", "on"},
+	"with": {"with", "new", "replacement", "replace", "by", "key", "separator"}, "by": {"by", "with", "separator", "factor", "new", "replacement", "amount"},
+	"at the": {"separator"}, "as": {"as", "format", "to"}, "between": {"from", "start", "a", "first", "min"}, "and": {"to", "end", "b", "second", "max"},
+	"of":    {"n", "total", "whole"},
+	"first": {"n", "limit", "count", "lines"}, "top": {"n", "limit", "count"}, "last": {"n", "limit", "count", "lines"},
+}
+
+// choice is the kind of a word that is one of a parameter's choices.
+const choice kind = "choice"
+
+// suits says how well a value suits a parameter; zero: not at all.
+func suits(t toolView, p param, v value) float64 {
+	target := p
+	if p.kind == "array" && v.kind != document {
+		target = param{kind: cmp.Or(p.item, "string")}
+	}
+	if (v.kind == choice) != slices.Contains(p.choices, v.text) || len(p.choices) > 0 && v.kind != choice {
+		return 0
+	}
+	if _, ok := convert(v, target); !ok {
+		return 0
+	}
+	score := byKind(p, v, target.kind)
+	if score == 0 || otherUnit(p, v) {
+		return 0
+	}
+	score += ofDate(p, v)
+	if slices.Contains(p.words, v.after) || slices.Contains(p.words, v.before) && !slices.Contains(t.own, v.before) && !slices.Contains(vague, v.before) {
+		score += 3
+	}
+	if p.required {
+		score += 2.5
+	}
+	for _, w := range leadsTo[v.before] {
+		if slices.Contains(p.words, w) {
+			score += 2
+			break
+		}
+	}
+	return score
+}
+
+// vague are words that stand before values of many sorts.
+var vague = []string{"in", "on", "at", "of"}
+
+// otherUnit tells whether a number has another unit than a parameter such as "seconds" wants.
+func otherUnit(p param, v value) bool {
+	if v.kind != number || unitNames[v.after] == "" {
+		return false
+	}
+	for _, w := range p.words {
+		if name := unitNames[w]; name != "" && name != unitNames[v.after] {
+			return true
+		}
+	}
+	return false
+}
+
+// ofDate prefers years and months where they are asked for.
+func ofDate(p param, v value) float64 {
+	if slices.Contains(p.words, "year") && v.kind == number && len(v.text) == 4 || slices.Contains(p.words, "month") && v.before == "month" {
+		return 3
+	}
+	return 0
+}
+
+func byKind(p param, v value, want string) float64 {
+	switch {
+	case v.kind == choice:
+		return 6
+	case v.kind == named:
+		return 2.5
+	case want == "number" || want == "integer":
+		return 3
+	case anyAlike(speaksOf[v.kind], p.words):
+		return 5
+	case anyAlike(speaksOf[v.kind], p.about):
+		return 2.5
+	case v.kind == quoted:
+		return 1.5
+	case v.kind != unit && anyAlike(speaksOf[quoted], p.words):
+		return 1.2
+	case v.kind == quoted || v.kind == code || v.kind == proper:
+		return 0.8
+	}
+	return 0
+}
+
+func anyAlike(words, others []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(others, w) || slices.Contains(others, w+"s") })
+}
+
+// names tells whether a value is only what the tool is called or does, as MD5
+// in "the MD5 of abc".
+func names(t toolView, v value) bool {
+	if v.kind != code && v.kind != proper && v.kind != unit && v.text != "UTC" && v.text != "GMT" {
+		return false
+	}
+	for _, w := range tokens(v.text) {
+		if best(w, t.own) < 0.8 && (v.kind == unit || best(w, t.server) < 1 && !slices.Contains(t.about, w)) {
+			return false
+		}
+	}
+	return true
+}

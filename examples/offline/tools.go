@@ -1,0 +1,85 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file reads the definitions of the tools that the model was shown.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// toolView is a tool as the rules see it.
+type toolView struct {
+	name   string
+	server []string // words of the name before the double underscore
+	own    []string // words of the rest of the name
+	about  []string // words of the description
+	params []param
+
+	chinese bool // the description is
+}
+
+type param struct {
+	name     string
+	words    []string // of the name
+	about    []string // of the description
+	kind     string   // as JSON Schema has it
+	item     string   // of a list: the kind of its items
+	choices  []string
+	required bool
+}
+
+func viewTools(infos []*schema.ToolInfo) (out []toolView) {
+	for _, info := range infos {
+		if info != nil {
+			out = append(out, viewTool(info))
+		}
+	}
+	return out
+}
+
+func viewTool(info *schema.ToolInfo) toolView {
+	t := nameOnly(info.Name)
+	t.about, t.chinese = tokens(info.Desc), isHan(info.Desc)
+	if info.ParamsOneOf == nil {
+		return t
+	}
+	js, err := info.ParamsOneOf.ToJSONSchema()
+	if err != nil || js == nil || js.Properties == nil {
+		return t
+	}
+	for pair := js.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		s := pair.Value
+		p := param{name: pair.Key, words: nameWords(pair.Key), about: tokens(s.Description), kind: s.Type, required: slices.Contains(js.Required, pair.Key)}
+		for _, choice := range s.Enum {
+			p.choices = append(p.choices, fmt.Sprint(choice))
+		}
+		if s.Items != nil {
+			p.item = s.Items.Type
+		}
+		t.params = append(t.params, p)
+	}
+	return t
+}
+
+// nameOnly is what is known of a tool of which only the name was seen.
+func nameOnly(name string) toolView {
+	server, own, ok := strings.Cut(name, "__")
+	if !ok {
+		server, own = "", name
+	}
+	return toolView{name: name, server: nameWords(server), own: nameWords(own)}
+}
+
+func (t toolView) param(name string) (param, bool) {
+	i := slices.IndexFunc(t.params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return param{}, false
+	}
+	return t.params[i], true
+}

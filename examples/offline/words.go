@@ -1,0 +1,166 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file cuts text and names into words, and says how alike two words are.
+
+import (
+	"strings"
+	"unicode"
+)
+
+// tokens cuts text to lower-case words. A hyphen before a number joins, as in
+// sha-256; other hyphens cut. Chinese text is cut by the lexicon.
+func tokens(text string) []string {
+	var out []string
+	runes := []rune(text)
+	for i := 0; i < len(runes); {
+		end := i
+		for end < len(runes) && class(runes[end]) == class(runes[i]) {
+			end++
+		}
+		switch class(runes[i]) {
+		case han:
+			out = append(out, cutHan(runes[i:end])...)
+		case letter:
+			end = joinNumber(runes, end)
+			out = append(out, strings.ToLower(strings.ReplaceAll(string(runes[i:end]), "-", "")))
+		}
+		i = end
+	}
+	return out
+}
+
+// joinNumber moves the end of a word over -256.
+func joinNumber(runes []rune, end int) int {
+	next := end
+	if next < len(runes) && runes[next] == '-' {
+		next++
+		for next < len(runes) && unicode.IsDigit(runes[next]) {
+			next++
+		}
+		if next > end+1 && (next == len(runes) || class(runes[next]) != letter) {
+			return next
+		}
+	}
+	return end
+}
+
+type runeClass int
+
+const (
+	other runeClass = iota
+	letter
+	han
+)
+
+func class(r rune) runeClass {
+	switch {
+	case unicode.Is(unicode.Han, r):
+		return han
+	case unicode.IsLetter(r) || unicode.IsDigit(r):
+		return letter
+	}
+	return other
+}
+
+// isHan tells whether text has a Chinese character.
+func isHan(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return class(r) == han })
+}
+
+// nameWords cuts an identifier at underscores, hyphens, dots and camelCase. A
+// number is also joined to the word before it: sha_256 is sha, 256 and sha256.
+func nameWords(name string) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			out = append(out, strings.ToLower(b.String()))
+			b.Reset()
+		}
+	}
+	runes := []rune(name)
+	for i, r := range runes {
+		if class(r) == other {
+			flush()
+			continue
+		}
+		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(runes[i-1]) {
+			flush()
+		}
+		b.WriteRune(r)
+	}
+	flush()
+	for i := 1; i < len(out); i++ {
+		if isNumber(out[i]) && !isNumber(out[i-1]) {
+			out = append(out, out[i-1]+out[i])
+		}
+	}
+	return out
+}
+
+func isNumber(word string) bool {
+	return word != "" && strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
+}
+
+// endings are cut from English words, the first that fits, with what takes their place.
+var endings = []struct{ end, put string }{
+	{"'s", ""}, {"ies", "y"}, {"sses", "ss"}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
+	{"ing", ""}, {"ied", "y"}, {"ed", ""}, {"s", ""},
+}
+
+// stem takes the plural, -ing, -ed and a final e off an English word.
+func stem(word string) string {
+	for _, e := range endings {
+		cut, ok := strings.CutSuffix(word, e.end)
+		if !ok || len(cut)+len(e.put) < 3 || (e.end == "s" && strings.ContainsAny(cut[len(cut)-1:], "sui")) {
+			continue
+		}
+		word = cut + e.put
+		if n := len(word); (e.end == "ing" || e.end == "ed") && word[n-1] == word[n-2] && word[n-1] != 's' && word[n-1] != 'l' {
+			word = word[:n-1]
+		}
+		break
+	}
+	if len(word) > 3 {
+		word = strings.TrimSuffix(word, "e")
+	}
+	return word
+}
+
+// alike says how likely who says a means b, from 0 to 1: the same word, the same
+// but for its ending, one that the lexicon relates, or one with a long common beginning.
+func alike(a, b string) float64 {
+	if a == b || stem(a) == stem(b) {
+		return 1
+	}
+	if related(a, b) {
+		return 0.8
+	}
+	if !isHan(a) && !isNumber(a) {
+		common := commonPrefix(stem(a), stem(b))
+		if common >= 5 && common*10 >= 7*max(len(stem(a)), len(stem(b))) {
+			return 0.6
+		}
+	}
+	return 0
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// best is the highest likeness of a word to any of some others.
+func best(word string, others []string) float64 {
+	top := 0.0
+	for _, o := range others {
+		top = max(top, alike(word, o))
+	}
+	return top
+}
