@@ -10,6 +10,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -124,6 +125,22 @@ func (c *catalog) resolve(name string) (*entry, bool) {
 		return nil, false
 	}
 	return c.byName[c.words.Name(doc)], true
+}
+
+// split splits a list of names. A name that exists stays whole, whatever stands in it.
+func (c *catalog) split(list string) []string {
+	if name := strings.TrimSpace(list); c.byName[name] != nil {
+		return []string{name}
+	}
+	var names []string
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); c.byName[part] != nil {
+			names = append(names, part)
+			continue
+		}
+		names = append(names, splitNames(part)...)
+	}
+	return names
 }
 
 // near returns the names closest to one that does not exist, of those that keep allows.

@@ -81,7 +81,7 @@ func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) 
 		queries, f.cut = queries[:maxQueries], maxQueries
 	}
 	for _, text := range queries {
-		if err := r.findOne(ctx, parseSearch(text), limit, ok, &f); err != nil {
+		if err := r.findOne(ctx, text, limit, ok, &f); err != nil {
 			return f, err
 		}
 	}
@@ -104,25 +104,26 @@ func (f finding) results() []Result {
 	return out
 }
 
-func (r *run) findOne(ctx context.Context, s search, limit int, ok usable, f *finding) error {
-	if s.names != nil {
-		r.choose(ctx, s.names, ok, f)
+func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f *finding) error {
+	if list, isSelect := selectList(text); isSelect {
+		r.choose(ctx, r.group.cat.split(list), ok, f)
 		return ctx.Err()
 	}
-	if s.words = firstWords(s.words, maxWords); s.words == "" {
+	words := firstWords(parseSearch(text).words, maxWords)
+	if words == "" {
 		return ctx.Err()
 	}
 	f.asked++
 	before := len(f.found)
-	ranked, err := r.rank(ctx, s.words, limit, ok)
+	ranked, err := r.rank(ctx, words, limit, ok)
 	for _, x := range ranked {
 		if !f.has(x.entry) {
 			f.found = append(f.found, x)
 		}
 	}
 	if err == nil && len(ranked) == 0 && before == 0 {
-		f.unmatched = r.unmatched(ctx, s.words, ok)
-		f.near = r.suggest(ctx, s.words, ok)
+		f.unmatched = r.unmatched(ctx, words, ok)
+		f.near = r.suggest(ctx, words, ok)
 	}
 	return err
 }

@@ -34,11 +34,19 @@ const maxNames = 100
 // parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
 // separated by commas or white space, and repeated.
 func parseSearch(text string) search {
+	if list, ok := selectList(text); ok {
+		return search{names: splitNames(list)}
+	}
+	return search{words: strings.TrimSpace(text)}
+}
+
+// selectList is what a query has behind "select:".
+func selectList(text string) (list string, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
-		return search{words: text}
+		return "", false
 	}
-	return search{names: splitNames(text[len(selectPrefix):])}
+	return text[len(selectPrefix):], true
 }
 
 // splitNames splits a list of names. The result is not nil.

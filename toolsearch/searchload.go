@@ -72,7 +72,7 @@ func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	var names []string
 	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
-		names = append(names, splitNames(text)...)
+		names = append(names, r.group.cat.split(text)...)
 	}
 	var f finding
 	r.choose(ctx, names, r.loadable, &f)
