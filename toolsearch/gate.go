@@ -14,7 +14,7 @@ import (
 // gate reports whether a call must not run, and what the model is told instead. A call
 // to a tool that is not loaded gets the tool's schema: with that call in the history the
 // tool counts as loaded, so that the model can repeat the call at once.
-func gate(ctx context.Context, e *entry, _ string) (answer string, stop bool) {
+func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	r := runOf(ctx)
 	if r == nil || r.group.cat.byName[e.info.Name] != e {
 		return "", false // not a run of ours

@@ -155,13 +155,7 @@ func clashes(g *group, own, deferred []ownTool) error {
 		hidden[d.at] = true
 	}
 	var wrong problems
-	seen := map[string]*entry{}
-	for _, e := range g.cat.entries {
-		if seen[e.info.Name] != nil {
-			wrong.add("dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(seen[e.info.Name].tool), e.info.Name, unwrap(e.tool))
-		}
-		seen[e.info.Name] = e
-	}
+	wrong = append(wrong, g.twice...)
 	for _, o := range own {
 		if hidden[o.at] {
 			continue
@@ -174,6 +168,15 @@ func clashes(g *group, own, deferred []ownTool) error {
 		}
 	}
 	return wrong.err()
+}
+
+// findTwice says which names several instances have given a tool.
+func (g *group) findTwice() {
+	for _, e := range g.cat.entries {
+		if last := g.cat.byName[e.info.Name]; last != e {
+			g.twice.add("dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
+		}
+	}
 }
 
 // toolList is the agent's list with deferred tools guarded, and the search tools and the

@@ -24,6 +24,7 @@ type group struct {
 	cat     *catalog
 	owned   map[*settings][]*entry // tools that the agent's own list gave up
 	owners  map[*entry]*settings   // entries of members other than the first
+	twice   problems               // names that several members gave a tool
 
 	reminderOnce sync.Once
 	reminderText string
@@ -96,8 +97,12 @@ func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*
 			all = append(all, mine...)
 		}
 		cat, err := newCatalog(ctx, all, lead.cfg.NewIndex)
+		if err != nil {
+			return nil, err
+		}
 		g.cat = cat
-		return g, err
+		g.findTwice()
+		return g, nil
 	})
 }
 

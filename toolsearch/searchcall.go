@@ -61,8 +61,7 @@ func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
 // where none of them is enhanced, since some providers take nothing else.
 func (g *group) callTool(m *metaTool) tool.BaseTool {
 	for _, e := range g.cat.entries {
-		switch e.tool.(type) {
-		case guardEnhanced, guardEnhancedStream, guardEnhancedBoth:
+		if isEnhanced(e.tool) {
 			return enhancedCall{m}
 		}
 	}

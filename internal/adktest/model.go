@@ -70,6 +70,13 @@ func (m *Model[M]) Wires() []Wire[M] {
 	return append([]Wire[M](nil), m.wires...)
 }
 
+// Reset forgets the requests so far: the next one is request 0 again.
+func (m *Model[M]) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wires = nil
+}
+
 // Generate answers in one piece.
 func (m *Model[M]) Generate(_ context.Context, input []M, opts ...model.Option) (M, error) {
 	turn := m.answer(input, false, opts)

@@ -1,0 +1,162 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// This file measures Eino's package and ours on the same work. Every pair of
+// benchmarks ends in /eino and /leanctx, and `make compare` puts them side by side.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	theirs "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/components/tool/utils"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// makers are the two packages' constructors on the same tools.
+var makers = []struct {
+	side string
+	make func(context.Context, []tool.BaseTool) (adk.ChatModelAgentMiddleware, error)
+}{
+	{"eino", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+		return theirs.New(ctx, &theirs.Config{DynamicTools: tools})
+	}},
+	{"leanctx", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})
+	}},
+}
+
+// toolKinds are the ways in which tools come: made by hand with an info that is kept, made
+// by utils.InferTool, and made anew on every call of Info, as adapters of remote tools do.
+var toolKinds = []struct {
+	kind string
+	make func(n int) []tool.BaseTool
+}{
+	{"plain", benchTools},
+	{"infer", inferredTools},
+	{"rebuilt", rebuiltTools},
+}
+
+func benchNames(n int) (names, descs []string) {
+	verbs := strings.Fields("get list create update delete search send read write convert parse compare export import merge split")
+	things := strings.Fields("weather issue message file invoice calendar event contact image report order payment customer table record page folder branch commit ticket")
+	places := strings.Fields("github slack linear jira notion gmail drive stripe shopify salesforce zoom asana figma sentry datadog postgres")
+	for i := range n {
+		verb, thing := verbs[i%len(verbs)], things[i/len(verbs)%len(things)]
+		place := places[i/(len(verbs)*len(things))%len(places)]
+		names = append(names, fmt.Sprintf("%s__%s_%s_%d", place, verb, thing, i))
+		descs = append(descs, fmt.Sprintf("%s%ss the %s of an account in %s, by identifier or name, with optional filters and paging", strings.ToUpper(verb[:1]), verb[1:], thing, place))
+	}
+	return names, descs
+}
+
+func benchInfo(name, desc string) *schema.ToolInfo {
+	return &schema.ToolInfo{Name: name, Desc: desc, ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
+		"id":     {Type: schema.String, Desc: "The identifier", Required: true},
+		"filter": {Type: schema.String, Desc: "Which ones to return"},
+		"limit":  {Type: schema.Integer, Desc: "The most results to return"},
+	})}
+}
+
+func benchTools(n int) []tool.BaseTool {
+	names, descs := benchNames(n)
+	tools := make([]tool.BaseTool, n)
+	for i := range tools {
+		tools[i] = adktest.Tool(adktest.Invokable, benchInfo(names[i], descs[i]), nil)
+	}
+	return tools
+}
+
+type benchArgs struct {
+	ID     string `json:"id" jsonschema:"required" jsonschema_description:"The identifier"`
+	Filter string `json:"filter" jsonschema_description:"Which ones to return"`
+	Limit  int    `json:"limit" jsonschema_description:"The most results to return"`
+}
+
+func inferredTools(n int) []tool.BaseTool {
+	names, descs := benchNames(n)
+	tools := make([]tool.BaseTool, n)
+	for i := range tools {
+		t, err := utils.InferTool(names[i], descs[i], func(_ context.Context, a benchArgs) (string, error) { return "echo " + a.ID, nil })
+		if err != nil {
+			panic(err)
+		}
+		tools[i] = t
+	}
+	return tools
+}
+
+// rebuilt makes its info on every call.
+type rebuilt struct{ name, desc string }
+
+func (r rebuilt) Info(context.Context) (*schema.ToolInfo, error) {
+	return benchInfo(r.name, r.desc), nil
+}
+
+func (r rebuilt) InvokableRun(_ context.Context, args string, _ ...tool.Option) (string, error) {
+	return "echo " + args, nil
+}
+
+func rebuiltTools(n int) []tool.BaseTool {
+	names, descs := benchNames(n)
+	tools := make([]tool.BaseTool, n)
+	for i := range tools {
+		tools[i] = rebuilt{names[i], descs[i]}
+	}
+	return tools
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// BenchmarkRun is a whole run of an agent with one tool of its own and 10,000 hidden ones.
+func BenchmarkRun(b *testing.B) {
+	for _, kind := range toolKinds {
+		tools := kind.make(10_000)
+		for _, rounds := range []int{0, 10} {
+			for _, m := range makers {
+				b.Run(fmt.Sprintf("tools=10000/%s/rounds=%d/%s", kind.kind, rounds, m.side), func(b *testing.B) {
+					benchRun(b, must(m.make(context.Background(), tools)), rounds)
+				})
+			}
+		}
+	}
+}
+
+func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds int) {
+	turns := make([]adktest.Turn, rounds)
+	for i := range turns {
+		turns[i] = adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "own", Args: `{"value":"x"}`})
+	}
+	if rounds > 0 {
+		turns[0] = adktest.Do(adktest.ToolCall{ID: "c0", Name: "tool_search", Args: `{"query":"weather slack"}`})
+	}
+	m := adktest.Script[*schema.Message](turns...)
+	agent := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{adktest.Simple("own", "A tool that is always there")}, Handlers: adktest.Handlers(h), Max: rounds + 2}
+	ctx := context.Background()
+	runner, err := agent.Runner(ctx)
+	require.NoError(b, err)
+	input := []*schema.Message{schema.UserMessage("hello")}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Reset()
+		out := adktest.Collect(runner.Run(ctx, input))
+		if out.Err != nil || out.Answer() != "done" {
+			b.Fatal(out.Err, out.Answer())
+		}
+	}
+}
