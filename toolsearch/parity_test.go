@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// searchTool is the search tool of a middleware, outside of a run.
-func searchTool[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {
+// searchToolOf is the search tool of a middleware, outside of a run.
+func searchToolOf[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {
 	t.Helper()
 	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
 	require.NoError(t, err)
@@ -41,8 +41,8 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 		for _, i := range c.infos {
 			names = append(names, i.Name)
 		}
-		e := searchTool(t, eino.mustBuild(t, tools...)).(tool.InvokableTool)
-		o := searchTool(t, ours.mustBuild(t, tools...)).(tool.InvokableTool)
+		e := searchToolOf(t, eino.mustBuild(t, tools...)).(tool.InvokableTool)
+		o := searchToolOf(t, ours.mustBuild(t, tools...)).(tool.InvokableTool)
 		for range 10 {
 			s := searched{args: c.arguments(r), names: names}
 			s.eino, s.err = e.InvokableRun(context.Background(), s.args)
