@@ -1,0 +1,113 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file checks a configuration, copies it and fills in the defaults.
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const (
+	defaultReadTool  = "read_file"
+	defaultRootDir   = "/tmp"
+	defaultMaxLength = 50_000  // bytes
+	defaultMaxTokens = 160_000 // tokens
+	defaultRetention = 1       // rounds
+)
+
+// searchToolName is the tool of package toolsearch, whose results say which tools
+// are loaded.
+const searchToolName = "tool_search"
+
+// withDefaults returns a copy that no later change of t reaches, or an error that
+// names every field that is wrong.
+func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
+	if t == nil {
+		return nil, errors.New("reduction: config is nil")
+	}
+	if wrong := t.wrong(); len(wrong) > 0 {
+		return nil, fmt.Errorf("reduction: config is wrong: %s", strings.Join(wrong, "; "))
+	}
+	c := *t
+	c.ReadFileToolName = orDefault(c.ReadFileToolName, defaultReadTool)
+	c.RootDir = orDefault(c.RootDir, defaultRootDir)
+	c.MaxLengthForTrunc = orDefault(c.MaxLengthForTrunc, defaultMaxLength)
+	c.MaxTokensForClear = orDefault(c.MaxTokensForClear, defaultMaxTokens)
+	c.ClearRetentionSuffixLimit = orDefault(c.ClearRetentionSuffixLimit, defaultRetention)
+	c.MinSavingBytes = orDefault(c.MinSavingBytes, 1)
+	if c.TokenCounter == nil {
+		c.TokenCounter = defaultCounter[M]()
+	}
+	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
+	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
+	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
+	for name, own := range t.ToolConfig {
+		entry := *own
+		c.ToolConfig[name] = &entry
+	}
+	return &c, nil
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// wrong lists what is wrong, one entry for each field.
+func (t *TypedConfig[M]) wrong() (out []string) {
+	if isNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
+		out = append(out, "Backend is missing, and needed unless SkipTruncation is set")
+	}
+	limits := []struct {
+		field string
+		value int64
+	}{
+		{"MaxLengthForTrunc", int64(t.MaxLengthForTrunc)},
+		{"MaxTokensForClear", t.MaxTokensForClear},
+		{"ClearRetentionSuffixLimit", int64(t.ClearRetentionSuffixLimit)},
+		{"ClearAtLeastTokens", t.ClearAtLeastTokens},
+		{"ClearTargetTokens", t.ClearTargetTokens},
+		{"MinSavingBytes", int64(t.MinSavingBytes)},
+	}
+	for _, l := range limits {
+		if l.value < 0 {
+			out = append(out, fmt.Sprintf("%s is %d, and must not be negative", l.field, l.value))
+		}
+	}
+	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
+		out = append(out, fmt.Sprintf("ClearTargetTokens is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
+	}
+	return append(out, t.wrongTools()...)
+}
+
+// wrongTools lists what is wrong with ToolConfig, by name of the tool.
+func (t *TypedConfig[M]) wrongTools() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
+		switch own := t.ToolConfig[name]; {
+		case own == nil:
+			out = append(out, fmt.Sprintf("ToolConfig[%q] is nil", name))
+		case own.Backend != nil && isNil(own.Backend):
+			out = append(out, fmt.Sprintf("ToolConfig[%q].Backend is a nil pointer", name))
+		}
+	}
+	return out
+}
+
+// isNil reports whether b is nil, or an interface around a nil pointer.
+func isNil(b Backend) bool {
+	if b == nil {
+		return true
+	}
+	v := reflect.ValueOf(b)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}

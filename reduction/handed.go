@@ -1,0 +1,92 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file hands streams to a user's handler.
+
+import (
+	"context"
+	"io"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// streamed returns what takes the place of a stream. An error is that of a user's
+// callback; src is closed then.
+func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	if j.leave != "" || j.trunc == nil {
+		return cutStream(ctx, t, j, chunks, src), nil
+	}
+	// A copy that nobody reads or closes any more, because a consumer went away
+	// early, must not keep the tool waiting for ever.
+	src.SetAutomaticClose()
+	both := src.Copy(2)
+	h := &handed[T]{t: t, j: j, chunks: chunks, original: both[0], copied: both[1]}
+	out, err := h.ask(ctx)
+	if err != nil || out == nil {
+		h.copied.Close()
+	}
+	if err != nil {
+		h.original.Close()
+		return nil, err
+	}
+	if out == nil {
+		return h.original, nil
+	}
+	h.original.Close()
+	return out, nil
+}
+
+// handed is a stream that a user's handler decides on.
+type handed[T any] struct {
+	t        *truncator
+	j        job
+	chunks   chunker[T]
+	original *schema.StreamReader[T]
+	copied   *schema.StreamReader[T]
+	size     int // bytes that the handler has read
+}
+
+// ask returns what the handler wants in the place of the stream, nil for nothing.
+func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
+	detail := h.j.detail(nil)
+	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
+		h.size += sizeOf(h.chunks.texts(chunk))
+		return h.chunks.result(chunk), nil
+	})
+	got, err := h.j.trunc(ctx, detail)
+	if err != nil {
+		return nil, err
+	}
+	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
+		h.t.report.send(ctx, h.j.left(ReasonHandler, h.size))
+		return nil, nil
+	}
+	if ok, err := h.t.offload(ctx, h.j, got, h.size); !ok {
+		if got.StreamToolResult != nil {
+			got.StreamToolResult.Close()
+		}
+		return nil, err
+	}
+	e := h.j.event(EventTruncated, h.size)
+	e.Path = got.OffloadFilePath
+	h.t.report.send(ctx, e)
+	return h.out(got), nil
+}
+
+// out is the handler's stream. When it ends, the handler's copy of the original
+// is closed, which the handler may have left unread.
+func (h *handed[T]) out(got *TruncResult) *schema.StreamReader[T] {
+	if got.StreamToolResult == nil {
+		h.copied.Close()
+		return schema.StreamReaderFromArray([]T{h.chunks.first(got.ToolResult)})
+	}
+	closing := func(err error) error {
+		h.copied.Close()
+		return err
+	}
+	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
+		return h.chunks.first(r), nil
+	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
+}

@@ -1,0 +1,136 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file says what the package sees of a message and how it changes one. It
+// holds the only switch on the message type.
+
+import (
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
+
+const (
+	// processedKey marks, in the Extra map of an assistant message, a round that
+	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
+	// result that a user's handler replaced, which nothing else shows.
+	processedKey = "_reduction_mw_processed"
+
+	// oursKey stands beside processedKey where this package set it: results
+	// without a mark of their own were not replaced then.
+	oursKey = "__leanctx_reduction__"
+)
+
+type role uint8
+
+const (
+	roleOther role = iota
+	roleSystem
+	roleUser
+	roleAssistant
+	roleTool
+)
+
+// call is one tool call of an assistant message.
+type call struct {
+	index          int // where in its message
+	id, name, args string
+}
+
+// result is one tool result. A message may carry several.
+type result struct {
+	index    int // where in its message
+	id, name string
+	texts    []string // its text parts, in order
+	search   bool     // the answer of a native tool search: never touched
+	handled  bool     // a user's handler has replaced it
+}
+
+// size is the number of bytes of text.
+func (r result) size() int { return sizeOf(r.texts) }
+
+// view is what decisions are made on: plain data, without a type parameter.
+type view struct {
+	role      role
+	calls     []call
+	results   []result
+	processed bool // cleared or rewritten before
+	ours      bool // by this package
+}
+
+// replacement puts something else in the place of a result.
+type replacement struct {
+	index int                     // of the result in its message
+	text  string                  // takes the place of all texts, where parts is nil
+	parts []schema.ToolOutputPart // takes the place of everything
+	keep  bool                    // nothing takes its place: only the mark is set
+	mark  bool                    // set processedKey on the result
+}
+
+// edit is what changes in one message.
+type edit struct {
+	mark    bool           // set processedKey and oursKey
+	args    map[int]string // new arguments by index of the call
+	results []replacement
+}
+
+// codec reads a message into a view and applies edits. No method changes the
+// message that it is given.
+type codec[M adk.MessageType] interface {
+	view(m M) view
+	// eachText calls f with the texts of the tool results in messages.
+	eachText(msgs []M, f func(text string))
+	// tokens estimates messages without allocating; sizes remembers schemas.
+	tokens(msgs []M, sizes *schemaSizes) int64
+	// result returns a copy of the result at index, for a user's handler.
+	result(m M, index int) *schema.ToolResult
+	// apply returns a copy with the edit in it.
+	apply(m M, e edit) M
+	// clone returns a copy that may be changed without m noticing.
+	clone(m M) M
+}
+
+var (
+	_ codec[*schema.Message]        = plain{}
+	_ codec[*schema.AgenticMessage] = agentic{}
+)
+
+// codecFor is the package's one switch on the message type.
+func codecFor[M adk.MessageType]() codec[M] {
+	var c any
+	switch any(*new(M)).(type) {
+	case *schema.Message:
+		c = plain{}
+	case *schema.AgenticMessage:
+		c = agentic{}
+	}
+	return c.(codec[M])
+}
+
+// views reads every message.
+func views[M adk.MessageType](c codec[M], msgs []M) []view {
+	out := make([]view, len(msgs))
+	for i, m := range msgs {
+		out[i] = c.view(m)
+	}
+	return out
+}
+
+// marked returns a copy of an Extra map with marks in it.
+func marked(extra map[string]any, keys ...string) map[string]any {
+	out := make(map[string]any, len(extra)+len(keys))
+	for k, v := range extra {
+		out[k] = v
+	}
+	for _, k := range keys {
+		out[k] = true
+	}
+	return out
+}
+
+// isMarked tolerates whatever a store made of the value.
+func isMarked(extra map[string]any, key string) bool {
+	v, ok := extra[key].(bool)
+	return ok && v
+}

@@ -1,0 +1,259 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file reads and edits *schema.AgenticMessage.
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// agentic is the codec of *schema.AgenticMessage, where calls and results are
+// blocks of a message. What the provider's own tools returned is not a result
+// here: it belongs to the provider.
+type agentic struct{}
+
+func (agentic) view(m *schema.AgenticMessage) view {
+	if m == nil {
+		return view{}
+	}
+	v := view{role: agenticRole(m.Role), processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
+	for i, b := range m.ContentBlocks {
+		switch {
+		case b == nil:
+		case b.FunctionToolCall != nil && v.role == roleAssistant:
+			c := b.FunctionToolCall
+			v.calls = append(v.calls, call{index: i, id: c.CallID, name: c.Name, args: c.Arguments})
+		case b.FunctionToolResult != nil && v.role == roleUser:
+			r := b.FunctionToolResult
+			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r), handled: isMarked(b.Extra, processedKey)})
+		case b.ToolSearchFunctionToolResult != nil && v.role == roleUser:
+			r := b.ToolSearchFunctionToolResult
+			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, search: true})
+		}
+	}
+	if len(v.results) > 0 {
+		v.role = roleTool
+	}
+	return v
+}
+
+func (agentic) eachText(msgs []*schema.AgenticMessage, f func(text string)) {
+	for _, m := range msgs {
+		if m == nil || m.Role != schema.AgenticRoleTypeUser {
+			continue
+		}
+		for _, b := range m.ContentBlocks {
+			if b == nil || b.FunctionToolResult == nil {
+				continue
+			}
+			for _, c := range b.FunctionToolResult.Content {
+				if c != nil && c.Text != nil {
+					f(c.Text.Text)
+				}
+			}
+		}
+	}
+}
+
+func agenticRole(r schema.AgenticRoleType) role {
+	switch r {
+	case schema.AgenticRoleTypeSystem:
+		return roleSystem
+	case schema.AgenticRoleTypeUser:
+		return roleUser
+	case schema.AgenticRoleTypeAssistant:
+		return roleAssistant
+	}
+	return roleOther
+}
+
+func agenticTexts(r *schema.FunctionToolResult) []string {
+	out := make([]string, 0, len(r.Content))
+	for _, c := range r.Content {
+		if c != nil && c.Text != nil {
+			out = append(out, c.Text.Text)
+		}
+	}
+	return out
+}
+
+func (agentic) result(m *schema.AgenticMessage, index int) *schema.ToolResult {
+	out := &schema.ToolResult{}
+	for _, c := range m.ContentBlocks[index].FunctionToolResult.Content {
+		if c != nil {
+			out.Parts = append(out.Parts, blockPart(c))
+		}
+	}
+	return out
+}
+
+// blockPart is a content block as a tool would have returned it.
+func blockPart(c *schema.FunctionToolResultContentBlock) schema.ToolOutputPart {
+	common := func(url, data, mime string) schema.MessagePartCommon {
+		return schema.MessagePartCommon{URL: pointer(url), Base64Data: pointer(data), MIMEType: mime}
+	}
+	switch {
+	case c.Text != nil:
+		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: c.Text.Text, Extra: c.Extra}
+	case c.Image != nil:
+		return mediaPart(schema.ToolPartTypeImage, common(c.Image.URL, c.Image.Base64Data, c.Image.MIMEType), c.Extra)
+	case c.Audio != nil:
+		return mediaPart(schema.ToolPartTypeAudio, common(c.Audio.URL, c.Audio.Base64Data, c.Audio.MIMEType), c.Extra)
+	case c.Video != nil:
+		return mediaPart(schema.ToolPartTypeVideo, common(c.Video.URL, c.Video.Base64Data, c.Video.MIMEType), c.Extra)
+	case c.File != nil:
+		return mediaPart(schema.ToolPartTypeFile, common(c.File.URL, c.File.Base64Data, c.File.MIMEType), c.Extra)
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartType(c.Type), Extra: c.Extra}
+}
+
+func (c agentic) apply(m *schema.AgenticMessage, e edit) *schema.AgenticMessage {
+	out := *m
+	out.Extra = maps.Clone(m.Extra)
+	if e.mark {
+		out.Extra = marked(m.Extra, processedKey, oursKey)
+	}
+	out.ContentBlocks = slices.Clone(m.ContentBlocks)
+	for i, args := range e.args {
+		block := *out.ContentBlocks[i]
+		fn := *block.FunctionToolCall
+		fn.Arguments = args
+		block.FunctionToolCall = &fn
+		out.ContentBlocks[i] = &block
+	}
+	for _, r := range e.results {
+		block := *out.ContentBlocks[r.index]
+		res := *block.FunctionToolResult
+		res.Content = c.content(res.Content, r)
+		block.FunctionToolResult = &res
+		if r.mark {
+			block.Extra = marked(block.Extra, processedKey)
+		}
+		out.ContentBlocks[r.index] = &block
+	}
+	return &out
+}
+
+// content is what takes the place of a result's blocks.
+func (agentic) content(before []*schema.FunctionToolResultContentBlock, r replacement) []*schema.FunctionToolResultContentBlock {
+	if r.keep {
+		return before
+	}
+	if r.parts == nil {
+		return noticeBlocks(before, r.text)
+	}
+	out := make([]*schema.FunctionToolResultContentBlock, 0, len(r.parts))
+	for i := range r.parts {
+		out = append(out, partBlock(before, &r.parts[i]))
+	}
+	return slices.DeleteFunc(out, func(b *schema.FunctionToolResultContentBlock) bool { return b == nil })
+}
+
+// noticeBlocks is withNotice for the blocks of a message.
+func noticeBlocks(blocks []*schema.FunctionToolResultContentBlock, notice string) []*schema.FunctionToolResultContentBlock {
+	out := make([]*schema.FunctionToolResultContentBlock, 0, len(blocks))
+	put := false
+	for _, b := range blocks {
+		if b != nil && b.Text != nil {
+			if put {
+				continue
+			}
+			put = true
+			with := *b
+			with.Text = &schema.UserInputText{Text: notice}
+			b = &with
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// partBlock turns what a handler returned into a block. A medium that was in the
+// message before is taken from there, with all that a tool result cannot express.
+func partBlock(before []*schema.FunctionToolResultContentBlock, p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlock {
+	for _, b := range before {
+		if b == nil {
+			continue
+		}
+		if old := blockPart(b); samePart(&old, p) {
+			return b
+		}
+	}
+	if p.Type == schema.ToolPartTypeText {
+		return &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText,
+			Text: &schema.UserInputText{Text: p.Text}, Extra: p.Extra}
+	}
+	return mediaBlock(p)
+}
+
+// mediaBlock is nil for a part that no block can hold.
+func mediaBlock(p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlock {
+	c := mediumOf(p)
+	if c == nil {
+		return nil
+	}
+	url, data, mime := deref(c.URL), deref(c.Base64Data), c.MIMEType
+	b := &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockType(p.Type), Extra: p.Extra}
+	switch p.Type {
+	case schema.ToolPartTypeImage:
+		b.Image = &schema.UserInputImage{URL: url, Base64Data: data, MIMEType: mime}
+	case schema.ToolPartTypeAudio:
+		b.Audio = &schema.UserInputAudio{URL: url, Base64Data: data, MIMEType: mime}
+	case schema.ToolPartTypeVideo:
+		b.Video = &schema.UserInputVideo{URL: url, Base64Data: data, MIMEType: mime}
+	case schema.ToolPartTypeFile:
+		b.File = &schema.UserInputFile{URL: url, Base64Data: data, MIMEType: mime}
+	}
+	return b
+}
+
+func (agentic) clone(m *schema.AgenticMessage) *schema.AgenticMessage {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.Extra = maps.Clone(m.Extra)
+	out.ContentBlocks = slices.Clone(m.ContentBlocks)
+	for i, b := range out.ContentBlocks {
+		if b != nil {
+			out.ContentBlocks[i] = cloneBlock(b)
+		}
+	}
+	return &out
+}
+
+// cloneBlock copies a block and what a caller is likely to write to in it.
+func cloneBlock(b *schema.ContentBlock) *schema.ContentBlock {
+	out := *b
+	out.Extra = maps.Clone(b.Extra)
+	if b.FunctionToolCall != nil {
+		c := *b.FunctionToolCall
+		out.FunctionToolCall = &c
+	}
+	if b.FunctionToolResult != nil {
+		r := *b.FunctionToolResult
+		r.Content = slices.Clone(r.Content)
+		for i, c := range r.Content {
+			if c != nil && c.Text != nil {
+				with, text := *c, *c.Text
+				with.Text = &text
+				r.Content[i] = &with
+			}
+		}
+		out.FunctionToolResult = &r
+	}
+	if b.UserInputText != nil {
+		t := *b.UserInputText
+		out.UserInputText = &t
+	}
+	if b.AssistantGenText != nil {
+		t := *b.AssistantGenText
+		out.AssistantGenText = &t
+	}
+	return &out
+}

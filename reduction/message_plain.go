@@ -1,0 +1,197 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file reads and edits *schema.Message.
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// plain is the codec of *schema.Message, where a tool result is a message.
+type plain struct{}
+
+var plainRoles = map[schema.RoleType]role{
+	schema.System: roleSystem, schema.User: roleUser, schema.Assistant: roleAssistant, schema.Tool: roleTool,
+}
+
+func (plain) view(m *schema.Message) view {
+	if m == nil {
+		return view{}
+	}
+	v := view{role: plainRoles[m.Role], processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
+	switch v.role {
+	case roleAssistant:
+		v.calls = make([]call, len(m.ToolCalls))
+		for i := range m.ToolCalls {
+			tc := &m.ToolCalls[i]
+			v.calls[i] = call{index: i, id: tc.ID, name: tc.Function.Name, args: tc.Function.Arguments}
+		}
+	case roleTool:
+		v.results = []result{plainResult(m)}
+	}
+	return v
+}
+
+func (plain) eachText(msgs []*schema.Message, f func(text string)) {
+	for _, m := range msgs {
+		if m == nil || m.Role != schema.Tool {
+			continue
+		}
+		f(m.Content)
+		for i := range m.UserInputMultiContent {
+			f(m.UserInputMultiContent[i].Text)
+		}
+	}
+}
+
+func plainResult(m *schema.Message) result {
+	r := result{id: m.ToolCallID, name: m.ToolName, handled: isMarked(m.Extra, processedKey)}
+	if len(m.UserInputMultiContent) == 0 {
+		r.texts = []string{m.Content}
+		return r
+	}
+	for i := range m.UserInputMultiContent {
+		switch p := &m.UserInputMultiContent[i]; p.Type {
+		case schema.ChatMessagePartTypeText:
+			r.texts = append(r.texts, p.Text)
+		case schema.ChatMessagePartTypeToolSearchResult:
+			r.search = true
+		}
+	}
+	return r
+}
+
+func (plain) result(m *schema.Message, _ int) *schema.ToolResult {
+	if len(m.UserInputMultiContent) == 0 {
+		return textResult(m.Content)
+	}
+	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, len(m.UserInputMultiContent))}
+	for i := range m.UserInputMultiContent {
+		out.Parts[i] = outputPart(&m.UserInputMultiContent[i])
+	}
+	return out
+}
+
+// outputPart is an input part as a tool would have returned it. A part of a kind
+// that tools cannot return keeps its type and loses its content; it is put back
+// whole when the result is written.
+func outputPart(p *schema.MessageInputPart) schema.ToolOutputPart {
+	switch {
+	case p.Type == schema.ChatMessagePartTypeText:
+		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.Text, Extra: p.Extra}
+	case p.Type == schema.ChatMessagePartTypeImageURL && p.Image != nil:
+		return mediaPart(schema.ToolPartTypeImage, p.Image.MessagePartCommon, p.Extra)
+	case p.Type == schema.ChatMessagePartTypeAudioURL && p.Audio != nil:
+		return mediaPart(schema.ToolPartTypeAudio, p.Audio.MessagePartCommon, p.Extra)
+	case p.Type == schema.ChatMessagePartTypeVideoURL && p.Video != nil:
+		return mediaPart(schema.ToolPartTypeVideo, p.Video.MessagePartCommon, p.Extra)
+	case p.Type == schema.ChatMessagePartTypeFileURL && p.File != nil:
+		return mediaPart(schema.ToolPartTypeFile, p.File.MessagePartCommon, p.Extra)
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartType(p.Type), ToolSearchResult: p.ToolSearchResult, Extra: p.Extra}
+}
+
+func (c plain) apply(m *schema.Message, e edit) *schema.Message {
+	out := *m
+	out.Extra = maps.Clone(m.Extra)
+	if e.mark {
+		out.Extra = marked(m.Extra, processedKey, oursKey)
+	}
+	if len(e.args) > 0 {
+		out.ToolCalls = slices.Clone(m.ToolCalls)
+		for i, args := range e.args {
+			out.ToolCalls[i].Function.Arguments = args
+		}
+	}
+	for _, r := range e.results {
+		c.replace(&out, r)
+		if r.mark {
+			out.Extra = marked(out.Extra, processedKey)
+		}
+	}
+	return &out
+}
+
+// replace puts r into a copy of a message.
+func (plain) replace(m *schema.Message, r replacement) {
+	switch {
+	case r.keep:
+	case len(m.UserInputMultiContent) == 0 && r.parts == nil:
+		m.Content = r.text
+	case len(m.UserInputMultiContent) == 0 && len(r.parts) == 1 && r.parts[0].Type == schema.ToolPartTypeText:
+		m.Content = r.parts[0].Text
+	case r.parts == nil:
+		m.UserInputMultiContent = noticeInput(m.UserInputMultiContent, r.text)
+	default:
+		if parts, ok := inputParts(m.UserInputMultiContent, r.parts); ok {
+			m.Content, m.UserInputMultiContent = contentBeside(m), parts
+		}
+	}
+}
+
+// contentBeside is what stays in Content when the parts are replaced: it was the
+// result itself where there were no parts.
+func contentBeside(m *schema.Message) string {
+	if len(m.UserInputMultiContent) == 0 {
+		return ""
+	}
+	return m.Content
+}
+
+// noticeInput is withNotice for the parts of a message.
+func noticeInput(parts []schema.MessageInputPart, notice string) []schema.MessageInputPart {
+	out := make([]schema.MessageInputPart, 0, len(parts))
+	put := false
+	for _, p := range parts {
+		if p.Type == schema.ChatMessagePartTypeText {
+			if put {
+				continue
+			}
+			put = true
+			p.Text = notice
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// inputParts turns what a handler returned into parts of a message. A part that
+// was in the message before is taken from there, with all that a tool result
+// cannot express, such as the name of a file.
+func inputParts(before []schema.MessageInputPart, parts []schema.ToolOutputPart) ([]schema.MessageInputPart, bool) {
+	out := make([]schema.MessageInputPart, 0, len(parts))
+	for i := range parts {
+		j := slices.IndexFunc(before, func(p schema.MessageInputPart) bool {
+			old := outputPart(&p)
+			return samePart(&old, &parts[i])
+		})
+		if j >= 0 {
+			out = append(out, before[j])
+			continue
+		}
+		conv, err := (&schema.ToolResult{Parts: parts[i : i+1]}).ToMessageInputParts()
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, conv...)
+	}
+	return out, true
+}
+
+func (plain) clone(m *schema.Message) *schema.Message {
+	if m == nil {
+		return nil
+	}
+	out := *m
+	out.Extra = maps.Clone(m.Extra)
+	out.ToolCalls = slices.Clone(m.ToolCalls)
+	out.MultiContent = slices.Clone(m.MultiContent)
+	out.UserInputMultiContent = slices.Clone(m.UserInputMultiContent)
+	out.AssistantGenMultiContent = slices.Clone(m.AssistantGenMultiContent)
+	return &out
+}

@@ -1,0 +1,196 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file holds what a model reads in the place of a result, in both languages,
+// and finds it again in a history.
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/language"
+)
+
+//go:embed notice
+var noticeFiles embed.FS
+
+// wording is the notices of one language.
+type wording struct {
+	cleared     form // an old result, stored
+	placeholder form // an old result, not stored
+	truncated   form // a finished result that is too long
+	stream      form // the end of a stream that is too long
+	unsaved     form // the same, where it could not be stored
+	hint        form // which tool to read it with
+}
+
+var (
+	english = parseWording("en")
+	chinese = parseWording("zh")
+)
+
+// Eino's own notices are known as well, so that its histories are understood.
+var (
+	clearedForms     = forms("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
+	truncatedForms   = forms("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
+	streamForms      = forms("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
+	placeholderForms = forms("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
+)
+
+func parseWording(lang string) *wording {
+	return &wording{
+		cleared:     noticeForm("cleared." + lang),
+		placeholder: noticeForm("placeholder." + lang),
+		truncated:   noticeForm("truncated." + lang),
+		stream:      noticeForm("stream." + lang),
+		unsaved:     noticeForm("unsaved." + lang),
+		hint:        noticeForm("hint." + lang),
+	}
+}
+
+func forms(names ...string) []form {
+	out := make([]form, len(names))
+	for i, name := range names {
+		out[i] = noticeForm(name)
+	}
+	return out
+}
+
+func noticeForm(name string) form {
+	text, err := noticeFiles.ReadFile("notice/" + name + ".tmpl")
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return parseForm(string(text))
+}
+
+// wordingNow is that of the language which is set.
+func wordingNow() *wording {
+	if language.Chinese() {
+		return chinese
+	}
+	return english
+}
+
+// fill makes a notice. Without a tool it says nothing of one.
+func (w *wording) fill(f form, v facts) string {
+	if v.tool != "" {
+		v.hint = w.hint.fill(v)
+	}
+	v.head, v.tail = preview(v.head), preview(v.tail)
+	return f.fill(v)
+}
+
+// excerpt makes a notice of at most limit bytes about text, with as much of its
+// start and end as there is room for, or none if there is not even room for the
+// rest of the notice.
+func (w *wording) excerpt(text string, v facts, limit int) (string, bool) {
+	v.bytes, v.headBytes, v.tailBytes = len(text), len(text), len(text)
+	room := limit - len(w.fill(w.truncated, v))
+	if room < minExcerpt {
+		short := w.fill(w.cleared, v)
+		return short, len(short) <= limit
+	}
+	head := floor(text, room/2)
+	tail := ceil(text, max(head, len(text)-(room-head)))
+	v.head, v.headBytes = text[:head], head
+	v.tail, v.tailBytes = text[tail:], len(text)-tail
+	return w.fill(w.truncated, v), true
+}
+
+// minExcerpt is how many bytes of a result are worth showing.
+const minExcerpt = 40
+
+// ending makes the end of a stream of which the first v.headBytes bytes were
+// passed on: a notice of at most limit bytes, with as much of the end of tail as
+// there is room for.
+func (w *wording) ending(f form, v facts, tail string, limit int) (string, bool) {
+	v.tailBytes = len(tail)
+	room := limit - len(w.fill(f, v))
+	if room < 0 {
+		return "", false
+	}
+	from := ceil(tail, max(0, len(tail)-room))
+	v.tail, v.tailBytes = tail[from:], len(tail)-from
+	return w.fill(f, v), true
+}
+
+type noticeKind uint8
+
+const (
+	noNotice noticeKind = iota
+	clearedNotice
+	truncatedNotice
+)
+
+// notice is what was found in the place of a result.
+type notice struct {
+	kind  noticeKind
+	path  string // empty in a placeholder
+	bytes int    // size that the notice states; 0 where it does not
+}
+
+// recognise finds the notice that text is or, after a stream, ends with.
+func recognise(text string) notice {
+	if !strings.HasSuffix(text, closeTag) {
+		return recognisePlaceholder(text)
+	}
+	if strings.HasPrefix(text, openTag) {
+		if n := tryForms(clearedForms, text, clearedNotice); n.kind != noNotice {
+			return n
+		}
+		if n := tryForms(truncatedForms, text, truncatedNotice); n.kind != noNotice {
+			return n
+		}
+	}
+	return tryForms(streamForms, text[max(0, strings.LastIndex(text, openTag)):], truncatedNotice)
+}
+
+func recognisePlaceholder(text string) notice {
+	if strings.HasPrefix(text, "[") {
+		for _, f := range placeholderForms {
+			if text == f[0].text {
+				return notice{kind: clearedNotice}
+			}
+		}
+	}
+	return notice{}
+}
+
+func tryForms(fs []form, text string, kind noticeKind) notice {
+	for _, f := range fs {
+		v, rest, ok := f.find(text)
+		if ok && (kind != clearedNotice || len(rest) <= maxEnd) {
+			return notice{kind: kind, path: v.path, bytes: v.bytes}
+		}
+	}
+	return notice{}
+}
+
+// noticeIn finds the notice that stands in the place of a whole result. Eino puts
+// one in the place of each text; of a stream in an agentic message only the last
+// text holds it. Texts that name different paths are no notice of one result.
+func noticeIn(texts []string) notice {
+	var found notice
+	cleared := 0
+	for _, t := range texts {
+		n := recognise(t)
+		switch {
+		case n.kind == noNotice:
+			continue
+		case found.kind != noNotice && found.path != n.path:
+			return notice{}
+		case n.kind == clearedNotice:
+			cleared++
+		}
+		if found.kind != truncatedNotice {
+			found = n
+		}
+	}
+	if found.kind == clearedNotice && cleared < len(texts) {
+		return notice{}
+	}
+	return found
+}

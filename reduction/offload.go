@@ -1,0 +1,260 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file stores content. It is the only one that calls a Backend, and it
+// trusts none: a Backend may fail, hang, panic or store only a part.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+var (
+	errTaken     = errors.New("the name holds something else")
+	errShort     = errors.New("the store kept only a part of the content")
+	errNoBackend = errors.New("no backend for offload")
+	errPath      = errors.New("the path cannot be shown to a model")
+)
+
+// store is a Backend with the powers it has, nil where it has not.
+type store struct {
+	backend backend.Backend
+	creator backend.Creator
+	ranges  backend.RangeReader
+	reader  backend.Reader
+	ledger  *ledger
+}
+
+func newStore(b Backend) *store {
+	s := &store{backend: b}
+	s.creator, _ = b.(backend.Creator)
+	s.ranges, _ = b.(backend.RangeReader)
+	s.reader, _ = b.(backend.Reader)
+	s.ledger = allLedgers.of(b, s.readable())
+	return s
+}
+
+func (s *store) readable() bool { return s.ranges != nil || s.reader != nil }
+
+// offloader stores content for one middleware. It is safe for concurrent use.
+type offloader struct {
+	mu     sync.Mutex
+	stores []*store // each once
+}
+
+// storeFor returns the store of a Backend, nil for none.
+func (o *offloader) storeFor(b Backend) *store {
+	if b == nil {
+		return nil
+	}
+	s := newStore(b)
+	for _, known := range o.stores {
+		if known.ledger == s.ledger {
+			return known
+		}
+	}
+	o.stores = append(o.stores, s)
+	return s
+}
+
+// note records paths that a conversation shows: what they hold stays.
+func (o *offloader) note(paths map[string]bool) {
+	for _, s := range o.stores {
+		for name := range paths {
+			s.ledger.note(name)
+		}
+	}
+}
+
+// save stores content where at says, or beside it if that place holds something
+// else, and returns the path. shown holds the names of files that must not be
+// written to unless they hold this very content.
+func (o *offloader) save(ctx context.Context, s *store, at spot, content string, shown map[string]bool) (string, error) {
+	print := fingerprintOf(content)
+	sum := sync.OnceValue(func() string { return sumOf(content) })
+	for n := range at.tries() {
+		p := at.candidate(n, sum)
+		if !showable(p) {
+			return "", fmt.Errorf("reduction: storing %q: %w", p, errPath)
+		}
+		err := o.saveAs(ctx, s, p, stored{content, print, shown[nameKey(p)]})
+		if err == nil {
+			return p, nil
+		}
+		if !errors.Is(err, errTaken) {
+			return "", fmt.Errorf("reduction: storing %q: %w", p, err)
+		}
+	}
+	return "", fmt.Errorf("reduction: storing %q: %w", at.path, errTaken)
+}
+
+// stored is a content on its way.
+type stored struct {
+	content string
+	print   fingerprint
+	shown   bool // a conversation shows the name
+}
+
+// saveAs stores a content under one name, or returns errTaken.
+func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
+	name := nameKey(p)
+	if known, used := s.ledger.known(name); c.shown && !(used && known == c.print) {
+		if !s.holds(ctx, p, c.content) {
+			return errTaken
+		}
+		return nil
+	}
+	own, elsewhere := o.take(s, name, c.print)
+	if elsewhere {
+		return errTaken
+	}
+	if !own {
+		if s.holds(ctx, p, c.content) {
+			return nil // known to hold something, and it turned out to be this
+		}
+		return errTaken
+	}
+	err := o.others(ctx, s, p, c.content)
+	if err == nil {
+		err = s.put(ctx, p, c.content)
+	}
+	switch {
+	case err == nil:
+		s.ledger.finish(name, c.print, true)
+	case errors.Is(err, errTaken):
+		s.ledger.finish(name, c.print, false)
+	default:
+		// What is there now is uncertain: an abandoned call may still be writing.
+		s.ledger.finish(name, fingerprint{}, ctx.Err() != nil)
+	}
+	return err
+}
+
+// take claims a name in s, unless it is known to hold something else there, or
+// in another store of the same middleware: a tool that reads from all of them
+// must find one content under a name.
+func (o *offloader) take(s *store, name string, print fingerprint) (own, elsewhere bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, other := range o.stores {
+		if known, used := other.ledger.known(name); other != s && used && known != print {
+			return false, true
+		}
+	}
+	return s.ledger.take(name, print), false
+}
+
+// others looks for something else under the name in the other stores.
+func (o *offloader) others(ctx context.Context, s *store, p, content string) error {
+	for _, other := range o.stores {
+		if other == s || !other.readable() {
+			continue
+		}
+		if size, err := other.size(ctx, p); err == nil && (size != int64(len(content)) || !other.holds(ctx, p, content)) {
+			return errTaken
+		}
+	}
+	return nil
+}
+
+// put writes a content that may already be there, and checks what can be checked.
+func (s *store) put(ctx context.Context, p, content string) error {
+	var err error
+	switch {
+	case s.creator != nil:
+		err = s.create(ctx, p, strings.NewReader(content))
+		if errors.Is(err, fs.ErrExist) {
+			if s.holds(ctx, p, content) {
+				return nil
+			}
+			return errTaken
+		}
+	case s.readable() && s.exists(ctx, p):
+		if s.holds(ctx, p, content) {
+			return nil
+		}
+		return errTaken
+	default:
+		err = s.write(ctx, p, content)
+	}
+	if err != nil {
+		return err
+	}
+	return s.check(ctx, p, int64(len(content)))
+}
+
+func (s *store) create(ctx context.Context, p string, content io.Reader) error {
+	_, err := guard(ctx, func() (none struct{}, err error) {
+		return none, s.creator.Create(ctx, p, content)
+	})
+	return err
+}
+
+func (s *store) write(ctx context.Context, p, content string) error {
+	_, err := guard(ctx, func() (none struct{}, err error) {
+		return none, s.backend.Write(ctx, &filesystem.WriteRequest{FilePath: p, Content: content})
+	})
+	return err
+}
+
+// check finds out whether a store that says it kept everything did.
+func (s *store) check(ctx context.Context, p string, size int64) error {
+	if s.ranges == nil {
+		return nil
+	}
+	got, err := s.size(ctx, p)
+	if err != nil {
+		return err
+	}
+	if got != size {
+		return errShort
+	}
+	return nil
+}
+
+// guard runs a call to a Backend. A panic is an error, and when the context ends
+// the call is not waited for.
+func guard[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	var zero T
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	if ctx.Done() == nil {
+		return recovered(call)
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := recovered(call)
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+}
+
+func recovered[T any](call func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the store panicked: %v", p)
+		}
+	}()
+	return call()
+}

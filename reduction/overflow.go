@@ -1,0 +1,196 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file is what becomes of a stream that has gone over the limit.
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// overflow is called once the stream is known to be too long. It reads the source
+// to its end.
+func (c *cut[T]) overflow() (T, error) {
+	var none T
+	at, err := c.spot()
+	if err != nil {
+		c.ended = true
+		c.source.Close()
+		return none, err
+	}
+	head := c.boundary(c.pass)
+	if _, ok := c.words.ending(c.words.stream, c.facts(head, at.path+padding), "", c.t.limit-head); !ok || !showable(at.path) {
+		return c.giveUp(), nil
+	}
+	return c.swallow(at, head), nil
+}
+
+// giveUp passes on everything from here, because a notice does not fit.
+func (c *cut[T]) giveUp() T {
+	out := c.chunks.join(c.held)
+	c.held, c.texts, c.through = nil, nil, true
+	return out
+}
+
+func (c *cut[T]) spot() (spot, error) {
+	if c.t.path == nil {
+		return c.t.spot(c.ctx, c.job, nil)
+	}
+	return c.t.spot(c.ctx, c.job, textResult(joined(c.texts)))
+}
+
+// boundary is how many bytes of the stream come before an offset, so that no
+// character is split, and never fewer than are out already.
+func (c *cut[T]) boundary(offset int) int {
+	from := max(0, offset-charSlack)
+	around := window(c.texts, from, offset+charSlack)
+	if at := from + floor(around, offset-from); at >= c.passed {
+		return at
+	}
+	return from + ceil(around, c.passed-from)
+}
+
+// window is the bytes from one offset to another of texts that follow each other.
+func window(texts []string, from, to int) string {
+	var out []byte
+	for _, t := range texts {
+		if from < len(t) && to > 0 {
+			out = append(out, t[max(0, from):min(to, len(t))]...)
+		}
+		from, to = from-len(t), to-len(t)
+	}
+	return string(out)
+}
+
+func (c *cut[T]) facts(head int, path string) facts {
+	return facts{bytes: c.total, headBytes: head, path: path, tool: c.reader}
+}
+
+// swallow reads the source to its end, stores everything, and returns what
+// follows: the rest of the head with a notice, or, if the source failed, the
+// rest of what is within the limit.
+func (c *cut[T]) swallow(at spot, head int) T {
+	c.ended = true
+	full := c.boundary(c.t.limit)
+	end := &tail{max: c.t.limit - head}
+	end.skip(c.texts, head)
+	file, err := c.t.files.open(c.ctx, c.store, at, c.texts, shownIn(c.ctx))
+	if err != nil {
+		file = &lost{err}
+	}
+	defer file.abort() // for a source that panics
+	c.texts = nil
+	media := c.drain(file, end)
+	p, err := file.commit(c.copies(at))
+	c.tell(p, err, head)
+	if c.err != nil {
+		head = full
+	}
+	last := append([]T{c.chunks.head(c.chunks.join(c.held), head-c.passed)}, media...)
+	if c.err == nil {
+		last = slices.Insert(last, 1, c.chunks.text(c.notice(p, head, end)))
+	}
+	c.held = nil
+	return c.chunks.join(last)
+}
+
+// copies are the files that may hold this very stream already: the first choice,
+// from an earlier call, and what the call reads.
+func (c *cut[T]) copies(at spot) []string {
+	out := []string{at.path}
+	for _, p := range mentions(c.t.root, c.argText()) {
+		if len(p) <= len(at.path)+len(padding) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// drain reads the source to its end and returns what is no text.
+func (c *cut[T]) drain(file sink, end *tail) (media []T) {
+	for {
+		chunk, err := c.in.Recv()
+		if err != nil {
+			return media
+		}
+		for _, text := range c.chunks.texts(chunk) {
+			c.total += len(text)
+			end.add(text)
+			file.write(text)
+		}
+		if m := c.chunks.head(chunk, 0); !c.chunks.empty(m) {
+			media = append(media, m)
+		}
+	}
+}
+
+// notice ends the stream. Without a path it says that there is none.
+func (c *cut[T]) notice(path string, head int, end *tail) string {
+	if path != "" {
+		if text, ok := c.words.ending(c.words.stream, c.facts(head, path), end.text(), c.t.limit-head); ok {
+			return text
+		}
+	}
+	text, _ := c.words.ending(c.words.unsaved, c.facts(head, ""), end.text(), c.t.limit-head)
+	return text
+}
+
+// tell reports the outcome.
+func (c *cut[T]) tell(path string, err error, head int) {
+	e := c.event(EventTruncated, c.total)
+	e.Path, e.Err = path, c.err
+	e.BytesAfter = min(c.t.limit, c.total)
+	if err != nil {
+		e.Kind, e.Path, e.Err = EventOffloadFailed, "", err
+	}
+	c.t.report.send(c.ctx, e)
+}
+
+// tail keeps the last bytes of what it is given.
+type tail struct {
+	max  int
+	buf  []byte
+	lost bool // not everything is in buf
+}
+
+// skip adds what follows the first n bytes of texts.
+func (t *tail) skip(texts []string, n int) {
+	for _, s := range texts {
+		t.add(s[min(max(n, 0), len(s)):])
+		n -= len(s)
+	}
+}
+
+func (t *tail) add(s string) {
+	if len(s) > t.max {
+		s, t.buf, t.lost = s[len(s)-t.max:], t.buf[:0], true
+	}
+	if t.buf = append(t.buf, s...); len(t.buf) > 2*t.max {
+		t.trim()
+	}
+}
+
+func (t *tail) trim() {
+	if drop := len(t.buf) - t.max; drop > 0 {
+		t.buf, t.lost = append(t.buf[:0], t.buf[drop:]...), true
+	}
+}
+
+// text is the tail, from the start of a character on.
+func (t *tail) text() string {
+	t.trim()
+	from := 0
+	for t.lost && from < min(utf8.UTFMax-1, len(t.buf)) && !utf8.RuneStart(t.buf[from]) {
+		from++
+	}
+	return string(t.buf[from:])
+}
+
+// lost is the sink of a stream that nothing takes.
+type lost struct{ err error }
+
+func (*lost) write(string)                      {}
+func (l *lost) commit([]string) (string, error) { return "", l.err }
+func (*lost) abort()                            {}

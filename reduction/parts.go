@@ -1,0 +1,190 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file holds what is done with texts and with the parts of a tool result.
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// sizeOf is the number of bytes of texts.
+func sizeOf(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// joined is the content that is stored for texts: they follow one another with
+// nothing between them, so that each can be found whole, and so that a stream,
+// which an agentic message keeps as one text per chunk, is what the tool sent.
+func joined(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return strings.Join(texts, "")
+}
+
+// textsOf lists the texts of parts.
+func textsOf(parts []schema.ToolOutputPart) []string {
+	var out []string
+	for i := range parts {
+		if parts[i].Type == schema.ToolPartTypeText {
+			out = append(out, parts[i].Text)
+		}
+	}
+	return out
+}
+
+// textResult is a result of one text.
+func textResult(text string) *schema.ToolResult {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
+}
+
+// withNotice returns parts with notice in the place of the first text and without
+// the other texts. Everything else stays, in order.
+func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
+	out := make([]schema.ToolOutputPart, 0, len(parts))
+	put := false
+	for _, p := range parts {
+		if p.Type == schema.ToolPartTypeText {
+			if put {
+				continue
+			}
+			put = true
+			p.Text = notice
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// samePart reports whether b is the medium or the search result that a is.
+func samePart(a, b *schema.ToolOutputPart) bool {
+	if a.Type != b.Type || a.Type == schema.ToolPartTypeText {
+		return false
+	}
+	if a.ToolSearchResult != nil || b.ToolSearchResult != nil {
+		return a.ToolSearchResult == b.ToolSearchResult
+	}
+	x, y := mediumOf(a), mediumOf(b)
+	return x != nil && y != nil && x.MIMEType == y.MIMEType &&
+		deref(x.URL) == deref(y.URL) && deref(x.Base64Data) == deref(y.Base64Data)
+}
+
+// mediumOf returns the data of a media part, nil where there is none.
+func mediumOf(p *schema.ToolOutputPart) *schema.MessagePartCommon {
+	switch {
+	case p.Type == schema.ToolPartTypeImage && p.Image != nil:
+		return &p.Image.MessagePartCommon
+	case p.Type == schema.ToolPartTypeAudio && p.Audio != nil:
+		return &p.Audio.MessagePartCommon
+	case p.Type == schema.ToolPartTypeVideo && p.Video != nil:
+		return &p.Video.MessagePartCommon
+	case p.Type == schema.ToolPartTypeFile && p.File != nil:
+		return &p.File.MessagePartCommon
+	}
+	return nil
+}
+
+// mediaPart makes a media part of the given type.
+func mediaPart(t schema.ToolPartType, c schema.MessagePartCommon, extra map[string]any) schema.ToolOutputPart {
+	p := schema.ToolOutputPart{Type: t, Extra: extra}
+	switch t {
+	case schema.ToolPartTypeImage:
+		p.Image = &schema.ToolOutputImage{MessagePartCommon: c}
+	case schema.ToolPartTypeAudio:
+		p.Audio = &schema.ToolOutputAudio{MessagePartCommon: c}
+	case schema.ToolPartTypeVideo:
+		p.Video = &schema.ToolOutputVideo{MessagePartCommon: c}
+	case schema.ToolPartTypeFile:
+		p.File = &schema.ToolOutputFile{MessagePartCommon: c}
+	}
+	return p
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func pointer(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// floor returns the greatest n' <= n at which s can be cut without splitting a
+// character. Bytes that are no UTF-8 count as characters of their own.
+func floor(s string, n int) int {
+	if n <= 0 || n >= len(s) {
+		return min(max(n, 0), len(s))
+	}
+	for back := 0; back < utf8.UTFMax && back <= n; back++ {
+		if utf8.RuneStart(s[n-back]) {
+			return fits(s, n-back, n)
+		}
+	}
+	return n
+}
+
+// fits decides between the start of a character and n within it: if what starts
+// there is no whole character that reaches beyond n, n splits nothing.
+func fits(s string, start, n int) int {
+	if _, size := utf8.DecodeRuneInString(s[start:]); start+size > n {
+		return start
+	}
+	return n
+}
+
+// ceil returns the smallest n' >= n at which s can be cut without splitting a
+// character.
+func ceil(s string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	if n >= len(s) || floor(s, n) == n {
+		return min(n, len(s))
+	}
+	start := floor(s, n)
+	_, size := utf8.DecodeRuneInString(s[start:])
+	return start + size
+}
+
+// preview makes a piece of tool output fit for a notice, at the same length:
+// bytes that are no UTF-8 become question marks, and what could be taken for the
+// end or the start of a notice is defused.
+func preview(s string) string {
+	if !utf8.ValidString(s) {
+		s = questionMarks(s)
+	}
+	if strings.Contains(s, envelopeName) {
+		s = defuse.Replace(s)
+	}
+	return s
+}
+
+var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
+
+func questionMarks(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b.WriteByte('?')
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}

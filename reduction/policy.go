@@ -1,0 +1,123 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file says, for the name of a tool, what is done with its results and by
+// whom. Nothing else reads the exclude lists and ToolConfig.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+)
+
+type (
+	truncHandler = func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
+	clearHandler = func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
+)
+
+// rule is what holds for one tool in one phase.
+type rule struct {
+	store *store // nil: nowhere to put content
+	trunc truncHandler
+	clear clearHandler // a nil handler means the default one
+	leave Reason       // not empty: the results are left alone
+}
+
+// policy is the part of a configuration that differs from tool to tool.
+type policy struct {
+	readTool             string
+	skipTrunc, skipClear bool
+	noTrunc, noClear     map[string]bool
+	general              *store
+	own                  map[string]*ToolReductionConfig
+	stores               map[string]*store // of those with a Backend of their own
+}
+
+// policyOf reads a configuration whose defaults are filled in.
+func policyOf[M adk.MessageType](c *TypedConfig[M], files *offloader) *policy {
+	p := &policy{
+		readTool:  c.ReadFileToolName,
+		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
+		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
+		general: files.storeFor(c.Backend),
+		own:     c.ToolConfig,
+		stores:  make(map[string]*store),
+	}
+	for name, own := range c.ToolConfig {
+		p.stores[name] = files.storeFor(own.Backend)
+	}
+	return p
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
+// truncation is the rule for a result that returns.
+func (p *policy) truncation(tool string) rule {
+	own := p.own[tool]
+	r := rule{store: p.store(tool)}
+	switch {
+	case p.noTrunc[tool]:
+		r.leave = ReasonExcluded
+	case own != nil && own.SkipTruncation:
+		r.leave = ReasonSkipped
+	case own != nil && own.TruncHandler != nil:
+		r.trunc = own.TruncHandler
+	case p.exempt(tool):
+		r.leave = ReasonReadTool
+	case p.skipTrunc:
+		r.leave = ReasonSkipped
+	}
+	return r
+}
+
+// clearing is the rule for an old result.
+func (p *policy) clearing(tool string) rule {
+	own := p.own[tool]
+	r := rule{store: p.store(tool)}
+	switch {
+	case p.noClear[tool]:
+		r.leave = ReasonExcluded
+	case own != nil && own.SkipClear:
+		r.leave = ReasonSkipped
+	case own != nil && own.ClearHandler != nil:
+		r.clear = own.ClearHandler
+	case p.exempt(tool):
+		r.leave = ReasonReadTool
+	case p.skipClear:
+		r.leave = ReasonSkipped
+	}
+	return r
+}
+
+// exempt reports whether the default handlers keep off a tool: storing what was
+// read from the store would never end, and toolsearch reads from the history
+// which tools are loaded.
+func (p *policy) exempt(tool string) bool { return tool == p.readTool || tool == searchToolName }
+
+func (p *policy) store(tool string) *store {
+	if s := p.stores[tool]; s != nil {
+		return s
+	}
+	return p.general
+}
+
+// clears reports whether clearing can change anything at all.
+func (p *policy) clears() bool {
+	if !p.skipClear {
+		return true
+	}
+	for _, own := range p.own {
+		if own.ClearHandler != nil && !own.SkipClear {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file looks at what a store holds. It belongs to offload.go: nothing else
+// calls what is here, and nothing that it finds out reaches a model.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+)
+
+// compareSize is how much of a stored content is held while it is looked at.
+const compareSize = 64 << 10
+
+// missing reports whether an error says that there is no such file. Not every
+// Backend has an error with a type for that.
+func missing(err error) bool {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err != nil
+	}
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "not found") || strings.Contains(text, "no such file") || strings.Contains(text, "not exist")
+}
+
+// exists reports whether something may be there: only an error that says that
+// nothing is counts as no.
+func (s *store) exists(ctx context.Context, p string) bool {
+	_, err := s.size(ctx, p)
+	return !missing(err)
+}
+
+// size is the size of a stored content in bytes.
+func (s *store) size(ctx context.Context, p string) (int64, error) {
+	if s.ranges == nil {
+		text, err := s.text(ctx, p)
+		return int64(len(text)), err
+	}
+	return guard(ctx, func() (int64, error) {
+		content, size, err := s.ranges.ReadRange(ctx, p, 0, 0)
+		if err != nil {
+			return 0, err
+		}
+		return size, content.Close()
+	})
+}
+
+// text is a whole content, from a store that has no windows.
+func (s *store) text(ctx context.Context, p string) (string, error) {
+	return guard(ctx, func() (string, error) {
+		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
+		if err != nil || got == nil {
+			return "", err
+		}
+		return got.Content, nil
+	})
+}
+
+// holds reports whether the store has exactly this content under a name. Where
+// it cannot tell, it has not.
+func (s *store) holds(ctx context.Context, p, content string) bool {
+	if !s.readable() {
+		return false
+	}
+	if s.ranges == nil {
+		text, err := s.text(ctx, p)
+		return err == nil && text == content
+	}
+	same, err := guard(ctx, func() (bool, error) {
+		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		return size == int64(len(content)) && equal(r, content), nil
+	})
+	return err == nil && same
+}
+
+// equal compares a stream with a content, a piece at a time.
+func equal(r io.Reader, content string) bool {
+	buf := make([]byte, compareSize)
+	for {
+		n, err := io.ReadFull(r, buf)
+		if n > len(content) || string(buf[:n]) != content[:n] {
+			return false
+		}
+		content = content[n:]
+		if err != nil {
+			return content == "" && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+		}
+	}
+}
+
+// knownAs returns the first of paths that this process wrote a content of this
+// fingerprint to, and that is still there where that can be told.
+func (s *store) knownAs(print fingerprint, paths []string) string {
+	for _, p := range paths {
+		if known, used := s.ledger.known(nameKey(p)); used && known == print {
+			return p
+		}
+	}
+	return ""
+}
+
+const (
+	needleSize    = 256 // bytes of a piece that are searched for first
+	maxCandidates = 32  // places that are looked at more closely
+)
+
+// contains reports whether a content is the whole or a part of what is stored
+// under a name. Where it cannot tell, it is not.
+func (s *store) contains(ctx context.Context, p, part string) bool {
+	if !s.readable() {
+		return false
+	}
+	if s.ranges == nil {
+		text, err := s.text(ctx, p)
+		return err == nil && strings.Contains(text, part)
+	}
+	found, err := guard(ctx, func() (bool, error) {
+		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		if size < int64(len(part)) {
+			return false, nil
+		}
+		for i, at := range places(r, part[:min(len(part), needleSize)]) {
+			if i == maxCandidates || s.matches(ctx, p, at, part) {
+				return i < maxCandidates, nil
+			}
+		}
+		return false, nil
+	})
+	return err == nil && found
+}
+
+// matches reports whether part stands at an offset.
+func (s *store) matches(ctx context.Context, p string, at int64, part string) bool {
+	r, _, err := s.ranges.ReadRange(ctx, p, at, int64(len(part)))
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return equal(r, part)
+}
+
+// places yields, numbered, the offsets at which needle stands in a stream.
+func places(r io.Reader, needle string) iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		var held []byte // what may hold the start of a needle, and what was read
+		var base int64  // the offset of held
+		buf := make([]byte, compareSize)
+		for count := 0; ; {
+			n, err := io.ReadFull(r, buf)
+			held = append(held, buf[:n]...)
+			at := 0
+			for {
+				i := bytes.Index(held[at:], []byte(needle))
+				if i < 0 {
+					break
+				}
+				if !yield(count, base+int64(at+i)) {
+					return
+				}
+				count++
+				at += i + 1
+			}
+			keep := min(len(held), len(needle)-1)
+			base += int64(len(held) - keep)
+			held = append(held[:0], held[len(held)-keep:]...)
+			if err != nil {
+				return
+			}
+		}
+	}
+}

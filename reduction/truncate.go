@@ -1,0 +1,190 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file cuts finished results that are too long.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
+
+// pathGenerator is the type of the two path generators of a configuration.
+type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
+
+// truncator is the truncation phase. It never changes.
+type truncator struct {
+	policy *policy
+	files  *offloader
+	root   string
+	limit  int // bytes
+	path   pathGenerator
+	report reporter
+}
+
+// job is one call of a tool whose result may be too long.
+type job struct {
+	rule
+	tool *adk.ToolContext
+	args *schema.ToolArgument
+}
+
+// job returns what there is to do about the results of a call, if anything.
+func (t *truncator) job(tool *adk.ToolContext) (job, bool) {
+	if tool == nil {
+		return job{}, false
+	}
+	r := t.policy.truncation(tool.Name)
+	if r.leave == "" && r.trunc == nil && r.store == nil {
+		r.leave = ReasonSkipped
+	}
+	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil
+}
+
+func (j job) with(args *schema.ToolArgument) job {
+	j.args = args
+	return j
+}
+
+// argText is what the tool was called with.
+func (j job) argText() string {
+	if j.args == nil {
+		return ""
+	}
+	return j.args.Text
+}
+
+func (j job) detail(result *schema.ToolResult) *ToolDetail {
+	return &ToolDetail{ToolContext: j.tool, ToolArgument: j.args, ToolResult: result}
+}
+
+// event begins an event about a result of size bytes.
+func (j job) event(kind EventKind, size int) Event {
+	return Event{Kind: kind, Phase: PhaseTruncation, Tool: j.tool.Name, CallID: j.tool.CallID, BytesBefore: size, BytesAfter: size}
+}
+
+func (j job) left(why Reason, size int) Event {
+	e := j.event(EventLeftAlone, size)
+	e.Reason = why
+	return e
+}
+
+// finished returns what takes the place of a result, nil if it stays as it is.
+// The result is not changed. An error is that of a user's callback.
+func (t *truncator) finished(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+	if result == nil {
+		return nil, nil
+	}
+	switch {
+	case j.leave != "":
+		t.report.send(ctx, j.left(j.leave, sizeOf(textsOf(result.Parts))))
+		return nil, nil
+	case j.trunc != nil:
+		return t.byHandler(ctx, j, result)
+	}
+	return t.cut(ctx, j, result)
+}
+
+// cut is the default handler.
+func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+	texts := textsOf(result.Parts)
+	size := sizeOf(texts)
+	if size <= t.limit {
+		t.report.send(ctx, j.left(ReasonWithinLimit, size))
+		return nil, nil
+	}
+	at, err := t.spot(ctx, j, result)
+	if err != nil {
+		return nil, err
+	}
+	content, words := joined(texts), wordingNow()
+	note := facts{path: at.path + padding, tool: t.readTool(ctx)}
+	if _, ok := words.excerpt(content, note, min(t.limit, size-1)); !ok {
+		t.report.send(ctx, j.left(ReasonNotSmaller, size))
+		return nil, nil
+	}
+	if note.path = j.store.readBack(ctx, t.root, j.argText(), content); note.path == "" {
+		if note.path, err = t.files.save(ctx, j.store, at, content, shownIn(ctx)); err != nil {
+			e := j.event(EventOffloadFailed, size)
+			e.Err = err
+			t.report.send(ctx, e)
+			return nil, nil
+		}
+	}
+	text, ok := words.excerpt(content, note, min(t.limit, size-1))
+	if !ok {
+		t.report.send(ctx, j.left(ReasonNotSmaller, size))
+		return nil, nil
+	}
+	e := j.event(EventTruncated, size)
+	e.BytesAfter, e.Path = len(text), note.path
+	t.report.send(ctx, e)
+	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
+}
+
+// padding stands for the suffix that a path may still get.
+const padding = "-00000000000000000000000000-0"
+
+// spot is where a result should go.
+func (t *truncator) spot(ctx context.Context, j job, result *schema.ToolResult) (spot, error) {
+	if t.path == nil {
+		return spot{path: defaultPath(t.root, truncDir, j.tool.CallID)}, nil
+	}
+	p, err := t.path(ctx, j.detail(copyOf(result)))
+	return spot{path: p}, err
+}
+
+// readTool is the tool that a notice names, empty if the agent has none.
+func (t *truncator) readTool(ctx context.Context) string {
+	if readerMissing(ctx) {
+		return ""
+	}
+	return t.policy.readTool
+}
+
+// copyOf protects a tool's result from a handler that writes to its parts.
+func copyOf(r *schema.ToolResult) *schema.ToolResult {
+	return &schema.ToolResult{Parts: append([]schema.ToolOutputPart(nil), r.Parts...)}
+}
+
+// byHandler asks the user's handler.
+func (t *truncator) byHandler(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+	size := sizeOf(textsOf(result.Parts))
+	got, err := j.trunc(ctx, j.detail(copyOf(result)))
+	if err != nil {
+		return nil, err
+	}
+	if got == nil || !got.NeedTrunc || got.ToolResult == nil || len(got.ToolResult.Parts) == 0 {
+		t.report.send(ctx, j.left(ReasonHandler, size))
+		return nil, nil
+	}
+	if ok, err := t.offload(ctx, j, got, size); !ok {
+		return nil, err
+	}
+	e := j.event(EventTruncated, size)
+	e.BytesAfter, e.Path = sizeOf(textsOf(got.ToolResult.Parts)), got.OffloadFilePath
+	t.report.send(ctx, e)
+	return got.ToolResult, nil
+}
+
+// offload stores what a handler wants stored. Unless ok, the original goes on.
+func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, size int) (ok bool, err error) {
+	if !got.NeedOffload {
+		return true, nil
+	}
+	if j.store == nil {
+		return false, fmt.Errorf("reduction: truncating a result of %q: %w", j.tool.Name, errNoBackend)
+	}
+	at := spot{path: got.OffloadFilePath, fixed: true}
+	if _, err := t.files.save(ctx, j.store, at, got.OffloadContent, nil); err != nil {
+		e := j.event(EventOffloadFailed, size)
+		e.Err = err
+		t.report.send(ctx, e)
+		return false, nil
+	}
+	return true, nil
+}
