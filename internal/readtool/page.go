@@ -117,9 +117,12 @@ func (v visit) byteWindow() (string, error) {
 	}
 	room := v.bytes
 	if v.req.byteLimit > 0 {
-		room = min(room, max(v.req.byteLimit, utf8.UTFMax))
+		room = min(room, v.req.byteLimit)
 	}
 	start, end := runeCut(part, want-base), runeCut(part, want-base+room)
+	if end <= start { // asked for less than one character
+		end = runeCut(part, want-base+utf8.UTFMax)
+	}
 	f := facts{From: base + int64(start), To: base + int64(end), Size: size}
 	if f.To < size {
 		f.Next = v.req.follow().number("byte_offset", f.To).number("byte_limit", v.req.byteLimit).json()

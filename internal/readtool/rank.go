@@ -52,7 +52,7 @@ func (v visit) passages() (string, error) {
 	if v.req.limit > 0 {
 		limit = min(v.req.limit, maxPassages)
 	}
-	best, searched, err := v.rank(newSplitter(v.stream(content, size)), int(limit))
+	best, searched, err := v.rank(newSplitter(v.stream(content, size)), int(limit), maxRanked)
 	if err != nil {
 		return "", err
 	}
@@ -64,9 +64,10 @@ func (v visit) passages() (string, error) {
 	return v.passagePage(f, best), nil
 }
 
-// rank keeps the best passages of the content, block by block. The score of a
+// rank keeps the best passages of the content, block by block, until it has looked
+// at most bytes. The score of a
 // passage does not depend on the others, so blocks can be compared.
-func (v visit) rank(s *splitter, limit int) (best []passage, searched int64, err error) {
+func (v visit) rank(s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
 	query := queryTerms(v.req.query)
 	for {
 		block, err := s.block(v.req.byteOffset)
@@ -88,7 +89,7 @@ func (v visit) rank(s *splitter, limit int) (best []passage, searched int64, err
 		}
 		slices.SortStableFunc(best, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
 		best = best[:min(len(best), limit)]
-		if s.start-v.req.byteOffset > maxRanked {
+		if s.start-v.req.byteOffset >= most {
 			return best, s.start, nil
 		}
 	}
@@ -154,17 +155,18 @@ type splitter struct {
 	r     *bufio.Reader
 	line  int64
 	start int64
+	many  int // passages in a block
 }
 
 func newSplitter(content io.Reader) *splitter {
-	return &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1}
+	return &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, many: blockPassages}
 }
 
 // block returns the next passages of those that do not end before the byte from;
 // none at the end of the content.
 func (s *splitter) block(from int64) ([]passage, error) {
 	var block []passage
-	for len(block) < blockPassages {
+	for len(block) < s.many {
 		p, err := s.next()
 		if errors.Is(err, io.EOF) {
 			break

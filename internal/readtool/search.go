@@ -3,23 +3,18 @@
 
 package readtool
 
-// This file answers with the lines that a regular expression matches.
+// This file collects the matches of a regular expression in a content.
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
-	"regexp/syntax"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
-	defaultMatches = 50
-	maxContext     = 20
 	// maxShown is the longest line that is shown whole. Of a longer one a piece
 	// around each match is shown.
 	maxShown = 400
@@ -27,59 +22,7 @@ const (
 	around = 100
 	// maxFound bounds what is remembered of the matches in one piece.
 	maxFound = 20_000
-	// maxSearched is how much one call searches: some seconds.
-	maxSearched = 256 << 20
 )
-
-// matches answers a pattern.
-func (v visit) matches() (string, error) {
-	re, err := regexp.Compile(v.req.pattern)
-	if err != nil {
-		return v.say.say("bad_pattern", facts{Path: quoted(v.req.pattern), Reason: reason(err)}), nil
-	}
-	content, size, err := v.src(v.ctx, 0, -1)
-	if err != nil {
-		return "", err
-	}
-	defer content.Close()
-	limit := int64(defaultMatches)
-	if v.req.limit > 0 {
-		limit = min(v.req.limit, v.lines)
-	}
-	s := search{
-		re: re, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1,
-		limit: int(limit), room: int(v.bytes), around: int(min(v.req.context, maxContext)),
-	}
-	if err := s.run(newScanner(v.stream(content, size))); err != nil {
-		return "", err
-	}
-	return v.matchPage(&s, size), nil
-}
-
-// reason is why a pattern is refused, without Go's prefix.
-func reason(err error) string {
-	var serr *syntax.Error
-	if errors.As(err, &serr) {
-		return fmt.Sprintf("%s: %s", serr.Code, quoted(serr.Expr))
-	}
-	return "it is not valid"
-}
-
-func (v visit) matchPage(s *search, size int64) string {
-	f := facts{
-		Path: quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
-		From: s.first, To: s.searched, Size: size, Garbled: !utf8.ValidString(s.out.String()),
-	}
-	if s.next >= 0 {
-		f.To = s.next
-		f.Next = v.req.follow().text("pattern", v.req.pattern).number("byte_offset", s.next).
-			number("context", v.req.context).number("limit", v.req.limit).json()
-	}
-	if s.hits == 0 {
-		return v.say.say("no_match", f)
-	}
-	return v.say.say("matches", f)
-}
 
 // search collects matches. Lines that are shown begin with their number and, a
 // match, ":"; a line around one, "-"; a piece of a long line, "@", the byte at
@@ -88,7 +31,8 @@ type search struct {
 	re                 *regexp.Regexp
 	fromLine, fromByte int64
 	limit, room        int
-	around             int // lines to show before and behind a match
+	most               int64 // bytes to search
+	around             int   // lines to show before and behind a match
 
 	out      strings.Builder
 	hits     int
@@ -106,7 +50,7 @@ type search struct {
 // neighbor is a line near a match.
 type neighbor struct {
 	number, start int64
-	text          string
+	text          []byte
 }
 
 func (s *search) run(lines *scanner) error {
@@ -125,7 +69,7 @@ func (s *search) run(lines *scanner) error {
 		if !s.begun {
 			s.begun, s.first = true, max(p.start, s.fromByte)
 		}
-		if p.end()-s.first > maxSearched {
+		if p.end()-s.first > s.most {
 			s.next = max(p.start, s.fromByte)
 			return nil
 		}
@@ -153,7 +97,7 @@ func (s *search) look(p piece) {
 		s.lookLong(p, text)
 		return
 	}
-	if p.start < s.fromByte || !s.re.Match(text) {
+	if p.start < s.fromByte || !s.matches(text) {
 		s.near(p)
 		return
 	}
@@ -162,6 +106,13 @@ func (s *search) look(p piece) {
 		return
 	}
 	s.show(p.number, ":"+string(text))
+}
+
+// matches reports whether a line matches. What every match must begin with is
+// found much faster than the match.
+func (s *search) matches(text []byte) bool {
+	prefix, all := s.re.LiteralPrefix()
+	return bytes.Contains(text, []byte(prefix)) && (all || s.re.Match(text))
 }
 
 // stop leaves a match for another call, with the lines before it.
@@ -227,24 +178,28 @@ func (s *search) near(p piece) {
 	if s.around == 0 || p.number == s.shownLine || !p.head {
 		return
 	}
-	text := p.text
+	text := bytes.TrimSuffix(p.text, []byte{'\r'})
 	if len(text) > maxShown {
-		text = text[:runeCut(text, maxShown)]
+		cut := runeCut(text, maxShown)
+		text = append(text[:cut:cut], "…"...)
 	}
-	n := neighbor{p.number, p.start, string(bytes.TrimSuffix(text, []byte{'\r'}))}
-	if len(text) < len(p.text) {
-		n.text += "…"
-	}
-	if s.after > 0 {
-		s.after--
-		if s.fits(len(n.text) + 1) {
-			s.put(n.number, "-"+n.text)
-		}
+	if s.after == 0 {
+		s.remember(neighbor{p.number, p.start, text})
 		return
 	}
-	if len(s.before) == s.around {
-		s.before = s.before[1:]
+	if s.after--; s.fits(len(text) + 1) {
+		s.put(p.number, "-"+string(text))
 	}
+}
+
+// remember keeps a copy of a line, in the memory of one that is too far away.
+func (s *search) remember(n neighbor) {
+	var reuse []byte
+	if len(s.before) == s.around {
+		reuse = s.before[0].text[:0]
+		s.before = append(s.before[:0], s.before[1:]...)
+	}
+	n.text = append(reuse, n.text...)
 	s.before = append(s.before, n)
 }
 
@@ -252,10 +207,10 @@ func (s *search) near(p piece) {
 func (s *search) flush(match int64) {
 	for _, n := range s.before {
 		if n.number < match && s.fits(len(n.text)+2*maxShown) {
-			s.put(n.number, "-"+n.text)
+			s.put(n.number, "-"+string(n.text))
 		}
 	}
-	s.before = nil
+	s.before = s.before[:0]
 }
 
 // put writes a line of the answer. A line "--" stands where lines are left out.

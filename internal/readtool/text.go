@@ -52,6 +52,7 @@ type facts struct {
 	Garbled        bool // not all of it is UTF-8
 	Cut            bool // the last line goes on behind To
 	Count          int  // matches or passages
+	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
 
 	Next, Before string // the arguments of a following call; empty: nothing follows
 }

@@ -102,9 +102,9 @@ func (o Options) check() error {
 	_, ranges := o.Backend.(backend.RangeReader)
 	switch {
 	case o.Backend == nil:
-		errs = append(errs, errors.New("Backend is missing"))
+		errs = append(errs, errors.New("no Backend is given"))
 	case !reads && !ranges:
-		errs = append(errs, fmt.Errorf("Backend %T cannot read: it has neither Read nor ReadRange", o.Backend))
+		errs = append(errs, fmt.Errorf("the Backend, %T, cannot read: it has neither Read nor ReadRange", o.Backend))
 	}
 	if o.MaxLines < 0 {
 		errs = append(errs, fmt.Errorf("MaxLines is negative: %d", o.MaxLines))

@@ -1,0 +1,149 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+var passageHead = regexp.MustCompile(`^lines (\d+) to (\d+), bytes (\d+) to (\d+):$`)
+
+// readPassages takes an answer to a query apart.
+func readPassages(t *testing.T, answer string) (found []passage) {
+	t.Helper()
+	head, rest, _ := strings.Cut(answer, "\n")
+	fence := head[strings.LastIndexByte(head, ' ')+1:] + "\n"
+	for {
+		head, after, _ := strings.Cut(rest, "\n")
+		m := passageHead.FindStringSubmatch(head)
+		if m == nil {
+			return found
+		}
+		p := passage{first: int64(atoi(m[1])), last: int64(atoi(m[2])), start: int64(atoi(m[3]))}
+		require.True(t, strings.HasPrefix(after, fence))
+		after = after[len(fence):]
+		p.text = after[:atoi(m[4])-atoi(m[3])]
+		after = strings.TrimPrefix(after[len(p.text):], "\n")
+		require.True(t, strings.HasPrefix(after, fence), "%.100q", after)
+		rest = after[len(fence):]
+		found = append(found, p)
+	}
+}
+
+func manual() string {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "Section %d is about nothing in particular.\n", i)
+		switch i {
+		case 1200:
+			b.WriteString("To rotate the signing keys, stop the gateway first.\n")
+		case 2100:
+			b.WriteString("The signing algorithm is fixed.\n")
+		case 2500:
+			b.WriteString("如何轮换签名密钥：先停止网关。\n")
+		}
+	}
+	return b.String()
+}
+
+func TestTheBestPassageComesFirst(t *testing.T) {
+	content := manual()
+	for _, store := range readers(stored(t, content)) {
+		read := newTool(t, Options{Backend: store})
+		for query, want := range map[string]string{
+			"rotate signing keys":       "To rotate the signing keys",
+			"signing +algorithm":        "The signing algorithm",
+			"怎么轮换密钥":                    "如何轮换签名密钥",
+			"SECTION 2999 +particular.": "Section 2999 ",
+		} {
+			answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query))
+			found := readPassages(t, answer)
+			require.NotEmpty(t, found, answer)
+			require.Contains(t, found[0].text, want, query)
+			require.LessOrEqual(t, len(found), defaultPassages)
+			for _, p := range found {
+				require.Equal(t, content[p.start:p.end()], p.text)
+				require.EqualValues(t, strings.Count(content[:p.start], "\n")+1, p.first)
+			}
+		}
+	}
+}
+
+func TestPassagesAreExactForEveryContent(t *testing.T) {
+	r := random(t)
+	for range 100 {
+		content := hardContent(r)
+		opts := Options{Backend: stored(t, content), MaxBytes: minMaxBytes + r.IntN(20_000)}
+		answer := ask(t, newTool(t, opts), fmt.Sprintf(`{"file_path":%q,"query":"word 日本 id -----","limit":%d}`, testPath, r.IntN(30)))
+		require.LessOrEqual(t, len(answer), opts.MaxBytes)
+		seen := make(map[int64]bool)
+		for _, p := range readPassages(t, answer) {
+			require.Equal(t, content[p.start:p.end()], p.text)
+			require.False(t, seen[p.start])
+			seen[p.start] = true
+		}
+	}
+}
+
+func TestASplitterLosesNothing(t *testing.T) {
+	r := random(t)
+	for range 200 {
+		content := hardContent(r)
+		s := newSplitter(strings.NewReader(content))
+		var b strings.Builder
+		for {
+			p, err := s.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			require.EqualValues(t, b.Len(), p.start)
+			require.EqualValues(t, strings.Count(b.String(), "\n")+1, p.first)
+			require.LessOrEqual(t, len(p.text), passageBytes)
+			require.LessOrEqual(t, strings.Count(p.text, "\n"), passageLines)
+			require.False(t, splits(content, int(p.start)))
+			b.WriteString(p.text)
+		}
+		require.Equal(t, content, b.String())
+	}
+}
+
+func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
+	content := manual()
+	v := visit{ctx: t.Context(), req: request{query: "rotate"}}
+	calls := 0
+	var best []passage
+	for ; len(best) == 0; calls++ {
+		s := newSplitter(strings.NewReader(content))
+		s.many = 7
+		var err error
+		best, v.req.byteOffset, err = v.rank(s, 5, 10_000)
+		require.NoError(t, err)
+	}
+	require.Greater(t, calls, 3)
+	require.Contains(t, best[0].text, "rotate")
+}
+
+func TestAQueryWithoutAHitSaysSo(t *testing.T) {
+	read := newTool(t, Options{Backend: stored(t, "one\ntwo\n")})
+	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"three"}`), `No passage has a word of "three" in bytes 0 to 8 of 8.`)
+	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"one two three"}`), `the passage that fits`)
+}
+
+func TestSentencesWithoutSpacesAreTakenInPairs(t *testing.T) {
+	var got []string
+	for _, term := range queryTerms("查询天气 +必须有 go语言 ok 天气").Terms {
+		require.True(t, utf8.ValidString(term.Text))
+		got = append(got, term.Text)
+	}
+	require.Equal(t, []string{"查询", "询天", "天气", "查询天气", "必须", "须有", "必须有", "语言", "go语言", "ok", "天气"}, got)
+}

@@ -1,0 +1,286 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shown is a line of an answer to a pattern.
+type shown struct {
+	number, at int // at is negative where the whole line is shown
+	text       string
+	match      bool
+}
+
+var shownLine = regexp.MustCompile(`^(\d+)(?:@(\d+))?([:-])([^\n]*)$`)
+
+// readMatches takes an answer to a pattern apart; nothing if there is no match.
+func readMatches(t *testing.T, answer string) (lines []shown, next string) {
+	t.Helper()
+	all := strings.Split(answer, "\n")
+	if n := nextIn.FindStringSubmatch(all[len(all)-1]); n != nil {
+		next = n[1]
+	}
+	if len(all) == 1 {
+		return nil, next
+	}
+	for _, line := range all[1 : len(all)-1] {
+		if line == "--" {
+			continue
+		}
+		m := shownLine.FindStringSubmatch(line)
+		require.NotNil(t, m, "%q", line)
+		s := shown{number: atoi(m[1]), at: -1, text: m[4], match: m[3] == ":"}
+		if m[2] != "" {
+			s.at = atoi(m[2])
+		}
+		lines = append(lines, s)
+	}
+	return lines, next
+}
+
+// searched follows a search to its end.
+func searched(t *testing.T, opts Options, arguments string) (found []shown) {
+	t.Helper()
+	read := newTool(t, opts)
+	for arguments != "" {
+		answer := ask(t, read, arguments)
+		require.LessOrEqual(t, len(answer), opts.MaxBytes)
+		lines, next := readMatches(t, answer)
+		require.NotEqual(t, arguments, next, "no progress")
+		found = append(found, lines...)
+		arguments = next
+	}
+	return found
+}
+
+func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
+	r := random(t)
+	words := []string{"alpha", "beta", "", "x", "beta FAIL", "日本", "\xff", "FAIL", strings.Repeat("y", 300)}
+	for range 30 {
+		var lines []string
+		for range r.IntN(400) {
+			lines = append(lines, words[r.IntN(len(words))])
+		}
+		content := strings.Join(lines, "\n")
+		for _, pattern := range []string{"FAIL", "^$", "a$", "(?i)fail|日", ".", "^beta"} {
+			var want []shown
+			for i, line := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
+				if content != "" && regexp.MustCompile(pattern).MatchString(line) {
+					want = append(want, shown{i + 1, -1, line, true})
+				}
+			}
+			for _, store := range readers(stored(t, content)) {
+				opts := Options{Backend: store, MaxBytes: minMaxBytes + r.IntN(5000)}
+				arguments := fmt.Sprintf(`{"file_path":%q,"pattern":%q,"limit":%d}`, testPath, pattern, 10+r.IntN(200))
+				require.Equal(t, want, searched(t, opts, arguments), pattern)
+			}
+		}
+	}
+}
+
+func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
+	r := random(t)
+	for range 30 {
+		var lines []string
+		for i := range 50 + r.IntN(200) {
+			lines = append(lines, []string{"quiet", "quiet", "quiet", "loud"}[r.IntN(4)]+fmt.Sprint(" ", i))
+		}
+		around := r.IntN(5)
+		want := make(map[int]bool)
+		for i, line := range lines {
+			if strings.HasPrefix(line, "loud") {
+				for near := max(i-around, 0); near <= min(i+around, len(lines)-1); near++ {
+					want[near+1] = true
+				}
+			}
+		}
+		opts := Options{Backend: stored(t, strings.Join(lines, "\n")), MaxBytes: minMaxBytes + r.IntN(3000)}
+		got := make(map[int]bool)
+		last := 0
+		for _, s := range searched(t, opts, fmt.Sprintf(`{"file_path":%q,"pattern":"^loud","context":%d,"limit":%d}`, testPath, around, 1+r.IntN(20))) {
+			if s.match {
+				require.Greater(t, s.number, 0)
+			}
+			require.Equal(t, lines[s.number-1], s.text)
+			require.Equal(t, strings.HasPrefix(s.text, "loud"), s.match)
+			if s.number <= last {
+				require.False(t, s.match, "match %d is shown twice", s.number)
+			}
+			last = max(last, s.number)
+			got[s.number] = true
+		}
+		for number := range want {
+			require.True(t, got[number] || !strings.HasPrefix(lines[number-1], "loud"), "match %d is missing", number)
+		}
+		for number := range got {
+			require.True(t, want[number], "line %d is not near a match", number)
+		}
+	}
+}
+
+// TestEveryMatchInALongLineIsInAPiece also runs over lines that are longer than
+// what is looked at as a whole.
+func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
+	r := random(t)
+	for range 80 {
+		content := longLines(r)
+		re := regexp.MustCompile([]string{"needle", "n[^,]*e", "日.", "^needle", "needle$", `\bneedle\b`, "(?i)NEEDLE,"}[r.IntN(7)])
+		from := int64(r.IntN(len(content)/2 + 1))
+		pieces := collectPieces(t, r, re, content, from)
+		offset := 0
+		for _, line := range strings.SplitAfter(content, "\n") {
+			for _, m := range re.FindAllStringIndex(strings.TrimSuffix(line, "\n"), -1) {
+				at := offset + m[0]
+				if int64(at) >= from && len(line) > maxShown+1 {
+					require.True(t, covered(pieces, at), "the match of %s at %d is in no piece", re, at)
+				}
+			}
+			offset += len(line)
+		}
+		for _, p := range pieces {
+			if p.at >= 0 {
+				require.Equal(t, content[p.at:p.at+len(p.text)], p.text)
+				require.Equal(t, strings.Count(content[:p.at], "\n")+1, p.number)
+			}
+		}
+	}
+}
+
+func longLines(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(3) {
+		for range r.IntN(400) {
+			b.WriteString([]string{"hay,", "日本,", "needle,", "needles ", " needle ", "n", "hay hay hay,"}[r.IntN(7)])
+		}
+		b.WriteString([]string{"\n", "needle\n", ""}[r.IntN(3)])
+	}
+	return b.String()
+}
+
+// collectPieces searches page by page, with pieces of a few hundred bytes.
+func collectPieces(t *testing.T, r *rand.Rand, re *regexp.Regexp, content string, from int64) (pieces []shown) {
+	t.Helper()
+	for from >= 0 {
+		lines := newScanner(strings.NewReader(content))
+		lines.max, lines.keep = 500+r.IntN(500), 200
+		lines.r.Reset(strings.NewReader(content))
+		s := search{re: re, fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40}
+		require.NoError(t, s.run(lines))
+		found, _ := readMatches(t, "head\n"+s.out.String()+"foot")
+		pieces = append(pieces, found...)
+		require.True(t, s.next < 0 || s.next > from || s.hits > 0, "no progress")
+		from = s.next
+	}
+	return pieces
+}
+
+func covered(pieces []shown, at int) bool {
+	for _, p := range pieces {
+		if p.at >= 0 && p.at <= at && at <= p.at+len(p.text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
+	content := strings.Repeat("a", 2*maxFound+maxFound/2)
+	pieces := searched(t, Options{Backend: stored(t, content), MaxBytes: DefaultMaxBytes}, `{"file_path":"`+testPath+`","pattern":"a","limit":2000}`)
+	end := 0
+	for _, p := range pieces {
+		require.LessOrEqual(t, p.at, end, "a match is left out")
+		end = p.at + len(p.text)
+	}
+	require.Equal(t, len(content), end)
+}
+
+func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
+	content := strings.Repeat("hay\n", 1000) + "needle\n"
+	calls := 0
+	for from := int64(0); from >= 0; calls++ {
+		s := search{re: regexp.MustCompile("needle"), fromByte: from, next: -1, limit: 5, room: 5000, most: 1000}
+		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
+		require.LessOrEqual(t, s.searched-s.first, int64(1000))
+		require.True(t, s.hits > 0 || s.next > from, "no progress")
+		from = s.next
+	}
+	require.Equal(t, 5, calls)
+}
+
+func TestAScannerYieldsLines(t *testing.T) {
+	for content, want := range map[string]int{"": 0, "\n": 1, "a": 1, "a\n": 1, "a\n\n": 2, "a\n\nb": 3} {
+		s := newScanner(strings.NewReader(content))
+		var got []string
+		for {
+			p, err := s.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			require.True(t, p.whole())
+			require.Equal(t, content[p.start:p.end()], string(p.text))
+			got = append(got, string(p.text))
+			require.EqualValues(t, len(got), p.number)
+		}
+		require.Len(t, got, want, "%q", content)
+	}
+}
+
+func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
+	line := bytes.Repeat([]byte("0123456789"), 30_000)
+	s := newScanner(bytes.NewReader(append(line, "\nshort"...)))
+	s.max, s.keep = 100_000, 1000
+	end := int64(0)
+	for {
+		p, err := s.next()
+		require.NoError(t, err)
+		if p.number == 2 {
+			require.Equal(t, "short", string(p.text))
+			break
+		}
+		require.Equal(t, string(line[p.start:p.end()]), string(p.text))
+		require.Equal(t, p.start > 0, p.joined)
+		if p.start > 0 {
+			require.Equal(t, end-1000, p.start)
+		}
+		end = p.end()
+	}
+	require.EqualValues(t, len(line), end)
+}
+
+func TestABadPatternIsExplained(t *testing.T) {
+	read := newTool(t, Options{Backend: stored(t, "x")})
+	for pattern, why := range map[string]string{
+		"(x":          `missing closing ): "(x"`,
+		"a(?=b)":      `invalid or unsupported Perl syntax: "(?="`,
+		"[z-a]":       `invalid character class range: "z-a"`,
+		"a**":         `invalid nested repetition operator: "**"`,
+		`\1`:          `invalid escape sequence: "\\1"`,
+		"x{1001}":     `invalid repeat count: "{1001}"`,
+		"(a{900}){9}": `invalid repeat count`,
+		"a{999}b{99}": `expression too large`,
+	} {
+		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"pattern":%s}`, testPath, quoted(pattern)))
+		require.Contains(t, answer, "not a valid regular expression: "+why)
+		require.Contains(t, answer, "RE2")
+	}
+}
+
+func TestNoMatchSaysWhatWasSearched(t *testing.T) {
+	read := newTool(t, Options{Backend: stored(t, "one\ntwo\nthree\n")})
+	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"four"}`), `No line matches "four" in bytes 0 to 14 of 14.`)
+	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":2}`), `in bytes 4 to 14 of 14.`)
+	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":20}`), `in bytes 14 to 14 of 14.`)
+}

@@ -1,0 +1,303 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/backend/backendtest"
+)
+
+func TestConstructorNamesEverythingThatIsWrong(t *testing.T) {
+	_, err := New(Options{MaxLines: -1, MaxBytes: 100})
+	require.ErrorContains(t, err, "readtool: checking the options: ")
+	require.ErrorContains(t, err, "no Backend is given")
+	require.ErrorContains(t, err, "MaxLines is negative: -1")
+	require.ErrorContains(t, err, "MaxBytes is 100, and must be at least 4096")
+	_, err = New(Options{Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()})
+	require.ErrorContains(t, err, "cannot read")
+}
+
+func TestEinosOwnStoreCanBeRead(t *testing.T) {
+	store := filesystem.NewInMemoryBackend()
+	content := strings.Repeat("line\n", 10_000)
+	require.NoError(t, store.Write(t.Context(), &filesystem.WriteRequest{FilePath: testPath, Content: content}))
+	opts := Options{Backend: store, MaxBytes: DefaultMaxBytes, MaxLines: DefaultMaxLines}
+	require.Equal(t, content, followed(t, opts, testPath, content))
+	require.Contains(t, ask(t, newTool(t, Options{Backend: store}), "/tmp/trunc/other"), "could not be read just now",
+		"its error has no type, so nothing is promised about what is there")
+}
+
+func TestInfoDescribesTheTool(t *testing.T) {
+	read := newTool(t, Options{Backend: backend.NewMemory(0), Name: "recall", MaxBytes: 5000})
+	for _, isChinese := range []bool{false, true} {
+		if isChinese {
+			speakChinese(t)
+		}
+		info, err := read.Info(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "recall", info.Name)
+		require.Contains(t, info.Desc, "2000")
+		require.Contains(t, info.Desc, "5000")
+		require.Equal(t, isChinese, strings.ContainsFunc(info.Desc, func(r rune) bool { return unicode.Is(unicode.Han, r) }))
+		params, err := info.ParamsOneOf.ToJSONSchema()
+		require.NoError(t, err)
+		require.Equal(t, []string{"file_path"}, params.Required)
+		text, err := json.Marshal(params)
+		require.NoError(t, err)
+		for argument := range names {
+			property, ok := params.Properties.Get(argument)
+			require.True(t, ok, argument)
+			require.NotEmpty(t, property.Description)
+			require.Equal(t, isChinese, strings.ContainsFunc(property.Description, func(r rune) bool { return unicode.Is(unicode.Han, r) }))
+		}
+		require.Equal(t, len(names), params.Properties.Len(), string(text))
+	}
+}
+
+func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
+	var lists [2][]string
+	for i, w := range []words{{english, "read_file"}, {chinese, "read_file"}} {
+		for _, tmpl := range w.Templates() {
+			if tmpl.Tree == nil || strings.HasSuffix(tmpl.Name(), ".tmpl") {
+				continue
+			}
+			lists[i] = append(lists[i], tmpl.Name())
+			for _, f := range []facts{{}, {First: 1, Cut: true, Garbled: true, Next: "{}", Before: "{}", Count: 2, Around: true, Pieces: true}} {
+				text := w.say(tmpl.Name(), f)
+				require.NotContains(t, text, "<no value>")
+				require.LessOrEqual(t, len(text), 2000, tmpl.Name())
+			}
+		}
+		slices.Sort(lists[i])
+	}
+	require.Equal(t, lists[0], lists[1])
+	require.Contains(t, lists[0], "page")
+}
+
+func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
+	speakChinese(t)
+	content := strings.Repeat("第一行\nFAIL 第二行\n", 400) + strings.Repeat("长", 9000)
+	opts := Options{Backend: stored(t, content), MaxBytes: minMaxBytes, MaxLines: 100}
+	require.Equal(t, content, followed(t, opts, testPath, content))
+	read := newTool(t, opts)
+	for _, rest := range []string{
+		``, `,"tail":3`, `,"offset":99999`, `,"pattern":"FAIL","context":1`, `,"pattern":"none"`, `,"pattern":"("`, `,"pattern":"长"`,
+		`,"query":"第二行"`, `,"query":"none"`, `x`,
+	} {
+		answer := ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`)
+		require.True(t, strings.ContainsFunc(answer, func(r rune) bool { return unicode.Is(unicode.Han, r) }), answer)
+		require.NotRegexp(t, `bytes|lines|match|Next|saved`, strings.ReplaceAll(answer, "RE2", ""))
+		require.LessOrEqual(t, len(answer), minMaxBytes)
+	}
+}
+
+func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
+	m := stored(t, "secret")
+	for name, opts := range map[string]Options{
+		"missing":     {Backend: backend.NewMemory(0)},
+		"not allowed": {Backend: m, Allowed: Under("/other")},
+	} {
+		answer := ask(t, newTool(t, opts), testPath)
+		require.Contains(t, answer, `No saved result is at "/tmp/trunc/call_1"`, name)
+		require.Contains(t, answer, `make the tool call again`)
+		require.Contains(t, answer, `"call_1", comes from the id of that call`)
+	}
+	long := ask(t, newTool(t, Options{Backend: m}), "/"+strings.Repeat("长", 100_000))
+	require.Less(t, len(long), 2000)
+	require.True(t, strings.Contains(long, "…"))
+}
+
+func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
+	allowed := Under("/tmp/trunc", "offload/", "/srv/a/../b")
+	for filePath, want := range map[string]bool{
+		"/tmp/trunc/x": true, "/tmp/trunc/a/b": true, "/tmp//trunc/x": true, "offload/x": true, "./offload/x": true, "/srv/b/x": true,
+		"/tmp/trunc": false, "/tmp/trunc2/x": false, "/tmp/trunc/../x": false, "/tmp/trunc/a/../x": false, "tmp/trunc/x": false,
+		"/etc/passwd": false, "": false, "/srv/a/x": false, "..": false,
+	} {
+		require.Equal(t, want, allowed(filePath), filePath)
+	}
+	require.True(t, Under("/")("/anything"))
+	require.False(t, Under()("/anything"))
+}
+
+func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
+	m := stored(t, strings.Repeat("some content\n", 5000))
+	for name, fault := range map[string]backendtest.Fault{
+		"fails":           {Mode: backendtest.Fail},
+		"panics":          {Mode: backendtest.Panic},
+		"ends early":      {Mode: backendtest.Short, After: 100},
+		"ends early, lie": {Mode: backendtest.Torn, After: 100},
+	} {
+		for kind, only := range map[string]func(*backendtest.Faulty) backend.Backend{
+			"by ranges":  func(f *backendtest.Faulty) backend.Backend { return f },
+			"whole only": func(f *backendtest.Faulty) backend.Backend { return f.ReadWrite() },
+		} {
+			if kind == "whole only" && fault.Mode == backendtest.Torn {
+				continue // nothing tells such a content from a short one
+			}
+			var told []error
+			read := newTool(t, Options{
+				Backend: only(backendtest.NewFaulty(m, backendtest.Every(fault))),
+				OnError: func(_ context.Context, filePath string, err error) {
+					require.Equal(t, testPath, filePath)
+					told = append(told, err)
+				},
+			})
+			asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"x"`, `,"query":"x"`, `,"offset":4000`}
+			for _, rest := range asked {
+				answer := ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`)
+				require.Contains(t, answer, "could not be read just now", "%s, %s, %s", name, kind, rest)
+				require.NotContains(t, answer, "secret")
+				require.NotContains(t, answer, "panic")
+			}
+			require.Len(t, told, len(asked))
+		}
+	}
+}
+
+func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
+	m := stored(t, "content")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newTool(t, Options{Backend: m}).InvokableRun(ended, testPath)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = newTool(t, Options{Backend: m}).InvokableRun(ended, "")
+	require.ErrorIs(t, err, context.Canceled)
+
+	hanging := newTool(t, Options{Backend: backendtest.NewFaulty(m, backendtest.Every(backendtest.Fault{Mode: backendtest.Hang}))})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := hanging.InvokableRun(ctx, testPath)
+		done <- err
+	}()
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+}
+
+// endless is a store of one very long content that is nowhere. It ends a context
+// when it has been read for long enough.
+type endless struct {
+	backend.Backend
+	line   string
+	size   int64
+	cancel context.CancelFunc
+}
+
+func (e endless) ReadRange(_ context.Context, _ string, offset, length int64) (io.ReadCloser, int64, error) {
+	if length < 0 || length > e.size-offset {
+		length = e.size - offset
+	}
+	return io.NopCloser(io.LimitReader(&repeated{e, offset}, max(length, 0))), e.size, nil
+}
+
+type repeated struct {
+	endless
+	at int64
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	n := copy(p, r.line[r.at%int64(len(r.line)):])
+	if r.at += int64(n); r.cancel != nil && r.at > r.size/2 {
+		r.cancel()
+	}
+	return n, nil
+}
+
+func TestAHugeContentIsReadInLittleMemory(t *testing.T) {
+	line := strings.Repeat("x", 99) + "\n"
+	read := newTool(t, Options{Backend: endless{line: strings.Repeat(line, 1000), size: 64 << 20}})
+	for arguments, most := range map[string]uint64{
+		``:                                1 << 20,
+		`,"tail":100`:                     1 << 20,
+		`,"offset":600000`:                1 << 20,
+		`,"byte_offset":60000000`:         1 << 20,
+		`,"pattern":"needle","context":5`: 1 << 20,
+	} {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ask(t, read, `{"file_path":"x"`+arguments+`}`)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, most, "allocated for %s", arguments)
+	}
+}
+
+func TestALongSearchEndsWithItsContext(t *testing.T) {
+	for _, arguments := range []string{`"pattern":"needle"`, `"offset":99999999`, `"query":"needle"`} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		read := newTool(t, Options{Backend: endless{line: "hay hay\n", size: 1 << 20, cancel: cancel}})
+		_, err := read.InvokableRun(ctx, `{"file_path":"x",`+arguments+`}`)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+func TestOneToolServesManyCallsAtOnce(t *testing.T) {
+	content := strings.Repeat("some line\n", 5000)
+	read := newTool(t, Options{Backend: stored(t, content)})
+	asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"some","limit":3`, `,"query":"some"`, `,"offset":4000`}
+	want := make([]string, len(asked))
+	for i, rest := range asked {
+		want[i] = ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`)
+	}
+	var wg sync.WaitGroup
+	for worker := range 12 {
+		wg.Go(func() {
+			for i, rest := range asked {
+				got, err := read.InvokableRun(t.Context(), `{"file_path":"`+testPath+`"`+rest+`}`)
+				if err != nil || got != want[i] {
+					t.Errorf("worker %d: the answer to %s is another one: %v", worker, rest, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestLongArgumentsAreRefused(t *testing.T) {
+	read := newTool(t, Options{Backend: stored(t, "x"), MaxBytes: minMaxBytes})
+	for _, argument := range []string{"pattern", "query"} {
+		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("x", 600)))
+		require.Contains(t, answer, "too long")
+	}
+}
+
+// FuzzArguments holds that no arguments lead to an error or to an answer that is
+// too long, and that what an answer names can be asked.
+func FuzzArguments(f *testing.F) {
+	for _, arguments := range []string{
+		`{"file_path":"/tmp/trunc/call_1"}`, `{"file_path":"/tmp/trunc/call_1","offset":5,"limit":3}`, `{"file_path":"/tmp/trunc/call_1","tail":9}`,
+		`{"file_path":"/tmp/trunc/call_1","pattern":"l.*e","context":3,"limit":1}`, `{"file_path":"/tmp/trunc/call_1","query":"line 日本"}`,
+		`{"file_path":"/tmp/trunc/call_1","byte_offset":100,"byte_limit":2}`, `{`, `"/tmp/trunc/call_1"`, `{"file_path":"\u0000"}`,
+	} {
+		f.Add(arguments)
+	}
+	content := strings.Repeat("a line of text\n日本語 \xff\n-----\n", 200) + strings.Repeat("long ", 3000)
+	store := stored(f, content)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		read := newTool(t, Options{Backend: store, MaxBytes: minMaxBytes})
+		answer := ask(t, read, arguments)
+		require.NotEmpty(t, answer)
+		require.LessOrEqual(t, len(answer), minMaxBytes)
+		footer := answer[strings.LastIndexByte(answer, '\n')+1:]
+		if n := nextIn.FindStringSubmatch(footer); n != nil {
+			require.LessOrEqual(t, len(ask(t, read, n[1])), minMaxBytes)
+		}
+	})
+}
