@@ -18,7 +18,9 @@ type evidence struct {
 	order      []string       // names, by first evidence
 	last       map[string]int // name -> model calls before its last evidence
 	calls      []call         // of the last assistant message that has any
-	native     bool           // some result is in a provider's own form
+	native     bool           // some message holds what belongs to a provider's own search
+	natively   set            // names that results in a provider's own form return
+	textually  set            // names that results in words return
 	emptyCall  *call          // the newest search, if it was answered in that form with nothing
 }
 
@@ -34,7 +36,9 @@ func (v *evidence) add(msg view, r *run) {
 	if len(msg.calls) > 0 {
 		v.calls = msg.calls
 	}
+	v.native = v.native || msg.hosted
 	for _, c := range msg.calls {
+		v.native = v.native || c.marked
 		name := c.name
 		if name == callToolName {
 			name = first(decodeArguments(c.args).texts("name"))
@@ -54,6 +58,7 @@ func (v *evidence) addResult(res result, r *run) {
 		}
 		for _, name := range res.tools {
 			v.touch(name, r)
+			v.natively.add(name)
 		}
 		return
 	}
@@ -69,7 +74,18 @@ func (v *evidence) addResult(res result, r *run) {
 	// What is left is the result of a search tool, under its name or an alias of it.
 	for _, name := range loadedBy(res.text, meta) {
 		v.touch(name, r)
+		v.textually.add(name)
 	}
+}
+
+// set is a set of names. The zero value is empty.
+type set map[string]bool
+
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = set{}
+	}
+	(*s)[name] = true
 }
 
 func (v *evidence) callOf(id string) *call {

@@ -7,6 +7,8 @@ package toolsearch
 // message type.
 
 import (
+	"slices"
+
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -16,10 +18,14 @@ type view struct {
 	assistant bool // the answer of a model call
 	calls     []call
 	results   []result
+	hosted    bool // it may hold what a provider's own search left
 }
 
 // call is a tool call of the model.
-type call struct{ id, name, args string }
+type call struct {
+	id, name, args string
+	marked         bool // the provider takes it for a call of its own kind of search tool
+}
 
 // result is the result of a tool call.
 type result struct {
@@ -40,9 +46,23 @@ type codec[M adk.MessageType] interface {
 	reminderText(M) (text string, marked, ok bool)
 	// note makes a user message that carries a hint and the key in Extra.
 	note(text string) M
-	// asText returns a copy in which results in a provider's own form are text; the same
-	// message if there are none.
-	asText(m M, word func(tools []string) string) M
+	// rewrite returns a copy in which what belongs to a provider's own search is as the
+	// editor wants it; the same message if nothing changes.
+	rewrite(M, editor) M
+}
+
+// editor says what becomes of the parts of a message that belong to a provider's own
+// tool search.
+type editor interface {
+	// result is asked for each search result in the provider's form. It returns the tools
+	// that stay in it, or the text that takes its place.
+	result(id, name string, tools []*schema.ToolInfo) (kept []*schema.ToolInfo, text string)
+	// unmark reports whether a call loses the marks of the provider, which make it a call
+	// of a special kind.
+	unmark(id string) bool
+	// hosted reports whether the events of a search that the provider ran may stay. They
+	// refer to the tools.
+	hosted(tools []string) bool
 }
 
 var (
@@ -68,20 +88,32 @@ const (
 	noteKey     = "__leanctx_toolsearch_note__"
 )
 
+// Keys of Extra that adapters use: with the first, agenticopenai sends a call back as one
+// of its search tool, which takes no other kind of result; under the second, claude keeps
+// what the provider searched and found.
+const (
+	openAISearchKey = "openai-tool-search-tool-call"
+	claudeEventsKey = "_eino_claude_tool_search_events"
+)
+
 func isMarked(extra map[string]any, key string) bool {
 	b, _ := extra[key].(bool)
 	return b
 }
 
-func toolNames(r *schema.ToolSearchResult) []string {
+// toolInfos are the tools of a result, without those that are nil.
+func toolInfos(r *schema.ToolSearchResult) []*schema.ToolInfo {
 	if r == nil {
 		return nil
 	}
-	names := make([]string, 0, len(r.Tools))
-	for _, t := range r.Tools {
-		if t != nil {
-			names = append(names, t.Name)
-		}
+	return slices.DeleteFunc(slices.Clone(r.Tools), func(t *schema.ToolInfo) bool { return t == nil })
+}
+
+func toolNames(r *schema.ToolSearchResult) []string {
+	infos := toolInfos(r)
+	names := make([]string, len(infos))
+	for i, t := range infos {
+		names[i] = t.Name
 	}
 	return names
 }

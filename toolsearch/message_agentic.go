@@ -6,6 +6,7 @@ package toolsearch
 // This file reads and makes messages of type *schema.AgenticMessage.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
@@ -23,13 +24,15 @@ func (agentic) view(m *schema.AgenticMessage) view {
 		case b == nil:
 		case b.FunctionToolCall != nil:
 			c := b.FunctionToolCall
-			v.calls = append(v.calls, call{c.CallID, c.Name, c.Arguments})
+			v.calls = append(v.calls, call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
 		case b.FunctionToolResult != nil:
 			r := b.FunctionToolResult
 			v.results = append(v.results, result{id: r.CallID, name: r.Name, text: blockText(r.Content)})
 		case b.ToolSearchFunctionToolResult != nil:
 			r := b.ToolSearchFunctionToolResult
 			v.results = append(v.results, result{id: r.CallID, name: r.Name, native: true, tools: toolNames(r.Result)})
+		case b.ServerToolCall != nil, b.ServerToolResult != nil:
+			v.hosted = true
 		}
 	}
 	return v
@@ -69,27 +72,62 @@ func (agentic) reminderText(m *schema.AgenticMessage) (text string, marked, ok b
 	return m.ContentBlocks[0].UserInputText.Text, marked, true
 }
 
-func (agentic) asText(m *schema.AgenticMessage, word func([]string) string) *schema.AgenticMessage {
+func (agentic) rewrite(m *schema.AgenticMessage, e editor) *schema.AgenticMessage {
 	if m == nil {
 		return m
 	}
-	var c *schema.AgenticMessage
-	for i, b := range m.ContentBlocks {
-		if b == nil || b.ToolSearchFunctionToolResult == nil {
-			continue
+	keep := keepsHosted(m, e)
+	var next []*schema.ContentBlock
+	changed := false
+	for _, b := range m.ContentBlocks {
+		c := b
+		if b != nil {
+			c = rewriteBlock(b, e, keep)
 		}
-		if c == nil {
-			own := *m
-			own.ContentBlocks = append([]*schema.ContentBlock(nil), m.ContentBlocks...)
-			c = &own
+		if changed = changed || c != b; c != nil {
+			next = append(next, c)
 		}
-		r := b.ToolSearchFunctionToolResult
-		c.ContentBlocks[i] = textBlock(b, r.CallID, r.Name, word(toolNames(r.Result)))
 	}
-	if c == nil {
+	if !changed {
 		return m
 	}
-	return c
+	if len(next) == 0 { // no provider takes an empty message
+		names := encode(matchesAnswer{Matches: referredInBlocks(m)})
+		next = append(next, schema.NewContentBlock(&schema.AssistantGenText{Text: names}))
+	}
+	c := *m
+	c.ContentBlocks = next
+	return &c
+}
+
+// rewriteBlock returns nil for a block that is left out.
+func rewriteBlock(b *schema.ContentBlock, e editor, keepHosted bool) *schema.ContentBlock {
+	switch {
+	case b.ToolSearchFunctionToolResult != nil:
+		return rewriteSearch(b, e)
+	case isMarkedCall(b) && e.unmark(b.FunctionToolCall.CallID):
+		c := *b
+		c.Extra = nil // with the id of an item of the special kind
+		return &c
+	case !keepHosted && isHostedSearch(b):
+		return nil
+	}
+	return b
+}
+
+func rewriteSearch(b *schema.ContentBlock, e editor) *schema.ContentBlock {
+	r := b.ToolSearchFunctionToolResult
+	kept, text := e.result(r.CallID, r.Name, toolInfos(r.Result))
+	if text != "" {
+		return textBlock(b, r.CallID, r.Name, text)
+	}
+	if r.Result != nil && slices.Equal(r.Result.Tools, kept) {
+		return b
+	}
+	c, own := *b, *r
+	own.Result = &schema.ToolSearchResult{Tools: kept}
+	c.ToolSearchFunctionToolResult = &own
+	return &c
 }
 
 func textBlock(b *schema.ContentBlock, id, name, text string) *schema.ContentBlock {
@@ -98,4 +136,42 @@ func textBlock(b *schema.ContentBlock, id, name, text string) *schema.ContentBlo
 	}}})
 	next.StreamingMeta, next.Extra = b.StreamingMeta, b.Extra
 	return next
+}
+
+func isMarkedCall(b *schema.ContentBlock) bool {
+	return b.FunctionToolCall != nil && isMarked(b.Extra, openAISearchKey)
+}
+
+// keepsHosted reports whether the blocks of a search that the provider ran may stay:
+// all of a message, or none.
+func keepsHosted(m *schema.AgenticMessage, e editor) bool {
+	for _, b := range m.ContentBlocks {
+		if b != nil && isHostedSearch(b) {
+			return e.hosted(referredInBlocks(m))
+		}
+	}
+	return true
+}
+
+func isHostedSearch(b *schema.ContentBlock) bool {
+	switch {
+	case b.ServerToolCall != nil:
+		_, ok := hostedSearch(b.ServerToolCall.Arguments)
+		return ok
+	case b.ServerToolResult != nil:
+		_, ok := hostedSearch(b.ServerToolResult.Content)
+		return ok
+	}
+	return false
+}
+
+func referredInBlocks(m *schema.AgenticMessage) []string {
+	names := []string{}
+	for _, b := range m.ContentBlocks {
+		if b != nil && b.ServerToolResult != nil {
+			found, _ := hostedSearch(b.ServerToolResult.Content)
+			names = append(names, found...)
+		}
+	}
+	return names
 }

@@ -88,20 +88,32 @@ func (m *memory[M]) withNote(msgs []M, text string) []M {
 	return append(slices.Clone(msgs), m.codec.note(text))
 }
 
-// asText returns the messages with every result in a provider's own form turned to text.
-// The slice handed in is not changed.
-func (m *memory[M]) asText(msgs []M) []M {
+// fit returns the messages in a form that the run's provider takes. The slice handed in is
+// not changed.
+func (m *memory[M]) fit(msgs []M, edit func(pairs) editor) []M {
 	if !m.evidence.native {
 		return msgs
 	}
-	next := slices.Clone(msgs)
+	return rewriteAll(m.codec, msgs, edit)
+}
+
+// rewriteAll returns the same slice if no message changes.
+func rewriteAll[M adk.MessageType](c codec[M], msgs []M, edit func(pairs) editor) []M {
+	p := pairs{}
+	for _, msg := range msgs {
+		p.add(c.view(msg))
+	}
+	e := edit(p)
+	next := msgs
 	for i, msg := range msgs {
-		next[i] = m.codec.asText(msg, func(tools []string) string {
-			if tools == nil {
-				tools = []string{}
-			}
-			return encode(matchesAnswer{Matches: tools})
-		})
+		other := c.rewrite(msg, e)
+		if other == msg {
+			continue
+		}
+		if &next[0] == &msgs[0] {
+			next = slices.Clone(msgs)
+		}
+		next[i] = other
 	}
 	return next
 }

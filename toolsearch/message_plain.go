@@ -6,6 +6,8 @@ package toolsearch
 // This file reads and makes messages of type *schema.Message.
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
@@ -18,12 +20,12 @@ func (plain) view(m *schema.Message) view {
 	case m == nil:
 		return view{}
 	case m.Role == schema.Assistant:
-		v := view{assistant: true}
+		v := view{assistant: true, hosted: m.Extra[claudeEventsKey] != nil}
 		if len(m.ToolCalls) > 0 {
 			v.calls = make([]call, len(m.ToolCalls))
 			for i := range m.ToolCalls {
 				c := &m.ToolCalls[i]
-				v.calls[i] = call{c.ID, c.Function.Name, c.Function.Arguments}
+				v.calls[i] = call{id: c.ID, name: c.Function.Name, args: c.Function.Arguments}
 			}
 		}
 		return v
@@ -68,31 +70,93 @@ func (plain) reminderText(m *schema.Message) (text string, marked, ok bool) {
 	return text, isMarked(m.Extra, reminderKey), true
 }
 
-func (p plain) asText(m *schema.Message, word func([]string) string) *schema.Message {
-	if m == nil || m.Role != schema.Tool || !plainResult(m).native {
+func (plain) rewrite(m *schema.Message, e editor) *schema.Message {
+	switch {
+	case m == nil:
+	case m.Role == schema.Assistant && m.Extra[claudeEventsKey] != nil:
+		return rewriteEvents(m, e)
+	case m.Role == schema.Tool:
+		return rewriteParts(m, e)
+	}
+	return m
+}
+
+// rewriteEvents leaves out the events of a hosted search that may not stay.
+func rewriteEvents(m *schema.Message, e editor) *schema.Message {
+	names := referredInEvents(m.Extra[claudeEventsKey])
+	if e.hosted(names) {
+		return m
+	}
+	c := *m
+	c.Extra = maps.Clone(m.Extra)
+	delete(c.Extra, claudeEventsKey)
+	if c.Content == "" && len(c.ToolCalls)+len(c.AssistantGenMultiContent)+len(c.MultiContent) == 0 {
+		c.Content = encode(matchesAnswer{Matches: names}) // no provider takes an empty message
+	}
+	return &c
+}
+
+// rewriteParts makes the parts of a tool message that are in a provider's own form one
+// part, or text.
+func rewriteParts(m *schema.Message, e editor) *schema.Message {
+	var tools []*schema.ToolInfo
+	native := 0
+	for i := range m.UserInputMultiContent {
+		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeToolSearchResult {
+			native++
+			tools = append(tools, toolInfos(p.ToolSearchResult)...)
+		}
+	}
+	if native == 0 {
+		return m
+	}
+	kept, text := e.result(m.ToolCallID, m.ToolName, tools)
+	if text == "" && native == 1 && sameTools(m.UserInputMultiContent, kept) {
 		return m
 	}
 	c := *m
 	c.UserInputMultiContent = nil
-	texts := []string{}
+	placed := false
+	for _, part := range m.UserInputMultiContent {
+		if part.Type != schema.ChatMessagePartTypeToolSearchResult {
+			c.UserInputMultiContent = append(c.UserInputMultiContent, part)
+			continue
+		}
+		if placed {
+			continue
+		}
+		placed = true
+		if text != "" {
+			part = schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: text}
+		} else {
+			part.ToolSearchResult = &schema.ToolSearchResult{Tools: kept}
+		}
+		c.UserInputMultiContent = append(c.UserInputMultiContent, part)
+	}
+	return onlyText(&c)
+}
+
+func sameTools(parts []schema.MessageInputPart, tools []*schema.ToolInfo) bool {
+	for i := range parts {
+		if r := parts[i].ToolSearchResult; r != nil {
+			return slices.Equal(r.Tools, tools)
+		}
+	}
+	return false
+}
+
+// onlyText moves parts that are all text to Content, which every adapter reads.
+func onlyText(m *schema.Message) *schema.Message {
+	var texts []string
 	if m.Content != "" {
 		texts = append(texts, m.Content)
 	}
-	for _, part := range m.UserInputMultiContent {
-		switch part.Type {
-		case schema.ChatMessagePartTypeToolSearchResult:
-			texts = append(texts, word(toolNames(part.ToolSearchResult)))
-		case schema.ChatMessagePartTypeText:
-			texts = append(texts, part.Text)
-		default:
-			c.UserInputMultiContent = append(c.UserInputMultiContent, part)
+	for i := range m.UserInputMultiContent {
+		if m.UserInputMultiContent[i].Type != schema.ChatMessagePartTypeText {
+			return m
 		}
+		texts = append(texts, m.UserInputMultiContent[i].Text)
 	}
-	c.Content = strings.Join(texts, "\n")
-	if len(c.UserInputMultiContent) > 0 { // adapters read one or the other
-		text := schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: c.Content}
-		c.UserInputMultiContent = append([]schema.MessageInputPart{text}, c.UserInputMultiContent...)
-		c.Content = ""
-	}
-	return &c
+	m.Content, m.UserInputMultiContent = strings.Join(texts, "\n"), nil
+	return m
 }

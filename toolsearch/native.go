@@ -6,15 +6,12 @@ package toolsearch
 // This file holds the contracts of the providers' own tool search.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/components"
-	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/schema"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -59,6 +56,8 @@ type contract struct {
 	emptyAsText   bool // a search that found nothing is answered with text
 	noteOnEmpty   bool // ... or with an empty list, and a message that says what to do
 	acceptsNative bool // the history may hold results in the provider's form
+	pairs         bool // ... but only for calls of the provider's own kind, and no others for those
+	hosted        bool // the history may hold searches that the provider ran
 	noReminder    bool
 	neverLoads    bool // the tool list never changes
 }
@@ -73,11 +72,11 @@ func (c contract) supports() error {
 
 // contracts are the rules by name; "" with UseModelToolSearch is what Eino does.
 var contracts = map[Contract]contract{
-	"":                  {native: true, deferAll: true, searchTool: true, clientRuns: true, providerLoads: true, acceptsNative: true},
-	ClaudeHosted:        {native: true, deferAll: true, providerLoads: true},
+	"":                  {native: true, deferAll: true, searchTool: true, clientRuns: true, providerLoads: true, acceptsNative: true, hosted: true},
+	ClaudeHosted:        {native: true, deferAll: true, providerLoads: true, hosted: true},
 	ClaudeClient:        {native: true, searchTool: true, clientRuns: true, newOnly: true, emptyAsText: true, acceptsNative: true},
-	OpenAIHosted:        {native: true, deferAll: true, providerLoads: true},
-	OpenAIClient:        {native: true, searchTool: true, clientRuns: true, noteOnEmpty: true, acceptsNative: true},
+	OpenAIHosted:        {native: true, deferAll: true, providerLoads: true, hosted: true},
+	OpenAIClient:        {native: true, searchTool: true, clientRuns: true, noteOnEmpty: true, acceptsNative: true, pairs: true},
 	AgenticClaudeClient: {native: true, deferAll: true, searchTool: true, clientRuns: true, emptyAsText: true, acceptsNative: true},
 }
 
@@ -144,79 +143,4 @@ func unsupported(model any, typ string) error {
 	slices.Sort(can)
 	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
 		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
-}
-
-// nativeTool is the search tool in native mode: its results are the provider's.
-type nativeTool struct{ t *metaTool }
-
-func (n nativeTool) groupOf() *group { return n.t.group }
-
-// Info describes the tool.
-func (n nativeTool) Info(ctx context.Context) (*schema.ToolInfo, error) { return n.t.Info(ctx) }
-
-// InvokableRun answers a search with the infos of the found tools.
-func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r, a := n.t.run(ctx), decodeArguments(argumentText(args))
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
-	if err != nil {
-		return nil, err
-	}
-	c := r.group.contract
-	if c.newOnly {
-		f.found = r.reserve(ctx, f.found)
-	}
-	if len(f.found) == 0 && (c.emptyAsText || c.name == "" && f.hint() != "") {
-		return textResult(r.nothingNew(f)), nil
-	}
-	infos := make([]*schema.ToolInfo, len(f.found))
-	for i, x := range f.found {
-		own := *x.entry.safe
-		infos[i] = &own
-	}
-	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
-		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
-	}}}, nil
-}
-
-// reserve keeps those tools that no result in the conversation has returned, and no other
-// search of this turn is about to return.
-func (r *run) reserve(ctx context.Context, list []found) []found {
-	loaded := r.loadedFunc(ctx)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var fresh []found
-	for _, x := range list {
-		name := x.entry.info.Name
-		if loaded != nil && loaded(name) || r.reserved[name] {
-			continue
-		}
-		if r.reserved == nil {
-			r.reserved = map[string]bool{}
-		}
-		r.reserved[name] = true
-		fresh = append(fresh, x)
-	}
-	return fresh
-}
-
-// emptyNote says what to do after a search that found nothing, where the provider's form of
-// a result has no room for it.
-func (r *run) emptyNote(ctx context.Context, c *call) string {
-	a := decodeArguments(c.args)
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
-	if text := f.hint(); err == nil && text != "" {
-		return text
-	}
-	return say("no-match", hint{})
-}
-
-// nothingNew words a search that has nothing to return in the provider's form.
-func (r *run) nothingNew(f finding) string {
-	if len(f.loaded) > 0 && f.hint() == "" {
-		return say("already-loaded", hint{Words: f.loaded})
-	}
-	return f.hint()
 }

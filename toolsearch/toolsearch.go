@@ -65,15 +65,15 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	mem := r.memory.(*memory[M])
 	next := *state
 	mem.read(next.Messages, r)
-	if !r.group.contract.acceptsNative {
-		next.Messages = mem.asText(next.Messages)
-	}
+	show := r.decide(ctx, &mem.evidence)
+	next.Messages = mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
+	mem.read(next.Messages, r)
 	if r.group.contract.noteOnEmpty && mem.evidence.emptyCall != nil {
 		next.Messages = mem.withNote(next.Messages, r.emptyNote(ctx, mem.evidence.emptyCall))
 	}
 	next.Messages = mem.withReminder(next.Messages, r.reminder(ctx))
 	mem.read(next.Messages, r)
-	r.reveal(ctx, &mem.evidence, &next.ToolInfos, &next.DeferredToolInfos)
+	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
 	return ctx, &next, nil
 }
 

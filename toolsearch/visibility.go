@@ -19,10 +19,17 @@ type shownTool struct {
 	idle  int // model calls since its last evidence
 }
 
-// reveal sets the tool lists of a model call: the agent's own tools as they are, then the
-// loaded ones in the order in which they were loaded, so that the list only grows at its
-// end and a provider's prompt cache holds.
-func (r *run) reveal(ctx context.Context, v *evidence, infos, deferred *[]*schema.ToolInfo) {
+// showing is what a model call shows.
+type showing struct {
+	tools []shownTool
+	names []string
+	known bool // it follows on another model call of this run
+}
+
+func (s showing) has(name string) bool { return slices.Contains(s.names, name) }
+
+// decide chooses the hidden tools that a model call shows.
+func (r *run) decide(ctx context.Context, v *evidence) showing {
 	before, idle, known := r.lastVisible(ctx)
 	show := r.loaded(ctx, v, before, idle)
 	names := make([]string, len(show))
@@ -31,15 +38,23 @@ func (r *run) reveal(ctx context.Context, v *evidence, infos, deferred *[]*schem
 	}
 	r.tell(ctx, before, names)
 	r.remember(ctx, before, show, names, known)
+	return showing{show, names, known}
+}
+
+// reveal sets the tool lists of a model call: the agent's own tools as they are, then the
+// loaded ones in the order in which they were loaded, so that the list only grows at its
+// end and a provider's prompt cache holds.
+func (r *run) reveal(ctx context.Context, v *evidence, show showing, infos, deferred *[]*schema.ToolInfo) {
 	if r.group.contract.native {
-		*infos = r.ownInfos(*infos)
+		plain := r.plainly(v, show)
+		*infos = r.list(*infos, plain, show.known)
 		if r.group.contract.deferAll {
-			*deferred = r.deferred(ctx, *deferred)
+			*deferred = r.deferred(ctx, *deferred, v, plain)
 		}
 		return
 	}
-	if !r.shows(*infos, names) {
-		*infos = r.list(*infos, show, known)
+	if !r.shows(*infos, show.names) {
+		*infos = r.list(*infos, show.tools, show.known)
 	}
 }
 
@@ -184,18 +199,6 @@ func (r *run) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 			continue
 		}
 		next = append(next, t)
-	}
-	return next
-}
-
-// deferred is the list of deferred tools: what others put there, and all hidden tools.
-func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo) []*schema.ToolInfo {
-	next := without(infos, r.group.cat)
-	for _, e := range r.group.cat.entries {
-		if r.allowed(ctx, e, PhaseSearch) && r.allowed(ctx, e, PhaseLoad) {
-			own := *e.safe
-			next = append(next, &own)
-		}
 	}
 	return next
 }
