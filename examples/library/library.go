@@ -33,28 +33,14 @@ type Server struct {
 // concurrent use as far as the files they change allow it.
 func Servers(root string) []Server {
 	return []Server{
-		timeServer(),
-		calendarServer(),
-		textServer(),
-		linesServer(),
-		caseServer(),
-		regexServer(),
-		markdownServer(),
-		mathServer(),
-		numberServer(),
-		statisticsServer(),
-		geometryServer(),
-		encodingServer(),
-		hashServer(),
-		urlServer(),
-		networkServer(),
-		jsonServer(),
-		csvServer(),
-		xmlServer(),
-		htmlServer(),
-		colorServer(),
-		unitsServer(),
-		hanziServer(),
+		timeServer(), calendarServer(), cronServer(),
+		textServer(), linesServer(), caseServer(), regexServer(), extractServer(), compareServer(), unicodeServer(), templateServer(),
+		mathServer(), numberServer(), statisticsServer(), geometryServer(), unitsServer(), financeServer(), randomServer(),
+		encodingServer(), hashServer(), cipherServer(), compressServer(), identifierServer(), versionServer(),
+		jsonServer(), csvServer(), xmlServer(), htmlServer(), markdownServer(), goServer(),
+		urlServer(), networkServer(), colorServer(),
+		filesServer(root), folderServer(root), archiveServer(root), imageServer(root),
+		hanziServer(), chinaServer(),
 	}
 }
 

@@ -1,0 +1,251 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of identifiers and numbers with check digits.
+
+import (
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino/components/tool"
+)
+
+func identifierServer() Server {
+	return Server{Name: "identifier", Title: "Identifiers and numbers with check digits", Tools: []tool.BaseTool{
+		define("identifier__uuid_random", "Makes random UUIDs (version 4).", uuidRandom),
+		define("identifier__uuid_time", "Makes UUIDs that sort by the time they were made (version 7).", uuidTime),
+		define("identifier__uuid_from_name", "Makes the UUID of a name in a namespace (version 5); the same name gives the same UUID.", uuidName),
+		define("identifier__uuid_parse", "Checks a UUID and tells its version and, if it holds one, its time.", uuidParse),
+		define("identifier__check_card_number", "Checks the Luhn digit of a payment card number and names the card's network.", checkCard),
+		define("identifier__check_iban", "Checks an IBAN bank account number and takes it apart.", checkIBAN),
+		define("identifier__check_isbn", "Checks an ISBN-10 or ISBN-13 book number.", checkISBN),
+		define("identifier__isbn10_to_isbn13", "Converts a book number from ISBN-10 to ISBN-13.", isbn13),
+		define("identifier__check_barcode", "Checks a product barcode (EAN-8, EAN-13, UPC-A).", checkEAN),
+		define("identifier__luhn_digit", "Computes the Luhn check digit for a number.", luhnDigit),
+		define("identifier__check_vin", "Checks the check digit of a vehicle identification number (VIN).", checkVIN),
+	}}
+}
+
+type howManyIn struct {
+	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=1000" jsonschema_description:"How many to make"`
+}
+
+// uuid sets the version and variant bits.
+func uuid(b [16]byte, version byte) string {
+	b[6] = b[6]&0x0f | version<<4
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}
+
+func uuids(count int, makeOne func(b *[16]byte), version byte) (string, error) {
+	out := make([]string, count)
+	for i := range out {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails
+		makeOne(&b)
+		out[i] = uuid(b, version)
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+func uuidRandom(in howManyIn) (string, error) { return uuids(in.Count, func(*[16]byte) {}, 4) }
+
+func uuidTime(in howManyIn) (string, error) {
+	return uuids(in.Count, func(b *[16]byte) {
+		var ms [8]byte
+		binary.BigEndian.PutUint64(ms[:], uint64(now().UnixMilli()))
+		copy(b[:6], ms[2:])
+	}, 7)
+}
+
+type uuidNameIn struct {
+	Name      string `json:"name" jsonschema_description:"The name, such as a domain or URL"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"enum=dns,enum=url,enum=oid,enum=x500,default=dns" jsonschema_description:"What the name is in"`
+}
+
+func uuidName(in uuidNameIn) (string, error) {
+	last := map[string]byte{"dns": 0x10, "url": 0x11, "oid": 0x12, "x500": 0x14}[in.Namespace]
+	space, _ := hex.DecodeString("6ba7b8009dad11d180b400c04fd430c8")
+	space[3] = last
+	sum := sha1.Sum(append(space, in.Name...))
+	return uuid([16]byte(sum[:16]), 5), nil
+}
+
+type uuidIn struct {
+	UUID string `json:"uuid" jsonschema_description:"The UUID"`
+}
+
+func uuidParse(in uuidIn) (string, error) {
+	text := strings.ToLower(strings.Trim(strings.TrimPrefix(strings.TrimSpace(in.UUID), "urn:uuid:"), "{}"))
+	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(b) != 16 {
+		return "", fmt.Errorf("%q is not a UUID of 32 hexadecimal digits", in.UUID)
+	}
+	out := fmt.Sprintf("valid UUID, version %d", b[6]>>4)
+	switch b[6] >> 4 {
+	case 7:
+		ms := binary.BigEndian.Uint64(append([]byte{0, 0}, b[:6]...))
+		out += ", made " + time.UnixMilli(int64(ms)).UTC().Format("2006-01-02 15:04:05.000 UTC")
+	case 1:
+		ticks := int64(binary.BigEndian.Uint32(b)) | int64(binary.BigEndian.Uint16(b[4:]))<<32 | int64(binary.BigEndian.Uint16(b[6:])&0x0fff)<<48
+		const between = 0x01b21dd213814000 // 100 ns steps from 1582 to 1970
+		out += ", made " + time.Unix((ticks-between)/1e7, 0).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return out, nil
+}
+
+type checkedIn struct {
+	Number string `json:"number" jsonschema_description:"The number, with or without blanks and hyphens"`
+}
+
+func (in checkedIn) compact() string {
+	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "", ".", "").Replace(in.Number))
+}
+
+// digits gives the number's digits, which must be within bounds in count.
+func (in checkedIn) digits(least, most int) (string, error) {
+	text := in.compact()
+	if strings.Trim(text, "0123456789") != "" || len(text) < least || len(text) > most {
+		return "", fmt.Errorf("%q is not a number of %d to %d digits", in.Number, least, most)
+	}
+	return text, nil
+}
+
+func luhn(digits string) int {
+	total := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		total += d
+	}
+	return total % 10
+}
+
+func verdict(ok bool, detail string) (string, error) {
+	if ok {
+		return "valid: " + detail, nil
+	}
+	return "not valid: the check digit is wrong", nil
+}
+
+func checkCard(in checkedIn) (string, error) {
+	d, err := in.digits(12, 19)
+	if err != nil {
+		return "", err
+	}
+	network := "unknown network"
+	for _, n := range []struct{ start, name string }{{"4", "Visa"}, {"34", "American Express"}, {"37", "American Express"}, {"62", "UnionPay"}, {"35", "JCB"},
+		{"30", "Diners Club"}, {"36", "Diners Club"}, {"6011", "Discover"}, {"65", "Discover"}, {"51", "Mastercard"}, {"52", "Mastercard"}, {"53", "Mastercard"},
+		{"54", "Mastercard"}, {"55", "Mastercard"}, {"2", "Mastercard"}} {
+		if strings.HasPrefix(d, n.start) {
+			network = n.name
+			break
+		}
+	}
+	return verdict(luhn(d) == 0, network)
+}
+
+func luhnDigit(in checkedIn) (string, error) {
+	d, err := in.digits(1, 100)
+	if err != nil {
+		return "", err
+	}
+	return strconv.Itoa((10 - luhn(d+"0")) % 10), nil
+}
+
+func checkIBAN(in checkedIn) (string, error) {
+	text := in.compact()
+	if len(text) < 15 || len(text) > 34 {
+		return "", fmt.Errorf("%q is not an IBAN: it must have 15 to 34 characters", in.Number)
+	}
+	var number strings.Builder
+	for _, r := range text[4:] + text[:4] {
+		switch {
+		case r >= '0' && r <= '9':
+			number.WriteRune(r)
+		case r >= 'A' && r <= 'Z':
+			number.WriteString(strconv.Itoa(int(r-'A') + 10))
+		default:
+			return "", fmt.Errorf("%q is not an IBAN: %q must not be in it", in.Number, r)
+		}
+	}
+	n, _ := new(big.Int).SetString(number.String(), 10)
+	return verdict(n.Mod(n, big.NewInt(97)).Int64() == 1, fmt.Sprintf("country %s, account %s", text[:2], text[4:]))
+}
+
+func checkISBN(in checkedIn) (string, error) {
+	text := in.compact()
+	if len(text) == 13 {
+		return checkEAN(in)
+	}
+	if len(text) != 10 || strings.Trim(strings.TrimSuffix(text, "X"), "0123456789") != "" {
+		return "", fmt.Errorf("%q is not an ISBN of 10 or 13 digits", in.Number)
+	}
+	total := 0
+	for i := range 10 {
+		d := 10
+		if text[i] != 'X' {
+			d = int(text[i] - '0')
+		}
+		total += d * (10 - i)
+	}
+	return verdict(total%11 == 0, "ISBN-10 "+text)
+}
+
+// eanDigit is the check digit of EAN, UPC and ISBN-13.
+func eanDigit(digits string) byte {
+	total := 0
+	for i := range len(digits) {
+		weight := 3 - 2*(i%2)
+		total += weight * int(digits[len(digits)-1-i]-'0')
+	}
+	return '0' + byte((10-total%10)%10)
+}
+
+func isbn13(in checkedIn) (string, error) {
+	text := in.compact()
+	if answer, err := checkISBN(in); err != nil || len(text) != 10 || !strings.HasPrefix(answer, "valid") {
+		return "", fmt.Errorf("%q is not a valid ISBN-10", in.Number)
+	}
+	stem := "978" + text[:9]
+	return stem + string(eanDigit(stem)), nil
+}
+
+func checkEAN(in checkedIn) (string, error) {
+	d, err := in.digits(8, 13)
+	if err != nil {
+		return "", err
+	}
+	name, ok := map[int]string{8: "EAN-8", 12: "UPC-A", 13: "EAN-13"}[len(d)]
+	if !ok {
+		return "", fmt.Errorf("a barcode has 8, 12 or 13 digits, and %q has %d", in.Number, len(d))
+	}
+	return verdict(eanDigit(d[:len(d)-1]) == d[len(d)-1], name+" "+d)
+}
+
+func checkVIN(in checkedIn) (string, error) {
+	const values, weights = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ", "8765432X098765432"
+	text := in.compact()
+	if len(text) != 17 || strings.Trim(text, "0123456789ABCDEFGHJKLMNPRSTUVWXYZ") != "" {
+		return "", fmt.Errorf("%q is not a VIN of 17 digits and letters without I, O and Q", in.Number)
+	}
+	total := 0
+	for i := range 17 {
+		total += strings.IndexByte(values, text[i]) % 10 * strings.IndexByte("0123456789X", weights[i])
+	}
+	return verdict("0123456789X"[total%11] == text[8], "maker "+text[:3])
+}

@@ -1,0 +1,266 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file is the server of pictures under the root.
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+)
+
+func imageServer(root string) Server {
+	f := folder{root}
+	return Server{Name: "image", Title: "Pictures in the working folder", Tools: []tool.BaseTool{
+		define("image__info", "Tells a picture's format, width and height.", f.imageInfo),
+		define("image__average_color", "Computes the average colour of a picture.", f.averageColor),
+		defineEnhanced("image__show", "Shows a picture of the working folder.", f.show),
+		defineEnhanced("image__create", "Makes a picture of one colour and saves it.", f.create),
+		defineEnhanced("image__gradient", "Makes a picture that fades from one colour to another and saves it.", f.gradient),
+		defineEnhanced("image__bar_chart", "Draws numbers as a bar chart and saves it as a picture.", f.barChart),
+		defineEnhanced("image__line_chart", "Draws numbers as a line chart and saves it as a picture.", f.lineChart),
+		defineEnhanced("image__resize", "Makes a copy of a picture with another width and height.", f.resize),
+		defineEnhanced("image__crop", "Cuts a rectangle out of a picture.", f.crop),
+		defineEnhanced("image__rotate", "Turns a copy of a picture by 90, 180 or 270 degrees, or mirrors it.", f.rotate),
+		defineEnhanced("image__grayscale", "Makes a grey copy of a picture, or a negative of it.", f.recolor),
+		define("image__convert", "Saves a copy of a picture in another format: PNG, JPEG or GIF, by the name's extension.", f.convert),
+		defineEnhancedStream("image__gallery", "Shows small copies of all pictures in a folder, one after the other.", f.gallery),
+	}}
+}
+
+type imageIn struct {
+	Path string `json:"path" jsonschema_description:"The picture's path inside the working folder, such as logo.png"`
+}
+
+type targetIn struct {
+	To string `json:"to_path" jsonschema_description:"Where to save the new picture, such as out/chart.png; the extension gives the format"`
+}
+
+type sizeIn struct {
+	Width  int `json:"width,omitempty" jsonschema:"default=320,minimum=1,maximum=2000" jsonschema_description:"The width in pixels"`
+	Height int `json:"height,omitempty" jsonschema:"default=200,minimum=1,maximum=2000" jsonschema_description:"The height in pixels"`
+}
+
+func (s sizeIn) canvas() *image.RGBA { return image.NewRGBA(image.Rect(0, 0, s.Width, s.Height)) }
+
+func (c rgb) rgba() color.RGBA {
+	return color.RGBA{uint8(channel(c.r)), uint8(channel(c.g)), uint8(channel(c.b)), 255}
+}
+
+func (f folder) imageInfo(in imageIn) (string, error) {
+	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
+		data, err := readFile(root, name, maxFile)
+		if err != nil {
+			return "", err
+		}
+		config, format, err := imageConfig(data)
+		return fmt.Sprintf("%s, %d × %d pixels, %s", format, config.Width, config.Height, counted(len(data), "byte")), err
+	})
+}
+
+func (f folder) averageColor(in imageIn) (string, error) {
+	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
+		img, err := readImage(root, name)
+		if err != nil {
+			return "", err
+		}
+		var r, g, b, n float64
+		for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+			for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+				p := img.RGBAAt(x, y)
+				r, g, b, n = r+float64(p.R), g+float64(p.G), b+float64(p.B), n+1
+			}
+		}
+		c := rgb{r / n, g / n, b / n}
+		return c.hex() + " " + c.String(), nil
+	})
+}
+
+func (f folder) show(in imageIn) ([]schema.ToolOutputPart, error) {
+	var out []schema.ToolOutputPart
+	_, err := f.with(in.Path, func(root *os.Root, name string) (string, error) {
+		img, err := readImage(root, name)
+		if err != nil {
+			return "", err
+		}
+		out, err = picture(fit(img, 1000), name)
+		return "", err
+	})
+	return out, err
+}
+
+// save writes a new picture and shows it.
+func (f folder) save(in targetIn, paint func(root *os.Root) (*image.RGBA, error)) ([]schema.ToolOutputPart, error) {
+	var out []schema.ToolOutputPart
+	_, err := f.with(in.To, func(root *os.Root, name string) (string, error) {
+		img, err := paint(root)
+		if err != nil {
+			return "", err
+		}
+		data, err := encodeImage(img, name)
+		if err != nil {
+			return "", err
+		}
+		if err := writeFile(root, name, data); err != nil {
+			return "", err
+		}
+		out, err = picture(fit(img, 1000), "saved "+name)
+		return "", err
+	})
+	return out, err
+}
+
+// derive saves a picture made from another one.
+func (f folder) derive(from imageIn, to targetIn, change func(*image.RGBA) (*image.RGBA, error)) ([]schema.ToolOutputPart, error) {
+	return f.save(to, func(root *os.Root) (*image.RGBA, error) {
+		img, err := readImage(root, local(from.Path))
+		if err != nil {
+			return nil, inside(err, from.Path)
+		}
+		return change(img)
+	})
+}
+
+type createIn struct {
+	targetIn
+	sizeIn
+	colorIn
+}
+
+func (f folder) create(in createIn) ([]schema.ToolOutputPart, error) {
+	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
+		c, err := parseColor(in.Color)
+		img := in.canvas()
+		draw.Draw(img, img.Bounds(), image.NewUniform(c.rgba()), image.Point{}, draw.Src)
+		return img, err
+	})
+}
+
+type gradientImageIn struct {
+	targetIn
+	sizeIn
+	twoColorsIn
+}
+
+func (f folder) gradient(in gradientImageIn) ([]schema.ToolOutputPart, error) {
+	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
+		a, b, err := in.parse()
+		img := in.canvas()
+		for x := range in.Width {
+			column := blend(a, b, float64(x)/float64(max(1, in.Width-1))).rgba()
+			for y := range in.Height {
+				img.SetRGBA(x, y, column)
+			}
+		}
+		return img, err
+	})
+}
+
+type resizeIn struct {
+	imageIn
+	targetIn
+	sizeIn
+}
+
+func (f folder) resize(in resizeIn) ([]schema.ToolOutputPart, error) {
+	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return scale(img, in.Width, in.Height), nil })
+}
+
+type cropIn struct {
+	imageIn
+	targetIn
+	sizeIn
+	Left int `json:"left" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out on the left"`
+	Top  int `json:"top" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out at the top"`
+}
+
+func (f folder) crop(in cropIn) ([]schema.ToolOutputPart, error) {
+	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) {
+		part := image.Rect(in.Left, in.Top, in.Left+in.Width, in.Top+in.Height).Intersect(img.Bounds())
+		if part.Empty() {
+			return nil, fmt.Errorf("the rectangle lies outside of the picture, which is %d × %d pixels", img.Bounds().Dx(), img.Bounds().Dy())
+		}
+		out := image.NewRGBA(image.Rect(0, 0, part.Dx(), part.Dy()))
+		draw.Draw(out, out.Bounds(), img, part.Min, draw.Src)
+		return out, nil
+	})
+}
+
+type rotateIn struct {
+	imageIn
+	targetIn
+	Turn string `json:"turn" jsonschema:"enum=90,enum=180,enum=270,enum=mirror,enum=flip" jsonschema_description:"Degrees clockwise; mirror swaps left and right, flip swaps top and bottom"`
+}
+
+func (f folder) rotate(in rotateIn) ([]schema.ToolOutputPart, error) {
+	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return turned(img, in.Turn), nil })
+}
+
+type recolorIn struct {
+	imageIn
+	targetIn
+	Negative bool `json:"negative,omitempty" jsonschema_description:"True for a negative in colour instead of grey"`
+}
+
+func (f folder) recolor(in recolorIn) ([]schema.ToolOutputPart, error) {
+	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) {
+		return mapped(img, func(p color.RGBA) color.RGBA {
+			if in.Negative {
+				return color.RGBA{p.A - p.R, p.A - p.G, p.A - p.B, p.A}
+			}
+			y := color.GrayModel.Convert(p).(color.Gray).Y
+			return color.RGBA{y, y, y, p.A}
+		}), nil
+	})
+}
+
+type convertImageIn struct {
+	imageIn
+	targetIn
+}
+
+func (f folder) convert(in convertImageIn) (string, error) {
+	out, err := f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return img, nil })
+	if err != nil {
+		return "", err
+	}
+	return out[0].Text, nil
+}
+
+func (f folder) gallery(in folderIn, emit func(*schema.ToolResult) bool) error {
+	_, err := f.with(in.Path, func(root *os.Root, name string) (string, error) {
+		shown := 0
+		err := files(root, name, func(at string, _ fs.DirEntry) error {
+			if !strings.Contains(" .png .jpg .jpeg .gif ", " "+strings.ToLower(path.Ext(at))+" ") {
+				return nil
+			}
+			img, err := readImage(root, at)
+			if err != nil {
+				return nil // not what its name says
+			}
+			out, err := picture(fit(img, 100), at)
+			if err != nil {
+				return err
+			}
+			if shown++; !emit(parts(out...)) || shown == 50 {
+				return errEnough
+			}
+			return nil
+		})
+		if err == nil && shown == 0 {
+			emit(parts(textPart("there are no pictures")))
+		}
+		return "", err
+	})
+	return err
+}
