@@ -42,8 +42,8 @@ type Options struct {
 	Backend backend.Backend
 	// Allowed says whether a path may be read. What may not is answered like what
 	// is not there. Nil: every path that the store knows. It must be given where
-	// the store holds more than results, as a file system of the machine does; see
-	// [Under]. It must be safe for concurrent use.
+	// the store holds more than results, as a file system of the machine does. It
+	// must be safe for concurrent use.
 	Allowed func(filePath string) bool
 	// MaxLines is the most lines of content in an answer. Zero: DefaultMaxLines.
 	MaxLines int
