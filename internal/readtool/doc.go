@@ -22,8 +22,8 @@
 // # What it costs
 //
 // From a store that is a [backend.RangeReader] a page takes what it shows, and
-// finding a line or a pattern streams through the content, in 8 MiB of memory at
-// most. From one that is only a [backend.Reader] every answer takes the whole
+// finding a line, a pattern or a passage streams through the content; a pattern is
+// looked for in lines of up to 8 MiB as a whole. From one that is only a [backend.Reader] every answer takes the whole
 // content into memory, as there is no other exact way to read it.
 //
 // # What a model cannot do

@@ -17,7 +17,7 @@ const (
 	defaultMatches = 50
 	maxContext     = 20
 	// maxSearched is how much one call searches: some seconds.
-	maxSearched = 256 << 20
+	maxSearched = 128 << 20
 	// maxInstructions is the largest pattern, as compiled.
 	maxInstructions = 1000
 )
