@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cloudwego/eino/components/tool"
 )
@@ -215,11 +216,10 @@ var plates = pairs(`京=北京市 津=天津市 沪=上海市 渝=重庆市 冀=
 藏=西藏自治区 川=四川省 宁=宁夏回族自治区 琼=海南省`)
 
 func chinaPlate(in plateIn) (string, error) {
-	for _, r := range strings.TrimSpace(in.Plate) {
-		if province, ok := plates[string(r)]; ok {
-			return string(r) + "是" + province + "的车牌", nil
-		}
-		break
+	_, size := utf8.DecodeRuneInString(strings.TrimSpace(in.Plate))
+	first := strings.TrimSpace(in.Plate)[:size]
+	if province, ok := plates[first]; ok {
+		return first + "是" + province + "的车牌", nil
 	}
 	return "", fmt.Errorf("“%s”的第一个字不是省份简称", in.Plate)
 }

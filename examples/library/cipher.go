@@ -111,7 +111,7 @@ func morseEncode(in textIn) (string, error) {
 		for _, r := range word {
 			sign, ok := morse[string(r)]
 			if !ok {
-				return "", fmt.Errorf("Morse code has no sign for %q", r)
+				return "", fmt.Errorf("there is no Morse sign for %q", r)
 			}
 			signs = append(signs, sign)
 		}
