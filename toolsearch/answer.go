@@ -12,9 +12,6 @@ import (
 	"github.com/bytedance/sonic"
 )
 
-// maxSuggestions is how many near names an answer holds.
-const maxSuggestions = 5
-
 // matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
 // left out where there is nothing to say.
 type matchesAnswer struct {
@@ -36,7 +33,7 @@ func encode(answer any) string {
 }
 
 // matches words a finding for the model.
-func (r *run) matches(f finding) string {
+func (r *run) matches(f *finding) string {
 	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
 	if a.Matches == nil {
 		a.Matches = []string{}
@@ -45,20 +42,20 @@ func (r *run) matches(f finding) string {
 }
 
 // hint says what the model should know beyond the matches: "" in the usual case.
-func (f finding) hint() string {
+func (f *finding) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
 		parts = append(parts, say("unknown-name", hint{Name: u.name, Near: u.near}))
+	}
+	if f.unlisted > 0 {
+		parts = append(parts, say("more-unknown", hint{Total: f.unlisted}))
 	}
 	if f.asked == 0 {
 		parts = append(parts, say("empty-query", hint{}))
 	} else if len(f.found) == 0 && len(f.unknown) == 0 {
 		parts = append(parts, say("no-match", hint{Words: f.unmatched, Near: f.near}))
 	}
-	if f.cut > 0 {
-		parts = append(parts, say("cut", hint{Limit: f.cut}))
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(append(parts, f.cuts...), " ")
 }
 
 // shown makes text of a model or a tool fit to be quoted in an answer.

@@ -7,6 +7,7 @@ package toolsearch
 // the schema asks for.
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -23,51 +24,64 @@ type arguments struct {
 	text   string
 }
 
-// raw is the text of the value under a key, digit for digit; "" if it is not there.
-func (a arguments) raw(key string) string {
-	node, err := sonic.GetFromString(a.text, key)
-	if err != nil {
-		return ""
-	}
-	text, err := node.Raw()
-	if err != nil {
-		return ""
-	}
-	return text
-}
-
 // decodeArguments never fails: what is not JSON is taken as text.
 func decodeArguments(text string) arguments {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return arguments{}
 	}
-	var v any
-	if sonic.ConfigStd.UnmarshalFromString(text, &v) != nil {
-		return arguments{bare: brokenObject(text)}
+	var m map[string]any
+	if sonic.ConfigStd.UnmarshalFromString(text, &m) == nil {
+		return arguments{fields: lowerKeys(m), text: text}
 	}
-	m, ok := v.(map[string]any)
-	if !ok {
+	var v any
+	if sonic.ConfigStd.UnmarshalFromString(text, &v) == nil {
 		return arguments{bare: v}
 	}
-	return arguments{fields: lowerKeys(m), text: text}
+	return arguments{bare: brokenObject(text)}
+}
+
+// raw is the value under the first of the keys that is there, as the model wrote it:
+// decoding loses digits of long numbers. "" if there is none.
+func (a arguments) raw(keys ...string) string {
+	var m map[string]json.RawMessage
+	if a.fields == nil || sonic.ConfigStd.UnmarshalFromString(a.text, &m) != nil {
+		return ""
+	}
+	m = lowerKeys(m)
+	for _, k := range keys {
+		if v, ok := m[k]; ok {
+			return string(v)
+		}
+	}
+	return ""
 }
 
 // lowerKeys makes keys lower case; where several become one, the lower-case key itself
 // wins, and otherwise the first in order.
-func lowerKeys(m map[string]any) map[string]any {
-	lower := make(map[string]any, len(m))
-	for _, k := range slices.Backward(slices.Sorted(maps.Keys(m))) {
-		if l := strings.ToLower(k); l != k && m[l] == nil {
-			lower[l] = m[k]
-		}
+func lowerKeys[T any](m map[string]T) map[string]T {
+	if !hasUpper(m) {
+		return m
 	}
-	for k, v := range m {
-		if strings.ToLower(k) == k {
+	lower := make(map[string]T, len(m))
+	for _, k := range slices.Backward(slices.Sorted(maps.Keys(m))) {
+		lower[strings.ToLower(k)] = m[k]
+	}
+	for k := range lower {
+		if v, ok := m[k]; ok {
 			lower[k] = v
 		}
 	}
 	return lower
+}
+
+func hasUpper[T any](m map[string]T) bool {
+	for k := range m {
+		if strings.ToLower(k) != k {
+			return true
+		}
+	}
+	return false
 }
 
 // brokenObject gives up on text that was meant to be an object, and takes any other

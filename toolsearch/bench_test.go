@@ -160,3 +160,76 @@ func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds int) {
 		}
 	}
 }
+
+// benchSearchTool is the search tool that a middleware gave an agent, with the context of its run.
+func benchSearchTool(b testing.TB, h adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool) {
+	ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	require.NoError(b, err)
+	for _, t := range rc.Tools {
+		info, err := t.Info(ctx)
+		require.NoError(b, err)
+		if info.Name == "tool_search" {
+			return ctx, t.(tool.InvokableTool)
+		}
+	}
+	b.Fatal("there is no tool_search")
+	return nil, nil
+}
+
+// searches are the arguments of the calls that are measured, by name.
+var searches = []struct{ name, args string }{
+	{"2words", `{"query":"weather slack"}`},
+	{"6words", `{"query":"+create invoice stripe customer payment paging"}`},
+	{"select", `{"query":"select:github__get_weather_0,github__list_weather_1"}`},
+}
+
+func BenchmarkToolSearch(b *testing.B) {
+	for _, s := range searches {
+		for _, n := range []int{100, 1_000, 10_000} {
+			tools := benchTools(n)
+			for _, m := range makers {
+				b.Run(fmt.Sprintf("%s/tools=%d/%s", s.name, n, m.side), func(b *testing.B) {
+					ctx, search := benchSearchTool(b, must(m.make(context.Background(), tools)))
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := search.InvokableRun(ctx, s.args); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		tools := benchTools(n)
+		for _, m := range makers {
+			b.Run(fmt.Sprintf("tools=%d/%s", n, m.side), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					must(m.make(context.Background(), tools))
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkBeforeAgent(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		tools := benchTools(n)
+		own := []tool.BaseTool{adktest.Simple("own", "A tool that is always there")}
+		for _, m := range makers {
+			b.Run(fmt.Sprintf("tools=%d/%s", n, m.side), func(b *testing.B) {
+				h := must(m.make(context.Background(), tools))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: own}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

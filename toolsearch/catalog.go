@@ -10,12 +10,10 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
 )
@@ -29,7 +27,7 @@ type entry struct {
 	schemaOnce sync.Once
 	schemaText string
 	checkOnce  sync.Once
-	check      *jsonschema.Resolved
+	check      *check
 }
 
 func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
@@ -112,46 +110,37 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (x In
 }
 
 // resolve finds the tool that a model means by a name: the name itself, or, if only one
-// tool comes into question, the name in another case or with other separators.
-func (c *catalog) resolve(name string) (*entry, bool) {
-	if e, ok := c.byName[name]; ok {
-		return e, true
-	}
-	if e, ok := c.byName[unescapeName(name)]; ok {
-		return e, true
-	}
-	doc, ok := c.words.Resolve(name)
-	if !ok {
-		return nil, false
-	}
-	return c.byName[c.words.Name(doc)], true
-}
-
-// split splits a list of names. A name that exists stays whole, whatever stands in it.
-func (c *catalog) split(list string) []string {
-	if name := strings.TrimSpace(list); c.byName[name] != nil {
-		return []string{name}
-	}
-	var names []string
-	for part := range strings.SplitSeq(list, ",") {
-		if part = strings.TrimSpace(part); c.byName[part] != nil {
-			names = append(names, part)
-			continue
-		}
-		names = append(names, splitNames(part)...)
-	}
-	return names
-}
-
-// near returns the names closest to one that does not exist, of those that keep allows.
-func (c *catalog) near(name string, limit int, keep func(*entry) bool) []string {
-	var names []string
-	for _, doc := range c.words.Near(name, 4*limit) {
-		if e := c.byName[c.words.Name(doc)]; keep(e) && len(names) < limit {
-			names = append(names, e.info.Name)
+// tool comes into question, the name in another case or with other separators. Only tools
+// that may be found come into question; nil if there is none.
+func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
+	for _, n := range []string{name, unescapeName(name)} {
+		if e := c.byName[n]; e != nil && may(e) {
+			return e
 		}
 	}
-	return names
+	if doc, ok := c.words.Resolve(name); ok && may(c.entry(doc)) {
+		return c.entry(doc)
+	}
+	return nil
+}
+
+// entry is the tool at a position of the index.
+func (c *catalog) entry(doc int) *entry { return c.byName[c.words.Name(doc)] }
+
+// near returns the names closest to one that does not exist, of those that may be found.
+func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
+	for ask := 4 * limit; ; ask = 0 {
+		var names []string
+		docs := c.words.Near(name, ask)
+		for _, doc := range docs {
+			if e := c.entry(doc); len(names) < limit && may(e) {
+				names = append(names, e.info.Name)
+			}
+		}
+		if len(names) == limit || len(docs) < ask || ask == 0 {
+			return names
+		}
+	}
 }
 
 // documents are the tools as the keyword package wants them; rich ones have parameters.

@@ -10,31 +10,29 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/cloudwego/eino/compose"
-
-	"github.com/leanctx/leanctx/internal/keyword"
 )
 
+// What one call may ask for; more is cut, and the answer says so.
 const (
-	// maxResultsCap bounds max_results: what is loaded is part of every later request.
-	maxResultsCap = 100
-	// maxWords bounds a search by words. A request of a person has some dozens.
-	maxWords = 1000
-	// maxQueries bounds a list of queries in one call.
-	maxQueries = 20
+	maxResultsCap = 100  // tools per search: what is loaded is part of every later request
+	maxNames      = 100  // names in one call, for the same reason
+	maxQueries    = 20   // searches in one call
+	maxWords      = 1000 // words in one search
 )
 
 // finding is what a search gave.
 type finding struct {
-	asked     int // searches that asked for something
+	asked     int                    // searches and names that were asked for
+	sees      func(name string) bool // whether the model sees a tool; nil: none
 	found     []found
 	loaded    []string // names of found tools that the model sees already
 	unknown   []unknown
+	unlisted  int // unknown names beyond those in unknown
 	unmatched []string
 	near      []string
-	cut       int // the limit that cut the search; 0 if none did
+	cuts      []string // what the model is told of limits that cut the call
 }
 
 type found struct {
@@ -47,21 +45,35 @@ type unknown struct {
 	near []string
 }
 
-func (f finding) names() []string {
-	var names []string
-	for _, x := range f.found {
-		names = append(names, x.entry.info.Name)
+func (f *finding) names() []string {
+	if len(f.found) == 0 {
+		return nil
+	}
+	names := make([]string, len(f.found))
+	for i, x := range f.found {
+		names[i] = x.entry.info.Name
 	}
 	return names
 }
 
-func (f finding) has(e *entry) bool {
-	for _, x := range f.found {
-		if x.entry == e {
-			return true
+// add takes over what a search ranked.
+func (f *finding) add(ranked []found) {
+	if len(f.found) == 0 {
+		f.found = ranked
+		return
+	}
+	for _, x := range ranked {
+		if !holds(f.found, x.entry) {
+			f.found = append(f.found, x)
 		}
 	}
-	return false
+}
+
+// cut notes that a limit cut the call.
+func (f *finding) cut(text string, limit int) {
+	if text = say(text, hint{Limit: limit}); !contains(f.cuts, text) {
+		f.cuts = append(f.cuts, text)
+	}
 }
 
 // usable decides whether a tool may be in the finding, beyond being found.
@@ -70,33 +82,31 @@ type usable func(context.Context, *entry) bool
 // find runs the queries of one call. Its only error is the context's.
 func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
 	start := time.Now()
-	var f finding
+	f := finding{sees: r.loadedFunc(ctx)}
 	if limit <= 0 {
 		limit = r.group.cfg.MaxResults
 	}
-	if limit > maxResultsCap {
-		limit, f.cut = maxResultsCap, maxResultsCap
-	}
+	asked := queries
 	if len(queries) > maxQueries {
-		queries, f.cut = queries[:maxQueries], maxQueries
+		queries = queries[:maxQueries]
+		f.cut("cut-queries", maxQueries)
 	}
 	for _, text := range queries {
 		if err := r.findOne(ctx, text, limit, ok, &f); err != nil {
 			return f, err
 		}
 	}
-	if len(f.found) <= limit && f.cut == maxResultsCap {
-		f.cut = 0
+	f.markLoaded()
+	if r.group.cfg.OnEvent != nil {
+		r.group.emit(ctx, Event{
+			Kind: EventSearch, Query: strings.Join(asked, "\n"), Tools: f.names(), Results: f.results(),
+			Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
+		})
 	}
-	r.markLoaded(ctx, &f)
-	r.group.emit(ctx, Event{
-		Kind: EventSearch, Query: strings.Join(queries, "\n"), Tools: f.names(), Results: f.results(),
-		Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
-	})
 	return f, nil
 }
 
-func (f finding) results() []Result {
+func (f *finding) results() []Result {
 	out := make([]Result, len(f.found))
 	for i, x := range f.found {
 		out[i] = Result{x.entry.info.Name, x.score}
@@ -105,51 +115,66 @@ func (f finding) results() []Result {
 }
 
 func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f *finding) error {
-	if list, isSelect := selectList(text); isSelect {
-		r.choose(ctx, r.group.cat.split(list), ok, f)
+	s := parseSearch(text, r.known(ctx, ok))
+	if s.names != nil {
+		r.choose(ctx, s.names, ok, f)
 		return ctx.Err()
 	}
-	words := firstWords(parseSearch(text).words, maxWords)
-	if words == "" {
+	if s.words = firstWords(s.words, maxWords); s.words == "" {
 		return ctx.Err()
 	}
 	f.asked++
-	before := len(f.found)
-	ranked, err := r.rank(ctx, words, limit, ok)
-	for _, x := range ranked {
-		if !f.has(x.entry) {
-			f.found = append(f.found, x)
-		}
+	most := r.group.mostResults()
+	q := Query{Text: s.words, Limit: min(limit, most+1), Loaded: f.sees} // one more, to see whether there are more
+	ranked, err := r.rank(ctx, q, ok)
+	if len(ranked) > most {
+		ranked = ranked[:most]
+		f.cut("cut-results", most)
 	}
-	if err == nil && len(ranked) == 0 && before == 0 {
-		f.unmatched = r.unmatched(ctx, words, ok)
-		f.near = r.suggest(ctx, words, ok)
+	f.add(ranked)
+	if err == nil && len(f.found) == 0 {
+		f.unmatched = r.unmatched(ctx, s.words, ok)
+		f.near = r.suggest(ctx, s.words, ok)
 	}
 	return err
 }
 
-// choose takes tools by name. There is no limit on results here: the model named them.
-func (r *run) choose(ctx context.Context, names []string, ok usable, f *finding) {
-	if len(names) > maxNames {
-		names, f.cut = names[:maxNames], maxNames
+// mostResults is how many tools one search may return.
+func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) }
+
+// known says which names exist for this search.
+func (r *run) known(ctx context.Context, ok usable) func(string) bool {
+	return func(name string) bool {
+		e := r.group.cat.byName[name]
+		return e != nil && ok(ctx, e)
 	}
+}
+
+// choose takes tools by name. MaxResults is no limit here: the model named them.
+func (r *run) choose(ctx context.Context, names []string, ok usable, f *finding) {
+	const most = 10 // unknown names that get suggestions; each is looked up among all names
+	if len(names) > maxNames {
+		names = names[:maxNames]
+		f.cut("cut-names", maxNames)
+	}
+	may := func(e *entry) bool { return ok(ctx, e) }
 	for _, name := range names {
 		f.asked++
-		e, known := r.group.cat.resolve(name)
-		switch {
-		case !known || !ok(ctx, e):
-			near := r.group.cat.near(name, maxSuggestions, func(e *entry) bool { return ok(ctx, e) })
-			f.unknown = append(f.unknown, unknown{shown(name), near})
-		case !f.has(e):
+		switch e := r.group.cat.resolve(name, may); {
+		case e != nil && holds(f.found, e):
+		case e != nil:
 			f.found = append(f.found, found{entry: e})
+		case len(f.unknown) == most:
+			f.unlisted++
+		default:
+			f.unknown = append(f.unknown, unknown{name, r.group.cat.near(name, maxSuggestions, may)})
 		}
 	}
 }
 
 // rank asks the index, and asks for more while the filter leaves too few.
-func (r *run) rank(ctx context.Context, words string, limit int, ok usable) ([]found, error) {
-	q := Query{Text: words, Limit: limit, Loaded: r.loadedFunc(ctx)}
-	for {
+func (r *run) rank(ctx context.Context, q Query, ok usable) ([]found, error) {
+	for limit := q.Limit; ; q.Limit *= 4 {
 		results, err := r.askIndex(ctx, q)
 		if err != nil {
 			return nil, err
@@ -158,22 +183,30 @@ func (r *run) rank(ctx context.Context, words string, limit int, ok usable) ([]f
 		if len(kept) == limit || len(results) < q.Limit {
 			return kept, nil
 		}
-		q.Limit *= 4
 	}
 }
 
 func (r *run) keep(ctx context.Context, results []Result, limit int, ok usable) []found {
-	kept := make([]found, 0, limit)
+	kept := make([]found, 0, min(limit, len(results)))
 	for _, x := range results {
 		if len(kept) == limit {
 			break
 		}
 		e := r.group.cat.byName[x.Name]
-		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) {
+		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) && !holds(kept, e) {
 			kept = append(kept, found{e, x.Score})
 		}
 	}
 	return kept
+}
+
+func holds(list []found, e *entry) bool {
+	for _, x := range list {
+		if x.entry == e {
+			return true
+		}
+	}
+	return false
 }
 
 // askIndex never fails but by the context: where the index fails, the specified score
@@ -209,77 +242,10 @@ func (r *run) loadedFunc(ctx context.Context) func(string) bool {
 	return func(name string) bool { return set[name] }
 }
 
-func (r *run) markLoaded(ctx context.Context, f *finding) {
-	loaded := r.loadedFunc(ctx)
-	if loaded == nil {
-		return
-	}
+func (f *finding) markLoaded() {
 	for _, x := range f.found {
-		if loaded(x.entry.info.Name) {
+		if f.sees != nil && f.sees(x.entry.info.Name) {
 			f.loaded = append(f.loaded, x.entry.info.Name)
 		}
 	}
-}
-
-// suggest returns names near the words of a search that found nothing.
-func (r *run) suggest(ctx context.Context, words string, ok usable) []string {
-	const most = 8 // words that are looked up
-	var names []string
-	for i, w := range keyword.Parse(words).Terms {
-		if i == most || len(names) >= maxSuggestions {
-			break
-		}
-		for _, n := range r.group.cat.near(w.Text, maxSuggestions, func(e *entry) bool { return ok(ctx, e) }) {
-			if !contains(names, n) && len(names) < maxSuggestions {
-				names = append(names, n)
-			}
-		}
-	}
-	return names
-}
-
-// unmatched are words of a search that match no tool which the caller may find.
-func (r *run) unmatched(ctx context.Context, words string, ok usable) []string {
-	const most = 8
-	var out []string
-	for i, w := range keyword.Parse(firstWords(words, most)).Terms {
-		if i == most {
-			break
-		}
-		one := keywordIndex{r.group.cat.words}
-		results, err := one.Search(ctx, Query{Text: w.Text})
-		if err == nil && len(r.keep(ctx, results, 1, ok)) == 0 {
-			out = append(out, shown(w.Text))
-		}
-	}
-	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// firstWords cuts text after n words.
-func firstWords(text string, n int) string {
-	if len(text) < 2*n {
-		return text
-	}
-	inWord := false
-	for i, c := range text {
-		if space := unicode.IsSpace(c); space == inWord {
-			inWord = !space
-			if inWord {
-				n--
-			}
-			if n < 0 {
-				return text[:i]
-			}
-		}
-	}
-	return text
 }

@@ -18,38 +18,49 @@ import (
 // strangers write them. Arguments for a larger schema go to the tool unchecked.
 const maxSchemaBytes = 256 << 10
 
-// fit returns the arguments as JSON text, or what is wrong with them. Arguments may be an
-// object, or text that holds one; none at all is an empty object.
-// raw is their text as the model wrote it, so that no digit of a long number is lost.
-func (e *entry) fit(v any, raw string) (text, problem string) {
-	if s, ok := v.(string); ok && strings.TrimSpace(s) != "" {
-		var inner any
-		if err := sonic.ConfigStd.UnmarshalFromString(s, &inner); err != nil {
-			return "", shown(err.Error())
-		}
-		v, raw = inner, s
-	}
-	if v == nil || v == "" {
-		v, raw = map[string]any{}, "{}"
+// fit returns the arguments as the tool gets them, or what is wrong with them. raw is
+// their text as the model wrote it: an object, or a text that holds one. None at all is
+// an empty object.
+func (e *entry) fit(raw string) (args, problem string) {
+	v, raw, err := readArguments(raw)
+	if err != nil {
+		return "", shown(err.Error())
 	}
 	if _, ok := v.(map[string]any); !ok {
 		return "", fmt.Sprintf("arguments must be an object, not %s", kindOf(v))
 	}
 	e.checkOnce.Do(func() { e.check = compile(e.parameters()) })
-	if err := validate(e.check, v); err != nil {
-		return "", shownLong(err.Error())
-	}
-	if raw == "" {
-		raw = encode(v)
+	if err := e.check.validate(v); err != nil {
+		return "", validationText(err)
 	}
 	return raw, ""
+}
+
+// exactJSON keeps whole numbers whole.
+var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
+
+func readArguments(raw string) (v any, text string, err error) {
+	for range 2 { // an object, or a text that holds one
+		if raw = strings.TrimSpace(raw); raw == "" || raw == "null" {
+			return map[string]any{}, "{}", nil
+		}
+		if err := exactJSON.UnmarshalFromString(raw, &v); err != nil {
+			return nil, "", err
+		}
+		inner, ok := v.(string)
+		if !ok {
+			break
+		}
+		raw = inner
+	}
+	return v, raw, nil
 }
 
 func kindOf(v any) string {
 	switch v.(type) {
 	case []any:
 		return "a list"
-	case float64:
+	case float64, int64:
 		return "a number"
 	case bool:
 		return "a truth value"
@@ -57,46 +68,65 @@ func kindOf(v any) string {
 	return "text"
 }
 
-// compile returns nil for a schema that cannot be checked.
-func compile(text string) (r *jsonschema.Resolved) {
+// check is a schema, ready for checking values against it. Nil checks nothing.
+type check struct {
+	resolved *jsonschema.Resolved
+	tree     any // the schema as plain JSON
+}
+
+// compile returns nil for a schema that cannot be checked: whether arguments fit it is
+// the tool's own affair then.
+func compile(text string) (c *check) {
 	defer func() {
 		if recover() != nil {
-			r = nil
+			c = nil
 		}
 	}()
 	var s jsonschema.Schema
-	if len(text) > maxSchemaBytes || refersToItself(text) || json.Unmarshal([]byte(text), &s) != nil {
+	var tree any
+	if len(text) > maxSchemaBytes || json.Unmarshal([]byte(text), &s) != nil || json.Unmarshal([]byte(text), &tree) != nil {
 		return nil
+	}
+	if !isKnownDraft(s.Schema) {
+		s.Schema = "" // the drafts differ little in what tools use; unknown ones would fail every value
+	}
+	if root, ok := tree.(map[string]any); ok {
+		delete(root, "$id") // references within the schema mean the same without it
 	}
 	r, err := s.Resolve(nil)
 	if err != nil {
 		return nil
 	}
-	return r
+	return &check{r, tree}
 }
 
-// refersToItself reports whether a schema has references at all. A reference can lead back
-// to itself without using up any of the value, and checking would then not end.
-func refersToItself(text string) bool {
-	return strings.Contains(text, `"$ref"`) || strings.Contains(text, `"$dynamicRef"`)
+func isKnownDraft(uri string) bool {
+	switch uri {
+	case "", "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema":
+		return true
+	}
+	return false
 }
 
-func validate(r *jsonschema.Resolved, v any) (err error) {
-	if r == nil {
+// validate returns what is wrong with a value. Where finding out could take too long,
+// nothing is.
+func (c *check) validate(v any) (err error) {
+	if c == nil || !affordable(c.tree, v) {
 		return nil
 	}
 	defer func() {
 		if recover() != nil {
-			err = nil // a schema that cannot be checked is the tool's affair
+			err = nil
 		}
 	}()
-	return r.Validate(v)
+	return c.resolved.Validate(v)
 }
 
-// shownLong is a validator's message without its path through the schema.
-func shownLong(s string) string {
+// validationText is what the model reads of an error.
+func validationText(err error) string {
 	const most = 400 // runes
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	s = strings.ReplaceAll(strings.TrimPrefix(s, "validating root: "), "<invalid reflect.Value>", "null")
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -3,7 +3,8 @@
 
 package toolsearch
 
-// This file runs a tool of any form, for call_tool.
+// This file runs a tool of any form, for call_tool: in the form in which Eino would run
+// it, and converted where the tool has only the other one.
 
 import (
 	"errors"
@@ -15,35 +16,71 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// runPlain runs a tool that is not enhanced.
-func runPlain(p proxied, opts []tool.Option) (*schema.StreamReader[string], error) {
+// text runs a tool that returns text.
+func (p proxied) text(opts []tool.Option) (string, error) {
 	switch t := p.tool.(type) {
-	case tool.StreamableTool:
-		return t.StreamableRun(p.ctx, p.args, opts...)
 	case tool.InvokableTool:
-		text, err := t.InvokableRun(p.ctx, p.args, opts...)
+		return t.InvokableRun(p.ctx, p.args, opts...)
+	case tool.StreamableTool:
+		s, err := t.StreamableRun(p.ctx, p.args, opts...)
+		if err != nil {
+			return "", err
+		}
+		chunks, err := readAll(s)
+		return strings.Join(chunks, ""), err
+	}
+	return "", p.noForm()
+}
+
+// textStream runs a tool that returns text, passing on its chunks as they come.
+func (p proxied) textStream(opts []tool.Option) (*schema.StreamReader[string], error) {
+	if t, ok := p.tool.(tool.StreamableTool); ok {
+		return t.StreamableRun(p.ctx, p.args, opts...)
+	}
+	text, err := p.text(opts)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]string{text}), nil
+}
+
+// result runs a tool of any form.
+func (p proxied) result(opts []tool.Option) (*schema.ToolResult, error) {
+	arg := &schema.ToolArgument{Text: p.args}
+	switch t := p.tool.(type) {
+	case tool.EnhancedInvokableTool:
+		return t.InvokableRun(p.ctx, arg, opts...)
+	case tool.EnhancedStreamableTool:
+		s, err := t.StreamableRun(p.ctx, arg, opts...)
 		if err != nil {
 			return nil, err
 		}
-		return schema.StreamReaderFromArray([]string{text}), nil
+		chunks, err := readAll(s)
+		if err != nil {
+			return nil, err
+		}
+		return schema.ConcatToolResults(chunks)
 	}
-	return nil, fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
+	text, err := p.text(opts)
+	if err != nil {
+		return nil, err
+	}
+	return textResult(text), nil
 }
 
-// runEnhanced runs a tool of any form.
-func runEnhanced(p proxied, opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	arg := &schema.ToolArgument{Text: p.args}
+// resultStream runs a tool of any form, passing on its chunks as they come.
+func (p proxied) resultStream(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 	switch t := p.tool.(type) {
 	case tool.EnhancedStreamableTool:
-		return t.StreamableRun(p.ctx, arg, opts...)
+		return t.StreamableRun(p.ctx, &schema.ToolArgument{Text: p.args}, opts...)
 	case tool.EnhancedInvokableTool:
-		res, err := t.InvokableRun(p.ctx, arg, opts...)
+		res, err := p.result(opts)
 		if err != nil {
 			return nil, err
 		}
 		return schema.StreamReaderFromArray([]*schema.ToolResult{res}), nil
 	}
-	s, err := runPlain(p, opts)
+	s, err := p.textStream(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -52,34 +89,20 @@ func runEnhanced(p proxied, opts []tool.Option) (*schema.StreamReader[*schema.To
 	}), nil
 }
 
-func joinText(s *schema.StreamReader[string]) (string, error) {
-	defer s.Close()
-	var b strings.Builder
-	for {
-		chunk, err := s.Recv()
-		if errors.Is(err, io.EOF) {
-			return b.String(), nil
-		}
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(chunk)
-	}
+func (p proxied) noForm() error {
+	return fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
 }
 
-func joinResults(s *schema.StreamReader[*schema.ToolResult]) (*schema.ToolResult, error) {
+func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	defer s.Close()
-	var all []*schema.ToolResult
 	for {
 		chunk, err := s.Recv()
 		if errors.Is(err, io.EOF) {
-			return schema.ConcatToolResults(all)
+			return chunks, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if chunk != nil {
-			all = append(all, chunk)
-		}
+		chunks = append(chunks, chunk)
 	}
 }

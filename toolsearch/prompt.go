@@ -11,19 +11,15 @@ import (
 	"sync"
 	"text/template"
 
-	"github.com/cloudwego/eino/schema"
-
 	"github.com/leanctx/leanctx/internal/language"
 )
 
 //go:embed prompt
 var promptFiles embed.FS
 
-// texts are the prompts of one language.
-type texts struct {
-	hints *template.Template
-	files map[string]string
-}
+// texts are the texts of one language. A file name.en.md is a text of its own, and
+// short.en.tmpl defines the short ones.
+type texts struct{ all *template.Template }
 
 var (
 	english = sync.OnceValue(func() *texts { return loadTexts("en") })
@@ -31,17 +27,16 @@ var (
 )
 
 func loadTexts(lang string) *texts {
-	t := &texts{files: map[string]string{}}
-	t.hints = template.Must(template.New(lang).Funcs(template.FuncMap{"join": strings.Join}).
-		ParseFS(promptFiles, "prompt/*."+lang+".tmpl"))
-	names, err := promptFiles.ReadDir("prompt")
+	t := &texts{template.New(lang).Funcs(template.FuncMap{"join": strings.Join})}
+	template.Must(t.all.ParseFS(promptFiles, "prompt/*."+lang+".tmpl"))
+	files, err := promptFiles.ReadDir("prompt")
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
-	for _, f := range names {
+	for _, f := range files {
 		if name, ok := strings.CutSuffix(f.Name(), "."+lang+".md"); ok {
 			text, _ := promptFiles.ReadFile("prompt/" + f.Name())
-			t.files[name] = strings.TrimSpace(string(text))
+			template.Must(t.all.New(name).Parse(string(text)))
 		}
 	}
 	return t
@@ -54,35 +49,31 @@ func current() *texts {
 	return english()
 }
 
-// hint is what the short texts are made of.
+// hint is what the texts are made of. Each uses some of it.
 type hint struct {
-	Name        string
-	Description string
-	Schema      string
-	Words       []string
-	Near        []string
-	Limit       int
-	Total       int
-	Path        string
-	Reason      string
+	Name   string
+	Schema string
+	Words  []string
+	Near   []string
+	Limit  int
+	Total  int
+	Path   string
+	Reason string
+
+	Native  bool // results come in the provider's form
+	Unloads bool // tools that are not used are hidden again
+	Ungated bool // calls to tools that are not loaded run
+	Partial bool // the reminder may not list every name
 }
 
-// say renders one of the short texts.
-func say(name string, h hint) string {
+// say renders one of the texts in the language that is set.
+func say(name string, h hint) string { return current().say(name, h) }
+
+func (t *texts) say(name string, h hint) string {
 	h.Name = shown(h.Name)
 	var b strings.Builder
-	if err := current().hints.ExecuteTemplate(&b, name, h); err != nil {
+	if err := t.all.ExecuteTemplate(&b, name, h); err != nil {
 		panic(err) // the templates are part of the program; a test renders each
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// metaInfo describes a search tool to the model: the text of the file is its
-// description, and the short text "name.parameter" describes each parameter.
-func metaInfo(file, name string, params map[string]*schema.ParameterInfo) *schema.ToolInfo {
-	t := current()
-	for key, p := range params {
-		p.Desc = say(file+"."+key, hint{})
-	}
-	return &schema.ToolInfo{Name: name, Desc: t.files[file], ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }

@@ -14,50 +14,49 @@ import (
 type search struct {
 	names []string // of select:; nil for a search by words
 	words string   // words, +required ones included
-	limit int      // most results; 0: the default
 }
 
 // String prints a search in the form that parseSearch reads.
 func (s search) String() string {
 	if s.names != nil {
-		return "select:" + strings.Join(s.names, ",")
+		return selectPrefix + strings.Join(s.names, ",")
 	}
 	return s.words
 }
 
 const selectPrefix = "select:"
 
-// maxNames is the most names that one select: may hold; a model has no use for more, and
-// each becomes part of every later request.
-const maxNames = 100
-
 // parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
-// separated by commas or white space, and repeated.
-func parseSearch(text string) search {
-	if list, ok := selectList(text); ok {
-		return search{names: splitNames(list)}
-	}
-	return search{words: strings.TrimSpace(text)}
-}
-
-// selectList is what a query has behind "select:".
-func selectList(text string) (list string, ok bool) {
+// separated by commas or white space, and repeated. A name that is known stays whole,
+// whatever stands in it.
+func parseSearch(text string, known func(string) bool) search {
 	text = strings.TrimSpace(text)
 	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
-		return "", false
+		return search{words: text}
 	}
-	return text[len(selectPrefix):], true
+	return search{names: splitNames(text[len(selectPrefix):], known)}
 }
 
-// splitNames splits a list of names. The result is not nil.
-func splitNames(list string) []string {
+// splitNames splits a list of names. The result is not nil, and holds each name once.
+func splitNames(list string, known func(string) bool) []string {
+	if name := strings.TrimSpace(list); known(name) {
+		return []string{name}
+	}
 	names := []string{}
 	seen := map[string]bool{}
-	for _, part := range strings.FieldsFunc(list, isListSeparator) {
-		name := strings.TrimFunc(part, isQuote)
+	add := func(name string) {
 		if name != "" && !seen[name] {
 			seen[name] = true
 			names = append(names, name)
+		}
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); known(part) {
+			add(part)
+			continue
+		}
+		for _, word := range strings.FieldsFunc(part, isListSeparator) {
+			add(strings.TrimFunc(word, isQuote))
 		}
 	}
 	return names

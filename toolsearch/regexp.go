@@ -26,19 +26,17 @@ type selectedAnswer struct {
 
 func (g *group) regexpTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: searchToolName,
-		info: func() *schema.ToolInfo {
-			return metaInfo("tool_search_regexp", searchToolName, map[string]*schema.ParameterInfo{
-				"regex_pattern": {Type: schema.String, Required: true},
-			})
+		group: g, name: searchToolName, text: "tool_search_regexp",
+		params: func() map[string]*schema.ParameterInfo {
+			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := first(a.texts("regex_pattern", "pattern", "regex", "query"))
-			names, reason := r.matchNames(ctx, pattern)
+			names, note := r.matchNames(ctx, pattern)
 			if names == nil {
 				names = []string{}
 			}
-			return encode(selectedAnswer{names, reason}), ctx.Err()
+			return encode(selectedAnswer{names, note}), ctx.Err()
 		},
 	}}
 }
@@ -61,8 +59,8 @@ func (r *run) matchNames(ctx context.Context, pattern string) (names []string, n
 		if !re.MatchString(e.info.Name) || !r.loadable(ctx, e) {
 			continue
 		}
-		if len(names) == maxResultsCap {
-			note = say("cut", hint{Limit: maxResultsCap})
+		if most := r.group.mostResults(); len(names) == most {
+			note = say("cut-results", hint{Limit: most})
 			break
 		}
 		names = append(names, e.info.Name)
@@ -70,8 +68,20 @@ func (r *run) matchNames(ctx context.Context, pattern string) (names []string, n
 	if len(names) == 0 {
 		note = say("no-name-matches", hint{Near: r.suggest(ctx, wordsOf(pattern), r.loadable)})
 	}
-	r.group.emit(ctx, Event{Kind: EventSearch, Query: pattern, Tools: names, Duration: time.Since(start), CallID: compose.GetToolCallID(ctx)})
+	r.group.emit(ctx, Event{
+		Kind: EventSearch, Query: pattern, Tools: names, Results: unranked(names),
+		Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
+	})
 	return names, note
+}
+
+// unranked are results without scores.
+func unranked(names []string) []Result {
+	out := make([]Result, len(names))
+	for i, n := range names {
+		out[i].Name = n
+	}
+	return out
 }
 
 var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)

@@ -117,6 +117,7 @@ type run struct {
 
 	mu       sync.Mutex
 	visible  []string // names of hidden tools that the model sees; nil before the first model call
+	adrift   bool     // the run has no state of Eino's to keep values in
 	reserved map[string]bool
 	stored   map[string]string
 }
@@ -152,12 +153,17 @@ func (r *run) sees(ctx context.Context, name string) bool {
 
 func (r *run) visibleNow(ctx context.Context) (names []string, known bool) {
 	r.mu.Lock()
-	names = r.visible
+	names, adrift := r.visible, r.adrift
 	r.mu.Unlock()
-	if names != nil {
-		return names, true
+	if names != nil || adrift {
+		return names, names != nil
 	}
 	v, ok, err := adk.GetRunLocalValue(ctx, visibleKey)
+	if err != nil {
+		r.mu.Lock()
+		r.adrift = true
+		r.mu.Unlock()
+	}
 	if err != nil || !ok {
 		return nil, false
 	}

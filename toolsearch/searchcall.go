@@ -9,6 +9,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/cloudwego/eino/callbacks"
+	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 )
@@ -26,22 +28,14 @@ type describedAnswer struct {
 
 func (g *group) searchCallTools() []*metaTool {
 	return []*metaTool{
+		{group: g, name: searchToolName, text: "tool_search_call", params: queryParams, answer: describeTools},
 		{
-			group: g, name: searchToolName, answer: describeTools,
-			info: func() *schema.ToolInfo {
-				return metaInfo("tool_search_call", searchToolName, map[string]*schema.ParameterInfo{
-					"query":       {Type: schema.String, Required: true},
-					"max_results": {Type: schema.Integer},
-				})
-			},
-		},
-		{
-			group: g, name: callToolName,
-			info: func() *schema.ToolInfo {
-				return metaInfo("call_tool", callToolName, map[string]*schema.ParameterInfo{
+			group: g, name: callToolName, text: "call_tool",
+			params: func() map[string]*schema.ParameterInfo {
+				return map[string]*schema.ParameterInfo{
 					"name":      {Type: schema.String, Required: true},
 					"arguments": {Type: schema.Object, Required: true},
-				})
+				}
 			},
 		},
 	}
@@ -71,7 +65,7 @@ func (g *group) callTool(m *metaTool) tool.BaseTool {
 // proxied is a call that may run, or the answer to one that may not.
 type proxied struct {
 	ctx    context.Context
-	tool   tool.BaseTool
+	tool   tool.BaseTool // nil: answer
 	args   string
 	answer string
 }
@@ -83,15 +77,28 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 	if name == "" {
 		return proxied{answer: say("no-call-name", hint{})}
 	}
-	e, ok := r.group.cat.resolve(name)
-	if !ok || !r.allowed(ctx, e, PhaseLoad) || !r.allowed(ctx, e, PhaseCall) {
+	e := r.group.cat.resolve(name, func(e *entry) bool { return r.callable(ctx, e) })
+	if e == nil {
 		return proxied{answer: r.noSuchTool(ctx, name)}
 	}
-	text, problem := e.fit(a.fields["arguments"], a.raw("arguments"))
+	text, problem := e.fit(a.raw(argumentKeys...))
 	if problem != "" {
 		return proxied{answer: say("bad-arguments", hint{Name: e.info.Name, Reason: problem, Schema: e.parameters()})}
 	}
-	return proxied{ctx: context.WithValue(ctx, proxyKey{}, e), tool: r.toolOf(e), args: text}
+	p := proxied{tool: r.toolOf(e), args: text}
+	typ, _ := components.GetType(p.tool)
+	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e), &callbacks.RunInfo{
+		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
+	})
+	return p
+}
+
+// argumentKeys are what models call the arguments when they do not look.
+var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
+
+// callable reports whether call_tool may run a tool.
+func (r *run) callable(ctx context.Context, e *entry) bool {
+	return r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseCall)
 }
 
 // proxyKey marks a context in which call_tool has let a call through.
@@ -109,11 +116,14 @@ type plainCall struct{ *metaTool }
 
 // InvokableRun runs the named tool.
 func (c plainCall) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	s, err := c.StreamableRun(ctx, args, opts...)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	return joinText(s)
+	p := c.proxy(ctx, args)
+	if p.tool == nil {
+		return p.answer, nil
+	}
+	return p.text(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
@@ -125,18 +135,21 @@ func (c plainCall) StreamableRun(ctx context.Context, args string, opts ...tool.
 	if p.tool == nil {
 		return schema.StreamReaderFromArray([]string{p.answer}), nil
 	}
-	return runPlain(p, opts)
+	return p.textStream(opts)
 }
 
 type enhancedCall struct{ *metaTool }
 
 // InvokableRun runs the named tool.
 func (c enhancedCall) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	s, err := c.StreamableRun(ctx, args, opts...)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return joinResults(s)
+	p := c.proxy(ctx, argumentText(args))
+	if p.tool == nil {
+		return textResult(p.answer), nil
+	}
+	return p.result(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
@@ -148,5 +161,5 @@ func (c enhancedCall) StreamableRun(ctx context.Context, args *schema.ToolArgume
 	if p.tool == nil {
 		return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(p.answer)}), nil
 	}
-	return runEnhanced(p, opts)
+	return p.resultStream(opts)
 }

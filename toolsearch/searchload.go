@@ -39,22 +39,14 @@ type loadAnswer struct {
 
 func (g *group) searchLoadTools() []*metaTool {
 	return []*metaTool{
+		{group: g, name: searchToolsName, text: "search_tools", params: queryParams, answer: searchTools},
 		{
-			group: g, name: searchToolsName, answer: searchTools,
-			info: func() *schema.ToolInfo {
-				return metaInfo("search_tools", searchToolsName, map[string]*schema.ParameterInfo{
-					"query":       {Type: schema.String, Required: true},
-					"max_results": {Type: schema.Integer},
-				})
-			},
-		},
-		{
-			group: g, name: loadToolName, answer: loadTools,
-			info: func() *schema.ToolInfo {
-				return metaInfo("load_tool", loadToolName, map[string]*schema.ParameterInfo{
+			group: g, name: loadToolName, text: "load_tool", answer: loadTools,
+			params: func() map[string]*schema.ParameterInfo {
+				return map[string]*schema.ParameterInfo{
 					"tool_name":  {Type: schema.String},
 					"tool_names": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
-				})
+				}
 			},
 		},
 	}
@@ -71,12 +63,17 @@ func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	var names []string
+	known := r.known(ctx, r.loadable)
 	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
-		names = append(names, r.group.cat.split(text)...)
+		for _, name := range splitNames(text, known) {
+			if !contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
-	var f finding
+	f := finding{sees: r.loadedFunc(ctx)}
 	r.choose(ctx, names, r.loadable, &f)
-	r.markLoaded(ctx, &f)
+	f.markLoaded()
 	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
 	if answer.Loaded == nil {
 		answer.Loaded = []string{}

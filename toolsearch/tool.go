@@ -36,16 +36,46 @@ type metaMarker interface{ groupOf() *group }
 type metaTool struct {
 	group *group
 	name  string
-	// info describes the tool, in the language that is set.
-	info func() *schema.ToolInfo
+	text  string // the text that describes it; texts that start with it describe its parameters
+	// params are its parameters, without their descriptions.
+	params func() map[string]*schema.ParameterInfo
 	// answer is what the model gets. Its only error is the context's.
 	answer func(context.Context, *run, arguments) (string, error)
 }
 
 func (t *metaTool) groupOf() *group { return t.group }
 
-// Info describes the tool.
+// Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
+
+func (t *metaTool) info() *schema.ToolInfo {
+	texts, facts := current(), t.group.facts()
+	params := t.params()
+	for key, p := range params {
+		p.Desc = texts.say(t.text+"."+key, facts)
+	}
+	return &schema.ToolInfo{Name: t.name, Desc: texts.say(t.text, facts), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+}
+
+// queryParams are the parameters of a search by words.
+func queryParams() map[string]*schema.ParameterInfo {
+	return map[string]*schema.ParameterInfo{
+		"query":       {Type: schema.String, Required: true},
+		"max_results": {Type: schema.Integer},
+	}
+}
+
+// facts are what the descriptions of the search tools depend on.
+func (g *group) facts() hint {
+	h := hint{
+		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.contract.native,
+		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
+	}
+	for _, m := range g.members {
+		h.Partial = h.Partial || m.cfg.Filter != nil
+	}
+	return h
+}
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
 func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
@@ -106,16 +136,10 @@ func (g *group) usesMetaName(name string) bool {
 // keywordTools is the search tool of the Keyword protocol.
 func (g *group) keywordTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: searchToolName,
-		info: func() *schema.ToolInfo {
-			return metaInfo("tool_search", searchToolName, map[string]*schema.ParameterInfo{
-				"query":       {Type: schema.String, Required: true},
-				"max_results": {Type: schema.Integer},
-			})
-		},
+		group: g, name: searchToolName, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
-			return r.matches(f), err
+			return r.matches(&f), err
 		},
 	}}
 }
