@@ -39,7 +39,7 @@ func (d *Dir) read(ctx context.Context, req *filesystem.ReadRequest) (string, er
 	}
 	defer f.Close()
 	if !wantsAll(req) {
-		return lines(f, req)
+		return Lines(f, req)
 	}
 	var b strings.Builder
 	b.Grow(int(info.Size()))
@@ -111,7 +111,7 @@ type cleaning struct {
 }
 
 func (c *cleaning) start(dir string) error {
-	name, err := dirName(dir)
+	name, err := DirName(dir)
 	if err != nil {
 		return err
 	}

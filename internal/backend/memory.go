@@ -113,7 +113,7 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 	if wantsAll(req) {
 		return &filesystem.FileContent{Content: f.content}, nil
 	}
-	content, err := lines(strings.NewReader(f.content), req)
+	content, err := Lines(strings.NewReader(f.content), req)
 	return &filesystem.FileContent{Content: content}, err
 }
 
@@ -133,7 +133,7 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 
 // DeleteOlderThan implements [Cleaner].
 func (m *Memory) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
-	below, err := dirName(dir)
+	below, err := DirName(dir)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -42,8 +42,8 @@ func Name(filePath string) (string, error) {
 	return name, nil
 }
 
-// dirName is Name for a directory, where the store itself ("") is one too.
-func dirName(dir string) (string, error) {
+// DirName is Name for a directory, where the store itself ("") is one too.
+func DirName(dir string) (string, error) {
 	if strings.Trim(dir, "/.") == "" && !strings.Contains(dir, "..") {
 		return "", nil
 	}

@@ -56,9 +56,9 @@ func wantsAll(req *filesystem.ReadRequest) bool {
 	return req.Offset <= 1 && req.Limit <= 0
 }
 
-// lines reads the window that req asks for out of a content, in the way that
+// Lines reads the window that req asks for out of a content, in the way that
 // [Reader] describes. It holds no more than the window.
-func lines(content io.Reader, req *filesystem.ReadRequest) (string, error) {
+func Lines(content io.Reader, req *filesystem.ReadRequest) (string, error) {
 	r := bufio.NewReaderSize(content, bufferSize)
 	if ok, err := skipLines(r, req.Offset-1); !ok {
 		return "", err
