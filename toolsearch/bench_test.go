@@ -233,3 +233,66 @@ func BenchmarkBeforeAgent(b *testing.B) {
 		}
 	}
 }
+
+// inRun runs an agent on a history and calls do inside the run, where a handler behind h
+// is asked before the first model call.
+func inRun(b testing.TB, h adk.ChatModelAgentMiddleware, history []*schema.Message, do func(context.Context, *adk.ChatModelAgentState, *adk.ModelContext)) {
+	agent := adktest.Agent[*schema.Message]{
+		Model: adktest.Script[*schema.Message](), Tools: []tool.BaseTool{adktest.Simple("own", "A tool that is always there")},
+		Handlers: adktest.Handlers[*schema.Message](h, &insider{do: do}),
+	}
+	require.NoError(b, agent.Run(context.Background(), history).Err)
+}
+
+type insider struct {
+	adk.BaseChatModelAgentMiddleware
+	do func(context.Context, *adk.ChatModelAgentState, *adk.ModelContext)
+}
+
+func (i *insider) BeforeModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
+	i.do(ctx, state, mc)
+	return ctx, state, nil
+}
+
+// benchConversation has n messages, of which every ninth is the result of a search.
+func benchConversation(n int, names []string) []*schema.Message {
+	msgs := []*schema.Message{schema.UserMessage("hello")}
+	for i := 1; len(msgs) < n; i++ {
+		id := fmt.Sprint("call", i)
+		switch i % 9 {
+		case 1:
+			msgs = append(msgs, adktest.Assistant[*schema.Message]("", adktest.ToolCall{ID: id, Name: "tool_search", Args: `{"query":"weather"}`}))
+		case 2:
+			found := fmt.Sprintf(`{"matches":[%q,%q]}`, names[i%len(names)], names[(i+1)%len(names)])
+			msgs = append(msgs, adktest.Result[*schema.Message](fmt.Sprint("call", i-1), "tool_search", found))
+		case 3, 5, 7:
+			msgs = append(msgs, adktest.Assistant[*schema.Message]("", adktest.ToolCall{ID: id, Name: "own", Args: `{"value":"x"}`}))
+		default:
+			msgs = append(msgs, adktest.Result[*schema.Message](fmt.Sprint("call", i-1), "own", "a result of some length, as tools return it"))
+		}
+	}
+	return msgs
+}
+
+// BenchmarkHook is what the middleware adds to a model call in the middle of a run.
+func BenchmarkHook(b *testing.B) {
+	tools := benchTools(1_000)
+	names, _ := benchNames(1_000)
+	for _, n := range []int{10, 100, 1_000} {
+		history := benchConversation(n, names)
+		for _, m := range makers {
+			b.Run(fmt.Sprintf("messages=%d/%s", n, m.side), func(b *testing.B) {
+				h := must(m.make(context.Background(), tools))
+				inRun(b, h, history, func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+					b.ReportAllocs()
+					for b.Loop() {
+						var err error
+						if _, state, err = h.BeforeModelRewriteState(ctx, state, mc); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			})
+		}
+	}
+}

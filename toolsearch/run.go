@@ -25,6 +25,7 @@ type group struct {
 	owned   map[*settings][]*entry // tools that the agent's own list gave up
 	owners  map[*entry]*settings   // entries of members other than the first
 	twice   problems               // names that several members gave a tool
+	steady  bool                   // what is visible depends on the messages alone
 
 	reminderOnce sync.Once
 	reminderText string
@@ -85,9 +86,10 @@ func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*
 		}
 	}
 	return lead.joined.get(key.String(), func() (*group, error) {
-		g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}}
+		g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, steady: lead.cfg.UnloadAfter == 0}
 		var all []*entry
 		for _, m := range members {
+			g.steady = g.steady && m.cfg.Filter == nil
 			mine := append(append([]*entry(nil), m.entries...), owned[m]...)
 			for _, e := range mine {
 				if m != lead {
@@ -114,6 +116,7 @@ type run struct {
 	tools    map[*entry]tool.BaseTool // guards of the own tools that are hidden in this run
 	memory   any                      // *memory[M]: what the messages said so far
 	verdicts verdicts
+	decided  decision // of the last model call
 
 	mu       sync.Mutex
 	visible  []string // names of hidden tools that the model sees; nil before the first model call

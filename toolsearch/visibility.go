@@ -30,15 +30,40 @@ func (s showing) has(name string) bool { return slices.Contains(s.names, name) }
 
 // decide chooses the hidden tools that a model call shows.
 func (r *run) decide(ctx context.Context, v *evidence) showing {
-	before, idle, known := r.lastVisible(ctx)
-	show := r.loaded(ctx, v, before, idle)
+	before, known := r.visibleNow(ctx)
+	if known && r.decided.holds(before, v.order) {
+		r.mu.Lock()
+		r.reserved = nil
+		r.mu.Unlock()
+		return r.decided.showing
+	}
+	show := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
 	names := make([]string, len(show))
 	for i, s := range show {
 		names[i] = s.entry.info.Name
 	}
 	r.tell(ctx, before, names)
 	r.remember(ctx, before, show, names, known)
+	if r.group.steady {
+		r.decided = decision{showing{show, names, true}, v.order}
+	}
 	return showing{show, names, known}
+}
+
+// decision is what the last model call showed, and what it was decided from.
+type decision struct {
+	showing
+	order []string
+}
+
+// holds reports whether nothing is new since. Both lists only ever grow or are made anew,
+// so that a list which is the same in memory is the same.
+func (d decision) holds(before, order []string) bool {
+	return d.names != nil && isSame(before, d.names) && isSame(order, d.order)
+}
+
+func isSame(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // reveal sets the tool lists of a model call: the agent's own tools as they are, then the
@@ -90,19 +115,17 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 	return show
 }
 
-// lastVisible is what the last model call of this run showed.
-func (r *run) lastVisible(ctx context.Context) (names []string, idle []int, known bool) {
-	names, known = r.visibleNow(ctx)
-	if r.group.cfg.UnloadAfter == 0 {
-		return names, make([]int, len(names)), known
+// lastIdle is how long the n tools of the last model call had not been used by then.
+func (r *run) lastIdle(ctx context.Context, n int) (idle []int) {
+	if r.group.cfg.UnloadAfter > 0 {
+		if value, ok, err := adk.GetRunLocalValue(ctx, idleKey); err == nil && ok {
+			idle, _ = value.([]int)
+		}
 	}
-	if value, ok, err := adk.GetRunLocalValue(ctx, idleKey); err == nil && ok {
-		idle, _ = value.([]int)
+	if len(idle) < n {
+		idle = append(slices.Clone(idle), make([]int, n-len(idle))...)
 	}
-	if len(idle) < len(names) {
-		idle = append(slices.Clone(idle), make([]int, len(names)-len(idle))...)
-	}
-	return names, idle, known
+	return idle
 }
 
 // remember keeps what this model call shows for the gate, and for a resume.
