@@ -79,14 +79,25 @@ func (f *finding) cut(text string, limit int) {
 // usable decides whether a tool may be in the finding, beyond being found.
 type usable func(context.Context, *entry) bool
 
-// find runs the queries of one call. Its only error is the context's.
+// find runs the queries of one call, and tells of it. Its only error is the context's.
 func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
 	start := time.Now()
+	f, err := r.look(ctx, queries, limit, ok)
+	if err == nil && r.group.cfg.OnEvent != nil {
+		r.group.emit(ctx, Event{
+			Kind: EventSearch, Query: strings.Join(queries, "\n"), Tools: f.names(), Results: f.results(),
+			Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
+		})
+	}
+	return f, err
+}
+
+// look runs the queries of one call. Its only error is the context's.
+func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
 	f := finding{sees: r.loadedFunc(ctx)}
 	if limit <= 0 {
 		limit = r.group.cfg.MaxResults
 	}
-	asked := queries
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
 		f.cut("cut-queries", maxQueries)
@@ -97,12 +108,6 @@ func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) 
 		}
 	}
 	f.markLoaded()
-	if r.group.cfg.OnEvent != nil {
-		r.group.emit(ctx, Event{
-			Kind: EventSearch, Query: strings.Join(asked, "\n"), Tools: f.names(), Results: f.results(),
-			Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
-		})
-	}
 	return f, nil
 }
 

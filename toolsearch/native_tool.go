@@ -78,7 +78,7 @@ func (r *run) reserve(ctx context.Context, list []found) []found {
 // a result has no room for it.
 func (r *run) emptyNote(ctx context.Context, c *call) string {
 	a := decodeArguments(c.args)
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
+	f, err := r.look(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}

@@ -95,11 +95,10 @@ func (t *metaTool) run(ctx context.Context) *run {
 
 func appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
 	for _, m := range metas {
-		if !m.group.contract.clientRuns {
-			continue // the provider searches by itself
-		}
+		// Where the provider searches, the tool is not shown; a model that copies an older
+		// call of it from the history gets an answer all the same.
 		switch {
-		case m.group.contract.native:
+		case m.group.contract.native && m.group.contract.clientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == callToolName:
 			tools = append(tools, m.group.callTool(m))
