@@ -39,11 +39,7 @@ func (v *evidence) add(msg view, r *run) {
 	v.native = v.native || msg.hosted
 	for _, c := range msg.calls {
 		v.native = v.native || c.marked
-		name := c.name
-		if name == callToolName {
-			name = first(decodeArguments(c.args).texts("name"))
-		}
-		v.touch(name, r)
+		v.touch(r.calledTool(c), r)
 	}
 	for _, res := range msg.results {
 		v.addResult(res, r)
@@ -67,10 +63,10 @@ func (v *evidence) addResult(res result, r *run) {
 			res.name = c.name
 		}
 	}
-	meta := isMetaTool(res.name)
-	if !meta && (r.own[res.name] || r.group.cat.byName[res.name] != nil) {
+	if r.own[res.name] || r.group.cat.byName[res.name] != nil {
 		return
 	}
+	meta := isMetaTool(res.name)
 	// What is left is the result of a search tool, under its name or an alias of it.
 	for _, name := range loadedBy(res.text, meta) {
 		v.touch(name, r)
@@ -86,6 +82,20 @@ func (s *set) add(name string) {
 		*s = set{}
 	}
 	(*s)[name] = true
+}
+
+// calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
+// and an alias is known from the call that reached the tool.
+func (r *run) calledTool(c call) string {
+	if r.group.cat.byName[c.name] != nil || r.own[c.name] {
+		return c.name
+	}
+	if c.name == callToolName {
+		return first(decodeArguments(c.args).texts("name"))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reached[c.id]
 }
 
 func (v *evidence) callOf(id string) *call {

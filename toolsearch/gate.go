@@ -22,7 +22,8 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	if !r.allowed(ctx, e, PhaseCall) {
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	if r.ungated() || ctx.Value(proxyKey{}) == e || r.sees(ctx, e.info.Name) {
+	r.reach(compose.GetToolCallID(ctx), e.info.Name)
+	if r.ungated() || ctx.Value(proxyKey{}) == e || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
 		return "", false
 	}
 	if !r.allowed(ctx, e, PhaseLoad) || !r.allowed(ctx, e, PhaseActive) {

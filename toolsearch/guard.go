@@ -76,6 +76,9 @@ func (g *guard) IsCallbacksEnabled() bool { return true }
 // original is the tool as the user gave it.
 func (g *guard) original() tool.BaseTool { return g.inner }
 
+// hidden is what the tool is in the catalogue of the group that hid it.
+func (g *guard) hidden() *entry { return g.e }
+
 // isEnhanced reports whether a hidden tool returns more than text.
 func isEnhanced(t tool.BaseTool) bool {
 	switch t.(type) {

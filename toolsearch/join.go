@@ -25,7 +25,7 @@ type ownTool struct {
 
 // join adds an instance to a run. A nil run means that there is nothing to do.
 func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run, *adk.ChatModelAgentContext, error) {
-	old := groupIn(rc.Tools)
+	old := groupIn(ctx, rc.Tools)
 	members := []*settings{s}
 	if old != nil {
 		if old.has(s) {
@@ -47,7 +47,7 @@ func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run
 	if err := clashes(g, own, deferred); err != nil {
 		return nil, nil, err
 	}
-	r := &run{group: g, own: map[string]bool{}}
+	r := &run{group: g, own: map[string]bool{}, direct: rc.ReturnDirectly}
 	for _, o := range own {
 		r.own[o.info.Name] = true
 	}
@@ -70,11 +70,18 @@ func (s *settings) agreesWith(lead *settings) error {
 	return nil
 }
 
-// groupIn finds the group that an earlier instance made for this run.
-func groupIn(tools []tool.BaseTool) *group {
+// groupIn finds the group that an earlier instance made for this run: from a search tool,
+// or, where the provider searches, from a hidden tool of the run that the context carries.
+func groupIn(ctx context.Context, tools []tool.BaseTool) *group {
+	r := runOf(ctx)
 	for _, t := range tools {
-		if m, ok := t.(metaMarker); ok {
-			return m.groupOf()
+		switch t := t.(type) {
+		case metaMarker:
+			return t.groupOf()
+		case guarded:
+			if e := t.hidden(); r != nil && r.group.cat.byName[e.info.Name] == e {
+				return r.group
+			}
 		}
 	}
 	return nil
@@ -197,7 +204,9 @@ func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) [
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = r.guardOwn(d)
+			t = r.guardOwn(d.tool, d.info.Name)
+		} else if g, ok := t.(guarded); ok && r.group.isOwned(g.hidden().info.Name) {
+			t = r.guardOwn(g.original(), g.hidden().info.Name) // the group is another one now
 		}
 		next = append(next, t)
 	}
@@ -210,12 +219,24 @@ func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) [
 	return next
 }
 
+// isOwned reports whether a hidden tool was one of the agent's own.
+func (g *group) isOwned(name string) bool {
+	for _, entries := range g.owned {
+		for _, e := range entries {
+			if e.info.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // guardOwn guards this run's instance of an own tool; the group may be of another run.
-func (r *run) guardOwn(o ownTool) tool.BaseTool {
-	e := r.group.cat.byName[o.info.Name]
-	guard, err := guardTool(o.tool, e)
+func (r *run) guardOwn(own tool.BaseTool, name string) tool.BaseTool {
+	e := r.group.cat.byName[name]
+	guard, err := guardTool(own, e)
 	if err != nil {
-		return o.tool // newEntry has refused it before
+		return own // newEntry has refused it before
 	}
 	if r.tools == nil {
 		r.tools = map[*entry]tool.BaseTool{}
@@ -225,7 +246,10 @@ func (r *run) guardOwn(o ownTool) tool.BaseTool {
 }
 
 // guarded is a tool that is hidden already.
-type guarded interface{ original() tool.BaseTool }
+type guarded interface {
+	original() tool.BaseTool
+	hidden() *entry
+}
 
 func unwrap(t tool.BaseTool) tool.BaseTool {
 	if g, ok := t.(guarded); ok {

@@ -112,9 +112,11 @@ func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*
 // tool calls; nothing that must survive a checkpoint lives in it.
 type run struct {
 	group    *group
-	own      map[string]bool          // names of the agent's own tools that stay visible
+	own      map[string]bool          // names of the agent's own tools
+	direct   map[string]bool          // tools whose result ends the run; Eino's own map
 	tools    map[*entry]tool.BaseTool // guards of the own tools that are hidden in this run
 	memory   any                      // *memory[M]: what the messages said so far
+	last     any                      // the state that the last hook returned
 	verdicts verdicts
 	decided  decision // of the last model call
 
@@ -123,6 +125,7 @@ type run struct {
 	adrift   bool     // the run has no state of Eino's to keep values in
 	reserved map[string]bool
 	stored   map[string]string
+	reached  map[string]string // call id -> hidden tool: the call may bear another name
 }
 
 type runKey struct{}
@@ -138,6 +141,19 @@ const (
 	visibleKey = "__leanctx_toolsearch_visible__"
 	idleKey    = "__leanctx_toolsearch_idle__"
 )
+
+// reach notes which tool a call reached. A call without an id cannot be told from others.
+func (r *run) reach(callID, name string) {
+	if callID == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reached == nil {
+		r.reached = map[string]string{}
+	}
+	r.reached[callID] = name
+}
 
 // sees reports whether the model saw a tool in its last call. Where nothing is known,
 // as after a resume from a checkpoint of Eino's own package, it says yes.

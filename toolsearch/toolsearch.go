@@ -58,7 +58,7 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	r := m.run(ctx)
-	if state == nil || r == nil {
+	if state == nil || r == nil || r.last == any(state) { // an instance that is there twice
 		return ctx, state, nil
 	}
 	r.verdicts.forget()
@@ -74,14 +74,20 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	next.Messages = mem.withReminder(next.Messages, r.reminder(ctx))
 	mem.read(next.Messages, r)
 	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
+	r.last = &next
 	return ctx, &next, nil
 }
 
-// AfterModelRewriteState takes the deferred tools out of the state again, so that they do
-// not become part of every checkpoint. They are put back before each model call.
+// AfterModelRewriteState notes which tools other handlers showed, and takes the deferred
+// ones out of the state again, so that they do not become part of every checkpoint. They
+// are put back before each model call.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	r := m.run(ctx)
-	if state == nil || r == nil || !r.group.contract.deferAll {
+	if state == nil || r == nil {
+		return ctx, state, nil
+	}
+	r.alsoShown(ctx, state.ToolInfos)
+	if !r.group.contract.deferAll {
 		return ctx, state, nil
 	}
 	next := *state
@@ -89,8 +95,9 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	return ctx, &next, nil
 }
 
-// run is the run that this instance leads; nil if another instance does. Without a
-// BeforeAgent before it, as when hooks are called by hand, it is a run of its own.
+// run is the run that this instance leads; nil if another instance does, or if there is
+// nothing to hide. Without a BeforeAgent before it, as when hooks are called by hand, it is
+// a run of its own.
 func (m *middleware[M]) run(ctx context.Context) *run {
 	r := runOf(ctx)
 	if r != nil && r.group.has(m.settings) {
@@ -102,7 +109,7 @@ func (m *middleware[M]) run(ctx context.Context) *run {
 		}
 	}
 	g, err := joinGroup(ctx, []*settings{m.settings}, nil)
-	if err != nil {
+	if err != nil || len(g.cat.entries) == 0 {
 		return nil
 	}
 	return &run{group: g, memory: &memory[M]{codec: m.codec}}

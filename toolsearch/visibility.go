@@ -24,6 +24,7 @@ type showing struct {
 	tools []shownTool
 	names []string
 	known bool // it follows on another model call of this run
+	gone  set  // tools that the model saw before a resume, and that are no more
 }
 
 func (s showing) has(name string) bool { return slices.Contains(s.names, name) }
@@ -42,12 +43,33 @@ func (r *run) decide(ctx context.Context, v *evidence) showing {
 	for i, s := range show {
 		names[i] = s.entry.info.Name
 	}
+	s := showing{tools: show, names: names, known: r.called()}
+	if !s.known {
+		s.gone = r.vanished(before)
+	}
 	r.tell(ctx, before, names)
 	r.remember(ctx, before, show, names, known)
 	if r.group.steady {
-		r.decided = decision{showing{show, names, true}, v.order}
+		r.decided = decision{showing{tools: show, names: names, known: true}, v.order}
 	}
-	return showing{show, names, known}
+	return s
+}
+
+// called reports whether there was a model call before, other than before a resume.
+func (r *run) called() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.visible != nil
+}
+
+// vanished are those of the tools that the model saw which do not exist any more.
+func (r *run) vanished(names []string) (gone set) {
+	for _, name := range names {
+		if r.group.cat.byName[name] == nil && !r.own[name] {
+			gone.add(name)
+		}
+	}
+	return gone
 }
 
 // decision is what the last model call showed, and what it was decided from.
@@ -72,14 +94,14 @@ func isSame(a, b []string) bool {
 func (r *run) reveal(ctx context.Context, v *evidence, show showing, infos, deferred *[]*schema.ToolInfo) {
 	if r.group.contract.native {
 		plain := r.plainly(v, show)
-		*infos = r.list(*infos, plain, show.known)
+		*infos = r.list(*infos, showing{tools: plain, known: show.known, gone: show.gone})
 		if r.group.contract.deferAll {
 			*deferred = r.deferred(ctx, *deferred, v, plain)
 		}
 		return
 	}
-	if !r.shows(*infos, show.names) {
-		*infos = r.list(*infos, show.tools, show.known)
+	if !show.known || !r.shows(*infos, show.names) {
+		*infos = r.list(*infos, show)
 	}
 }
 
@@ -146,6 +168,28 @@ func (r *run) remember(ctx context.Context, before []string, show []shownTool, n
 	}
 }
 
+// alsoShown adds those hidden tools that a later handler showed in this model call: the
+// model has seen them, so that it may call them, and they stay.
+func (r *run) alsoShown(ctx context.Context, infos []*schema.ToolInfo) {
+	before, known := r.visibleNow(ctx)
+	if r.group.contract.native || !known {
+		return
+	}
+	names := before
+	for _, t := range infos {
+		if t != nil && r.group.cat.byName[t.Name] != nil && !slices.Contains(before, t.Name) {
+			names = append(slices.Clip(names), t.Name)
+		}
+	}
+	if len(names) == len(before) {
+		return
+	}
+	r.mu.Lock()
+	r.visible = names
+	r.mu.Unlock()
+	_ = adk.SetRunLocalValue(ctx, visibleKey, names)
+}
+
 // tell reports what became visible and what is hidden again.
 func (r *run) tell(ctx context.Context, before, now []string) {
 	if r.group.cfg.OnEvent == nil || slices.Equal(before, now) {
@@ -192,17 +236,18 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 
 // list makes the tool list anew. Loaded tools are copies, so that a handler that edits
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
-func (r *run) list(infos []*schema.ToolInfo, show []shownTool, known bool) []*schema.ToolInfo {
-	next := r.ownInfos(infos)
+// A copy from before a resume is not: the tool may have changed.
+func (r *run) list(infos []*schema.ToolInfo, show showing) []*schema.ToolInfo {
+	next := r.ownInfos(infos, show.gone)
 	kept := map[string]*schema.ToolInfo{}
-	if known {
+	if show.known {
 		for _, t := range infos {
 			if t != nil && r.group.cat.byName[t.Name] != nil && r.group.cat.byName[t.Name].info != t {
 				kept[t.Name] = t
 			}
 		}
 	}
-	for _, s := range show {
+	for _, s := range show.tools {
 		if t := kept[s.entry.info.Name]; t != nil {
 			next = append(next, t)
 			continue
@@ -215,13 +260,12 @@ func (r *run) list(infos []*schema.ToolInfo, show []shownTool, known bool) []*sc
 
 // ownInfos are the tools of a list that are not hidden ones. Never nil: Eino replaces a
 // nil list by the list of all tools. In native mode the search tool is not one either.
-func (r *run) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
+func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
-		if t == nil || r.group.cat.byName[t.Name] != nil || r.group.contract.native && isMetaTool(t.Name) {
-			continue
+		if t != nil && r.group.cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group.contract.native && t.Name == searchToolName) {
+			next = append(next, t)
 		}
-		next = append(next, t)
 	}
 	return next
 }

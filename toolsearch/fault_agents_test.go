@@ -1,0 +1,208 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// This file runs agents in which something else has a hand in the tools as well.
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// with makes our middleware of a Config.
+func with[M adk.MessageType](t testing.TB, c *toolsearch.Config) adk.TypedChatModelAgentMiddleware[M] {
+	t.Helper()
+	h, err := toolsearch.NewTyped[M](context.Background(), c)
+	require.NoError(t, err)
+	return h
+}
+
+func TestX05_AnAliasOfADynamicToolDoesNotPassTheGate(t *testing.T) {
+	bothSides(t, aliasAtGate[*schema.Message], aliasAtGate[*schema.AgenticMessage])
+}
+
+func aliasAtGate[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	play := func(s side[M]) trial[M] {
+		tr := s.runAgent(aliased(s.mustBuild(t, simples("get_weather")...), "get_weather", "wx"), ask[M](), adktest.Do(callOf("1", "wx")), adktest.Do(callOf("2", "wx")))
+		require.NoError(t, tr.Err)
+		return tr
+	}
+	require.Contains(t, play(eino).result("1"), "echo")
+	o := play(ours)
+	require.Contains(t, o.result("1"), `Call "get_weather" again`)
+	require.Equal(t, []string{"own", "tool_search", "get_weather"}, o.wires[1].ToolNames, "it is loaded, as the model was told")
+	require.Contains(t, o.result("2"), "echo")
+}
+
+// A run that the model calls a tool of under an alias only keeps it in use.
+func TestX05_ACallUnderAnAliasIsAUse(t *testing.T) {
+	adktest.Both(t, aliasIsUse[*schema.Message], aliasIsUse[*schema.AgenticMessage])
+}
+
+func aliasIsUse[M adk.MessageType](t *testing.T, streaming bool) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("get_weather", "send_mail"), UnloadAfter: 2})
+	turns := []adktest.Turn{adktest.Do(searchFor("0", "select:get_weather,send_mail"))}
+	for _, id := range []string{"1", "2", "3", "4"} {
+		turns = append(turns, adktest.Do(callOf(id, "wx")))
+	}
+	tr := ourSide[M](streaming).runAgent(aliased(h, "get_weather", "wx"), ask[M](), turns...)
+	require.NoError(t, tr.Err)
+	require.Equal(t, []string{"own", "tool_search", "get_weather"}, tr.wires[5].ToolNames)
+	require.Contains(t, tr.result("4"), "echo")
+}
+
+func TestOwnToolsMayBearTheNamesOfOtherProtocols(t *testing.T) {
+	bothSides(t, ownProtocolNames[*schema.Message], ownProtocolNames[*schema.AgenticMessage])
+}
+
+func ownProtocolNames[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	answer := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"]}`, nil })
+	turns := []adktest.Turn{adktest.Do(callOf("1", "load_tool"), adktest.ToolCall{ID: "2", Name: "call_tool", Args: `{"name":"a1"}`})}
+	for _, s := range []side[M]{eino, ours} {
+		tr := s.run(ask[M](), append(simples("call_tool"), answer), turns, s.mustBuild(t, simples("a1")...))
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:call_tool,load_tool,tool_search 1:call_tool,load_tool,tool_search", tr.tools(), s.name)
+		native := s.run(ask[M](), append(simples("call_tool"), answer), turns, s.mustBuildNative(t, simples("a1")...))
+		require.NoError(t, native.Err)
+		require.Equal(t, "0:call_tool,load_tool deferred:a1 1:call_tool,load_tool deferred:a1", native.tools(), s.name)
+	}
+}
+
+func TestAToolThatAnotherHandlerShowsCanBeCalled(t *testing.T) {
+	bothSides(t, shownByAnother[*schema.Message], shownByAnother[*schema.AgenticMessage])
+}
+
+func shownByAnother[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	for _, s := range []side[M]{eino, ours} {
+		first := true
+		show := rewriting[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+			if first {
+				state.ToolInfos = append(state.ToolInfos, &schema.ToolInfo{Name: "a1", Desc: "shown by another"})
+			}
+			first = false
+		}}
+		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "a1")), adktest.Do(callOf("2", "a1"))}, s.mustBuild(t, simples("a1", "a2")...), show)
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:tool_search,a1 1:tool_search,a1 2:tool_search,a1", tr.tools(), s.name)
+		require.Contains(t, tr.result("1"), "echo", s.name)
+		require.Equal(t, "shown by another", tr.wires[2].Tools[1].Desc, s.name)
+	}
+}
+
+// The gate's answer to a tool that returns directly would be the answer of the agent.
+func TestAToolThatReturnsDirectlyIsNotGated(t *testing.T) {
+	bothSides(t, returnsDirectly[*schema.Message], returnsDirectly[*schema.AgenticMessage])
+}
+
+func returnsDirectly[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	for _, s := range []side[M]{eino, ours} {
+		a := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simples("a1")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+			c.ToolsConfig.ReturnDirectly = map[string]bool{"a1": true}
+		}}
+		tr := s.runAgent(a, ask[M](), adktest.Do(callOf("1", "a1")))
+		require.NoError(t, tr.Err)
+		require.Equal(t, `echo {"value":"x"}`, tr.Answer(), s.name)
+	}
+}
+
+func TestTwoInstancesHideOwnToolsInManyRuns(t *testing.T) {
+	adktest.Both(t, twoHideOwn[*schema.Message], twoHideOwn[*schema.AgenticMessage])
+}
+
+func twoHideOwn[M adk.MessageType](t *testing.T, streaming bool) {
+	s := ourSide[M](streaming)
+	a := with[M](t, &toolsearch.Config{SearchableTools: []string{"o1"}, Protocol: toolsearch.SearchCall})
+	b := with[M](t, &toolsearch.Config{SearchableTools: []string{"o2"}, Protocol: toolsearch.SearchCall})
+	agentRun := func(answer string) {
+		own := func(name string) tool.BaseTool {
+			return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "of its agent"}, func(context.Context, string) (string, error) { return name + " " + answer, nil })
+		}
+		call := func(id, name string) adktest.ToolCall {
+			return adktest.ToolCall{ID: id, Name: "call_tool", Args: `{"name":"` + name + `"}`}
+		}
+		tr := s.run(ask[M](), []tool.BaseTool{own("o1"), own("o2")}, []adktest.Turn{adktest.Do(call("1", "o1"), call("2", "o2"), callOf("3", "o1"))}, a, b)
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:tool_search,call_tool 1:tool_search,call_tool", tr.tools())
+		require.Equal(t, "o1 "+answer, tr.result("1"))
+		require.Equal(t, "o2 "+answer, tr.result("2"))
+		require.Contains(t, tr.result("3"), "did not run")
+	}
+	agentRun("of the first run")
+	agentRun("of the second run")
+	// Runs of other agents push the groups of this one out of the memory.
+	var wait sync.WaitGroup
+	for i := range 40 {
+		wait.Go(func() {
+			own := append(simples("o1", "o2"), simples(numbered(i)...)...)
+			own[0] = adktest.Simple("o1", strings.Repeat("x", i))
+			tr := s.run(ask[M](), own, []adktest.Turn{adktest.Do(callOf("1", "o1"))}, a, b)
+			if tr.Err != nil || !strings.Contains(tr.result("1"), "did not run") {
+				t.Error(tr.text())
+			}
+		})
+	}
+	wait.Wait()
+	agentRun("of the last run")
+}
+
+func TestTwoInstancesOfAHostedSearchAreOne(t *testing.T) {
+	adktest.Both(t, twoHosted[*schema.Message](toolsearch.ClaudeHosted), twoHosted[*schema.AgenticMessage](toolsearch.OpenAIHosted))
+}
+
+func twoHosted[M adk.MessageType](c toolsearch.Contract) func(*testing.T, bool) {
+	return func(t *testing.T, streaming bool) {
+		a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), UseModelToolSearch: true, Native: c})
+		b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1"), UseModelToolSearch: true, Native: c})
+		tr := ourSide[M](streaming).run(ask[M](), simples("own"), nil, a, b)
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:own deferred:a1,b1", tr.tools())
+		require.Equal(t, "1 reminder: a1,b1", announced(tr.wires[0]))
+	}
+}
+
+func TestAnInstanceWithNothingToHideTouchesNothing(t *testing.T) {
+	adktest.Both(t, nothingToHide[*schema.Message], nothingToHide[*schema.AgenticMessage])
+}
+
+func nothingToHide[M adk.MessageType](t *testing.T, streaming bool) {
+	s := ourSide[M](streaming)
+	idle := with[M](t, &toolsearch.Config{DeferMarkedTools: true})
+	require.Equal(t, "0:own", s.run(ask[M](), simples("own"), nil, idle).tools())
+	_, text := reminders(s.run(ask[M](), nil, nil, s.mustBuild(t, simples("a1")...)).wires[0])
+	history := []M{adktest.User[M](text), adktest.User[M]("please")}
+	require.Equal(t, 2, len(s.run(history, simples("own"), nil, idle).wires[0].Messages), "what looks like a reminder is not its own")
+	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{idle, s.mustBuild(t, simples("a1")...)}, {s.mustBuild(t, simples("a1")...), idle}} {
+		tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, handlers...)
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:own,tool_search 1:own,tool_search,a1", tr.tools())
+		require.Equal(t, "1 reminder: a1", announced(tr.wires[1]))
+	}
+}
+
+func TestX09_OneInstanceTwiceAsksItsFilterOnce(t *testing.T) {
+	adktest.Both(t, twiceFiltered[*schema.Message], twiceFiltered[*schema.AgenticMessage])
+}
+
+func twiceFiltered[M adk.MessageType](t *testing.T, streaming bool) {
+	var mu sync.Mutex
+	asked := map[string]int{}
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[q.Tool.Name+" "+q.Phase.String()]++
+		return true, nil
+	}})
+	require.NoError(t, ourSide[M](streaming).run(ask[M](), nil, nil, h, h).Err)
+	require.Equal(t, map[string]int{"a1 list": 1}, asked)
+}
