@@ -26,7 +26,7 @@ type arguments struct {
 
 // decodeArguments never fails: what is not JSON is taken as text.
 func decodeArguments(text string) arguments {
-	text = strings.TrimSpace(text)
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	if text == "" {
 		return arguments{}
 	}

@@ -1,0 +1,239 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// Every protocol end to end: what the model is offered, what it is answered, and what it
+// sees after that.
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// issue are the arguments of github__create_issue.
+const issue = `{"title":"broken link"}`
+
+// protocols are all of them, with the turns in which a model finds github__create_issue and
+// calls it, and the tools of the model calls.
+var protocols = []struct {
+	protocol toolsearch.Protocol
+	turns    []adktest.Turn
+	tools    string
+	answers  []string // of the calls a, b, c
+}{
+	{
+		toolsearch.Keyword,
+		[]adktest.Turn{do("a", "tool_search", `{"query":"+github create"}`), do("b", "github__create_issue", issue)},
+		"own tool_search\n" + "own tool_search github__create_issue github__close_issue\n" + "own tool_search github__create_issue github__close_issue",
+		[]string{`{"matches":["github__create_issue","github__close_issue"]}`, "github__create_issue got " + issue},
+	},
+	{
+		toolsearch.Regexp,
+		[]adktest.Turn{do("a", "tool_search", `{"regex_pattern":"^github__create"}`), do("b", "github__create_issue", issue)},
+		"own tool_search\n" + "own tool_search github__create_issue\n" + "own tool_search github__create_issue",
+		[]string{`{"selectedTools":["github__create_issue"]}`, "github__create_issue got " + issue},
+	},
+	{
+		toolsearch.SearchLoad,
+		[]adktest.Turn{
+			do("a", "search_tools", `{"query":"create issue","max_results":1}`), do("b", "load_tool", `{"tool_name":"github__create_issue"}`),
+			do("c", "github__create_issue", issue),
+		},
+		"own search_tools load_tool\n" + "own search_tools load_tool\n" + "own search_tools load_tool github__create_issue\n" + "own search_tools load_tool github__create_issue",
+		[]string{
+			`{"results":[{"name":"github__create_issue","description":"Creates an issue in a repository.","score":20}]}`,
+			`{"loaded":["github__create_issue"]}`, "github__create_issue got " + issue,
+		},
+	},
+	{
+		toolsearch.SearchCall,
+		[]adktest.Turn{
+			do("a", "tool_search", `{"query":"close issue","max_results":1}`),
+			do("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
+		},
+		"own tool_search call_tool\n" + "own tool_search call_tool\n" + "own tool_search call_tool",
+		[]string{
+			`{"tools":[{"name":"github__close_issue","description":"Closes an issue of a repository.","parameters":{"properties":{"number":{"description":"The number of the issue","type":"integer"}},"required":["number"],"type":"object"}}]}`,
+			"github__create_issue got " + issue,
+		},
+	},
+}
+
+func TestProtocolsFindLoadAndRunTools(t *testing.T) {
+	everywhere(t, findLoadAndRun[*schema.Message], findLoadAndRun[*schema.AgenticMessage])
+}
+
+func findLoadAndRun[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, p := range protocols {
+		t.Run(p.protocol.String(), func(t *testing.T) {
+			got := on[M](t, streaming, p.protocol).begin(p.turns...)
+			require.Equal(t, p.tools, got.tools())
+			for i, want := range p.answers {
+				require.Equal(t, want, got.answer(t, string(rune('a'+i))))
+			}
+			require.Contains(t, got.wires[0].MessagesDump[0], "<available-deferred-tools>\ngithub__create_issue\ngithub__close_issue\nslack__send_message\nweather__get_forecast\n</available-deferred-tools>")
+		})
+	}
+}
+
+func TestHistoryOfAnyProtocolCountsUnderEveryOther(t *testing.T) {
+	everywhere(t, historyCounts[*schema.Message], historyCounts[*schema.AgenticMessage])
+}
+
+func historyCounts[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, from := range protocols {
+		history := on[M](t, streaming, from.protocol).begin(from.turns...).history
+		for _, to := range protocols {
+			t.Run(fmt.Sprintf("%v then %v", from.protocol, to.protocol), func(t *testing.T) {
+				p := on[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")))
+				first := strings.Split(p.tools(), "\n")[0]
+				require.Equal(t, to.protocol != toolsearch.SearchCall, strings.Contains(first, " github__create_issue"), first)
+				require.NotContains(t, first, "slack")
+			})
+		}
+	}
+}
+
+// What only was searched for counts as well where the search loads.
+func TestSearchesOfAnyProtocolLoadUnderEveryOther(t *testing.T) {
+	everywhere(t, searchesLoad[*schema.Message], searchesLoad[*schema.AgenticMessage])
+}
+
+func searchesLoad[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, c := range map[string]struct {
+		protocol toolsearch.Protocol
+		turn     adktest.Turn
+		loads    bool
+	}{
+		"Keyword":              {toolsearch.Keyword, do("a", "tool_search", `{"query":"forecast"}`), true},
+		"Regexp":               {toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"forecast"}`), true},
+		"SearchLoad, searched": {toolsearch.SearchLoad, do("a", "search_tools", `{"query":"forecast"}`), false},
+		"SearchLoad, loaded":   {toolsearch.SearchLoad, do("a", "load_tool", `{"tool_names":["weather__get_forecast"]}`), true},
+		"SearchCall, searched": {toolsearch.SearchCall, do("a", "tool_search", `{"query":"forecast"}`), true},
+		"SearchCall, called":   {toolsearch.SearchCall, do("a", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			history := on[M](t, streaming, c.protocol).begin(c.turn).history
+			for _, to := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad} {
+				p := on[M](t, streaming, to).play(append(history, adktest.User[M]("once more")))
+				require.Equal(t, c.loads, strings.HasSuffix(p.tools(), " weather__get_forecast"), "%v: %s", to, p.tools())
+			}
+		})
+	}
+}
+
+func TestSearchLoadSaysWhatIsLoadedAlready(t *testing.T) {
+	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
+	p := s.begin(
+		do("a", "load_tool", `{"tool_names":["github__create_issue","weather__get_forecast"]}`),
+		do("b", "load_tool", `{"tool_names":"github__create_issue, slack__send_message"}`),
+		do("c", "search_tools", `{"query":"select:weather__get_forecast,github__close_issue"}`))
+	require.Equal(t, `{"loaded":["github__create_issue","weather__get_forecast"]}`, p.answer(t, "a"))
+	require.Equal(t, `{"loaded":["slack__send_message"],"already_loaded":["github__create_issue"]}`, p.answer(t, "b"))
+	require.Contains(t, p.answer(t, "c"), `"already_loaded":["weather__get_forecast"]`)
+	require.Equal(t, "own search_tools load_tool github__create_issue weather__get_forecast slack__send_message", p.wires[3].Tools[0].Name+" "+strings.Join(p.wires[3].ToolNames[1:], " "))
+}
+
+func TestLoadToolSuggestsAtMostThreeNearNames(t *testing.T) {
+	var tools []string
+	for i := range 8 {
+		tools = append(tools, fmt.Sprintf("report_%d", i))
+	}
+	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
+	s.cfg.DynamicTools = simples(tools...)
+	p := s.begin(do("a", "load_tool", `{"tool_name":"report_x"}`), do("b", "load_tool", `{}`), do("c", "load_tool", `{"tool_name":["report_1"],"tool_names":["report_2","report_1"]}`))
+	require.Equal(t, `{"loaded":[],"hint":"No tool is named \"report_x\". Nearest names: report_0, report_1, report_2."}`, p.answer(t, "a"))
+	require.Contains(t, p.answer(t, "b"), `Loading needs \"tool_name\"`)
+	require.Equal(t, `{"loaded":["report_1","report_2"]}`, p.answer(t, "c"))
+}
+
+func TestRegexpKeepsToTheNamesAndTheirOrder(t *testing.T) {
+	for _, c := range []struct{ name, args, want string }{
+		{"matches anywhere in a name", `{"regex_pattern":"e_(issue|mess)"}`, `{"selectedTools":["github__create_issue","github__close_issue"]}`},
+		{"does not look at descriptions", `{"regex_pattern":"repository"}`, `{"selectedTools":[],"hint":"No tool's name matches. Try a shorter pattern, with (?i) in front to ignore case."}`},
+		{"minds the case", `{"regex_pattern":"GitHub"}`, `{"selectedTools":[],"hint":"No tool's name matches. Nearest names: github__close_issue, github__create_issue. Try a shorter pattern, with (?i) in front to ignore case."}`},
+		{"minds the case only where it is not told otherwise", `{"regex_pattern":"(?i)GitHub.*close"}`, `{"selectedTools":["github__close_issue"]}`},
+		{"takes everything", `{"regex_pattern":".*"}`, `{"selectedTools":["github__create_issue","github__close_issue","slack__send_message","weather__get_forecast"]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := on[*schema.Message](t, false, toolsearch.Regexp).begin(do("a", "tool_search", c.args))
+			require.Equal(t, c.want, p.answer(t, "a"))
+		})
+	}
+}
+
+func TestRegexpExplainsPatternsThatCannotBeUsed(t *testing.T) {
+	for _, c := range []struct{ name, pattern, want string }{
+		{"empty", "", "non-empty"},
+		{"not a pattern", "git(hub", "missing closing"},
+		{"look-ahead", "(?=x)", "Look-around"},
+		{"too long", strings.Repeat("a", 1001), "longer than 1000 bytes"},
+		{"repeated too often", "(a{1000}){1000}", "not a valid RE2"},
+		{"not UTF-8", "", "missing closing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args, _ := json.Marshal(map[string]string{"regex_pattern": c.pattern})
+			if c.name == "not UTF-8" {
+				args = []byte("{\"regex_pattern\":\"(a\xff\"}")
+			}
+			p := on[*schema.Message](t, false, toolsearch.Regexp).begin(do("a", "tool_search", string(args)))
+			require.Contains(t, p.answer(t, "a"), `"selectedTools":[]`)
+			require.Contains(t, p.answer(t, "a"), c.want)
+		})
+	}
+}
+
+// The prompt cache of a provider holds as long as the tool list has the same bytes.
+func TestSearchCallNeverChangesTheToolList(t *testing.T) {
+	everywhere(t, neverChangesTheList[*schema.Message], neverChangesTheList[*schema.AgenticMessage])
+}
+
+func neverChangesTheList[M adk.MessageType](t *testing.T, streaming bool) {
+	s := on[M](t, streaming, toolsearch.SearchCall)
+	p := s.begin(
+		do("a", "tool_search", `{"query":"issue"}`),
+		do("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
+		do("c", "own", `{"value":"x"}`),
+		do("d", "github__close_issue", `{"number":3}`),
+		do("e", "tool_search", `{"query":"nothing that exists"}`))
+	p = played[M]{p.Outcome, append(p.wires, s.play(append(p.history, adktest.User[M]("once more"))).wires...), nil}
+	require.Len(t, p.wires, 7)
+	for _, w := range p.wires {
+		require.Equal(t, onWire(p.wires[0].Tools...), onWire(w.Tools...))
+		require.NotContains(t, onWire(w.Tools...), "github__close_issue")
+	}
+	require.Contains(t, p.answer(t, "d"), "did not run: tools found by searching are run with call_tool")
+	require.Contains(t, p.answer(t, "d"), `"number"`)
+}
+
+// The same list in every run makes the cache hold across runs and processes too.
+func TestToolListsHaveTheSameBytesInEveryAgent(t *testing.T) {
+	for _, p := range protocols {
+		var first string
+		for range 20 {
+			got := onWire(on[*schema.Message](t, false, p.protocol).begin().wires[0].Tools...)
+			if first == "" {
+				first = got
+			}
+			require.Equal(t, first, got)
+		}
+	}
+}
+
+func TestProtocolsHaveNames(t *testing.T) {
+	for p, want := range map[toolsearch.Protocol]string{
+		toolsearch.Keyword: "Keyword", toolsearch.Regexp: "Regexp", toolsearch.SearchLoad: "SearchLoad", toolsearch.SearchCall: "SearchCall", 9: "unknown", -1: "unknown",
+	} {
+		require.Equal(t, want, p.String())
+	}
+}
