@@ -20,21 +20,22 @@ const (
 	maxNearWords = 16
 )
 
-// How close two names are when one is the other apart from something.
+// How near two names are when one is the other apart from something.
 const (
 	nearSame   = 1    // case, separators, quotes
 	nearServer = 0.97 // and the server's prefix
 	nearSuffix = 0.9  // one ends with the other
 	nearWords  = 0.85 // the most that shared words are worth
-	nearest    = 0.4  // names that are less close are not offered
+	nearest    = 0.4  // names that are less near are not offered
 )
 
-// nearIndex holds the names as Near compares them, by inner number. It is made
-// when it is first needed: most searches never do.
+// nearIndex holds the names as Near compares them, by inner number.
 type nearIndex struct {
 	folded []string
 	tails  []string // folded, without the server's prefix
 	marks  []uint64 // which characters occur in folded
+	words  []string
+	users  postings // of the words
 }
 
 func newNearIndex(names []string) *nearIndex {
@@ -51,6 +52,15 @@ func newNearIndex(names []string) *nearIndex {
 		}
 		n.marks[i] = marks(n.folded[i])
 	}
+	var users collector
+	words := wordIDs{ids: make(map[string]uint32)}
+	for i, name := range names {
+		for _, word := range nearNameWords(name) {
+			users.add(words.id(word), uint32(i))
+		}
+	}
+	n.words = words.words
+	n.users = newPostings(len(n.words), users.uses)
 	return n
 }
 
@@ -79,29 +89,29 @@ func marks(s string) uint64 {
 // less. Names are compared without case, separators and quotes, with and without
 // a server's prefix, by shared words, and by typing errors. It reads no more than
 // the first 256 bytes of name, and goes through all names once.
-func (x *Index) Near(name string, limit int) []int {
+func (c *catalog) Near(name string, limit int) []int {
 	name = clip(name, maxNearBytes)
-	close := make([]float64, len(x.names))
-	x.nearByWords(name, close)
-	x.nearByLetters(name, close)
-	if limit <= 0 || limit > len(close) {
-		limit = len(close)
+	nearness := make([]float64, len(c.names))
+	c.nearByWords(name, nearness)
+	c.nearByLetters(name, nearness)
+	if limit <= 0 || limit > len(nearness) {
+		limit = len(nearness)
 	}
 	type near struct {
-		doc   int
-		close float64
+		doc      int
+		nearness float64
 	}
 	best := newTopK(limit, func(a, b near) int {
-		return cmp.Or(cmp.Compare(b.close, a.close), cmp.Compare(a.doc, b.doc))
+		return cmp.Or(cmp.Compare(b.nearness, a.nearness), cmp.Compare(a.doc, b.doc))
 	})
-	for doc, c := range close {
+	for doc, c := range nearness {
 		if c >= nearest {
-			best.add(near{doc: doc, close: c})
+			best.add(near{doc: doc, nearness: c})
 		}
 	}
 	var docs []int
 	for _, n := range best.sorted() {
-		docs = append(docs, x.place[n.doc])
+		docs = append(docs, c.place[n.doc])
 	}
 	return docs
 }
@@ -109,14 +119,14 @@ func (x *Index) Near(name string, limit int) []int {
 // Resolve returns the one document that name must mean: its name is the same
 // apart from case, separators and quotes, or else also apart from the server's
 // prefix. With several such documents, or none, there is no answer.
-func (x *Index) Resolve(name string) (doc int, ok bool) {
-	if doc, ok := x.Lookup(name); ok {
+func (c *catalog) Resolve(name string) (doc int, ok bool) {
+	if doc, ok := c.Lookup(name); ok {
 		return doc, true
 	}
 	if len(name) > maxNearBytes {
 		return 0, false
 	}
-	n := x.near()
+	n := c.near()
 	folded := foldName(name)
 	if folded == "" {
 		return 0, false
@@ -132,7 +142,7 @@ func (x *Index) Resolve(name string) (doc int, ok bool) {
 			}
 		}
 		if found >= 0 {
-			return x.place[found], true
+			return c.place[found], true
 		}
 	}
 	return 0, false
@@ -140,7 +150,7 @@ func (x *Index) Resolve(name string) (doc int, ok bool) {
 
 // nearByLetters compares whole names. A name that was typed may have a prefix that
 // the tool's has not, and the other way round.
-func (x *Index) nearByLetters(name string, close []float64) {
+func (c *catalog) nearByLetters(name string, nearness []float64) {
 	folded := foldName(name)
 	if folded == "" {
 		return
@@ -151,7 +161,7 @@ func (x *Index) nearByLetters(name string, close []float64) {
 	}
 	limit := max(1, len(folded)/5)
 	set := marks(folded)
-	n := x.near()
+	n := c.near()
 	for doc, other := range n.folded {
 		c := 0.0
 		switch {
@@ -166,7 +176,7 @@ func (x *Index) nearByLetters(name string, close []float64) {
 				c = 1 - float64(d)/float64(max(len(folded), len(other)))
 			}
 		}
-		close[doc] = max(close[doc], c)
+		nearness[doc] = max(nearness[doc], c)
 	}
 }
 
@@ -177,23 +187,19 @@ func isSuffix(s, suffix string) bool {
 
 // nearByWords compares the words of the names, each by how well the best word of
 // the other matches it.
-func (x *Index) nearByWords(name string, close []float64) {
-	words := nearNameWords(name)
+func (c *catalog) nearByWords(name string, nearness []float64) {
+	n, words := c.near(), nearNameWords(name)
 	total := 0
 	for _, word := range words {
 		total += len(word)
 	}
-	shared := make([]float64, len(close)) // bytes of words in common
-	best := make([]float64, len(close))
+	shared := make([]float64, len(nearness)) // bytes of words in common
+	best := make([]float64, len(nearness))
 	for _, word := range words {
 		clear(best)
-		for id, other := range x.vocabulary.words {
-			docs := x.parts.of(uint32(id))
-			if len(docs) == 0 {
-				continue
-			}
+		for id, other := range n.words {
 			if c := nearWord(word, other); c > 0 {
-				for _, doc := range docs {
+				for _, doc := range n.users.of(uint32(id)) {
 					best[doc] = max(best[doc], c)
 				}
 			}
@@ -205,8 +211,8 @@ func (x *Index) nearByWords(name string, close []float64) {
 	for doc, bytes := range shared {
 		if bytes > 0 {
 			ofTyped := bytes / float64(total)
-			ofBoth := bytes / float64(max(total, len(x.names[doc])))
-			close[doc] = nearWords * (0.75*ofTyped + 0.25*ofBoth)
+			ofBoth := bytes / float64(max(total, len(c.names[doc])))
+			nearness[doc] = nearWords * (0.75*ofTyped + 0.25*ofBoth)
 		}
 	}
 }
@@ -238,7 +244,7 @@ func contains(words []string, word string) bool {
 	return false
 }
 
-// nearWord is how close two words are: 1 if they are the same, 0 if they have
+// nearWord is how near two words are: 1 if they are the same, 0 if they have
 // nothing to do with each other.
 func nearWord(a, b string) float64 {
 	if a == b {

@@ -55,7 +55,7 @@ func newVocabulary(words []string) vocabulary {
 	for i, word := range words {
 		v.words[i], block = block[:len(word)], block[len(word):]
 	}
-	v.grams = gramLists(v.words)
+	v.grams = gramLists(v.words, 1, gramSize)
 	return v
 }
 
@@ -66,12 +66,13 @@ type gramList struct {
 	last  int // the word that was counted last, plus 1
 }
 
-// gramLists counts first, so that all lists share one block of the right size.
-func gramLists(words []string) map[uint32][]uint32 {
+// gramLists lists the words that have each piece of from to to bytes. It counts first,
+// so that all lists share one block of the right size.
+func gramLists(words []string, from, to int) map[uint32][]uint32 {
 	ids := make(map[uint32]int)
 	var lists []gramList
 	total := 0
-	eachGram(words, func(key uint32, word int) {
+	eachGram(words, from, to, func(key uint32, word int) {
 		id, ok := ids[key]
 		if !ok {
 			id = len(lists)
@@ -90,7 +91,7 @@ func gramLists(words []string) map[uint32][]uint32 {
 		lists[i] = gramList{words: block[:0:n]}
 		block = block[n:]
 	}
-	eachGram(words, func(key uint32, word int) {
+	eachGram(words, from, to, func(key uint32, word int) {
 		if list := &lists[ids[key]]; list.last != word+1 {
 			list.last = word + 1
 			list.words = append(list.words, uint32(word))
@@ -103,11 +104,11 @@ func gramLists(words []string) map[uint32][]uint32 {
 	return grams
 }
 
-// eachGram visits every piece of 1 to gramSize bytes of every word, word by word.
-func eachGram(words []string, visit func(key uint32, word int)) {
+// eachGram visits every piece of from to to bytes of every word, word by word.
+func eachGram(words []string, from, to int, visit func(key uint32, word int)) {
 	for i, word := range words {
 		for at := range len(word) {
-			for size := 1; size <= gramSize && at+size <= len(word); size++ {
+			for size := from; size <= to && at+size <= len(word); size++ {
 				visit(gram(word[at:at+size]), i)
 			}
 		}
