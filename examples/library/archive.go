@@ -198,10 +198,7 @@ func (f folder) listing(archive string, read func(*os.Root, string, visitor) err
 			out = append(out, fmt.Sprintf("%s (%d bytes)", name, size))
 			return nil
 		})
-		if len(out) == 0 {
-			return "the archive is empty", err
-		}
-		return strings.Join(out, "\n"), err
+		return listed(out, "the archive is empty"), err
 	})
 }
 

@@ -6,7 +6,6 @@ package library
 // This file is the server of dates and calendars.
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -69,9 +68,7 @@ type twoDatesIn struct {
 }
 
 func (in twoDatesIn) dates() (start, end time.Time, err error) {
-	start, errStart := parseDate(in.Start)
-	end, errEnd := parseDate(in.End)
-	return start, end, errors.Join(errStart, errEnd)
+	return both(parseDate, in.Start, in.End)
 }
 
 // daysBetween holds over centuries, where a time.Duration does not.

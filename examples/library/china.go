@@ -40,10 +40,12 @@ type chinaDateIn struct {
 	Date string `json:"date" jsonschema_description:"日期,格式是 YYYY-MM-DD 或 2024年2月29日"`
 }
 
-func (in chinaDateIn) parse() (time.Time, error) {
-	t, err := parseDate(in.Date)
+func (in chinaDateIn) parse() (time.Time, error) { return parseChinaDate(in.Date) }
+
+func parseChinaDate(text string) (time.Time, error) {
+	t, err := parseDate(text)
 	if err != nil {
-		return t, fmt.Errorf("“%s”不是日期,请写成 2024-02-29 或 2024年2月29日", in.Date)
+		return t, fmt.Errorf("“%s”不是日期,请写成 2024-02-29 或 2024年2月29日", text)
 	}
 	return t, nil
 }
@@ -61,9 +63,8 @@ type chinaDatesIn struct {
 }
 
 func chinaDays(in chinaDatesIn) (string, error) {
-	start, errStart := chinaDateIn{in.Start}.parse()
-	end, errEnd := chinaDateIn{in.End}.parse()
-	if err := errors.Join(errStart, errEnd); err != nil {
+	start, end, err := both(parseChinaDate, in.Start, in.End)
+	if err != nil {
 		return "", err
 	}
 	n := daysBetween(start, end)
@@ -146,9 +147,8 @@ type chinaBirthIn struct {
 }
 
 func chinaAge(in chinaBirthIn) (string, error) {
-	born, errBorn := chinaDateIn{in.Birthdate}.parse()
-	on, errOn := chinaDateIn{in.On}.parse()
-	if err := errors.Join(errBorn, errOn); err != nil {
+	born, on, err := both(parseChinaDate, in.Birthdate, in.On)
+	if err != nil {
 		return "", err
 	}
 	if on.Before(born) {

@@ -174,11 +174,7 @@ type twoColorsIn struct {
 }
 
 func (in twoColorsIn) parse() (a, b rgb, err error) {
-	if a, err = parseColor(in.First); err != nil {
-		return a, b, err
-	}
-	b, err = parseColor(in.Second)
-	return a, b, err
+	return both(parseColor, in.First, in.Second)
 }
 
 // luminance is the relative luminance of WCAG 2.

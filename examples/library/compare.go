@@ -47,14 +47,7 @@ const maxCells = 4_000_000
 
 // diff finds the longest common subsequence after cutting what both begin and end with.
 func diff(a, b []string) ([]change, error) {
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
+	head, tail := sharedEnds(a, b)
 	inA, inB := a[head:len(a)-tail], b[head:len(b)-tail]
 	if (len(inA)+1)*(len(inB)+1) > maxCells {
 		return nil, errors.New("the texts differ in too many places to be compared")

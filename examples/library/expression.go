@@ -76,7 +76,7 @@ func evaluate(expression string) (float64, error) {
 	}
 	r := &reader{rest: strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-", "**", "^", "²", "^2", "π", "pi").Replace(expression)}
 	v, err := r.sum()
-	if err == nil && r.peek() != 0 {
+	if r.peek(); err == nil && r.rest != "" {
 		err = fmt.Errorf("cannot read the expression from %q on", r.rest)
 	}
 	return v, err

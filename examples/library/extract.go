@@ -60,10 +60,7 @@ func found(pattern string, rewrite func(string) string) func(textIn) (string, er
 			}
 			seen[match] = true
 		}
-		if len(out) == 0 {
-			return "none found", nil
-		}
-		return strings.Join(out, "\n"), nil
+		return listed(out, "none found"), nil
 	}
 }
 

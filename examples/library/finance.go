@@ -33,15 +33,7 @@ func financeServer() Server {
 
 // amounts writes named amounts with two decimals.
 func amounts(format string, values ...float64) (string, error) {
-	texts := make([]any, len(values))
-	for i, v := range values {
-		text, err := money(v)
-		if err != nil {
-			return "", err
-		}
-		texts[i] = text
-	}
-	return fmt.Sprintf(format, texts...), nil
+	return filled(money, format, values)
 }
 
 type interestIn struct {

@@ -51,10 +51,7 @@ func (f folder) list(in folderIn) (string, error) {
 			}
 			out = append(out, line)
 		}
-		if len(out) == 0 {
-			return "the folder is empty", nil
-		}
-		return strings.Join(out, "\n"), nil
+		return listed(out, "the folder is empty"), nil
 	})
 }
 
@@ -117,10 +114,7 @@ func (f folder) find(in findIn) (string, error) {
 			}
 			return nil
 		})
-		if len(out) == 0 {
-			return "no file has such a name", err
-		}
-		return strings.Join(out, "\n"), err
+		return listed(out, "no file has such a name"), err
 	})
 }
 
@@ -155,10 +149,7 @@ func (f folder) search(in searchIn) (string, error) {
 			}
 			return nil
 		})
-		if len(out) == 0 {
-			return "no file contains it", err
-		}
-		return strings.Join(out, "\n"), err
+		return listed(out, "no file contains it"), err
 	})
 }
 
@@ -208,10 +199,7 @@ func (f folder) top(in someFilesIn, before func(a, b sized) bool, line func(size
 		for _, s := range all[:min(in.Count, len(all))] {
 			out = append(out, line(s))
 		}
-		if len(out) == 0 {
-			return "there are no files", nil
-		}
-		return strings.Join(out, "\n"), nil
+		return listed(out, "there are no files"), nil
 	})
 }
 
@@ -256,10 +244,7 @@ func (f folder) duplicates(in folderIn) (string, error) {
 			}
 		}
 		sort.Strings(out)
-		if len(out) == 0 {
-			return "no two files are the same", err
-		}
-		return strings.Join(out, "\n"), err
+		return listed(out, "no two files are the same"), err
 	})
 }
 

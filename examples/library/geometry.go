@@ -31,15 +31,7 @@ func geometryServer() Server {
 
 // measures writes named results, refusing if one is not finite.
 func measures(format string, values ...float64) (string, error) {
-	texts := make([]any, len(values))
-	for i, v := range values {
-		text, err := finite(v)
-		if err != nil {
-			return "", err
-		}
-		texts[i] = text
-	}
-	return fmt.Sprintf(format, texts...), nil
+	return filled(finite, format, values)
 }
 
 type radiusIn struct {

@@ -115,10 +115,7 @@ func (in goIn) report(none string, lines func(goFile) []string) (string, error) 
 		return "", err
 	}
 	out := lines(f)
-	if len(out) == 0 {
-		return none, nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, none), nil
 }
 
 func goFormat(in goIn) (string, error) {

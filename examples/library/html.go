@@ -46,10 +46,7 @@ func (in htmlIn) list(names, none string, line func(*node) string) (string, erro
 			out = append(out, text)
 		}
 	}
-	if len(out) == 0 {
-		return none, nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, none), nil
 }
 
 const blockElements = " p div br li ul ol table tr h1 h2 h3 h4 h5 h6 section article header footer blockquote pre title body "

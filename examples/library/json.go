@@ -217,9 +217,7 @@ type twoJSONIn struct {
 }
 
 func (in twoJSONIn) parse() (first, second any, err error) {
-	first, errFirst := parseJSON(in.First)
-	second, errSecond := parseJSON(in.Second)
-	return first, second, errors.Join(errFirst, errSecond)
+	return both(parseJSON, in.First, in.Second)
 }
 
 func jsonMerge(in twoJSONIn) (string, error) {
@@ -249,10 +247,7 @@ func jsonDiff(in twoJSONIn) (string, error) {
 			out = append(out, fmt.Sprintf("+ %s: %v", path, show(b[path])))
 		}
 	}
-	if len(out) == 0 {
-		return "no differences", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "no differences"), nil
 }
 
 func jsonFlatten(in jsonIn) (string, error) {

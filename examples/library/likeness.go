@@ -15,14 +15,7 @@ import (
 
 func compareAffixes(in twoTextsIn) (string, error) {
 	a, b := []rune(in.First), []rune(in.Second)
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
+	head, tail := sharedEnds(a, b)
 	return fmt.Sprintf("beginning: %q\nend: %q", string(a[:head]), string(a[len(a)-tail:])), nil
 }
 

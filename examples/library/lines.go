@@ -139,10 +139,7 @@ func linesFilter(in filterLinesIn) (string, error) {
 	out := slices.DeleteFunc(in.lines(), func(line string) bool {
 		return strings.Contains(strings.ToLower(line), strings.ToLower(in.Contains)) == in.Drop
 	})
-	if len(out) == 0 {
-		return "no line is left", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "no line is left"), nil
 }
 
 type columnIn struct {

@@ -61,10 +61,7 @@ func markdownHeadings(in markdownIn) (string, error) {
 	for _, h := range in.headings() {
 		out = append(out, fmt.Sprintf("%d: %s (line %d)", h.level, h.text, h.line+1))
 	}
-	if len(out) == 0 {
-		return "the document has no headings", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "the document has no headings"), nil
 }
 
 func markdownContents(in markdownIn) (string, error) {
@@ -123,10 +120,7 @@ func markdownLinks(in markdownIn) (string, error) {
 		}
 		out = append(out, fmt.Sprintf("%s %s: %s", kind, m[2], m[3]))
 	}
-	if len(out) == 0 {
-		return "the document has no links", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "the document has no links"), nil
 }
 
 var codeBlock = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```")
@@ -136,10 +130,7 @@ func markdownCode(in markdownIn) (string, error) {
 	for i, m := range codeBlock.FindAllStringSubmatch(in.Markdown, maxMatches) {
 		out = append(out, fmt.Sprintf("[block %d %s]\n%s", i+1, strings.TrimSpace(m[1]), m[2]))
 	}
-	if len(out) == 0 {
-		return "the document has no code blocks", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "the document has no code blocks"), nil
 }
 
 // inline holds each mark inside a line with what it becomes in HTML and in plain text.

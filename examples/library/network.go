@@ -138,11 +138,7 @@ type twoNetworksIn struct {
 }
 
 func netOverlap(in twoNetworksIn) (string, error) {
-	first, err := parseNetwork(in.First)
-	if err != nil {
-		return "", err
-	}
-	second, err := parseNetwork(in.Second)
+	first, second, err := both(parseNetwork, in.First, in.Second)
 	if err != nil {
 		return "", err
 	}
@@ -179,11 +175,7 @@ type ipRangeIn struct {
 }
 
 func netRange(in ipRangeIn) (string, error) {
-	start, err := parseIP(in.Start)
-	if err != nil {
-		return "", err
-	}
-	end, err := parseIP(in.End)
+	start, end, err := both(parseIP, in.Start, in.End)
 	if err != nil {
 		return "", err
 	}

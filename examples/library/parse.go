@@ -3,13 +3,11 @@
 
 package library
 
-// This file reads and writes the values that several servers share: dates,
-// times, zones and numbers.
+// This file reads the values that several servers share: dates, times and durations.
 
 import (
+	"errors"
 	"fmt"
-	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -100,62 +98,6 @@ func dayAndClock(text string, zone *time.Location) (time.Time, bool) {
 // readableDate writes a day with its weekday.
 func readableDate(t time.Time) string { return t.Format("2006-01-02 (Monday)") }
 
-// plain writes a number as people do: no noise digits, no exponent unless it is huge or tiny.
-func plain(f float64) string {
-	if f == 0 {
-		return "0"
-	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 12, 64), 64)
-	if err != nil || math.Abs(rounded) >= 1e15 || math.Abs(rounded) < 1e-6 {
-		return strconv.FormatFloat(f, 'g', 12, 64)
-	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
-}
-
-func plainList(numbers []float64) string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = plain(n)
-	}
-	return strings.Join(out, ", ")
-}
-
-// finite answers with a number, refusing what is none.
-func finite(f float64) (string, error) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return "", fmt.Errorf("the result is not a finite number; use smaller or other values")
-	}
-	return plain(f), nil
-}
-
-// grouped writes digits in groups of three.
-func grouped(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	head, tail, fraction := strings.Cut(digits, ".")
-	var out strings.Builder
-	for i, d := range head {
-		if i > 0 && (len(head)-i)%3 == 0 {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	if fraction {
-		return sign + out.String() + "." + tail
-	}
-	return sign + out.String()
-}
-
-// money writes an amount with two decimals.
-func money(f float64) (string, error) {
-	if math.IsNaN(f) || math.Abs(f) > 1e15 {
-		return "", fmt.Errorf("the amount is beyond what can be computed; use smaller values")
-	}
-	return grouped(strconv.FormatFloat(f, 'f', 2, 64)), nil
-}
-
 // parseDuration is time.ParseDuration with weeks and days before it.
 func parseDuration(text string) (time.Duration, error) {
 	rest := strings.ReplaceAll(strings.ToLower(text), " ", "")
@@ -195,51 +137,20 @@ func badDuration(text string) error {
 	return fmt.Errorf("%q is not a duration; write it as 1h30m, 45s or 2d4h (at most 290 years)", text)
 }
 
-// spell writes a duration in words.
-func spell(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "minus ", -d
-	}
-	var out []string
-	for _, unit := range []struct {
-		name string
-		size time.Duration
-	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
-		if n := d / unit.size; n > 0 {
-			out = append(out, counted(int(n), unit.name))
-			d -= n * unit.size
-		}
-	}
-	if d > 0 || len(out) == 0 {
-		out = append(out, plain(d.Seconds())+" seconds")
-	}
-	return sign + strings.Join(out, " ")
+// both reads two values in the same way.
+func both[T any](read func(string) (T, error), first, second string) (a, b T, err error) {
+	a, errFirst := read(first)
+	b, errSecond := read(second)
+	return a, b, errors.Join(errFirst, errSecond)
 }
 
-// counted writes a number and its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// sharedEnds counts what two lists begin with and end with in common.
+func sharedEnds[T comparable](a, b []T) (head, tail int) {
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// ranked lists counts, the highest first, one a line.
-func ranked(counts map[string]int, limit int) string {
-	keys := make([]string, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
 	}
-	sort.Slice(keys, func(i, j int) bool {
-		if counts[keys[i]] != counts[keys[j]] {
-			return counts[keys[i]] > counts[keys[j]]
-		}
-		return keys[i] < keys[j]
-	})
-	var out []string
-	for _, k := range keys[:min(limit, len(keys))] {
-		out = append(out, fmt.Sprintf("%s: %d", k, counts[k]))
-	}
-	return strings.Join(out, "\n")
+	return head, tail
 }

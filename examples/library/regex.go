@@ -68,10 +68,7 @@ func regexFindAll(in patternIn) (string, error) {
 		return "", err
 	}
 	found := re.FindAllString(in.Text, maxMatches)
-	if len(found) == 0 {
-		return "no match", nil
-	}
-	return strings.Join(found, "\n"), nil
+	return listed(found, "no match"), nil
 }
 
 func regexGroups(in patternIn) (string, error) {
@@ -93,10 +90,7 @@ func regexGroups(in patternIn) (string, error) {
 		}
 		out = append(out, strings.Join(groups, ", "))
 	}
-	if len(out) == 0 {
-		return "no match", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "no match"), nil
 }
 
 type regexReplaceIn struct {
@@ -202,8 +196,5 @@ func regexGlob(in globIn) (string, error) {
 			out = append(out, name)
 		}
 	}
-	if len(out) == 0 {
-		return "no name matches", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "no name matches"), nil
 }

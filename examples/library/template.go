@@ -218,10 +218,7 @@ func templateFill(in templateIn) (string, error) {
 
 func templatePlaceholders(in textIn) (string, error) {
 	found := placeholders(in.Text)
-	if len(found) == 0 {
-		return "the text has no placeholders", nil
-	}
-	return strings.Join(found, "\n"), nil
+	return listed(found, "the text has no placeholders"), nil
 }
 
 type mergeIn struct {

@@ -230,10 +230,7 @@ func textBetween(in betweenIn) (string, error) {
 		}
 		found, rest = append(found, part), next
 	}
-	if len(found) == 0 {
-		return "nothing stands between these marks", nil
-	}
-	return strings.Join(found, "\n"), nil
+	return listed(found, "nothing stands between these marks"), nil
 }
 
 type splitIn struct {

@@ -6,7 +6,6 @@ package library
 // This file is the server of clock times, durations and time zones.
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -225,9 +224,8 @@ type twoTimesIn struct {
 }
 
 func timeDifference(in twoTimesIn) (string, error) {
-	start, errStart := momentIn{in.Start, in.zoneIn}.moment()
-	end, errEnd := momentIn{in.End, in.zoneIn}.moment()
-	if err := errors.Join(errStart, errEnd); err != nil {
+	start, end, err := both(func(text string) (time.Time, error) { return momentIn{text, in.zoneIn}.moment() }, in.Start, in.End)
+	if err != nil {
 		return "", err
 	}
 	d := end.Sub(start)

@@ -157,10 +157,7 @@ func unicodeInvisible(in textIn) (string, error) {
 			break
 		}
 	}
-	if len(out) == 0 {
-		return "no invisible characters", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "no invisible characters"), nil
 }
 
 func unicodeSizes(in textIn) (string, error) {

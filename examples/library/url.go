@@ -99,10 +99,7 @@ func urlQueryGet(in queryGetIn) (string, error) {
 		out = append(out, name+"="+strings.Join(values, ", "))
 	}
 	sort.Strings(out)
-	if len(out) == 0 {
-		return "the URL has no query parameters", nil
-	}
-	return strings.Join(out, "\n"), nil
+	return listed(out, "the URL has no query parameters"), nil
 }
 
 type querySetIn struct {
@@ -204,11 +201,7 @@ type twoURLsIn struct {
 }
 
 func urlCompare(in twoURLsIn) (string, error) {
-	first, err := normalURL(in.First)
-	if err != nil {
-		return "", err
-	}
-	second, err := normalURL(in.Second)
+	first, second, err := both(normalURL, in.First, in.Second)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,142 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+// This file writes the parts of answers that several servers share: numbers,
+// counts, durations and lists.
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// plain writes a number as people do: no noise digits, no exponent unless it is huge or tiny.
+func plain(f float64) string {
+	if f == 0 {
+		return "0"
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 12, 64), 64)
+	if err != nil || math.Abs(rounded) >= 1e15 || math.Abs(rounded) < 1e-6 {
+		return strconv.FormatFloat(f, 'g', 12, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+func plainList(numbers []float64) string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = plain(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// finite answers with a number, refusing what is none.
+func finite(f float64) (string, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "", fmt.Errorf("the result is not a finite number; use smaller or other values")
+	}
+	return plain(f), nil
+}
+
+// grouped writes digits in groups of three.
+func grouped(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	head, tail, fraction := strings.Cut(digits, ".")
+	var out strings.Builder
+	for i, d := range head {
+		if i > 0 && (len(head)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	if fraction {
+		return sign + out.String() + "." + tail
+	}
+	return sign + out.String()
+}
+
+// money writes an amount with two decimals.
+func money(f float64) (string, error) {
+	if math.IsNaN(f) || math.Abs(f) > 1e15 {
+		return "", fmt.Errorf("the amount is beyond what can be computed; use smaller values")
+	}
+	return grouped(strconv.FormatFloat(f, 'f', 2, 64)), nil
+}
+
+// spell writes a duration in words.
+func spell(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "minus ", -d
+	}
+	var out []string
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := d / unit.size; n > 0 {
+			out = append(out, counted(int(n), unit.name))
+			d -= n * unit.size
+		}
+	}
+	if d > 0 || len(out) == 0 {
+		out = append(out, plain(d.Seconds())+" seconds")
+	}
+	return sign + strings.Join(out, " ")
+}
+
+// counted writes a number and its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// ranked lists counts, the highest first, one a line.
+func ranked(counts map[string]int, limit int) string {
+	keys := make([]string, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		if counts[keys[i]] != counts[keys[j]] {
+			return counts[keys[i]] > counts[keys[j]]
+		}
+		return keys[i] < keys[j]
+	})
+	var out []string
+	for _, k := range keys[:min(limit, len(keys))] {
+		out = append(out, fmt.Sprintf("%s: %d", k, counts[k]))
+	}
+	return strings.Join(out, "\n")
+}
+
+// listed writes lines, or what there is to say where there are none.
+func listed(lines []string, none string) string {
+	if len(lines) == 0 {
+		return none
+	}
+	return strings.Join(lines, "\n")
+}
+
+// filled writes numbers into a format, refusing if one cannot be written.
+func filled(write func(float64) (string, error), format string, numbers []float64) (string, error) {
+	texts := make([]any, len(numbers))
+	for i, n := range numbers {
+		text, err := write(n)
+		if err != nil {
+			return "", err
+		}
+		texts[i] = text
+	}
+	return fmt.Sprintf(format, texts...), nil
+}
