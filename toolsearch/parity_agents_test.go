@@ -194,7 +194,7 @@ func TestTS06_SeveralInstancesInOneAgentAreOne(t *testing.T)          { playAll(
 func TestTS07_NamesThatClashAreAnError(t *testing.T)                  { playAll(t, "TS-07") }
 func TestTS08_NativeSearchDoesNotLeakHiddenTools(t *testing.T)        { playAll(t, "TS-08") }
 func TestTS10_AToolThatWasNeverLoadedDoesNotRun(t *testing.T)         { playAll(t, "TS-10") }
-func TestTS17_TheInfoOfATookIsReadOnce(t *testing.T)                  { playAll(t, "TS-17") }
+func TestTS17_TheInfoOfAToolIsReadOnce(t *testing.T)                  { playAll(t, "TS-17") }
 func TestTS25_AnErrorOfNewSaysAllThatIsWrong(t *testing.T)            { playAll(t, "TS-25") }
 func TestTS30_HiddenToolsAreWrapped(t *testing.T)                     { playAll(t, "TS-30") }
 func TestX09_OneInstanceTwiceInAnAgentHidesNothingTwice(t *testing.T) { playAll(t, "X-09") }
