@@ -14,6 +14,10 @@
 // memory, gives back ranges of bytes, refuses names that are taken, and deletes what is
 // older than a time.
 //
+//	reduction          Backend                 objects | directory
+//	  /tmp/trunc/id -> prefix + tmp/trunc/id -> PUT if the name is free
+//	  read_file     -> the same name         -> GET of a range
+//
 // # One prefix per conversation
 //
 // Call ids are unique within a conversation at best; some models count from zero in each.
@@ -22,9 +26,12 @@
 //
 // # What the store must do
 //
-// Two processes never overwrite each other's results where the store can write only if a
-// name is free: Amazon S3 and most that speak its protocol, Google Cloud Storage, Azure,
-// directories on one machine and memory can. A write becomes visible as a whole.
+// Two processes never write over each other's results where the store can write only if a
+// name is free. Amazon S3, Google Cloud Storage, Azure, directories and memory can. Of the
+// servers that speak the protocol of S3 most can (the header If-None-Match on PutObject and
+// CompleteMultipartUpload); one that ignores the header leaves a gap between the look at a
+// name and the write. The tests of this package tell which it is: they run against a
+// bucket of yours if LEANCTX_S3 holds its URL.
 package blobbackend
 
 import (
@@ -33,7 +40,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
+	"os"
 	"time"
 	"unicode/utf8"
 
@@ -42,7 +49,6 @@ import (
 	"gocloud.dev/gcerrors"
 
 	_ "gocloud.dev/blob/azureblob" // azblob://container
-	_ "gocloud.dev/blob/fileblob"  // file:///directory
 	_ "gocloud.dev/blob/gcsblob"   // gs://bucket
 	_ "gocloud.dev/blob/memblob"   // mem://
 	_ "gocloud.dev/blob/s3blob"    // s3://bucket
@@ -60,9 +66,9 @@ type Options struct {
 
 // Backend keeps contents in a bucket. It is safe for concurrent use.
 type Backend struct {
-	bucket *blob.Bucket
+	store  store
 	prefix string
-	close  bool
+	close  func() error
 }
 
 var (
@@ -73,104 +79,113 @@ var (
 	_ reduction.Cleaner     = (*Backend)(nil)
 )
 
-// Open opens the bucket that a URL names; see https://gocloud.dev/howto/blob for what each
-// provider's may hold. Credentials come from where the provider's own tools take them. Close
-// the Backend when it is no longer used.
+// store is what keeps the contents. Its names are relative, clean and valid UTF-8.
+type store interface {
+	reduction.Backend
+	reduction.RangeReader
+	reduction.Creator
+	reduction.Cleaner
+}
+
+var (
+	_ store = objects{}
+	_ store = (*reduction.DirBackend)(nil)
+)
+
+// Open opens the bucket that a URL names:
+//
+//	s3://bucket?region=eu-central-1
+//	s3://bucket?endpoint=http://127.0.0.1:9000&use_path_style=true&disable_https=true&region=us-east-1
+//	gs://bucket
+//	azblob://container
+//	file:///var/lib/agent/results
+//	mem://
+//
+// See https://gocloud.dev/howto/blob for what may follow the question mark. Credentials come
+// from where the provider's own tools take them. A directory is made if it is missing, and is
+// the store of reduction.NewDirBackend, with all that it promises; its URL takes no options.
+// Every mem:// is a store of its own. Close the Backend when it is no longer used.
 func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {
-	bucket, err := blob.OpenBucket(ctx, url)
+	prefix, err := opts.prefix()
+	if err != nil {
+		return nil, err
+	}
+	b, err := openDir(url)
+	if b == nil && err == nil {
+		b, err = openBucket(ctx, url)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("blobbackend: opening the bucket: %w", err)
 	}
-	b, err := New(bucket, opts)
-	if err != nil {
-		return nil, errors.Join(err, bucket.Close())
-	}
-	b.close = true
+	b.prefix = prefix
 	return b, nil
 }
 
-// New makes a Backend of a bucket that the caller has opened and will close.
+func openBucket(ctx context.Context, url string) (*Backend, error) {
+	bucket, err := blob.OpenBucket(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{store: objects{bucket}, close: bucket.Close}, nil
+}
+
+// New makes a Backend of a bucket that the caller has opened and will close. Package
+// fileblob's are refused: they cannot write only if a name is free. Open a directory with
+// Open instead.
 func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
 	if bucket == nil {
 		return nil, errors.New("blobbackend: the bucket is nil")
 	}
-	if opts == nil {
-		opts = &Options{}
+	if bucket.As(new(os.FileInfo)) {
+		return nil, errors.New("blobbackend: the bucket is a directory of package fileblob, which may write over names that are taken: use Open with its URL")
 	}
-	prefix, err := backend.DirName(opts.Prefix)
-	if err != nil || !utf8.ValidString(opts.Prefix) {
-		return nil, fmt.Errorf("blobbackend: Prefix %q is not a directory inside the bucket: %w", opts.Prefix, errors.Join(err, fs.ErrInvalid))
+	prefix, err := opts.prefix()
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{store: objects{bucket}, prefix: prefix, close: func() error { return nil }}, nil
+}
+
+// prefix is what the names in the bucket start with.
+func (o *Options) prefix() (string, error) {
+	if o == nil {
+		return "", nil
+	}
+	prefix, err := backend.DirName(o.Prefix)
+	if err != nil || !utf8.ValidString(o.Prefix) {
+		return "", fmt.Errorf("blobbackend: Prefix %q is not a directory inside the bucket: %w", o.Prefix, errors.Join(err, fs.ErrInvalid))
 	}
 	if prefix != "" {
 		prefix += "/"
 	}
-	return &Backend{bucket: bucket, prefix: prefix}, nil
+	return prefix, nil
 }
 
 // Close closes the bucket, if Open opened it.
 func (b *Backend) Close() error {
-	if !b.close {
-		return nil
+	if err := b.close(); err != nil {
+		return fmt.Errorf("blobbackend: closing the bucket: %w", err)
 	}
-	return b.bucket.Close()
+	return nil
 }
 
 // Write stores a content and replaces what was there.
 func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	return b.save(ctx, "writing", req.FilePath, strings.NewReader(req.Content), false)
+	name, err := b.name(ctx, req.FilePath)
+	if err == nil {
+		err = b.store.Write(ctx, &filesystem.WriteRequest{FilePath: name, Content: req.Content})
+	}
+	return failed("writing", req.FilePath, err)
 }
 
-// Create stores what content yields, piece by piece, unless the name is taken.
+// Create stores what content yields, piece by piece, unless the name is taken. On S3 it
+// holds about 20 MB at a time of a content of more than 5 MiB.
 func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader) error {
-	key, err := b.key(ctx, filePath)
-	if err != nil {
-		return failed("creating", filePath, err)
+	name, err := b.name(ctx, filePath)
+	if err == nil {
+		err = b.store.Create(ctx, name, content)
 	}
-	taken, err := b.bucket.Exists(ctx, key)
-	if err == nil && taken {
-		err = fs.ErrExist
-	}
-	if err != nil {
-		return failed("creating", filePath, err)
-	}
-	return b.save(ctx, "creating", filePath, content, true)
-}
-
-// save writes whole or not at all: cancelling a writer before it is closed leaves nothing.
-func (b *Backend) save(ctx context.Context, doing, filePath string, content io.Reader, exclusive bool) error {
-	key, err := b.key(ctx, filePath)
-	if err != nil {
-		return failed(doing, filePath, err)
-	}
-	writing, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w, err := b.bucket.NewWriter(writing, key, &blob.WriterOptions{
-		IfNotExist: exclusive, ContentType: "text/plain; charset=utf-8", DisableContentTypeDetection: true,
-	})
-	if err != nil {
-		return failed(doing, filePath, err)
-	}
-	if _, err := io.Copy(w, watched{ctx, content}); err != nil {
-		cancel()
-		return failed(doing, filePath, errors.Join(err, dropped(w.Close())))
-	}
-	return failed(doing, filePath, w.Close())
-}
-
-// dropped forgets the error of closing a writer that was given up: it says only that.
-func dropped(error) error { return nil }
-
-// watched fails once its context has ended.
-type watched struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.r.Read(p)
+	return failed("creating", filePath, err)
 }
 
 // Read returns lines of a content.
@@ -188,66 +203,35 @@ func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*files
 
 // ReadRange returns a part of a content, and fetches no more than that.
 func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
-	key, err := b.key(ctx, filePath)
+	name, err := b.name(ctx, filePath)
 	if err == nil && offset < 0 {
 		err = fmt.Errorf("negative offset %d: %w", offset, fs.ErrInvalid)
 	}
 	if err != nil {
 		return nil, 0, failed("reading", filePath, err)
 	}
-	attributes, err := b.bucket.Attributes(ctx, key)
+	content, size, err := b.store.ReadRange(ctx, name, offset, length)
 	if err != nil {
 		return nil, 0, failed("reading", filePath, err)
 	}
-	size := attributes.Size
-	if offset >= size || length == 0 { // providers disagree on ranges that hold nothing
-		return io.NopCloser(strings.NewReader("")), size, nil
-	}
-	r, err := b.bucket.NewRangeReader(ctx, key, offset, length, nil)
-	if err != nil {
-		return nil, 0, failed("reading", filePath, err)
-	}
-	return r, size, nil
+	return content, size, nil
 }
 
-// DeleteOlderThan deletes what was last written before t below a directory.
+// DeleteOlderThan deletes what was last written before t below a directory; one that fails
+// to go does not keep the others. On S3 it also gives up the uploads below the directory
+// that a crash left unfinished, once they are older than t and a day.
 func (b *Backend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
 	name, err := backend.DirName(dir)
 	if err != nil {
 		return 0, failed("deleting below", dir, err)
 	}
-	prefix := b.prefix + name
-	if name != "" {
-		prefix += "/"
-	}
-	deleted := 0
-	for list := b.bucket.List(&blob.ListOptions{Prefix: prefix}); ; {
-		object, err := list.Next(ctx)
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return deleted, nil
-		case err != nil:
-			return deleted, failed("deleting below", dir, err)
-		case object.IsDir || !object.ModTime.Before(t):
-			continue
-		}
-		err = b.bucket.Delete(ctx, object.Key)
-		if gcerrors.Code(err) == gcerrors.NotFound {
-			continue // somebody else deleted it
-		}
-		if err != nil {
-			return deleted, failed("deleting", object.Key, err)
-		}
-		deleted++
-	}
+	deleted, err := b.store.DeleteOlderThan(ctx, b.prefix+name, t)
+	return deleted, failed("deleting below", dir, err)
 }
 
-// key is the name of an object, for a call whose context has not ended: some drivers do not
-// look.
-func (b *Backend) key(ctx context.Context, filePath string) (string, error) {
+// name is a file path as a name in the store, for a call whose context has not ended: some
+// drivers do not look.
+func (b *Backend) name(ctx context.Context, filePath string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -260,12 +244,16 @@ func (b *Backend) key(ctx context.Context, filePath string) (string, error) {
 
 // failed says what could not be done, with the errors that callers ask for.
 func failed(doing, filePath string, err error) error {
-	switch gcerrors.Code(err) {
-	case gcerrors.OK:
+	if err == nil {
 		return nil
+	}
+	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
 		err = errors.Join(fs.ErrNotExist, err)
 	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
+		err = errors.Join(fs.ErrExist, err)
+	}
+	if conflict(err) {
 		err = errors.Join(fs.ErrExist, err)
 	}
 	return fmt.Errorf("blobbackend: %s %q: %w", doing, filePath, err)

@@ -41,5 +41,5 @@ func TestAPrefixKeepsTheContract(t *testing.T) {
 // fileURL is a directory as a URL; its temporary files stay inside it, so that a rename
 // never crosses file systems.
 func fileURL(dir string) string {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir), RawQuery: "no_tmp_dir=true&metadata=skip"}).String()
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 }

@@ -1,0 +1,39 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend
+
+// This file opens directories. Package fileblob looks at a name and then renames onto it, so
+// that two writers can both succeed, and what a crash leaves half synced it shows as whole.
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+const fileScheme = "file"
+
+// openDir opens a directory, if that is what a URL names; else it returns nil.
+func openDir(text string) (*Backend, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != fileScheme {
+		return nil, nil // of others the driver knows better what is wrong
+	}
+	if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" {
+		return nil, fmt.Errorf("%q: the URL of a directory has neither a host nor options, as in file:///var/lib/agent", text)
+	}
+	path := u.Path
+	if os.PathSeparator != '/' {
+		path = strings.TrimPrefix(path, "/") // of /C:/agent
+	}
+	dir, err := reduction.NewDirBackend(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	return &Backend{store: dir, close: dir.Close}, nil
+}

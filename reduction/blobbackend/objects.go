@@ -1,0 +1,172 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend
+
+// This file keeps contents as objects of a bucket.
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+const (
+	// partSize is in how large parts a content is uploaded, in bytes. It is the least that S3
+	// allows; its 10,000 parts make 48 GiB.
+	partSize = 5 << 20
+
+	// uploading is how many parts are on their way at once. A tool is rarely faster than one.
+	uploading = 1
+
+	// copySize is how much is handed to a driver at a time.
+	copySize = 64 << 10
+
+	// markKey is the metadata that says which call wrote an object.
+	markKey = "leanctx-call"
+)
+
+// objects are the contents of a bucket.
+type objects struct{ bucket *blob.Bucket }
+
+// Write puts an object in the place of whatever is there.
+func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return o.save(ctx, req.FilePath, strings.NewReader(req.Content), &blob.WriterOptions{})
+}
+
+// Create makes an object, unless there is one of this name.
+func (o objects) Create(ctx context.Context, name string, content io.Reader) error {
+	taken, err := o.bucket.Exists(ctx, name)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return fs.ErrExist
+	}
+	mark := rand.Text()
+	err = o.save(ctx, name, content, &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: mark}})
+	if err != nil && ctx.Err() == nil && o.marked(ctx, name, mark) {
+		return nil // it was stored, the answer got lost, and the next attempt found the name taken
+	}
+	return err
+}
+
+// marked reports whether an object was written by the call of this mark.
+func (o objects) marked(ctx context.Context, name, mark string) bool {
+	attributes, err := o.bucket.Attributes(ctx, name)
+	return err == nil && attributes.Metadata[markKey] == mark
+}
+
+// save writes whole or not at all: cancelling a writer before it is closed leaves nothing.
+func (o objects) save(ctx context.Context, name string, content io.Reader, opts *blob.WriterOptions) error {
+	writing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	opts.ContentType, opts.DisableContentTypeDetection = "text/plain; charset=utf-8", true
+	opts.BufferSize, opts.MaxConcurrency, opts.BeforeWrite = partSize, uploading, o.tune
+	w, err := o.bucket.NewWriter(writing, name, opts)
+	if err != nil {
+		return err
+	}
+	if err := copyTo(ctx, w, content); err != nil {
+		cancel()
+		_ = w.Close() // says only that it was cancelled
+		return err
+	}
+	return w.Close()
+}
+
+// copyTo copies a content without the megabyte that a blob.Writer would take for it.
+func copyTo(ctx context.Context, w io.Writer, content io.Reader) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, watched{ctx, content}, make([]byte, copySize))
+	return err
+}
+
+// watched fails once its context has ended.
+type watched struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}
+
+// ReadRange fetches a range in one request. Providers disagree on ranges that hold nothing:
+// for those it asks for the size.
+func (o objects) ReadRange(ctx context.Context, name string, offset, length int64) (io.ReadCloser, int64, error) {
+	if length == 0 {
+		return o.nothing(ctx, name)
+	}
+	if length > math.MaxInt64-offset {
+		length = -1
+	}
+	r, err := o.bucket.NewRangeReader(ctx, name, offset, length, nil)
+	if err == nil {
+		return r, r.Size(), nil
+	}
+	if gcerrors.Code(err) == gcerrors.NotFound || ctx.Err() != nil {
+		return nil, 0, err
+	}
+	if none, size, sizeErr := o.nothing(ctx, name); sizeErr == nil && offset >= size {
+		return none, size, nil
+	}
+	return nil, 0, err
+}
+
+// nothing is a range that holds nothing.
+func (o objects) nothing(ctx context.Context, name string) (io.ReadCloser, int64, error) {
+	attributes, err := o.bucket.Attributes(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return io.NopCloser(strings.NewReader("")), attributes.Size, nil
+}
+
+// DeleteOlderThan deletes objects, and on S3 unfinished uploads, which do not count.
+func (o objects) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
+	var failure error // the first one: an object that cannot go must not keep the others
+	where := newPlace(dir)
+	for list := o.bucket.List(where.options()); ; {
+		object, err := list.Next(ctx)
+		if ctx.Err() != nil {
+			return deleted, ctx.Err()
+		}
+		if errors.Is(err, io.EOF) {
+			return deleted, errors.Join(failure, o.giveUp(ctx, where, t))
+		}
+		if err != nil {
+			return deleted, errors.Join(failure, err)
+		}
+		if object.IsDir || !object.ModTime.Before(t) {
+			continue
+		}
+		gone, err := o.delete(ctx, object.Key)
+		if deleted += gone; failure == nil {
+			failure = err
+		}
+	}
+}
+
+// delete deletes an object and returns 1, or 0 if somebody else was faster.
+func (o objects) delete(ctx context.Context, key string) (int, error) {
+	err := o.bucket.Delete(ctx, key)
+	switch {
+	case err == nil:
+		return 1, nil
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		return 0, nil
+	}
+	return 0, err
+}

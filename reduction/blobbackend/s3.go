@@ -1,0 +1,113 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend
+
+// This file is what S3 needs beyond what all object stores have in common.
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+)
+
+const (
+	// cleanupTime is how long taking back a failed upload may last, after its own context.
+	cleanupTime = 30 * time.Second
+
+	// abandonedAfter is how old an unfinished upload must be to count as left behind by a
+	// crash. A stream may be slow.
+	abandonedAfter = 24 * time.Hour
+)
+
+// tune bounds the memory of an upload to S3: the driver's own settings hold 16 MiB before
+// the first part. It also has the parts of a cancelled upload deleted.
+func (o objects) tune(as func(any) bool) error {
+	var client *s3.Client
+	var uploader *transfermanager.Client
+	if o.bucket.As(&client) && as(&uploader) {
+		*uploader = *transfermanager.New(client, func(opts *transfermanager.Options) {
+			opts.PartSizeBytes, opts.MultipartUploadThreshold = partSize, partSize
+			opts.Concurrency, opts.FailTimeout = uploading, cleanupTime
+		})
+	}
+	return nil
+}
+
+// conflict reports whether S3 refused to write because another write of the same name was
+// going on. It does not say which one will stay.
+func conflict(err error) bool { return codeOf(err) == "ConditionalRequestConflict" }
+
+// place is a directory, and, once it was listed on S3, what S3 calls it.
+type place struct {
+	prefix     string
+	bucket     *string
+	underlying *string
+}
+
+func newPlace(dir string) *place {
+	if dir != "" && dir[len(dir)-1] != '/' {
+		dir += "/"
+	}
+	return &place{prefix: dir}
+}
+
+func (p *place) options() *blob.ListOptions {
+	return &blob.ListOptions{Prefix: p.prefix, BeforeList: func(as func(any) bool) error {
+		var in *s3.ListObjectsV2Input
+		if as(&in) {
+			p.bucket, p.underlying = in.Bucket, in.Prefix
+		}
+		return nil
+	}}
+}
+
+// giveUp takes back the uploads to a place that were begun before t and never finished. A
+// server that keeps no list of them has none to take back.
+func (o objects) giveUp(ctx context.Context, at *place, t time.Time) error {
+	var client *s3.Client
+	if at.bucket == nil || !o.bucket.As(&client) {
+		return nil
+	}
+	if oldest := time.Now().Add(-abandonedAfter); t.After(oldest) {
+		t = oldest
+	}
+	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: at.bucket, Prefix: at.underlying})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return unlessUnknown(err)
+		}
+		for _, upload := range page.Uploads {
+			if upload.Initiated == nil || !upload.Initiated.Before(t) {
+				continue
+			}
+			_, err := client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: at.bucket, Key: upload.Key, UploadId: upload.UploadId})
+			if err != nil && codeOf(err) != "NoSuchUpload" { // somebody else was faster
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unlessUnknown drops the error of a server that does not know a request.
+func unlessUnknown(err error) error {
+	if codeOf(err) == "NotImplemented" {
+		return nil
+	}
+	return err
+}
+
+// codeOf is what S3 calls an error, or empty.
+func codeOf(err error) string {
+	var coded interface{ ErrorCode() string }
+	if errors.As(err, &coded) {
+		return coded.ErrorCode()
+	}
+	return ""
+}
