@@ -245,10 +245,8 @@ func (p *pass[M]) store(ctx context.Context, ch *change) (ok, same bool) {
 	if path == ch.path {
 		return true, true
 	}
-	if ch.path = path; !p.word(ch) {
-		p.left(ctx, ch.candidate, ReasonNotSmaller)
-		return false, false
-	}
+	ch.path = path
+	p.word(ch)
 	return true, false
 }
 

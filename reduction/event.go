@@ -66,7 +66,10 @@ const (
 // Event is one result and what became of it. Sizes are of text; media do not
 // count in bytes.
 type Event struct {
-	Kind  EventKind
+	// Kind is what was done.
+	Kind EventKind
+
+	// Phase is when.
 	Phase Phase
 
 	// Tool and CallID are those of the call.

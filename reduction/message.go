@@ -79,8 +79,8 @@ type edit struct {
 // message that it is given.
 type codec[M adk.MessageType] interface {
 	view(m M) view
-	// eachText calls f with the texts of the tool results in messages.
-	eachText(msgs []M, f func(text string))
+	// eachNoticed calls f with those results in messages that may be notices.
+	eachNoticed(msgs []M, f func(result))
 	// tokens estimates messages without allocating; sizes remembers schemas.
 	tokens(msgs []M, sizes *schemaSizes) int64
 	// result returns a copy of the result at index, for a user's handler.

@@ -42,22 +42,25 @@ func (agentic) view(m *schema.AgenticMessage) view {
 	return v
 }
 
-func (agentic) eachText(msgs []*schema.AgenticMessage, f func(text string)) {
+func (agentic) eachNoticed(msgs []*schema.AgenticMessage, f func(result)) {
 	for _, m := range msgs {
 		if m == nil || m.Role != schema.AgenticRoleTypeUser {
 			continue
 		}
-		for _, b := range m.ContentBlocks {
+		for i, b := range m.ContentBlocks {
 			if b == nil || b.FunctionToolResult == nil {
 				continue
 			}
-			for _, c := range b.FunctionToolResult.Content {
-				if c != nil && c.Text != nil {
-					f(c.Text.Text)
-				}
+			r := b.FunctionToolResult
+			if slices.ContainsFunc(r.Content, blockEndsLikeNotice) {
+				f(result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r)})
 			}
 		}
 	}
+}
+
+func blockEndsLikeNotice(c *schema.FunctionToolResultContentBlock) bool {
+	return c != nil && c.Text != nil && endsLikeNotice(c.Text.Text)
 }
 
 func agenticRole(r schema.AgenticRoleType) role {

@@ -37,14 +37,17 @@ func (plain) view(m *schema.Message) view {
 	return v
 }
 
-func (plain) eachText(msgs []*schema.Message, f func(text string)) {
+func (plain) eachNoticed(msgs []*schema.Message, f func(result)) {
 	for _, m := range msgs {
 		if m == nil || m.Role != schema.Tool {
 			continue
 		}
-		f(m.Content)
+		may := endsLikeNotice(m.Content)
 		for i := range m.UserInputMultiContent {
-			f(m.UserInputMultiContent[i].Text)
+			may = may || endsLikeNotice(m.UserInputMultiContent[i].Text)
+		}
+		if may {
+			f(plainResult(m))
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (w *wording) excerpt(text string, v facts, limit int) (string, bool) {
 		short := w.fill(w.cleared, v)
 		return short, len(short) <= limit
 	}
-	head := floor(text, room/2)
-	tail := ceil(text, max(head, len(text)-(room-head)))
+	head := lineEnd(text, floor(text, room/2))
+	tail := lineStart(text, ceil(text, max(head, len(text)-(room-head))))
 	v.head, v.headBytes = text[:head], head
 	v.tail, v.tailBytes = text[tail:], len(text)-tail
 	return w.fill(w.truncated, v), true
@@ -132,9 +132,12 @@ type notice struct {
 	bytes int    // size that the notice states; 0 where it does not
 }
 
+// endsLikeNotice is true of every notice with a path.
+func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
+
 // recognise finds the notice that text is or, after a stream, ends with.
 func recognise(text string) notice {
-	if !strings.HasSuffix(text, closeTag) {
+	if !endsLikeNotice(text) {
 		return recognisePlaceholder(text)
 	}
 	if strings.HasPrefix(text, openTag) {

@@ -5,10 +5,7 @@ package reduction
 
 // This file is what becomes of a stream that has gone over the limit.
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // overflow is called once the stream is known to be too long. It reads the source
 // to its end.
@@ -76,24 +73,27 @@ func (c *cut[T]) swallow(at spot, head int) T {
 	full := c.boundary(c.t.limit)
 	end := &tail{max: c.t.limit - head}
 	end.skip(c.texts, head)
-	file, err := c.t.files.open(c.ctx, c.store, at, c.texts, shownIn(c.ctx))
+	file, err := c.t.files.open(c.ctx, c.store, at, c.texts, c.shown)
 	if err != nil {
 		file = &lost{err}
 	}
 	defer file.abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
-	p, err := file.commit(c.copies(at))
-	c.tell(p, err, head)
-	if c.err != nil {
+	path, err := file.commit(c.copies(at))
+	notice := ""
+	if c.err == nil {
+		notice = c.notice(path, head, end)
+	} else {
 		head = full
 	}
-	last := append([]T{c.chunks.head(c.chunks.join(c.held), head-c.passed)}, media...)
-	if c.err == nil {
-		last = slices.Insert(last, 1, c.chunks.text(c.notice(p, head, end)))
+	c.tell(path, err, head+len(notice))
+	last := []T{c.chunks.head(c.chunks.join(c.held), head-c.passed)}
+	if notice != "" {
+		last = append(last, c.chunks.text(notice))
 	}
 	c.held = nil
-	return c.chunks.join(last)
+	return c.chunks.join(append(last, media...))
 }
 
 // copies are the files that may hold this very stream already: the first choice,
@@ -138,10 +138,9 @@ func (c *cut[T]) notice(path string, head int, end *tail) string {
 }
 
 // tell reports the outcome.
-func (c *cut[T]) tell(path string, err error, head int) {
+func (c *cut[T]) tell(path string, err error, after int) {
 	e := c.event(EventTruncated, c.total)
-	e.Path, e.Err = path, c.err
-	e.BytesAfter = min(c.t.limit, c.total)
+	e.Path, e.Err, e.BytesAfter = path, c.err, after
 	if err != nil {
 		e.Kind, e.Path, e.Err = EventOffloadFailed, "", err
 	}

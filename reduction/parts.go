@@ -159,6 +159,28 @@ func ceil(s string, n int) int {
 	return start + size
 }
 
+// lineShare is the part of an excerpt that is given up for it to end with a line:
+// a quarter.
+const lineShare = 4
+
+// lineEnd moves n back to the end of a line, if there is one not far before it.
+func lineEnd(s string, n int) int {
+	from := n - n/lineShare
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	return n
+}
+
+// lineStart moves n on to the start of a line, if there is one not far behind it.
+func lineStart(s string, n int) int {
+	near := s[n : n+(len(s)-n)/lineShare]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
+	}
+	return n
+}
+
 // preview makes a piece of tool output fit for a notice, at the same length:
 // bytes that are no UTF-8 become question marks, and what could be taken for the
 // end or the start of a notice is defused.

@@ -118,17 +118,22 @@ func (p *planner) place(ctx context.Context, ch *change, result func() *schema.T
 	return err
 }
 
-// word makes the notice, and reports whether it saves enough.
+// word makes the notice, and reports whether it saves enough. That must not
+// depend on whether the path will need a suffix: a result that is left alone
+// today would be cleared tomorrow.
 func (p *planner) word(ch *change) bool {
 	words := wordingNow()
 	ch.note.path = ch.path
-	form := words.cleared
-	if ch.path == "" {
+	form, longest := words.cleared, 0
+	switch {
+	case ch.path == "":
 		form = words.placeholder
+	case ch.store:
+		longest = len(padding)
 	}
 	ch.replacement.text = words.fill(form, ch.note)
 	ch.after = len(ch.replacement.text)
-	return ch.size-ch.after >= p.minSaving
+	return ch.size-ch.after-longest >= p.minSaving
 }
 
 // genuine reports whether a notice in the place of a result is what this package

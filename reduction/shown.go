@@ -11,11 +11,13 @@ import (
 	"slices"
 )
 
-// shown lists the names of the files that notices in a history name.
+// shown lists the names of the files that notices in a history name. A notice
+// about a file that cannot be its call's was made up by a tool.
 func (c *clearer[M]) shown(msgs []M) map[string]bool {
 	out := make(map[string]bool)
-	c.codec.eachText(msgs, func(text string) {
-		if n := recognise(text); n.path != "" {
+	c.codec.eachNoticed(msgs, func(r result) {
+		n := noticeIn(r.texts)
+		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || madeFor(n.path, r.id)) {
 			out[nameKey(n.path)] = true
 		}
 	})

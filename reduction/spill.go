@@ -143,7 +143,10 @@ func (f *spill) commit(same []string) (string, error) {
 		f.err = f.s.check(f.ctx, f.path, int64(f.size))
 	}
 	f.release(f.err == nil)
-	return f.path, f.err
+	if f.err != nil {
+		return "", f.err
+	}
+	return f.path, nil
 }
 
 func (f *spill) abort() {

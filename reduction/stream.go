@@ -41,7 +41,7 @@ const (
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx)}
+	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx), shown: shownIn(ctx)}
 	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
 		if t.report == nil {
 			return src
@@ -70,8 +70,9 @@ type cut[T any] struct {
 	t      *truncator
 	chunks chunker[T]
 	words  *wording
-	reader string
-	pass   int // bytes that may be passed on before the notice
+	reader string          // the read tool's name
+	shown  map[string]bool // names of files that must stay
+	pass   int             // bytes that may be passed on before the notice
 
 	source *schema.StreamReader[T]
 	in     *schema.StreamReader[T] // source, ending at its first error

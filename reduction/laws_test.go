@@ -1,0 +1,161 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+// This file holds the laws of clearing, over random histories: nothing is lost, it
+// shrinks, it is stable, pairs stay pairs, and nothing that was handed over changes.
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// histories is how many random ones each law is held against, per message type
+// and kind of store.
+const histories = 60
+
+func TestLawsOfClearingHoldOverRandomHistories(t *testing.T) {
+	for kind, open := range storeKinds {
+		t.Run(kind+"/Message", func(t *testing.T) { clearLaws[*schema.Message](t, open) })
+		t.Run(kind+"/AgenticMessage", func(t *testing.T) { clearLaws[*schema.AgenticMessage](t, open) })
+	}
+}
+
+func clearLaws[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
+	for seed := range uint64(histories) {
+		store, memory := open(t)
+		l := &lawbook[M]{T: t, gen: newGen[M](seed), store: store, memory: memory, seed: seed}
+		l.config()
+		l.msgs = l.history()
+		l.originals = copyAll(l.msgs)
+		for range 1 + l.IntN(4) {
+			l.pass()
+			if t.Failed() {
+				return
+			}
+			l.next()
+		}
+	}
+}
+
+// lawbook is one conversation under observation.
+type lawbook[M adk.MessageType] struct {
+	*testing.T
+	*gen[M]
+	seed      uint64
+	store     reduction.Backend
+	memory    *backend.Memory
+	cfg       reduction.TypedConfig[M]
+	mw        adk.TypedChatModelAgentMiddleware[M]
+	msgs      []M
+	originals []M // what the tools returned, message by message
+}
+
+func (l *lawbook[M]) config() {
+	l.cfg = reduction.TypedConfig[M]{
+		Backend: l.store, MaxTokensForClear: 1, ClearRetentionSuffixLimit: l.IntN(3),
+		MinSavingBytes: l.IntN(2) * l.IntN(200),
+	}
+	if l.chance(30) {
+		l.cfg.MaxTokensForClear, l.cfg.ClearTargetTokens = 2000, 1000
+	}
+	if l.chance(20) {
+		l.cfg.ClearAtLeastTokens = int64(l.IntN(500))
+	}
+	if l.chance(10) {
+		l.cfg.ClearExcludeTools = []string{"grep"}
+	}
+	if l.chance(20) {
+		l.cfg.GenClearOffloadFilePath = func(_ context.Context, d *reduction.ToolDetail) (string, error) {
+			return "/elsewhere/" + fmt.Sprintf("%x", d.ToolContext.CallID), nil
+		}
+	}
+	l.mw = typed(l.T, &l.cfg)
+}
+
+// pass runs the phase and checks every law.
+func (l *lawbook[M]) pass() {
+	given := copyAll(l.msgs)
+	out := before(l.T, l.mw, l.msgs)
+	where := fmt.Sprintf("seed %d", l.seed)
+	require.Equal(l.T, given, l.msgs, "%s: what was handed over has changed", where)
+	require.Len(l.T, out, len(given), where)
+	for i := range out {
+		l.message(fmt.Sprintf("%s, message %d", where, i), given[i], out[i], l.originals[i])
+	}
+	again := before(l.T, l.mw, out)
+	require.Equal(l.T, out, again, "%s: a second pass changed something", where)
+	fresh := typed(l.T, &l.cfg)
+	require.Equal(l.T, out, before(l.T, fresh, out), "%s: another instance changed something", where)
+	l.msgs = out
+}
+
+func (l *lawbook[M]) message(where string, given, got, original M) {
+	require.Equal(l.T, l.shape.rest(given), l.shape.rest(got), "%s: something else changed", where)
+	was, is, first := l.shape.answers(given), l.shape.answers(got), l.shape.answers(original)
+	require.Len(l.T, is, len(was), where)
+	for i := range is {
+		require.Equal(l.T, was[i].others, is[i].others, "%s: a part that is no text changed", where)
+		if is[i].joined() == was[i].joined() {
+			continue
+		}
+		require.Less(l.T, len(is[i].joined()), len(was[i].joined()), "%s: it did not shrink", where)
+		path := pathIn(is[i].joined())
+		require.NotEmpty(l.T, path, "%s: no path in %q", where, is[i].joined())
+		require.Equal(l.T, first[i].joined(), stored(l.T, l.memory, path), "%s: lost, at %q", where, path)
+	}
+	// What earlier passes put there must still be right.
+	for i := range is {
+		if text := is[i].joined(); text != first[i].joined() {
+			require.Equal(l.T, first[i].joined(), stored(l.T, l.memory, pathIn(text)), "%s: lost since, at %q", where, pathIn(text))
+		}
+	}
+}
+
+// next makes the conversation go on: more rounds, a restart, a checkpoint, or a
+// history that was put together from events.
+func (l *lawbook[M]) next() {
+	if l.chance(30) {
+		l.mw = typed(l.T, &l.cfg)
+	}
+	if l.chance(20) {
+		l.msgs = resumed(l.T, l.msgs)
+	}
+	if l.chance(15) {
+		l.msgs = copyAll(l.originals)
+		for i, m := range l.msgs { // as Eino leaves it behind
+			if l.shape.rest(m) != "nil" && len(l.shape.answers(m)) == 0 && l.chance(50) {
+				l.msgs[i] = l.shape.withExtra(m, processedKey, true)
+			}
+		}
+		l.originals = copyAll(l.msgs)
+	}
+	more := l.more(1 + l.IntN(3))
+	l.msgs = append(l.msgs[:len(l.msgs):len(l.msgs)], more...)
+	l.originals = append(l.originals, copyAll(more)...)
+}
+
+// resumed is what a checkpoint makes of messages.
+func resumed[M adk.MessageType](t *testing.T, msgs []M) []M {
+	out := make([]M, len(msgs))
+	for i, m := range msgs {
+		if shapeOf[M]().rest(m) == "nil" {
+			continue
+		}
+		var buf bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&buf).Encode(m))
+		require.NoError(t, gob.NewDecoder(&buf).Decode(&out[i]))
+	}
+	return out
+}
