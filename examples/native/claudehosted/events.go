@@ -1,0 +1,112 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package claudehosted
+
+// This file reads a stream of events, and joins the pieces of each call of a provider's tool.
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// events is a stream in which calls of the provider's tools come whole.
+type events struct {
+	body io.Closer
+	in   *bufio.Reader
+	out  bytes.Buffer
+	held map[int]*heldCall // by index of the block
+	err  error
+}
+
+// heldCall is a call whose words are still to come.
+type heldCall struct {
+	block map[string]json.RawMessage
+	words strings.Builder
+}
+
+func wholeSearches(body io.ReadCloser) io.ReadCloser {
+	return &events{body: body, in: bufio.NewReader(body), held: map[int]*heldCall{}}
+}
+
+// Close closes the stream.
+func (e *events) Close() error { return e.body.Close() }
+
+// Read reads from the stream.
+func (e *events) Read(p []byte) (int, error) {
+	for e.out.Len() == 0 && e.err == nil {
+		var frame []byte
+		frame, e.err = e.frame()
+		e.pass(frame)
+	}
+	if e.out.Len() == 0 {
+		return 0, e.err
+	}
+	return e.out.Read(p)
+}
+
+// frame reads up to the empty line after an event, or to the end of the stream.
+func (e *events) frame() (frame []byte, err error) {
+	for {
+		line, err := e.in.ReadBytes('\n')
+		frame = append(frame, line...)
+		if err != nil || len(bytes.TrimSpace(line)) == 0 {
+			return frame, err
+		}
+	}
+}
+
+// pass hands a frame on, holds it back, or hands on what was held back before it.
+func (e *events) pass(frame []byte) {
+	var ev struct {
+		Type  string                     `json:"type"`
+		Index int                        `json:"index"`
+		Block map[string]json.RawMessage `json:"content_block"`
+		Delta struct {
+			PartialJSON string `json:"partial_json"`
+		} `json:"delta"`
+	}
+	if json.Unmarshal(data(frame), &ev) != nil {
+		e.out.Write(frame)
+		return
+	}
+	call := e.held[ev.Index]
+	switch {
+	case ev.Type == "content_block_start" && string(ev.Block["type"]) == `"server_tool_use"`:
+		e.held[ev.Index] = &heldCall{block: ev.Block}
+		return
+	case ev.Type == "content_block_delta" && call != nil:
+		call.words.WriteString(ev.Delta.PartialJSON)
+		return
+	case ev.Type == "content_block_stop" && call != nil:
+		delete(e.held, ev.Index)
+		e.out.Write(call.start(ev.Index))
+	}
+	e.out.Write(frame)
+}
+
+func data(frame []byte) []byte {
+	for line := range bytes.Lines(frame) {
+		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			return bytes.TrimSpace(rest)
+		}
+	}
+	return nil
+}
+
+// start is the event that starts the block, with all words of the call.
+func (c *heldCall) start(index int) []byte {
+	if words := c.words.String(); json.Valid([]byte(words)) {
+		c.block["input"] = json.RawMessage(words)
+	}
+	const name = "content_block_start"
+	text, err := json.Marshal(map[string]any{"type": name, "index": index, "content_block": c.block})
+	if err != nil {
+		return nil
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text)
+}

@@ -1,0 +1,40 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file makes the models: eino-ext's adapters, pointed at a server on loopback.
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cloudwego/eino-ext/components/model/agenticopenai"
+	"github.com/cloudwego/eino-ext/components/model/claude"
+	"github.com/cloudwego/eino-ext/components/model/openai"
+
+	"github.com/leanctx/leanctx/examples/native/claudehosted"
+	"github.com/leanctx/leanctx/examples/native/standin"
+)
+
+// The servers on loopback let everybody in who shows a key.
+const key = "a key for loopback"
+
+func newClaude(ctx context.Context, url string) (*claude.ChatModel, error) {
+	return claude.NewChatModel(ctx, &claude.Config{
+		BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000,
+		HTTPClient: &http.Client{Transport: claudehosted.Transport(nil)}, // only ClaudeHosted needs it
+	})
+}
+
+func newResponses(ctx context.Context, url string) (*agenticopenai.ResponsesModel, error) {
+	return agenticopenai.NewResponsesModel(ctx, &agenticopenai.ResponsesConfig{BaseURL: url, APIKey: key, Model: "gpt-on-loopback"})
+}
+
+func newAgenticClaude(_ context.Context, url string) (*standin.Model, error) {
+	return &standin.Model{URL: url, Key: key, Name: "claude-on-loopback"}, nil
+}
+
+func newChat(ctx context.Context, url string) (*openai.ChatModel, error) {
+	return openai.NewChatModel(ctx, &openai.ChatModelConfig{BaseURL: url, APIKey: key, Model: "gpt-on-loopback"})
+}

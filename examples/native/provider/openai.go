@@ -1,0 +1,227 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+// This file reads requests of OpenAI's Responses API, and answers them.
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// responses is a request of the Responses API.
+type responses struct {
+	Model  string          `json:"model"`
+	Stream bool            `json:"stream"`
+	Input  []item          `json:"input"`
+	Tools  []responsesTool `json:"tools"`
+
+	conversation int // bytes, without the tools in it
+}
+
+// responsesTool is a function, or the search tool.
+type responsesTool struct {
+	Type         string          `json:"type"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	Parameters   json.RawMessage `json:"parameters"`
+	DeferLoading bool            `json:"defer_loading"`
+	Execution    string          `json:"execution"`
+
+	raw []byte
+}
+
+func (t *responsesTool) UnmarshalJSON(data []byte) error {
+	type fields responsesTool
+	t.raw = append([]byte(nil), data...)
+	return json.Unmarshal(data, (*fields)(t))
+}
+
+// item is one item of the conversation. A message has no type.
+type item struct {
+	Type      string          `json:"type"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Execution string          `json:"execution"`
+	Status    string          `json:"status"`
+	Tools     []responsesTool `json:"tools"`
+	Output    json.RawMessage `json:"output"`
+	noTools   bool
+}
+
+func (x *item) UnmarshalJSON(data []byte) error {
+	type fields item
+	if err := json.Unmarshal(data, (*fields)(x)); err != nil {
+		return err
+	}
+	x.noTools = x.Tools == nil
+	return nil
+}
+
+func readResponses(body []byte) (*responses, error) {
+	var q responses
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, fmt.Errorf("reading the request: %w", err)
+	}
+	var parts struct {
+		Input json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(body, &parts); err != nil {
+		return nil, fmt.Errorf("reading the request: %w", err)
+	}
+	q.conversation = len(parts.Input)
+	for _, x := range q.Input {
+		for _, t := range x.Tools {
+			q.conversation -= len(t.raw)
+		}
+	}
+	return &q, nil
+}
+
+func (q *responses) facts() Request {
+	r := Request{Stream: q.Stream, Prompt: q.conversation}
+	for _, t := range q.Tools {
+		if t.Type == "tool_search" {
+			if r.Search = "hosted"; t.Execution == "client" {
+				r.Search = "client"
+				r.Teased += len(t.raw)
+			}
+			continue
+		}
+		r.Tools = append(r.Tools, Tool{t.Name, t.Description, t.DeferLoading, len(t.raw), t.raw})
+	}
+	if r.Search == "hosted" { // it shows what it can find
+		for _, t := range r.Deferred() {
+			r.Teased += len(t.Name) + len(t.Description)
+		}
+	}
+	seen := map[string]bool{}
+	for _, x := range q.Input {
+		for _, t := range x.Tools {
+			if !seen[t.Name] {
+				seen[t.Name] = true
+				r.Loaded = append(r.Loaded, Tool{t.Name, t.Description, true, len(t.raw), t.raw})
+			}
+		}
+	}
+	return r
+}
+
+// clientSearch is the name by which scripts call the client's search tool, which has no
+// name on the wire.
+const clientSearch = "tool_search"
+
+func (q *responses) seesSearch(name string) bool {
+	return name == clientSearch && q.facts().Search == "client"
+}
+
+// responsesAnswer is a response.
+type responsesAnswer struct {
+	object object // without output
+	output []object
+}
+
+func (a responsesAnswer) MarshalJSON() ([]byte, error) {
+	return json.Marshal(a.with("completed", a.output))
+}
+
+// with is the response at a point of its life.
+func (a responsesAnswer) with(status string, output []object) object {
+	o := object{"status": status, "output": output}
+	for k, v := range a.object {
+		o[k] = v
+	}
+	return o
+}
+
+func (q *responses) answer(t Turn, found []Tool, id func(string) string) any {
+	in := q.facts().Tokens()
+	a := responsesAnswer{object: object{
+		"id": id("resp"), "object": "response", "model": q.Model, "created_at": 0, "parallel_tool_calls": true,
+		"usage": object{"input_tokens": in, "output_tokens": 10, "total_tokens": in + 10},
+	}}
+	if t.Search != "" {
+		tools := []json.RawMessage{}
+		for _, x := range found {
+			tools = append(tools, x.raw)
+		}
+		a.output = append(a.output,
+			object{"type": "tool_search_call", "id": id("tsc"), "call_id": nil, "execution": "server", "status": "completed", "arguments": object{"query": t.Search}},
+			object{"type": "tool_search_output", "id": id("tso"), "call_id": nil, "execution": "server", "status": "completed", "tools": tools})
+	}
+	if t.Text != "" {
+		a.output = append(a.output, object{"type": "message", "id": id("msg"), "role": "assistant", "status": "completed",
+			"content": []object{{"type": "output_text", "text": t.Text, "annotations": []object{}}}})
+	}
+	for _, c := range t.Calls {
+		if q.seesSearch(c.Name) {
+			a.output = append(a.output, object{"type": "tool_search_call", "id": id("tsc"), "call_id": id("call"),
+				"execution": "client", "status": "completed", "arguments": json.RawMessage(arguments(c))})
+			continue
+		}
+		a.output = append(a.output, object{"type": "function_call", "id": id("fc"), "call_id": id("call"),
+			"name": c.Name, "arguments": arguments(c), "status": "completed"})
+	}
+	return a
+}
+
+func (a responsesAnswer) events() []event {
+	list := []event{
+		{"response.created", object{"response": a.with("in_progress", []object{})}},
+		{"response.in_progress", object{"response": a.with("in_progress", []object{})}},
+	}
+	for i, x := range a.output {
+		list = append(list, event{"response.output_item.added", object{"output_index": i, "item": begun(x)}})
+		list = append(list, middle(i, x)...)
+		list = append(list, event{"response.output_item.done", object{"output_index": i, "item": x}})
+	}
+	return append(list, event{"response.completed", object{"response": a.with("completed", a.output)}})
+}
+
+// begun is an item before its content has come.
+func begun(x object) object {
+	o := object{}
+	for k, v := range x {
+		o[k] = v
+	}
+	o["status"] = "in_progress"
+	switch x["type"] {
+	case "message":
+		o["content"] = []object{}
+	case "function_call":
+		o["arguments"] = ""
+	}
+	return o
+}
+
+// middle are the events between an item's first and its last.
+func middle(i int, x object) (list []event) {
+	at := func(more object) object {
+		more["output_index"], more["item_id"] = i, x["id"]
+		return more
+	}
+	switch x["type"] {
+	case "message":
+		part := x["content"].([]object)[0]
+		text := part["text"].(string)
+		list = append(list, event{"response.content_part.added", at(object{"content_index": 0,
+			"part": object{"type": "output_text", "text": "", "annotations": []object{}}})})
+		for _, s := range halves(text) {
+			list = append(list, event{"response.output_text.delta", at(object{"content_index": 0, "delta": s})})
+		}
+		return append(list,
+			event{"response.output_text.done", at(object{"content_index": 0, "text": text})},
+			event{"response.content_part.done", at(object{"content_index": 0, "part": part})})
+	case "function_call":
+		args := x["arguments"].(string)
+		for _, s := range halves(args) {
+			list = append(list, event{"response.function_call_arguments.delta", at(object{"delta": s})})
+		}
+		return append(list, event{"response.function_call_arguments.done", at(object{"arguments": args})})
+	}
+	return nil
+}

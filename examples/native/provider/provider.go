@@ -1,0 +1,294 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package provider plays the servers of two model providers on loopback: Anthropic's
+// Messages API and OpenAI's Responses API, as far as tools and tool search go.
+//
+// It is strict: what the real server refuses is refused here, with the provider's status
+// and error body. It also knows what the model could see, so that a script cannot call a
+// tool that no model would know of. The model's answers are written in advance.
+package provider
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+)
+
+// API is the wire format of a provider.
+type API int
+
+const (
+	// Anthropic is the Messages API, at /v1/messages.
+	Anthropic API = iota
+	// OpenAI is the Responses API, at /responses.
+	OpenAI
+)
+
+// Turn is what the model does in one answer, in this order.
+type Turn struct {
+	// Search is what the provider's own search is asked; "" for no search.
+	Search string
+	// Text is what the model says.
+	Text string
+	// Calls are the tools that it calls.
+	Calls []Call
+	// Status refuses the request with this HTTP status instead, as a provider does that
+	// lets nobody in. Zero: it answers.
+	Status int
+}
+
+// Call is the call of a tool.
+type Call struct {
+	// Name is the tool.
+	Name string
+	// Args are its arguments as JSON; "" is {}.
+	Args string
+	// Unseen lets the model call a tool that it cannot see, as a model does that copies an
+	// earlier call.
+	Unseen bool
+}
+
+// Tool is a tool as a request declares it.
+type Tool struct {
+	Name        string
+	Description string
+	// Deferred: the model does not see it before a search has found it.
+	Deferred bool
+	// Bytes is the length of its declaration.
+	Bytes int
+
+	raw []byte
+}
+
+// Request is one request as the server understood it.
+type Request struct {
+	// Body is what came over the wire.
+	Body []byte
+	// Stream: the answer was asked for in pieces.
+	Stream bool
+	// Refused is the message of the error that the server answered with; "" if none.
+	Refused string
+	// Tools are the tools declared, in order, without search tools.
+	Tools []Tool
+	// Search is "hosted" or "client" where the request declares a tool of the provider's
+	// own search; "" elsewhere.
+	Search string
+	// Loaded are the tools that results of searches in the conversation let the model
+	// see, in order.
+	Loaded []Tool
+	// Prompt is the number of bytes of the conversation, without tools.
+	Prompt int
+	// Teased is the number of bytes of what the model sees of tools that are not loaded.
+	Teased int
+}
+
+// Names are the names of tools.
+func Names(tools []Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// Deferred are the declared tools that are deferred.
+func (r Request) Deferred() (list []Tool) {
+	for _, t := range r.Tools {
+		if t.Deferred {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Visible are the tools that the model can call.
+func (r Request) Visible() (list []Tool) {
+	seen := map[string]bool{}
+	for _, t := range append(append([]Tool(nil), r.Tools...), loaded(r.Loaded)...) {
+		if !t.Deferred && !seen[t.Name] {
+			seen[t.Name] = true
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+func loaded(tools []Tool) []Tool {
+	list := append([]Tool(nil), tools...)
+	for i := range list {
+		list[i].Deferred = false
+	}
+	return list
+}
+
+// Tokens estimates what the model reads, at four bytes a token: the conversation, and the
+// tools that it sees.
+func (r Request) Tokens() int {
+	sum := r.Prompt + r.Teased
+	for _, t := range r.Visible() {
+		sum += t.Bytes
+	}
+	return sum / 4
+}
+
+// Server is a provider. It is safe for concurrent use, but a script is for one
+// conversation.
+type Server struct {
+	api  API
+	http *httptest.Server
+
+	mu       sync.Mutex
+	turns    []Turn
+	requests []Request
+	ids      int
+}
+
+// Start starts a server whose model answers with the turns, one after another. Close it.
+func Start(api API, turns ...Turn) *Server {
+	s := &Server{api: api, turns: turns}
+	s.http = httptest.NewServer(s)
+	return s
+}
+
+// Close stops the server.
+func (s *Server) Close() { s.http.Close() }
+
+// URL is where the server is.
+func (s *Server) URL() string { return s.http.URL }
+
+// Then adds turns to the script.
+func (s *Server) Then(turns ...Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = append(s.turns, turns...)
+}
+
+// Requests are the requests so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// conversation is a request of one of the APIs.
+type conversation interface {
+	// refusal is why the provider refuses the request; "" if it does not.
+	refusal() string
+	// facts is the request for the record.
+	facts() Request
+	// seesSearch reports whether the model sees a search tool of the client under the name.
+	seesSearch(name string) bool
+	// answer is the body of the answer; found is what the provider's own search found.
+	answer(t Turn, found []Tool, id func(prefix string) string) any
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, status, problem := s.read(r, body)
+	if problem == "" {
+		status, problem = http.StatusBadRequest, c.refusal()
+	}
+	rec := Request{}
+	if c != nil {
+		rec = c.facts()
+	}
+	rec.Body, rec.Refused = body, problem
+	var turn Turn
+	if problem == "" {
+		turn, status, rec.Refused = s.next(c, rec)
+	}
+	s.requests = append(s.requests, rec)
+	if rec.Refused != "" {
+		refuse(w, s.api, status, rec.Refused)
+		return
+	}
+	answer := c.answer(turn, search(rec, turn.Search), s.id)
+	if rec.Stream {
+		stream(w, s.api, answer)
+		return
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// read checks what is the same for both APIs.
+func (s *Server) read(r *http.Request, body []byte) (c conversation, status int, problem string) {
+	switch {
+	case s.api == Anthropic && r.URL.Path != "/v1/messages", s.api == OpenAI && r.URL.Path != "/responses":
+		return nil, http.StatusNotFound, "no such path: " + r.URL.Path
+	case s.api == Anthropic && (r.Header.Get("x-api-key") == "" || r.Header.Get("anthropic-version") == ""),
+		s.api == OpenAI && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer "):
+		return nil, http.StatusUnauthorized, "no key"
+	case s.api == Anthropic:
+		c, err := readMessages(body)
+		if err != nil {
+			return nil, http.StatusBadRequest, err.Error()
+		}
+		return c, 0, ""
+	}
+	c, err := readResponses(body)
+	if err != nil {
+		return nil, http.StatusBadRequest, err.Error()
+	}
+	return c, 0, ""
+}
+
+// next takes a turn from the script, and checks that a model could have taken it.
+func (s *Server) next(c conversation, rec Request) (t Turn, status int, problem string) {
+	if len(s.turns) == 0 {
+		return t, http.StatusBadRequest, "the script is at its end"
+	}
+	t, s.turns = s.turns[0], s.turns[1:]
+	if t.Status != 0 {
+		return t, t.Status, "nobody is let in"
+	}
+	if t.Search != "" && rec.Search != "hosted" {
+		return t, http.StatusBadRequest, "no model could search: the request declares no hosted search tool"
+	}
+	rec.Loaded = append(rec.Loaded, search(rec, t.Search)...)
+	for _, call := range t.Calls {
+		if !call.Unseen && !c.seesSearch(call.Name) && !contains(Names(rec.Visible()), call.Name) {
+			return t, http.StatusBadRequest, fmt.Sprintf("no model could call %q: it sees %v", call.Name, Names(rec.Visible()))
+		}
+	}
+	return t, 0, ""
+}
+
+func (s *Server) id(prefix string) string {
+	s.ids++
+	return fmt.Sprintf("%s_%d", prefix, s.ids)
+}
+
+// search is the provider's own search: the deferred tools that hold a word of the query,
+// at most five, in the order in which they are declared.
+func search(r Request, query string) (found []Tool) {
+	for _, t := range r.Deferred() {
+		text := strings.ToLower(t.Name + " " + t.Description)
+		for _, word := range strings.Fields(strings.ToLower(query)) {
+			if strings.Contains(text, word) && len(found) < 5 {
+				found = append(found, t)
+				break
+			}
+		}
+	}
+	return found
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
