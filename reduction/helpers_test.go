@@ -293,6 +293,8 @@ func textsIn(rs ...*schema.ToolResult) string {
 	return b.String()
 }
 
+type invoker = tool.InvokableTool
+
 // failing is a store whose writes fail.
 type failing struct{ err error }
 

@@ -5,18 +5,30 @@ package blobbackend_test
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
 	"net/url"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
 
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/leanctx/leanctx/reduction/reductiontest"
 )
 
-func open(t *testing.T, url string, opts *blobbackend.Options) *blobbackend.Backend {
+func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Backend {
 	t.Helper()
 	b, err := blobbackend.Open(context.Background(), url, opts)
 	require.NoError(t, err)
@@ -24,22 +36,162 @@ func open(t *testing.T, url string, opts *blobbackend.Options) *blobbackend.Back
 	return b
 }
 
-func TestMemoryKeepsTheContract(t *testing.T) {
-	backendtest.Run(t, func(t *testing.T) backend.Backend { return open(t, "mem://", nil) }, backendtest.Options{})
+// openS3 opens a place of its own on the server, and empties it in the end.
+func openS3(t testing.TB, url string) *blobbackend.Backend {
+	t.Helper()
+	b := open(t, url, &blobbackend.Options{Prefix: "test/" + rand.Text()})
+	t.Cleanup(func() {
+		_, err := b.DeleteOlderThan(context.Background(), "", time.Now().AddDate(1, 0, 0))
+		require.NoError(t, err)
+	})
+	return b
 }
 
-func TestADirectoryKeepsTheContract(t *testing.T) {
-	backendtest.Run(t, func(t *testing.T) backend.Backend { return open(t, fileURL(t.TempDir()), nil) }, backendtest.Options{})
-}
-
-func TestAPrefixKeepsTheContract(t *testing.T) {
-	backendtest.Run(t, func(t *testing.T) backend.Backend {
-		return open(t, "mem://", &blobbackend.Options{Prefix: "conversations/42"})
-	}, backendtest.Options{})
-}
-
-// fileURL is a directory as a URL; its temporary files stay inside it, so that a rename
-// never crosses file systems.
+// fileURL is a directory as a URL.
 func fileURL(dir string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
+}
+
+// TestEveryStoreKeepsTheContract leaves out nothing: no option of the suite is used.
+func TestEveryStoreKeepsTheContract(t *testing.T) {
+	for name, store := range map[string]func(t *testing.T) reduction.Backend{
+		"memory":    func(t *testing.T) reduction.Backend { return open(t, "mem://", nil) },
+		"directory": func(t *testing.T) reduction.Backend { return open(t, fileURL(t.TempDir()), nil) },
+		"S3":        func(t *testing.T) reduction.Backend { return openS3(t, s3URL(t)) },
+		"a prefix of memory": func(t *testing.T) reduction.Backend {
+			return open(t, "mem://", &blobbackend.Options{Prefix: "conversations/42"})
+		},
+		"a prefix of a directory": func(t *testing.T) reduction.Backend {
+			return open(t, fileURL(t.TempDir()), &blobbackend.Options{Prefix: "/conversations/42/"})
+		},
+		"a bucket that is already open": func(t *testing.T) reduction.Backend {
+			bucket := memblob.OpenBucket(nil)
+			t.Cleanup(func() { require.NoError(t, bucket.Close()) })
+			b, err := blobbackend.New(bucket, nil)
+			require.NoError(t, err)
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reductiontest.RunBackend(t, store, reductiontest.BackendOptions{})
+		})
+	}
+}
+
+func TestPrefixesKeepConversationsApart(t *testing.T) {
+	ctx := context.Background()
+	bucket := memblob.OpenBucket(nil)
+	defer bucket.Close()
+	conversation := func(prefix string) *blobbackend.Backend {
+		b, err := blobbackend.New(bucket, &blobbackend.Options{Prefix: prefix})
+		require.NoError(t, err)
+		return b
+	}
+	four, other, same := conversation("c/4"), conversation("c/42"), conversation("/c/4/")
+	require.NoError(t, four.Create(ctx, "/tmp/trunc/functions.x:0", strings.NewReader("of 4")))
+	require.NoError(t, other.Create(ctx, "/tmp/trunc/functions.x:0", strings.NewReader("of 42")))
+	require.ErrorIs(t, same.Create(ctx, "/tmp/trunc/functions.x:0", strings.NewReader("of 4 again")), fs.ErrExist)
+	require.Equal(t, "of 4", text(t, same, "/tmp/trunc/functions.x:0"))
+	for _, way := range []string{"../42/tmp/trunc/functions.x:0", "/../42/tmp/trunc/functions.x:0"} {
+		_, _, err := four.ReadRange(ctx, way, 0, -1)
+		require.Error(t, err, "%q reads another conversation", way)
+	}
+	deleted, err := four.DeleteOlderThan(ctx, "", time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, deleted)
+	require.Equal(t, "of 42", text(t, other, "/tmp/trunc/functions.x:0"))
+}
+
+func text(t testing.TB, b reduction.RangeReader, path string) string {
+	t.Helper()
+	r, _, err := b.ReadRange(context.Background(), path, 0, -1)
+	require.NoError(t, err)
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(content)
+}
+
+func TestWhatCannotBeOpenedIsSaid(t *testing.T) {
+	ctx := context.Background()
+	for url, want := range map[string]string{
+		"":                              "no scheme",
+		"nosuch://bucket":               "nosuch",
+		"file://host/dir":               "neither a host nor options",
+		"file:///dir?metadata=skip":     "neither a host nor options",
+		"file://":                       "no directory",
+		"s3://bucket?no_such_option=no": "no_such_option",
+	} {
+		b, err := blobbackend.Open(ctx, url, nil)
+		require.ErrorContains(t, err, want, url)
+		require.ErrorContains(t, err, "blobbackend: ", url)
+		require.Nil(t, b)
+	}
+	for _, prefix := range []string{"..", "../x", "a/../../x", "nul\x00", "\xff", strings.Repeat("x", 2000)} {
+		_, err := blobbackend.Open(ctx, "mem://", &blobbackend.Options{Prefix: prefix})
+		require.ErrorIs(t, err, fs.ErrInvalid, "%q", prefix)
+		_, err = blobbackend.New(memblob.OpenBucket(nil), &blobbackend.Options{Prefix: prefix})
+		require.ErrorIs(t, err, fs.ErrInvalid, "%q", prefix)
+	}
+	_, err := blobbackend.New(nil, nil)
+	require.ErrorContains(t, err, "nil")
+}
+
+func TestFileblobIsRefused(t *testing.T) {
+	bucket, err := fileblob.OpenBucket(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer bucket.Close()
+	for _, b := range []*blob.Bucket{bucket, blob.PrefixedBucket(bucket, "below/")} {
+		_, err = blobbackend.New(b, nil)
+		require.ErrorContains(t, err, "fileblob")
+	}
+}
+
+func TestDirectoriesArePrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "here")
+	b := open(t, fileURL(dir), &blobbackend.Options{Prefix: "c/4"})
+	require.NoError(t, b.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/trunc/1", Content: "x"}))
+	info, err := os.Stat(filepath.Join(dir, "c", "4", "tmp", "trunc", "1"))
+	require.NoError(t, err)
+	require.Zero(t, info.Mode().Perm()&0o077, info.Mode())
+}
+
+func TestAClosedBucketOfTheCallerStaysOpen(t *testing.T) {
+	bucket := memblob.OpenBucket(nil)
+	b, err := blobbackend.New(bucket, nil)
+	require.NoError(t, err)
+	require.NoError(t, b.Close())
+	_, err = bucket.Exists(context.Background(), "x")
+	require.NoError(t, err)
+	require.NoError(t, bucket.Close())
+	err = b.Create(context.Background(), "x", strings.NewReader("x"))
+	require.ErrorContains(t, err, `blobbackend: creating "x"`)
+}
+
+func TestRangesThatHoldNothing(t *testing.T) {
+	ctx := context.Background()
+	b := openS3(t, s3URL(t))
+	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "empty"}))
+	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "three", Content: "abc"}))
+	for _, c := range []struct {
+		path           string
+		offset, length int64
+		want           string
+		size           int64
+	}{
+		{"empty", 0, -1, "", 0}, {"empty", 0, 5, "", 0}, {"empty", 7, 5, "", 0}, {"empty", 0, math.MaxInt64, "", 0},
+		{"three", 3, -1, "", 3}, {"three", 4, 1, "", 3}, {"three", 1, 0, "", 3},
+		{"three", 1, math.MaxInt64, "bc", 3}, {"three", math.MaxInt64, math.MaxInt64, "", 3},
+	} {
+		r, size, err := b.ReadRange(ctx, c.path, c.offset, c.length)
+		require.NoError(t, err, c)
+		got, err := io.ReadAll(r)
+		require.NoError(t, errors.Join(err, r.Close()), c)
+		require.Equal(t, c.want, string(got), c)
+		require.Equal(t, c.size, size, c)
+	}
+	_, _, err := b.ReadRange(ctx, "three", -1, 1)
+	require.ErrorIs(t, err, fs.ErrInvalid)
+	_, _, err = b.ReadRange(ctx, "missing", 5, 1)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -1,0 +1,133 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
+	ctx := context.Background()
+	_, err := reduction.New(ctx, nil)
+	require.EqualError(t, err, "reduction: config is nil")
+
+	_, err = reduction.New(ctx, &reduction.Config{
+		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
+		ClearTargetTokens: -5, MinSavingBytes: -6,
+		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
+	})
+	require.ErrorContains(t, err, "reduction: config is wrong: ")
+	for _, field := range []string{"Backend is missing", "MaxLengthForTrunc is -1", "MaxTokensForClear is -2", "ClearRetentionSuffixLimit is -3",
+		"ClearAtLeastTokens is -4", "ClearTargetTokens is -5", "MinSavingBytes is -6", `ToolConfig["b"] is nil`, `ToolConfig["a"].Backend is a nil pointer`} {
+		require.ErrorContains(t, err, field)
+	}
+
+	for what, c := range map[string]*reduction.Config{
+		"Backend is missing":                {Backend: (*reduction.DirBackend)(nil), SkipTruncation: true},
+		"ClearTargetTokens is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
+		"ClearTargetTokens is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
+		"ProvideReadTool is set, but there": {SkipTruncation: true, ProvideReadTool: true},
+		"cannot read":                       {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
+	} {
+		_, err := reduction.New(ctx, c)
+		require.ErrorContains(t, err, what)
+	}
+	for _, c := range []*reduction.Config{
+		{SkipTruncation: true}, {Backend: backend.NewMemory(0)}, {Backend: backend.NewMemory(0), ClearTargetTokens: 160_000},
+	} {
+		_, err := reduction.New(ctx, c)
+		require.NoError(t, err)
+	}
+}
+
+func TestLaterChangesOfAConfigurationHaveNoEffect(t *testing.T) {
+	store := backend.NewMemory(0)
+	c := &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, TruncExcludeTools: []string{"kept"},
+		ToolConfig: map[string]*reduction.ToolReductionConfig{"skipped": {SkipTruncation: true}}}
+	mw := typed(t, c)
+	c.Backend, c.MaxLengthForTrunc, c.TruncExcludeTools[0], c.ToolConfig["skipped"].SkipTruncation = nil, 1, "x", false
+	delete(c.ToolConfig, "skipped")
+	for name, cut := range map[string]bool{"kept": false, "skipped": false, "other": true} {
+		out, err := runInvokable(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{strings.Repeat("x", 2000)})
+		require.NoError(t, err)
+		require.Equal(t, cut, len(out) <= 1000, name)
+	}
+}
+
+func TestDefaultsAreThoseOfEino(t *testing.T) {
+	store := backend.NewMemory(0)
+	mw := typed(t, &reduction.Config{Backend: store})
+	whole, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 50_000)})
+	require.NoError(t, err)
+	require.Len(t, whole, 50_000)
+	cut, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 50_001)})
+	require.NoError(t, err)
+	require.Equal(t, "/tmp/trunc/c", pathIn(cut))
+	require.Contains(t, cut, "read_file")
+	for _, size := range []int{600_000, 640_000} { // bytes, four to a token
+		msgs := rounds[*schema.Message](10, size/10)
+		out := before(t, mw, msgs)
+		require.Equal(t, size == 640_000, strings.Contains(out[2].Content, "/tmp/clear/call_0"), size)
+		require.Equal(t, msgs[20], out[20], "one round is kept")
+	}
+}
+
+func TestAnyNumberOfRoundsCanBeKept(t *testing.T) {
+	for _, keep := range []int{1, 2, 5, 6} {
+		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxTokensForClear: 1, ClearRetentionSuffixLimit: keep})
+		msgs := rounds[*schema.Message](5, 500)
+		out := before(t, mw, append(msgs, schema.UserMessage("thanks"), schema.AssistantMessage("bye", nil)))
+		for i := range 5 {
+			require.Equal(t, i < 5-keep, strings.Contains(out[2*i+2].Content, "persisted-output"), "round %d of 5, keeping %d", i, keep)
+		}
+	}
+}
+
+func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
+	general, own := backend.NewMemory(0), backend.NewMemory(0)
+	plain := backendtest.NewFaulty(backend.NewMemory(0), nil).ReadWrite()
+	mw := typed(t, &reduction.Config{Backend: general, MaxLengthForTrunc: 1000, ProvideReadTool: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"own": {Backend: own}, "plain": {Backend: plain},
+	}})
+	_, run, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	require.NoError(t, err)
+	require.Len(t, run.Tools, 1)
+	reader := run.Tools[0].(invoker)
+	for _, f := range forms {
+		for _, name := range []string{"shell", "own", "plain"} {
+			content := strings.Repeat(name+" "+f.name+"\n", 200)
+			out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{content})
+			require.NoError(t, err)
+			require.Equal(t, content, readBack(t, reader, pathIn(out)), "%s, %s", name, f.name)
+		}
+	}
+	answer, err := reader.InvokableRun(context.Background(), `{"file_path":"/tmp/elsewhere"}`)
+	require.NoError(t, err)
+	require.Contains(t, answer, "No saved result")
+}
+
+func TestTheProvidedToolReadsNothingButResults(t *testing.T) {
+	store := backend.NewMemory(0)
+	ctx := context.Background()
+	require.NoError(t, store.Create(ctx, "/etc/passwd", strings.NewReader("secret")))
+	require.NoError(t, store.Create(ctx, "/tmp/trunc/c", strings.NewReader("result")))
+	_, run, err := typed(t, &reduction.Config{Backend: store, ProvideReadTool: true}).BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	require.NoError(t, err)
+	for path, want := range map[string]bool{"/etc/passwd": false, "/tmp/trunc/../../etc/passwd": false, "/tmp/trunc/c": true} {
+		answer, err := run.Tools[0].(invoker).InvokableRun(ctx, `{"file_path":"`+path+`"}`)
+		require.NoError(t, err)
+		require.NotContains(t, answer, "secret")
+		require.Equal(t, want, strings.Contains(answer, "result\n"), answer)
+	}
+}
