@@ -101,38 +101,52 @@ func (w way) play(ctx context.Context, root string, stream bool) (outcome, error
 		return outcome{}, err
 	}
 	if m, ok := made.(model.BaseModel[*schema.Message]); ok {
-		err = converse(ctx, w, m, tools, server, stream)
+		err = converse(ctx, stage[*schema.Message]{w, m, tools, server, stream})
 	} else {
-		err = converse(ctx, w, made.(model.BaseModel[*schema.AgenticMessage]), tools, server, stream)
+		err = converse(ctx, stage[*schema.AgenticMessage]{w, made.(model.BaseModel[*schema.AgenticMessage]), tools, server, stream})
 	}
 	return outcome{w, len(tools), server.Requests()}, err
 }
 
-// converse has the conversation with an agent on either message type.
-func converse[M adk.MessageType](ctx context.Context, w way, m model.BaseModel[M], tools []tool.BaseTool, server *provider.Server, stream bool) error {
-	s := session[M]{stream: stream, agent: adk.TypedChatModelAgentConfig[M]{
-		Name: "assistant", Description: "helps", Instruction: "You help with figures.", Model: m,
-	}}
-	if w.config == nil {
-		s.agent.ToolsConfig = adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}}
-	} else {
-		cfg := *w.config
-		cfg.DynamicTools = tools
-		search, err := toolsearch.NewTyped[M](ctx, &cfg)
-		if err != nil {
-			return err
-		}
-		s.agent.Handlers = []adk.TypedChatModelAgentMiddleware[M]{search}
+// stage is what a conversation needs, for agents on either message type.
+type stage[M adk.MessageType] struct {
+	way    way
+	model  model.BaseModel[M]
+	tools  []tool.BaseTool
+	server *provider.Server
+	stream bool
+}
+
+func converse[M adk.MessageType](ctx context.Context, on stage[M]) error {
+	s, err := on.session(ctx)
+	if err != nil {
+		return err
 	}
-	first, second := w.turns()
+	first, second := on.way.turns()
 	for _, run := range []struct {
 		text  string
 		turns []provider.Turn
 	}{{"How far is a marathon of 26.2 miles in km, and what is 15 percent of it?", first}, {"And once more in km?", second}} {
-		server.Then(run.turns...)
+		on.server.Then(run.turns...)
 		if _, err := s.say(ctx, run.text); err != nil {
 			return fmt.Errorf("running %q: %w", run.text, err)
 		}
 	}
 	return nil
+}
+
+// session starts the conversation with an agent that has all tools, hidden or not.
+func (on stage[M]) session(ctx context.Context) (*session[M], error) {
+	s := &session[M]{stream: on.stream, agent: adk.TypedChatModelAgentConfig[M]{
+		Name: "assistant", Description: "helps", Instruction: "You help with figures.", Model: on.model,
+	}}
+	if on.way.config == nil {
+		s.agent.ToolsConfig = adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: on.tools}}
+		return s, nil
+	}
+	cfg := *on.way.config
+	cfg.DynamicTools = on.tools
+	search, err := toolsearch.NewTyped[M](ctx, &cfg)
+	s.agent.Handlers = []adk.TypedChatModelAgentMiddleware[M]{search}
+	return s, err
 }

@@ -39,34 +39,61 @@ func needsInput(q *responses) string {
 	return ""
 }
 
+// itemChecks say what is wrong with an item, by its type.
+var itemChecks = map[string]func(item) string{
+	"": needsMessage, "message": needsMessage, "function_call": needsCall, "function_call_output": needsOutput,
+	"tool_search_call": needsSearchCall, "tool_search_output": needsSearchOutput,
+}
+
 func needsKnownItem(x item) string {
-	switch x.Type {
-	case "", "message":
-		if len(x.Content) == 0 || x.Role == "" {
-			return "a message needs a role and content."
-		}
-	case "function_call":
-		var args string
-		if x.CallID == "" || x.Name == "" || json.Unmarshal(x.Arguments, &args) != nil {
-			return "a function_call needs call_id, name and arguments."
-		}
-	case "function_call_output":
-		if x.CallID == "" || len(x.Output) == 0 || string(x.Output) == "[]" {
-			return "a function_call_output needs call_id and output."
-		}
-	case "tool_search_call", "tool_search_output":
-		switch {
-		case x.Execution != "client" && x.Execution != "server":
-			return "execution must be 'client' or 'server'."
-		case x.Execution == "client" && x.CallID == "":
-			return "a search that the client runs needs call_id."
-		case x.Type == "tool_search_output" && x.noTools:
-			return "a tool_search_output needs tools."
-		case x.Type == "tool_search_call" && len(x.Arguments) == 0:
-			return "a tool_search_call needs arguments."
-		}
-	default:
-		return fmt.Sprintf("unknown type %q.", x.Type)
+	if check := itemChecks[x.Type]; check != nil {
+		return check(x)
+	}
+	return fmt.Sprintf("unknown type %q.", x.Type)
+}
+
+func needsMessage(x item) string {
+	if len(x.Content) == 0 || x.Role == "" {
+		return "a message needs a role and content."
+	}
+	return ""
+}
+
+func needsCall(x item) string {
+	var args string
+	if x.CallID == "" || x.Name == "" || json.Unmarshal(x.Arguments, &args) != nil {
+		return "a function_call needs call_id, name and arguments."
+	}
+	return ""
+}
+
+func needsOutput(x item) string {
+	if x.CallID == "" || len(x.Output) == 0 || string(x.Output) == "[]" {
+		return "a function_call_output needs call_id and output."
+	}
+	return ""
+}
+
+func needsSearchCall(x item) string {
+	if len(x.Arguments) == 0 {
+		return "a tool_search_call needs arguments."
+	}
+	return needsExecution(x)
+}
+
+func needsSearchOutput(x item) string {
+	if x.noTools {
+		return "a tool_search_output needs tools."
+	}
+	return needsExecution(x)
+}
+
+func needsExecution(x item) string {
+	if x.Execution != "client" && x.Execution != "server" {
+		return "execution must be 'client' or 'server'."
+	}
+	if x.Execution == "client" && x.CallID == "" {
+		return "a search that the client runs needs call_id."
 	}
 	return ""
 }
