@@ -1,0 +1,302 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// What a Filter denies: phase by phase, in every protocol.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// deny is a Filter that denies one tool in some phases; in all if none is given.
+func deny(name string, phases ...toolsearch.Phase) toolsearch.Filter {
+	return func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		if req.Tool.Name != name {
+			return true, nil
+		}
+		for _, p := range phases {
+			if p == req.Phase {
+				return false, nil
+			}
+		}
+		return len(phases) > 0, nil
+	}
+}
+
+func TestEachPhaseOfTheFilterDeniesItsOwn(t *testing.T) {
+	everywhere(t, phasesDeny[*schema.Message], phasesDeny[*schema.AgenticMessage])
+}
+
+func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
+	const name = "weather__get_forecast"
+	search, call := do("a", "tool_search", `{"query":"forecast"}`), do("b", name, `{"city":"Oslo"}`)
+	for _, c := range []struct {
+		phase                            toolsearch.Phase
+		listed, found, visible, runs, at bool
+	}{
+		{phase: toolsearch.PhaseList, listed: false, found: true, visible: true, runs: true},
+		{phase: toolsearch.PhaseSearch, listed: true, found: false, visible: true, runs: true}, // the call loads it
+		{phase: toolsearch.PhaseLoad, listed: true, found: false, visible: false, runs: false},
+		{phase: toolsearch.PhaseActive, listed: true, found: true, visible: false, runs: false},
+		{phase: toolsearch.PhaseCall, listed: true, found: true, visible: true, runs: false},
+	} {
+		t.Run(c.phase.String(), func(t *testing.T) {
+			s := on[M](t, streaming, toolsearch.Keyword)
+			s.cfg.Filter = deny(name, c.phase)
+			again := call
+			again.Calls = []adktest.ToolCall{{ID: "c", Name: name, Args: `{"city":"Lima"}`}}
+			p := s.begin(search, call, again)
+			require.Equal(t, c.listed, strings.Contains(p.wires[0].MessagesDump[0], name))
+			require.Equal(t, c.found, strings.Contains(p.answer(t, "a"), name))
+			require.Equal(t, c.visible, strings.Contains(strings.Join(p.wires[3].ToolNames, " "), name))
+			if c.runs {
+				require.Contains(t, p.answer(t, "c"), `got {"city":"Lima"}`)
+			} else {
+				require.Contains(t, p.answer(t, "c"), `There is no tool named "weather__get_forecast".`)
+			}
+		})
+	}
+}
+
+func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
+	broken := errors.New("no connection to the directory")
+	for name, filter := range map[string]toolsearch.Filter{
+		"error": func(context.Context, toolsearch.FilterRequest) (bool, error) { return true, broken },
+		"panic": func(context.Context, toolsearch.FilterRequest) (bool, error) { panic("nil map") },
+	} {
+		for _, proto := range protocols {
+			t.Run(name+"/"+proto.protocol.String(), func(t *testing.T) {
+				var events []toolsearch.Event
+				s := on[*schema.Message](t, false, proto.protocol)
+				s.cfg.Filter = filter
+				s.cfg.OnEvent = func(_ context.Context, e toolsearch.Event) { events = append(events, e) }
+				turns := proto.turns
+				for len(turns) > 0 && turns[len(turns)-1].Calls[0].Name == "github__create_issue" {
+					turns = turns[:len(turns)-1] // the model cannot know the name
+				}
+				p := s.begin(turns...)
+				messages := strings.Join(p.wires[len(p.wires)-1].MessagesDump, "\n")
+				require.NotContains(t, messages, "weather")
+				require.NotContains(t, messages, "connection")
+				require.NotContains(t, messages, "<available-deferred-tools>\n")
+				denied := 0
+				for _, e := range events {
+					if e.Kind == toolsearch.EventDenied {
+						denied++
+						require.Error(t, e.Err)
+						require.Equal(t, name == "error", errors.Is(e.Err, broken))
+					}
+				}
+				require.Positive(t, denied)
+			})
+		}
+	}
+}
+
+// A denied tool and one that does not exist get the same answer, apart from the name.
+func TestDeniedAndNonexistentToolsAreAnsweredAlike(t *testing.T) {
+	const denied, nonexistent = "vault__xq81", "vault__zj44"
+	for _, c := range []struct {
+		protocol toolsearch.Protocol
+		tool     string
+		args     string
+	}{
+		{toolsearch.Keyword, "tool_search", `{"query":"select:%s"}`},
+		{toolsearch.Keyword, "tool_search", `{"query":"%s"}`},
+		{toolsearch.Keyword, "tool_search", `{"query":"+%s issue"}`},
+		{toolsearch.Keyword, "tool_search", `{"query":"select:%s,github__create_issue"}`},
+		{toolsearch.Regexp, "tool_search", `{"regex_pattern":"^%s$"}`},
+		{toolsearch.SearchLoad, "search_tools", `{"query":"%s"}`},
+		{toolsearch.SearchLoad, "load_tool", `{"tool_name":"%s"}`},
+		{toolsearch.SearchLoad, "load_tool", `{"tool_names":["%s","github__create_issue"]}`},
+		{toolsearch.SearchCall, "tool_search", `{"query":"select:%s"}`},
+		{toolsearch.SearchCall, "call_tool", `{"name":"%s","arguments":{"id":1}}`},
+		{toolsearch.SearchCall, "call_tool", `{"name":"%s","arguments":"nonsense"}`},
+	} {
+		t.Run(c.protocol.String()+" "+c.tool+" "+c.args, func(t *testing.T) {
+			s := on[*schema.Message](t, false, c.protocol)
+			s.cfg.DynamicTools = append(office(), simples(denied)...)
+			s.cfg.Filter = deny(denied)
+			one := s.begin(do("a", c.tool, fmt.Sprintf(c.args, denied))).answer(t, "a")
+			other := s.begin(do("a", c.tool, fmt.Sprintf(c.args, nonexistent))).answer(t, "a")
+			require.Equal(t, strings.ReplaceAll(other, nonexistent, denied), one)
+		})
+	}
+}
+
+// Called by its own name, a denied tool is answered as call_tool answers for one that does
+// not exist, whether or not it was ever loaded.
+func TestDirectCallsOfDeniedToolsAreAnsweredAsThoughTheyDidNotExist(t *testing.T) {
+	everywhere(t, deniedDirectly[*schema.Message], deniedDirectly[*schema.AgenticMessage])
+}
+
+func deniedDirectly[M adk.MessageType](t *testing.T, streaming bool) {
+	s := on[M](t, streaming, toolsearch.SearchCall)
+	want := s.begin(do("a", "call_tool", `{"name":"weather__get_forecst"}`)).answer(t, "a")
+	want = strings.NewReplacer("forecst", "forecast", " Nearest names: weather__get_forecast.", "").Replace(want)
+	for _, unloaded := range []bool{false, true} {
+		for form, f := range adktest.Forms {
+			s := on[M](t, streaming, toolsearch.Keyword)
+			s.cfg.AllowUnloadedCalls = unloaded
+			s.cfg.DynamicTools = append(s.cfg.DynamicTools[:3:3], adktest.Tool(f, &schema.ToolInfo{Name: "weather__get_forecast", Desc: "d"}, nil))
+			s.cfg.Filter = deny("weather__get_forecast")
+			require.Equal(t, want, s.begin(do("a", "weather__get_forecast", `{}`)).answer(t, "a"), form)
+		}
+	}
+}
+
+// notebook is a Backend that keeps what it is given.
+type notebook struct {
+	mu      sync.Mutex
+	written map[string]string
+	fail    func() error
+}
+
+func (n *notebook) Write(_ context.Context, r *filesystem.WriteRequest) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.fail != nil {
+		return n.fail()
+	}
+	if n.written == nil {
+		n.written = map[string]string{}
+	}
+	n.written[r.FilePath] = r.Content
+	return nil
+}
+
+func TestDeniedNamesAreNeitherCountedNorStored(t *testing.T) {
+	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	book := &notebook{}
+	s.cfg.DynamicTools = append(office(), simples("vault__open", "vault__close")...)
+	s.cfg.CatalogLimit, s.cfg.Backend = 2, book
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Phase != toolsearch.PhaseList || !strings.HasPrefix(req.Tool.Name, "vault"), nil
+	}
+	reminder := s.begin().wires[0].MessagesDump[0]
+	require.Contains(t, reminder, "(2 of 4 names are shown. Names by server: github: 2, slack: 1, weather: 1.")
+	require.NotContains(t, reminder, "vault")
+	require.Len(t, book.written, 1)
+	for _, content := range book.written {
+		require.Equal(t, "github__create_issue\ngithub__close_issue\nslack__send_message\nweather__get_forecast\n", content)
+	}
+}
+
+func TestFilterHoldsInNativeMode(t *testing.T) {
+	everywhere(t, filterHoldsNatively[*schema.Message], filterHoldsNatively[*schema.AgenticMessage])
+}
+
+func filterHoldsNatively[M adk.MessageType](t *testing.T, streaming bool) {
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.cfg.UseModelToolSearch = true
+	s.cfg.Filter = deny("weather__get_forecast")
+	p := s.begin(
+		do("a", "tool_search", `{"query":"forecast"}`), do("b", "tool_search", `{"query":"select:weather__get_forecasts"}`),
+		do("c", "tool_search", `{"query":"issue"}`), do("d", "github__create_issue", issue))
+	require.NotContains(t, p.text(), "weather__get_forecast\n")
+	require.NotContains(t, p.text(), `"weather__get_forecast"`)
+	require.NotContains(t, p.text(), "Says what the weather")
+	require.Equal(t, []string{"github__create_issue", "github__close_issue", "slack__send_message"}, p.wires[0].DeferredNames)
+	require.Contains(t, p.answer(t, "d"), "got "+issue)
+
+	p = s.begin(do("a", "weather__get_forecast", `{}`))
+	require.Contains(t, p.answer(t, "a"), `There is no tool named "weather__get_forecast".`)
+}
+
+// tally counts what a Filter is asked between two model calls.
+type tally struct {
+	mu    sync.Mutex
+	asked map[string]int
+	most  int
+}
+
+func (c *tally) filter(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := req.Tool.Name + " " + req.Phase.String()
+	c.asked[key]++
+	c.most = max(c.most, c.asked[key])
+	return !strings.HasPrefix(req.Tool.Name, "slack"), nil
+}
+
+func (c *tally) next() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = map[string]int{}
+}
+
+func TestFilterIsAskedOncePerToolPhaseAndModelCall(t *testing.T) {
+	everywhere(t, askedOnce[*schema.Message], askedOnce[*schema.AgenticMessage])
+}
+
+func askedOnce[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, proto := range protocols {
+		for _, native := range []bool{false, true} {
+			if native && proto.protocol != toolsearch.Keyword {
+				continue
+			}
+			t.Run(fmt.Sprintf("%v/%v", proto.protocol, native), func(t *testing.T) {
+				c := &tally{asked: map[string]int{}}
+				s := on[M](t, streaming, proto.protocol)
+				s.cfg.Filter, s.cfg.UseModelToolSearch = c.filter, native
+				// Every turn calls everything at once. What is asked before a model call counts with
+				// what is asked by the tools after it.
+				s.around = adktest.Handlers[M](&ahead[M]{do: c.next})
+				busy := adktest.Turn{}
+				for i := range 4 {
+					for j, call := range append([]adktest.ToolCall{{Name: "slack__send_message", Args: `{}`}, {Name: "weather__get_forecast", Args: `{}`}}, callsOf(proto.turns)...) {
+						call.ID = fmt.Sprintf("c%d.%d", i, j)
+						busy.Calls = append(busy.Calls, call)
+					}
+				}
+				agent, m := s.agent()
+				m.Respond = func(n int, _ adktest.Wire[M]) adktest.Turn {
+					if n == 3 {
+						return adktest.Say("done")
+					}
+					turn := adktest.Turn{}
+					for _, call := range busy.Calls {
+						call.ID = fmt.Sprint(n, call.ID)
+						turn.Calls = append(turn.Calls, call)
+					}
+					return turn
+				}
+				out := agent.Run(context.Background(), []M{adktest.User[M]("please")})
+				require.NoError(t, out.Err)
+				require.Equal(t, 1, c.most)
+			})
+		}
+	}
+}
+
+// ahead does something before each model call, ahead of the handlers after it.
+type ahead[M adk.MessageType] struct {
+	adk.TypedBaseChatModelAgentMiddleware[M]
+	do func()
+}
+
+func (a *ahead[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	a.do()
+	return ctx, state, nil
+}
+
+func callsOf(turns []adktest.Turn) (calls []adktest.ToolCall) {
+	for _, turn := range turns {
+		calls = append(calls, turn.Calls...)
+	}
+	return calls
+}
