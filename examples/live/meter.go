@@ -1,0 +1,79 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file measures each model call and what the middlewares did before it.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// meter is a handler that prints a status line after each model call. It comes last in the
+// list, where it sees what the model sees.
+type meter struct {
+	*adk.BaseChatModelAgentMiddleware
+	out  io.Writer
+	all  int // tools, hidden ones included
+	full int // bytes of the definitions of all of them
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// AfterModelRewriteState prints the status line.
+func (m *meter) AfterModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
+	saved := max(0, m.full-definitions(state.ToolInfos)) / 4
+	line := fmt.Sprintf("%d of %d tools visible, about %d tokens of definitions saved", len(state.ToolInfos), m.all, saved)
+	if last := len(state.Messages) - 1; last >= 0 {
+		if meta := state.Messages[last].ResponseMeta; meta != nil && meta.Usage != nil {
+			u := meta.Usage
+			line = fmt.Sprintf("%d tokens in (%d cached), %d out; ", u.PromptTokens, u.PromptTokenDetails.CachedTokens, u.CompletionTokens) + line
+		}
+	}
+	fmt.Fprintf(m.out, "\n  [%s]\n", line)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, n := range m.notes {
+		fmt.Fprintf(m.out, "  [%s]\n", n)
+	}
+	m.notes = nil
+	return ctx, state, nil
+}
+
+// reduced notes what the reduction did.
+func (m *meter) reduced(_ context.Context, e reduction.Event) {
+	if e.Kind != reduction.EventTruncated && e.Kind != reduction.EventCleared && e.Kind != reduction.EventOffloadFailed {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.notes = append(m.notes, fmt.Sprintf("result of %s %s: %d bytes became %d, the original is at %q",
+		e.Tool, e.Kind, e.BytesBefore, e.BytesAfter, e.Path))
+}
+
+// definitions is the size of tools as they go over the wire, in bytes.
+func definitions(infos []*schema.ToolInfo) int {
+	size := 0
+	for _, i := range infos {
+		size += len(i.Name) + len(i.Desc)
+		if i.ParamsOneOf == nil {
+			continue
+		}
+		if s, err := i.ToJSONSchema(); err == nil {
+			if text, err := json.Marshal(s); err == nil {
+				size += len(text)
+			}
+		}
+	}
+	return size
+}

@@ -1,0 +1,116 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command retriever lets two engines rank tools, bleve (full text) and chromem-go
+// (vectors), each alone and fused with the package's own ranking. Any engine that Eino has
+// a retriever for takes their place: Elasticsearch, Milvus, Redis and others.
+//
+//	go run . "convert a time to another zone"
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/cloudwego/eino/components/indexer"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+func main() {
+	query := strings.Join(os.Args[1:], " ")
+	if query == "" {
+		query = "how many days until a date"
+	}
+	if err := run(context.Background(), os.Stdout, query); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, query string) error {
+	root, err := os.MkdirTemp("", "retriever")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	tools, err := library.Tools(root)
+	if err != nil {
+		return err
+	}
+	rankings, err := rankings(ctx, tools)
+	if err != nil {
+		return err
+	}
+	infos, err := infosOf(ctx, tools)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d tools, %q\n", len(tools), query)
+	for _, r := range rankings {
+		index, err := r.index(ctx, infos)
+		if err != nil {
+			return err
+		}
+		found, err := index.Search(ctx, toolsearch.Query{Text: query, Limit: 5})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n%s\n", r.name)
+		for i, f := range found {
+			fmt.Fprintf(out, "  %d. %-36s %.3f\n", i+1, f.Name, f.Score)
+		}
+	}
+	return nil
+}
+
+// ranking is one way of ranking the tools.
+type ranking struct {
+	name  string
+	index toolsearch.IndexFunc
+}
+
+// rankings fills both engines with the tools, and combines them.
+func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
+	docs, err := toolsearch.ToolDocuments(ctx, tools)
+	if err != nil {
+		return nil, err
+	}
+	text, err := newFullText()
+	if err != nil {
+		return nil, err
+	}
+	near, err := newVectors()
+	if err != nil {
+		return nil, err
+	}
+	for _, engine := range []indexer.Indexer{text, near} {
+		if _, err := engine.Store(ctx, docs); err != nil {
+			return nil, err
+		}
+	}
+	return []ranking{
+		{"full text (bleve)", toolsearch.RetrieverIndex(text)},
+		{"vectors (chromem-go)", toolsearch.RetrieverIndex(near)},
+		{"BM25Index", toolsearch.BM25Index},
+		{"all three, fused", toolsearch.Fuse(toolsearch.RetrieverIndex(text), toolsearch.RetrieverIndex(near), toolsearch.BM25Index)},
+	}, nil
+}
+
+func infosOf(ctx context.Context, tools []tool.BaseTool) ([]*schema.ToolInfo, error) {
+	infos := make([]*schema.ToolInfo, len(tools))
+	for i, t := range tools {
+		info, err := t.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		infos[i] = info
+	}
+	return infos, nil
+}

@@ -1,0 +1,121 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/retriever"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+func catalogue(t *testing.T) ([]tool.BaseTool, []*schema.ToolInfo) {
+	t.Helper()
+	tools, err := library.Tools(t.TempDir())
+	require.NoError(t, err)
+	infos, err := infosOf(context.Background(), tools)
+	require.NoError(t, err)
+	return tools, infos
+}
+
+var cases = []toolsearcheval.Case{
+	{Query: "convert a time from one zone to another", Relevant: []string{"time__convert_zone"}},
+	{Query: "how many words are in a text", Relevant: []string{"text__count"}},
+	{Query: "sha256 digest", Relevant: []string{"hash__sha256"}},
+	{Query: "days between two dates", Relevant: []string{"calendar__days_between"}},
+	{Query: "decode base64", Relevant: []string{"encoding__base64_decode"}},
+}
+
+func TestEachEngineFindsToolsAndTheFusionIsNoWorse(t *testing.T) {
+	ctx := context.Background()
+	tools, infos := catalogue(t)
+	all, err := rankings(ctx, tools)
+	require.NoError(t, err)
+	recall := map[string]float64{}
+	for _, r := range all {
+		report, err := toolsearcheval.Evaluate(ctx, r.index, infos, cases)
+		require.NoError(t, err)
+		t.Logf("%s\n%s%s", r.name, report, report.Misses(0))
+		require.GreaterOrEqual(t, report.Recall5, .6, r.name)
+		recall[r.name] = report.Recall5
+	}
+	require.GreaterOrEqual(t, recall["all three, fused"], recall["vectors (chromem-go)"])
+	require.GreaterOrEqual(t, recall["all three, fused"], recall["full text (bleve)"])
+}
+
+func TestAnAgentSearchesWithAnEngineOnBothMessageTypes(t *testing.T) {
+	adktest.Both(t, agentSearches[*schema.Message], agentSearches[*schema.AgenticMessage])
+}
+
+func agentSearches[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	tools, _ := catalogue(t)
+	all, err := rankings(ctx, tools)
+	require.NoError(t, err)
+	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: all[0].index})
+	require.NoError(t, err)
+	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "tool_search", Args: `{"query":"+sha256 digest of a text","max_results":3}`}))
+	out := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](search), Streaming: streaming}.Run(ctx, []M{adktest.User[M]("hash it")})
+	require.NoError(t, out.Err)
+	require.Contains(t, m.Wires()[1].ToolNames, "hash__sha256")
+}
+
+func TestRequiredWordsHoldForAnEngineToo(t *testing.T) {
+	ctx := context.Background()
+	tools, infos := catalogue(t)
+	all, err := rankings(ctx, tools)
+	require.NoError(t, err)
+	x, err := all[0].index(ctx, infos)
+	require.NoError(t, err)
+	found, err := x.Search(ctx, toolsearch.Query{Text: "+calendar days", Limit: 5})
+	require.NoError(t, err)
+	require.NotEmpty(t, found)
+	for _, f := range found {
+		require.Contains(t, f.Name, "calendar")
+	}
+}
+
+// broken is an engine that is down.
+type broken struct{}
+
+func (broken) Retrieve(context.Context, string, ...retriever.Option) ([]*schema.Document, error) {
+	return nil, errors.New("connection refused")
+}
+
+func TestAFusionGoesOnWithoutAnEngineThatIsDown(t *testing.T) {
+	ctx := context.Background()
+	tools, _ := catalogue(t)
+	all, err := rankings(ctx, tools)
+	require.NoError(t, err)
+	var events []toolsearch.Event
+	search, err := toolsearch.New(ctx, &toolsearch.Config{
+		DynamicTools: tools,
+		NewIndex:     toolsearch.Fuse(toolsearch.RetrieverIndex(broken{}), all[1].index),
+		OnEvent:      func(_ context.Context, e toolsearch.Event) { events = append(events, e) },
+	})
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c1", Name: "tool_search", Args: `{"query":"sha256 digest of a text"}`}))
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](search)}.Run(ctx, []*schema.Message{schema.UserMessage("hash it")})
+	require.NoError(t, out.Err)
+	require.Contains(t, m.Wires()[1].ToolNames, "hash__sha256")
+	require.Equal(t, toolsearch.EventIndexFailed, events[0].Kind)
+	require.ErrorContains(t, events[0].Err, "connection refused")
+}
+
+func TestTheExampleRuns(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(context.Background(), &out, "days between two dates"))
+	require.Contains(t, out.String(), "calendar__days_between")
+}

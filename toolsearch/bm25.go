@@ -1,0 +1,44 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file puts the better ranker behind the search.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
+// Framework: BM25 and Beyond", 2009) over name, server, description, the names and
+// descriptions of parameters, and enum values. It needs no model and no service.
+//
+// It reads whole sentences as well as keywords, in any case and width (NFKC), English
+// words in any form, and Chinese, Japanese and Korean without spaces. Where a word stands
+// in no tool it tries likely misspellings; some synonyms, and English words for Chinese
+// ones, count a little. Words with a leading + must match. Where tools of several servers
+// fit equally well, each server gets a place; tools that the model sees already come last.
+//
+// The index is built once. Its answers are the same on every machine. The work for a
+// query, and what is read of each schema, is bounded.
+func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return bm25Index{keyword.NewBM25(documents(tools, true))}, nil
+}
+
+type bm25Index struct{ x *keyword.BM25 }
+
+func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
+	o := keyword.Options{Limit: q.Limit}
+	if q.Loaded != nil {
+		o.Last = func(doc int) bool { return q.Loaded(b.x.Name(doc)) }
+	}
+	hits, err := b.x.Search(ctx, q.Text, o)
+	if err != nil {
+		return nil, err
+	}
+	return results(hits, b.x.Name), nil
+}
