@@ -118,7 +118,7 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 			return e
 		}
 	}
-	if doc, ok := c.words.Resolve(name); ok && may(c.entry(doc)) {
+	if doc, ok := c.words.Resolve(name, func(doc int) bool { return may(c.entry(doc)) }); ok {
 		return c.entry(doc)
 	}
 	return nil

@@ -116,30 +116,32 @@ func (c *catalog) Near(name string, limit int) []int {
 	return docs
 }
 
-// Resolve returns the one document that name must mean: its name is the same
-// apart from case, separators and quotes, or else also apart from the server's
-// prefix. With several such documents, or none, there is no answer.
-func (c *catalog) Resolve(name string) (doc int, ok bool) {
-	if doc, ok := c.Lookup(name); ok {
+// Resolve returns the one document that name must mean: its name is name, or else
+// the same apart from case, separators and quotes, or else also apart from the
+// server's prefix. With several such documents, or none, there is no answer. Only
+// documents that keep allows come into question; nil allows all.
+func (c *catalog) Resolve(name string, keep func(doc int) bool) (doc int, ok bool) {
+	if doc, ok := c.Lookup(name); ok && (keep == nil || keep(doc)) {
 		return doc, true
 	}
 	if len(name) > maxNearBytes {
 		return 0, false
 	}
-	n := c.near()
 	folded := foldName(name)
 	if folded == "" {
 		return 0, false
 	}
+	n := c.near()
 	for _, names := range [][]string{n.folded, n.tails} {
 		found := -1
 		for i, candidate := range names {
-			if candidate == folded && found >= 0 {
+			if candidate != folded || keep != nil && !keep(c.place[i]) {
+				continue
+			}
+			if found >= 0 {
 				return 0, false
 			}
-			if candidate == folded {
-				found = i
-			}
+			found = i
 		}
 		if found >= 0 {
 			return c.place[found], true

@@ -60,13 +60,32 @@ func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
 		"githubListIssues":   "github__list_issues",
 		"GITHUB__LISTISSUES": "github__list_issues",
 	} {
-		doc, ok := x.Resolve(typed)
+		doc, ok := x.Resolve(typed, nil)
 		require.True(t, ok, "%q", typed)
 		require.Equal(t, want, x.Name(doc), "%q", typed)
 	}
 	for _, unclear := range []string{"create_issue", "get_wether", "weather", "", "_", strings.Repeat("a", 1000)} {
-		_, ok := x.Resolve(unclear)
+		_, ok := x.Resolve(unclear, nil)
 		require.False(t, ok, "%q", unclear)
+	}
+}
+
+// What must not be seen does not make a name unclear, nor is it an answer.
+func TestResolveKeepsToWhatIsAllowed(t *testing.T) {
+	x := New([]Doc{{Name: "get_weather"}, {Name: "getWeather"}, {Name: "a__get_weather"}})
+	for _, c := range []struct{ typed, without, want string }{
+		{"get_weather", "", "get_weather"},
+		{"get_weather", "get_weather", "getWeather"},
+		{"GET WEATHER", "", ""},
+		{"GET WEATHER", "getWeather", "get_weather"},
+		{"GET WEATHER", "get_weather getWeather", "a__get_weather"},
+		{"GET WEATHER", "get_weather getWeather a__get_weather", ""},
+	} {
+		got := ""
+		if doc, ok := x.Resolve(c.typed, func(doc int) bool { return !contains(strings.Fields(c.without), x.Name(doc)) }); ok {
+			got = x.Name(doc)
+		}
+		require.Equal(t, c.want, got, "%q without %q", c.typed, c.without)
 	}
 }
 
