@@ -20,7 +20,7 @@ type messages struct {
 	Messages  []message       `json:"messages"`
 	Tools     []messagesTool  `json:"tools"`
 
-	conversation int // bytes
+	bytes int // of the conversation
 }
 
 type message struct {
@@ -102,7 +102,7 @@ func (b block) references() (names []string) {
 	return names
 }
 
-func readMessages(body []byte) (*messages, error) {
+func readMessages(body []byte) (conversation, error) {
 	var q messages
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
@@ -113,12 +113,12 @@ func readMessages(body []byte) (*messages, error) {
 	if err := json.Unmarshal(body, &parts); err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
-	q.conversation = len(parts.Messages) + len(q.System)
+	q.bytes = len(parts.Messages) + len(q.System)
 	return &q, nil
 }
 
 func (q *messages) facts() Request {
-	r := Request{Stream: q.Stream, Prompt: q.conversation}
+	r := Request{Stream: q.Stream, Prompt: q.bytes}
 	for _, t := range q.Tools {
 		if t.hosted() {
 			r.Search = "hosted"

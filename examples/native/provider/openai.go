@@ -17,7 +17,7 @@ type responses struct {
 	Input  []item          `json:"input"`
 	Tools  []responsesTool `json:"tools"`
 
-	conversation int // bytes, without the tools in it
+	bytes int // of the conversation, without the tools in it
 }
 
 // responsesTool is a function, or the search tool.
@@ -62,7 +62,7 @@ func (x *item) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func readResponses(body []byte) (*responses, error) {
+func readResponses(body []byte) (conversation, error) {
 	var q responses
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
@@ -73,17 +73,17 @@ func readResponses(body []byte) (*responses, error) {
 	if err := json.Unmarshal(body, &parts); err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
-	q.conversation = len(parts.Input)
+	q.bytes = len(parts.Input)
 	for _, x := range q.Input {
 		for _, t := range x.Tools {
-			q.conversation -= len(t.raw)
+			q.bytes -= len(t.raw)
 		}
 	}
 	return &q, nil
 }
 
 func (q *responses) facts() Request {
-	r := Request{Stream: q.Stream, Prompt: q.conversation}
+	r := Request{Stream: q.Stream, Prompt: q.bytes}
 	for _, t := range q.Tools {
 		if t.Type == "tool_search" {
 			if r.Search = "hosted"; t.Execution == "client" {

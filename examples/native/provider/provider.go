@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package provider plays the servers of two model providers on loopback: Anthropic's
-// Messages API and OpenAI's Responses API, as far as tools and tool search go.
+// Messages API, and OpenAI's Responses and Chat Completions APIs, as far as tools and tool
+// search go.
 //
 // It is strict: what the real server refuses is refused here, with the provider's status
 // and error body. It also knows what the model could see, so that a script cannot call a
@@ -26,6 +27,8 @@ const (
 	Anthropic API = iota
 	// OpenAI is the Responses API, at /responses.
 	OpenAI
+	// Chat is OpenAI's Chat Completions API, at /chat/completions, which knows no tool search.
+	Chat
 )
 
 // Turn is what the model does in one answer, in this order.
@@ -195,19 +198,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var turn Turn
+	rec := Request{}
 	c, status, problem := s.read(r, body)
 	if problem == "" {
+		rec = c.facts()
 		status, problem = http.StatusBadRequest, c.refusal()
 	}
-	rec := Request{}
-	if c != nil {
-		rec = c.facts()
-	}
-	rec.Body, rec.Refused = body, problem
-	var turn Turn
+	rec.Body = body
 	if problem == "" {
-		turn, status, rec.Refused = s.next(c, rec)
+		turn, status, problem = s.next(c, rec)
 	}
+	rec.Refused = problem
 	s.requests = append(s.requests, rec)
 	if rec.Refused != "" {
 		refuse(w, s.api, status, rec.Refused)
@@ -221,22 +223,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// read checks what is the same for both APIs.
+// doors are where the APIs are, who is let in, and how they read.
+var doors = map[API]struct {
+	path string
+	open func(http.Header) bool
+	read func(body []byte) (conversation, error)
+}{
+	Anthropic: {"/v1/messages", func(h http.Header) bool { return h.Get("x-api-key") != "" && h.Get("anthropic-version") != "" }, readMessages},
+	OpenAI:    {"/responses", bearer, readResponses},
+	Chat:      {"/chat/completions", bearer, readChat},
+}
+
+func bearer(h http.Header) bool { return strings.HasPrefix(h.Get("Authorization"), "Bearer ") }
+
+// read checks what is the same for all APIs.
 func (s *Server) read(r *http.Request, body []byte) (c conversation, status int, problem string) {
+	door := doors[s.api]
 	switch {
-	case s.api == Anthropic && r.URL.Path != "/v1/messages", s.api == OpenAI && r.URL.Path != "/responses":
+	case r.URL.Path != door.path:
 		return nil, http.StatusNotFound, "no such path: " + r.URL.Path
-	case s.api == Anthropic && (r.Header.Get("x-api-key") == "" || r.Header.Get("anthropic-version") == ""),
-		s.api == OpenAI && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer "):
+	case !door.open(r.Header):
 		return nil, http.StatusUnauthorized, "no key"
-	case s.api == Anthropic:
-		c, err := readMessages(body)
-		if err != nil {
-			return nil, http.StatusBadRequest, err.Error()
-		}
-		return c, 0, ""
 	}
-	c, err := readResponses(body)
+	c, err := door.read(body)
 	if err != nil {
 		return nil, http.StatusBadRequest, err.Error()
 	}

@@ -51,7 +51,10 @@ type streamed interface{ events() []event }
 func stream(w http.ResponseWriter, api API, answer any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for i, ev := range answer.(streamed).events() {
-		ev.data["type"] = ev.name
+		if api != Chat {
+			ev.data["type"] = ev.name
+			fmt.Fprintf(w, "event: %s\n", ev.name)
+		}
 		if api == OpenAI {
 			ev.data["sequence_number"] = i
 		}
@@ -59,10 +62,13 @@ func stream(w http.ResponseWriter, api API, answer any) {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", ev.name, data)
+		fmt.Fprintf(w, "data: %s\n\n", data)
 		if f, ok := w.(http.Flusher); ok {
 			f.Flush()
 		}
+	}
+	if api == Chat {
+		fmt.Fprint(w, "data: [DONE]\n\n")
 	}
 }
 
