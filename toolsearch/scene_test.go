@@ -9,6 +9,7 @@ package toolsearch_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,16 +99,19 @@ func (p played[M]) answer(t testing.TB, id string) string {
 	return ""
 }
 
-// text is all that the model was sent, and all that came out.
+// text is all that the model was sent, and all that came out; results of calls that ran at
+// once came in any order, and are sorted.
 func (p played[M]) text() string {
 	var b strings.Builder
 	for _, w := range p.wires {
 		b.WriteString(strings.Join(w.MessagesDump, "\n") + "\n" + onWire(w.Tools...) + onWire(w.Deferred...) + onWire(w.ToolSearch) + "\n")
 	}
+	var out []string
 	for _, m := range p.Messages {
-		b.WriteString(adktest.Dump(m) + "\n")
+		out = append(out, adktest.Dump(m))
 	}
-	return b.String()
+	slices.Sort(out)
+	return b.String() + strings.Join(out, "\n")
 }
 
 // onWire is what a provider is sent of tools.
