@@ -112,7 +112,7 @@ func chosen(text string, t toolView) (out []value) {
 			}
 		}
 	}
-	return place(text, out)
+	return locate(text, out)
 }
 
 func sameChoice(word, choice string) bool {
@@ -129,7 +129,7 @@ func setFlags(args map[string]any, text string, t toolView) {
 		}
 		named := len(p.words) > 0
 		for _, w := range p.words {
-			named = named && (stopWords[w] || best(w, said) >= 0.8)
+			named = named && (stopWords[w] || slices.ContainsFunc(said, func(s string) bool { return alike(s, w) >= 0.8 }))
 		}
 		if named {
 			args[p.name] = true

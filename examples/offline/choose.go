@@ -33,9 +33,12 @@ type fit struct {
 func (s *situation) rank(p *progress) []fit {
 	var out []fit
 	for _, t := range s.visible {
-		f := fit{tool: t, name: s.nameFit(p, t), filling: s.fill(p, t)}
-		f.score = s.wordFit(p, t) + f.filling.fit()
-		if t.chinese == isHan(p.text) {
+		extra := s.excess(p, t) - s.order(p, t)
+		f := fit{tool: t, name: s.nameFit(p, t) - extra, filling: s.fill(p, t)}
+		f.score = s.wordFit(p, t) - extra + f.filling.fit()
+		if t.chinese && !isHan(p.text) {
+			f.score -= 0.25
+		} else if t.chinese {
 			f.score += 0.05
 		}
 		out = append(out, f)
@@ -58,8 +61,7 @@ func (s *situation) weight(word string) float64 {
 	return 1 / (1 + 0.35*math.Log(float64(n)))
 }
 
-// wordFit is the share of a step's words that a tool speaks of, less what its
-// name says beyond them.
+// wordFit is the share of a step's words that a tool speaks of.
 func (s *situation) wordFit(p *progress, t toolView) float64 {
 	var params []string
 	for _, q := range t.params {
@@ -102,7 +104,7 @@ func (s *situation) overlap(p *progress, t toolView, likeness func(string) float
 	if all == 0 {
 		return 0
 	}
-	return sum/math.Max(all, 1) - s.excess(p, t) + s.order(p, t)
+	return sum / math.Max(all, 1)
 }
 
 var target = regexp.MustCompile(`(?i)(?:\b(?:to|into|as|in)\s+(?:an? |the )?|[成为到])([\p{L}\d]+)`)
@@ -114,7 +116,7 @@ func (s *situation) order(p *progress, t toolView) float64 {
 		return 0
 	}
 	for _, m := range target.FindAllStringSubmatch(p.text, -1) {
-		if best(t.own[i+1], tokens(m[1])) > 0 {
+		if meantBy(tokens(m[1]), t.own[i+1]) {
 			return 0.1
 		}
 	}
@@ -126,15 +128,20 @@ func (s *situation) excess(p *progress, t toolView) float64 {
 	said := slices.Concat(p.words, p.soft, p.hints)
 	total := 0.0
 	for _, w := range t.own {
-		if !stopWords[w] && !isNumber(w) && best(w, said) == 0 {
-			total += 0.12
+		if !stopWords[w] && !isNumber(w) && !meantBy(said, w) {
+			total += 0.15
 		}
 	}
-	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return best(w, said) > 0 }) {
+	if len(t.server) > 0 && !slices.ContainsFunc(t.server, func(w string) bool { return meantBy(said, w) }) {
 		total += 0.05
 	}
 	if first := firstWord(p.text); slices.Contains(p.words, first) && best(first, slices.Concat(t.own, t.server, t.about)) == 0 && len(t.about) > 0 {
 		total += 0.35 // it does something else than the verb says
 	}
-	return math.Min(total, 0.5)
+	return math.Min(total, 0.6)
+}
+
+// meantBy tells whether any of the words that were said may mean a word.
+func meantBy(said []string, word string) bool {
+	return slices.ContainsFunc(said, func(w string) bool { return alike(w, word) > 0 })
 }

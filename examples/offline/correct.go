@@ -18,14 +18,15 @@ const maxCalls = 3
 
 var (
 	quotedWord = regexp.MustCompile("[\"“'`]([^\"”'`]+)[\"”'`]")
-	listed     = regexp.MustCompile(`(?i)(?:one of|known are|known:|did you mean|nearest(?: are)?:?|such as|use|例如[:：]?)\s+(.+)`)
+	listed     = regexp.MustCompile(`(?i)(?:one of|(?:known|keys|columns|names) are:?|known:|did you mean|nearest(?: are)?:?|such as|use|例如[:：]?)\s+(.+)`)
 	separators = regexp.MustCompile(`\s*(?:,|;|\bor\b|\band\b|、)\s*`)
 )
 
 // complaint is a call that a tool did not like.
 type complaint struct {
 	tool   toolView
-	param  param // the one that the answer complains of
+	param  param  // the one that the answer complains of
+	word   string // what it quotes: the parameter's name, or what was sent or a part of it
 	args   map[string]any
 	answer string
 }
@@ -71,14 +72,23 @@ func (s *situation) complaint(last attempt) (complaint, bool) {
 	return c, c.blame()
 }
 
-// blame finds the parameter that the answer names, or whose value it quotes.
+// blame finds the parameter that the answer names, or whose value it quotes, in
+// part or whole: of several, the one with the shortest value.
 func (c *complaint) blame() bool {
 	for _, m := range quotedWord.FindAllStringSubmatch(c.answer, -1) {
+		shortest := -1
 		for _, q := range c.tool.params {
-			if sent, ok := c.args[q.name].(string); q.name == m[1] || ok && strings.EqualFold(sent, m[1]) {
-				c.param = q
+			if q.name == m[1] {
+				c.param, c.word = q, m[1]
 				return true
 			}
+			sent, ok := c.args[q.name].(string)
+			if ok && strings.Contains(strings.ToLower(sent), strings.ToLower(m[1])) && (shortest < 0 || len(sent) < shortest) {
+				c.param, c.word, shortest = q, m[1], len(sent)
+			}
+		}
+		if shortest >= 0 {
+			return true
 		}
 	}
 	return false
@@ -88,6 +98,9 @@ func (c *complaint) blame() bool {
 func (c *complaint) mend(data []value, words []string) bool {
 	was := c.args[c.param.name]
 	if option := c.option(was, words); option != "" {
+		if sent, ok := was.(string); ok && len(sent) > len(c.word) {
+			option = strings.Replace(sent, c.word, option, 1)
+		}
 		c.args[c.param.name] = option
 		return true
 	}
@@ -115,8 +128,8 @@ func (c *complaint) option(was any, words []string) (option string) {
 	if m == nil || c.param.kind != "string" {
 		return ""
 	}
-	if sent, ok := was.(string); ok {
-		words = tokens(sent)
+	if was != nil {
+		words = tokens(c.word)
 	}
 	top := 0.0
 	for _, o := range separators.Split(strings.TrimRight(m[1], ". "), -1) {

@@ -20,11 +20,13 @@ type filling struct {
 	missing []string // required parameters for which the step says nothing
 	unused  int      // data in the step that no parameter took
 	loose   int      // parameters that were given words for want of data
+
+	mistaken int // data of a special kind in parameters that do not speak of it
 }
 
 // fit adds to a tool's score: all data used and nothing missing is best.
 func (f filling) fit() float64 {
-	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) + 0.05*math.Min(float64(len(f.args)), 3)
+	return -0.5*float64(len(f.missing)) - 0.15*float64(min(f.unused, 3)) - 0.08*float64(f.loose) - 0.2*float64(f.mistaken) + 0.05*math.Min(float64(len(f.args)), 3)
 }
 
 func (f filling) json() string {
@@ -56,14 +58,35 @@ func (s *situation) fill(p *progress, t toolView) filling {
 		}
 	}
 	f.unused = countUnused(all, used, t)
+	f.mistaken = mistaken(all, used, t)
 	return f
+}
+
+// mistaken counts the data of a special kind, such as a path, that was used
+// where no parameter speaks of that kind.
+func mistaken(all []value, used []bool, t toolView) (n int) {
+	for i, v := range all {
+		plain := v.kind == quoted || v.kind == code || v.kind == proper || v.kind == number || v.kind == choice || v.kind == named
+		if used[i] && !plain && !slices.ContainsFunc(t.params, func(p param) bool {
+			return anyAlike(speaksOf[v.kind], p.words) || anyAlike(speaksOf[v.kind], p.about)
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // referred is the earlier result as a value; a stand-in before it has come.
 func (s *situation) referred(p *progress) []value {
 	result, has, _ := s.earlier(p)
+	if !has && p.index == 0 {
+		return nil
+	}
 	if !has {
-		return []value{{kind: quoted, text: "…", start: len(p.text), end: len(p.text), before: "of"}}
+		v := value{kind: quoted, text: "…", start: len(p.text), end: len(p.text), before: "of"}
+		w := v
+		w.kind, w.text = number, "1"
+		return []value{v, w}
 	}
 	text := usable(result)
 	v := value{kind: quoted, text: text, start: len(p.text), end: len(p.text), before: "of"}

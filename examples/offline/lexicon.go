@@ -34,6 +34,7 @@ var (
 	stopWords = setOf(strings.Fields(stopText))
 	verbs     = setOf(strings.Fields(verbsText))
 	relations = readRelations(relatedText, chineseText, unitLines)
+	meanings  = readSynonyms(relatedText, chineseText, unitLines)
 	phrases   = readPhrases(phrasesText)
 	numbers   = readNumbers(numbersText)
 	chinese   = readChinese(chineseText, stopText, unitsText)
@@ -47,26 +48,37 @@ func setOf(words []string) map[string]bool {
 	return set
 }
 
-// readRelations reads lines of a word and those it is related to.
-func readRelations(texts ...string) map[string][]string {
-	out := map[string][]string{}
-	for _, line := range strings.Split(strings.Join(texts, "\n"), "\n") {
-		if words := strings.Fields(line); len(words) > 1 {
-			key := stem(words[0])
-			out[key] = append(out[key], words[1:]...)
+// readRelations reads lines of a word and those that it may mean, as stems.
+func readRelations(texts ...string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, words := range lines(texts...) {
+		key := stem(words[0])
+		if out[key] == nil {
+			out[key] = map[string]bool{}
+		}
+		for _, w := range words[1:] {
+			out[key][stem(w)] = true
 		}
 	}
 	return out
 }
 
-// related tells whether the lexicon holds that who says one word may mean the other.
-func related(said, meant string) bool {
-	for _, w := range relations[stem(said)] {
-		if stem(w) == stem(meant) {
-			return true
+// readSynonyms reads the same lines, in order and with the words as they stand.
+func readSynonyms(texts ...string) map[string][]string {
+	out := map[string][]string{}
+	for _, words := range lines(texts...) {
+		out[stem(words[0])] = append(out[stem(words[0])], words[1:]...)
+	}
+	return out
+}
+
+func lines(texts ...string) (out [][]string) {
+	for _, line := range strings.Split(strings.Join(texts, "\n"), "\n") {
+		if words := strings.Fields(line); len(words) > 1 {
+			out = append(out, words)
 		}
 	}
-	return false
+	return out
 }
 
 func readNumbers(text string) map[string]string {
@@ -79,7 +91,7 @@ func readNumbers(text string) map[string]string {
 }
 
 // synonyms are the words that the lexicon lists with a word.
-func synonyms(word string) []string { return relations[stem(word)] }
+func synonyms(word string) []string { return meanings[stem(word)] }
 
 type phrase struct {
 	words string

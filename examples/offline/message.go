@@ -48,6 +48,11 @@ type codec[M adk.MessageType] interface {
 	chunks(reply) []M
 }
 
+var (
+	_ codec[*schema.Message]        = plain{}
+	_ codec[*schema.AgenticMessage] = agentic{}
+)
+
 func codecFor[M adk.MessageType]() codec[M] {
 	var zero M
 	if _, ok := any(zero).(*schema.Message); ok {

@@ -27,6 +27,15 @@ func plainSigns(s string) string { return strings.NewReplacer("×", "*", "÷", "
 
 func plainNumber(s string) string { return strings.ReplaceAll(s, ",", "") }
 
+var scientific = regexp.MustCompile(`^\d+[eE]\d+$`)
+
+func notScientific(s string) string {
+	if scientific.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
 var digits = regexp.MustCompile(`\d+`)
 
 func isoDate(s string) string {

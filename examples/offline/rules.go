@@ -5,6 +5,8 @@ package offline
 
 // This file decides what to do next: for each step the first rule that applies.
 
+import "slices"
+
 // action is what a rule wants for a step: a call, or to wait, or nothing more.
 type action struct {
 	call *Call
@@ -85,16 +87,26 @@ func callAnyway(s *situation, p *progress) (action, bool) {
 	return action{}, false
 }
 
-// callTool calls a tool; where the step speaks of an earlier result it waits for it.
+// callTool calls a tool, unless the step has to wait for the one before.
 func (s *situation) callTool(p *progress, f fit) (action, bool) {
-	if p.index > 0 && (p.refers || f.filling.loose > 0 && len(p.values) == 0) {
-		if _, has, failed := s.earlier(p); failed {
+	if p.index > 0 {
+		needs := p.refers || f.filling.loose > 0 && len(p.values) == 0
+		before := s.steps[p.index-1]
+		if needs && before.failed {
 			return action{}, false
-		} else if !has {
+		}
+		if (needs || p.then || samePath(p, before)) && !before.done && !before.failed {
 			return action{wait: true}, true
 		}
 	}
 	return action{call: &Call{s.callID(p), f.tool.name, f.filling.json()}}, true
+}
+
+// samePath tells whether two steps work on the same file.
+func samePath(a, b *progress) bool {
+	return slices.ContainsFunc(a.values, func(v value) bool {
+		return v.kind == path && slices.ContainsFunc(b.values, func(w value) bool { return w.kind == path && w.text == v.text })
+	})
 }
 
 // searchMore searches for a tool for the step, in another way than before.

@@ -42,15 +42,16 @@ func (s *situation) queries(p *progress) []string {
 	if len(words) < 3 {
 		words = unique(slices.Concat(words, p.soft))
 	}
+	hints := slices.DeleteFunc(slices.Clone(p.hints), func(w string) bool { return w == "text" }) // too common a word to search for
 	if len(words) < 2 && !isHan(p.text) {
-		words = unique(slices.Concat(words, p.hints))
+		words = unique(slices.Concat(words, hints))
 	}
 	out := []string{strings.Join(words[:min(len(words), 5)], " ")}
 	names := s.selectNames(p)
 	if len(p.searches) > 0 && len(p.searches[0].found) > 0 {
-		out = append(out, names, otherWords(slices.Concat(words, p.hints)))
+		out = append(out, names, otherWords(slices.Concat(words, hints)))
 	} else {
-		out = append(out, otherWords(slices.Concat(words, p.hints)), names)
+		out = append(out, otherWords(slices.Concat(words, hints)), names)
 	}
 	words = slices.Clone(words)
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(s.weight(b), s.weight(a)) })
@@ -86,15 +87,23 @@ func (s *situation) selectNames(p *progress) string {
 	return selectPrefix + strings.Join(names, ",")
 }
 
-// rankHidden fits the announced names to a step, best first.
-func (s *situation) rankHidden(p *progress) (out []fit) {
+// rankHidden fits the announced names to a step, best first. It is worked out once.
+func (s *situation) rankHidden(p *progress) []fit {
+	if p.hidden != nil {
+		return p.hidden
+	}
+	p.hidden = []fit{}
 	for _, t := range s.hidden {
-		if score := s.nameFit(p, t); score > 0.1 && s.said(p, t) {
-			out = append(out, fit{tool: t, name: score})
+		score := s.nameFit(p, t)
+		if score <= 0.1 || !s.said(p, t) {
+			continue
+		}
+		if score += s.order(p, t) - s.excess(p, t); score > 0.1 {
+			p.hidden = append(p.hidden, fit{tool: t, name: score})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b fit) int { return cmp.Compare(b.name, a.name) })
-	return out
+	slices.SortStableFunc(p.hidden, func(a, b fit) int { return cmp.Compare(b.name, a.name) })
+	return p.hidden
 }
 
 // said tells whether the step says a word of a tool's name, not only hints at it.

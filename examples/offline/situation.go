@@ -33,6 +33,7 @@ type progress struct {
 	index    int
 	searches []searched
 	calls    []attempt
+	hidden   []fit // of rankHidden; nil: not worked out yet
 	// What the rules decided, for the steps after it.
 	done, failed bool
 	result       string

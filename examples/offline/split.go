@@ -7,6 +7,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,13 +18,14 @@ type step struct {
 	soft    []string // what it is about, or data: capitalised words and units
 	hints   []string // what its phrases and the kinds of its data point to
 	values  []value
+	then    bool // it comes after the step before
 	refers  bool // it speaks of an earlier result
 	follows bool // it only makes sense after an earlier request, as "and in London?" does
 }
 
 var (
 	sentenceEnd = regexp.MustCompile(`[.?!;](?:\s+|$)|[。？！；]\s*|\n+`)
-	connector   = regexp.MustCompile(`(?i),?\s+(?:and\s+)?(?:then|after that|afterwards|finally)\s*,?\s+|,?\s*(?:然后|接着|最后|之后再|再把|，再|，并且?|，同时)|,\s+(?:and\s+|also\s+)?|\s+and\s+(?:also\s+)?|，`)
+	connector   = regexp.MustCompile(`(?i),?\s+(?:and\s+)?(?:then|after that|afterwards|finally)\s*,?\s+|[,，]?\s*(?:然后|接着|最后|之后再|再把|，再|，并且?|，同时)|,\s+(?:and\s+|also\s+)?|\s+and\s+(?:also\s+)?|，`)
 	always      = regexp.MustCompile(`(?i)then|after|finally|然后|接着|最后|再|并|同时`)
 	opening     = regexp.MustCompile(`(?i)^(?:(?:then|first|next|finally|also|and|now|please|could you|can you|would you|i want you to|i'd like to know|i want to know|tell me|ok|so)[,:]?\s+|首先|先|请|帮我|麻烦你?)+`)
 	reference   = regexp.MustCompile(`(?i)\b(?:the|that|this|its|previous|last) (?:result|answer|output|outcome)\b|\b(?:of|to|in|on|from|for|reverse|sort|hash|encode|decode|convert|count|round|is|take|turn|write|put|make|compress|spell|square|save|repeat) (?:it|that|them|those)\b|\b(?:it|that|them)\b[.?!,]?\s*$|结果|\p{Han}[它其]|^[它其]`)
@@ -37,12 +39,21 @@ var (
 // like is never cut.
 func split(request string) []step {
 	var out []step
+	before := "" // data that the next part says what to do with
 	for _, part := range cut(request) {
-		for _, text := range distribute(part) {
-			if s := newStep(text); len(s.words)+len(s.soft)+len(s.values) > 0 {
+		for _, text := range distribute(before + part.text) {
+			s := newStep(text)
+			s.then = part.then && len(out) > 0
+			s.follows = part.follows && len(out) == 0 && s.isShort()
+			if before = ""; len(s.words)+len(s.soft) > 0 || s.follows {
 				out = append(out, s)
+			} else if len(s.values) > 0 {
+				before = text + " "
 			}
 		}
+	}
+	if before != "" {
+		out = append(out, newStep(strings.TrimSpace(before)))
 	}
 	return out
 }
@@ -50,25 +61,35 @@ func split(request string) []step {
 func newStep(text string) step {
 	s := step{text: text, values: values(text)}
 	s.refers = reference.MatchString(text) && !weather.MatchString(text)
-	s.follows = followUp.MatchString(text)
 	s.words, s.soft = content(text, s.values)
 	s.hints = unique(implied(text, s.values))
 	if s.refers {
 		s.hints = append(s.hints, "text")
 	}
-	if len(s.words) > 1 {
-		s.follows = s.follows && followUp.FindString(text) != "" && !verbs[s.words[0]] && len(s.words) < 3
-	}
+	s.hints = slices.DeleteFunc(s.hints, func(w string) bool { return slices.Contains(s.words, w) || slices.Contains(s.soft, w) })
 	return s
 }
 
+// isShort tells whether a step says little beside its data.
+func (s step) isShort() bool { return len(s.words) == 0 || len(s.words) < 3 && !verbs[s.words[0]] }
+
+// part is a piece of a request.
+type part struct {
+	text    string
+	then    bool // a word before it says that it comes after the part before
+	follows bool // it begins as a request does that goes on from an earlier one
+}
+
 // cut cuts at the ends of sentences and at connecting words.
-func cut(request string) (out []string) {
+func cut(request string) (out []part) {
 	for _, sentence := range cutAt(request, sentenceEnd, nil) {
-		for _, part := range cutAt(sentence, connector, beginsStep) {
-			part = strings.Trim(opening.ReplaceAllString(strings.TrimSpace(part), ""), " ,，")
-			if part != "" {
-				out = append(out, part)
+		for _, p := range cutAt(sentence.text, connector, beginsStep) {
+			text := strings.TrimSpace(p.text)
+			start := opening.FindString(text)
+			p.then = p.then || always.MatchString(start)
+			p.follows = followUp.MatchString(text)
+			if p.text = strings.Trim(text[len(start):], " ,，"); p.text != "" {
+				out = append(out, p)
 			}
 		}
 	}
@@ -76,17 +97,18 @@ func cut(request string) (out []string) {
 }
 
 // cutAt cuts at each match outside data that allow accepts.
-func cutAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) (out []string) {
+func cutAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) (out []part) {
+	then := false
 	hidden := hide(text, func(k kind) bool { return k != code && k != proper && k != unit && k != named })
 	from := 0
 	for _, m := range at.FindAllStringIndex(hidden, -1) {
 		if strings.TrimSpace(text[from:m[0]]) == "" || (allow != nil && !allow(text[m[0]:m[1]], text[m[1]:])) {
 			continue
 		}
-		out = append(out, text[from:m[0]])
-		from = m[1]
+		out = append(out, part{text: text[from:m[0]], then: then})
+		from, then = m[1], always.MatchString(text[m[0]:m[1]])
 	}
-	return append(out, text[from:])
+	return append(out, part{text: text[from:], then: then})
 }
 
 // beginsStep tells whether a new step begins after a connecting word: after
@@ -95,13 +117,16 @@ func beginsStep(found, rest string) bool {
 	if always.MatchString(found) {
 		return true
 	}
-	for _, w := range tokens(opening.ReplaceAllString(rest, "")) {
-		if isHan(w) {
-			return best(w, []string{"convert", "reverse", "count", "hash", "encode", "sort", "write", "replace"}) > 0 && !stopWords[w]
-		}
-		return verbs[w]
+	words := tokens(opening.ReplaceAllString(rest, ""))
+	for len(words) > 0 && isHan(words[0]) && stopWords[words[0]] {
+		words = words[1:]
 	}
-	return false
+	return len(words) > 0 && isVerb(words[0])
+}
+
+// isVerb knows Chinese verbs by what they translate to.
+func isVerb(word string) bool {
+	return verbs[word] || isHan(word) && slices.ContainsFunc(synonyms(word), func(w string) bool { return verbs[w] })
 }
 
 // hide puts zero bytes in the place of values, so that patterns do not see them.
@@ -131,62 +156,6 @@ func distribute(part string) []string {
 	return []string{part}
 }
 
-func isPlace(text string) bool {
-	found := values(text)
-	return len(found) == 1 && (found[0].kind == proper || found[0].kind == zone) && found[0].start == 0 && found[0].end == len(text)
-}
+var place = regexp.MustCompile(`^\p{Lu}[\p{L}_-]+(?:[ /]\p{Lu}[\p{L}_-]+)*$`)
 
-// content are the words that say what a step is about. Data is left out;
-// capitalised words and units may be either and come apart.
-func content(text string, found []value) (words, soft []string) {
-	b := []byte(text)
-	for _, v := range found {
-		switch v.kind {
-		case code, proper, unit:
-			soft = append(soft, tokens(text[v.start:v.end])...)
-		}
-		if v.kind != named {
-			mask(b[v.start:v.end])
-		}
-	}
-	for _, w := range tokens(strings.ReplaceAll(string(b), "\x00", " ")) {
-		if !stopWords[w] && !isNumber(w) && (len(w) > 1 || isHan(w)) {
-			words = append(words, w)
-		}
-	}
-	return unique(words), unique(soft)
-}
-
-func unique(words []string) (out []string) {
-	seen := map[string]bool{}
-	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// implied are words for what the data and the phrases of a step show it to be about.
-func implied(text string, found []value) (out []string) {
-	count := map[kind]int{}
-	for _, v := range found {
-		count[v.kind]++
-		if v.kind == unit {
-			out = append(out, unitKinds[strings.ToLower(v.text)]...)
-		}
-		if words := speaksOf[v.kind]; v.kind != proper && v.kind != code && v.kind != named && v.kind != unit && v.kind != number {
-			out = append(out, words[0])
-		}
-	}
-	switch {
-	case count[unit] >= 2:
-		return append(out, "convert")
-	case count[clock]+count[moment] > 0 && count[proper]+count[zone] > 1:
-		out = append(out, "convert", "zone")
-	case count[clock]+count[moment] > 0 && count[zone] > 0:
-		out = append(out, "zone")
-	}
-	return append(out, meant(text)...)
-}
+func isPlace(text string) bool { return place.MatchString(text) }

@@ -25,7 +25,7 @@ var speaksOf = map[kind][]string{
 	identifier: {"uuid", "id"},
 	colour:     {"color", "colour", "hex"},
 	zone:       {"zone", "timezone", "offset", "city"},
-	path:       {"path", "file", "folder", "directory", "dir", "filename"},
+	path:       {"file", "path", "folder", "directory", "dir", "filename"},
 	schedule:   {"cron", "schedule", "expression"},
 	version:    {"version", "semver"},
 	expression: {"expression", "formula", "fraction"},
@@ -67,20 +67,36 @@ func suits(t toolView, p param, v value) float64 {
 	if score == 0 || otherUnit(p, v) {
 		return 0
 	}
-	score += ofDate(p, v)
-	if slices.Contains(p.words, v.after) || slices.Contains(p.words, v.before) && !slices.Contains(t.own, v.before) && !slices.Contains(vague, v.before) {
-		score += 3
-	}
 	if p.required {
 		score += 2.5
 	}
-	for _, w := range leadsTo[v.before] {
-		if slices.Contains(p.words, w) {
-			score += 2
-			break
-		}
+	return score + ofDate(p, v) + byContext(t, p, v)
+}
+
+// byContext goes by the words beside a value: "width 20", "to Tokyo".
+func byContext(t toolView, p param, v value) (score float64) {
+	named := slices.Contains(p.words, v.before) && !slices.Contains(t.own, v.before) && !slices.Contains(vague, v.before)
+	if named || slices.Contains(p.words, v.after) {
+		score += 3
+	}
+	if !stopWords[v.after] && unitNames[v.after] == "" && v.after != "" && best(v.after, p.about) == 1 {
+		score += 1.5
+	}
+	if slices.ContainsFunc(leadsTo[v.before], func(w string) bool { return slices.Contains(p.words, w) }) {
+		score += 2
 	}
 	return score
+}
+
+// special tells whether a parameter asks for something that is written in a way of
+// its own, which no other words are.
+func (p param) special() bool {
+	for _, k := range []kind{path, url, email, date, moment, clock, address, network, colour, schedule, duration, identifier} {
+		if anyAlike(speaksOf[k], p.words) {
+			return true
+		}
+	}
+	return false
 }
 
 // vague are words that stand before values of many sorts.
@@ -121,6 +137,8 @@ func byKind(p param, v value, want string) float64 {
 		return 2.5
 	case v.kind == quoted:
 		return 1.5
+	case p.special():
+		return 0
 	case v.kind != unit && anyAlike(speaksOf[quoted], p.words):
 		return 1.2
 	case v.kind == quoted || v.kind == code || v.kind == proper:

@@ -75,11 +75,3 @@ func nameOnly(name string) toolView {
 	}
 	return toolView{name: name, server: nameWords(server), own: nameWords(own)}
 }
-
-func (t toolView) param(name string) (param, bool) {
-	i := slices.IndexFunc(t.params, func(p param) bool { return p.name == name })
-	if i < 0 {
-		return param{}, false
-	}
-	return t.params[i], true
-}

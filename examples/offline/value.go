@@ -89,7 +89,7 @@ var finders = []finder{
 	{path, regexp.MustCompile(`(?:\.{0,2}/)?[\w.-]*[A-Za-z_][\w.-]*(?:/[\w.*-]+)+/?|(?:[\w.-]+|\*)\.` + files + `\b|\b\w+/(?:\s|$)`), trimPoint},
 	{expression, regexp.MustCompile(`\(*-?\d+(?:\.\d+)?\)*(?:\s*[-+*/^%×÷]\s*\(*-?\d+(?:\.\d+)?\)*)+`), plainSigns},
 	{duration, regexp.MustCompile(`\b` + spans + `(?:(?:,| and)? ` + spans + `)*\b|\b(?:\d+[wdhms])+\b`), shortSpans},
-	{code, regexp.MustCompile(`\b[A-Za-z]+-\d+\b|\b[A-Za-z]+\d\w*\b|\b\d+[A-Za-z]+\d\w*\b|\b[A-Za-z0-9+/]{4,}={1,2}`), nil},
+	{code, regexp.MustCompile(`\b[A-Za-z]+-\d+\b|\b[A-Za-z]+\d\w*\b|\b\d+[A-Za-z]+\d\w*\b|\b[A-Za-z0-9+/]{4,}={1,2}`), notScientific},
 	{number, regexp.MustCompile(`(?:^|[^\w.])(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?)\b|(?:^|[^\w.])(-?0[xb][0-9a-fA-F]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:st|nd|rd|th)?`), plainNumber},
 	{code, regexp.MustCompile(`\b[A-Z][A-Z]+\b`), nil},
 	{proper, regexp.MustCompile(`\b[A-ZÀ-Þ][a-zà-ÿ-]+(?: (?:de|of|da|del) [A-ZÀ-Þ][a-zà-ÿ]+| [A-ZÀ-Þ][a-zà-ÿ]+)*`), notFirstVerb},
@@ -112,6 +112,9 @@ func values(text string) []value {
 			if v.text == "" || strings.Contains(v.text, "\x00") {
 				continue
 			}
+			if strings.HasPrefix(text[start:end], v.text) && v.kind != quoted { // a point at the end may end the sentence
+				v.end = start + len(v.text)
+			}
 			found = append(found, v)
 			mask(masked[v.start:v.end])
 		}
@@ -121,7 +124,7 @@ func values(text string) []value {
 	found = joinMoments(found)
 	found = append(found, namedNumbers(text, found)...)
 	slices.SortStableFunc(found, func(a, b value) int { return cmp.Compare(a.start, b.start) })
-	return place(text, found)
+	return locate(text, found)
 }
 
 // innermost is the first group that matched, or the whole match.
@@ -166,8 +169,8 @@ var besideTime = regexp.MustCompile(`^(?: in| at)? $`)
 
 func isTime(k kind) bool { return k == clock || k == moment }
 
-// place notes the words around each value, and numbers the groups.
-func place(text string, found []value) []value {
+// locate notes the words around each value, and numbers the groups.
+func locate(text string, found []value) []value {
 	for i := range found {
 		v := &found[i]
 		if v.before == "" {

@@ -113,6 +113,9 @@ var endings = []struct{ end, put string }{
 
 // stem takes the plural, -ing, -ed and a final e off an English word.
 func stem(word string) string {
+	if word == "" || !strings.ContainsRune("sgd", rune(word[len(word)-1])) {
+		return withoutE(word)
+	}
 	for _, e := range endings {
 		cut, ok := strings.CutSuffix(word, e.end)
 		if !ok || len(cut)+len(e.put) < 3 || (e.end == "s" && strings.ContainsAny(cut[len(cut)-1:], "sui")) {
@@ -124,24 +127,50 @@ func stem(word string) string {
 		}
 		break
 	}
+	return withoutE(word)
+}
+
+func withoutE(word string) string {
 	if len(word) > 3 {
-		word = strings.TrimSuffix(word, "e")
+		return strings.TrimSuffix(word, "e")
 	}
 	return word
 }
 
 // alike says how likely who says a means b, from 0 to 1: the same word, the same
 // but for its ending, one that the lexicon relates, or one with a long common beginning.
-func alike(a, b string) float64 {
-	if a == b || stem(a) == stem(b) {
+func alike(a, b string) float64 { return said(a).means(b) }
+
+// spoken is a word prepared for being compared with many.
+type spoken struct {
+	word, stem string
+	related    map[string]bool // stems
+	long       bool            // a common beginning says something
+}
+
+func said(word string) spoken {
+	s := spoken{word: word, stem: stem(word)}
+	s.related = relations[s.stem]
+	s.long = len(s.stem) >= 5 && !isHan(word) && !isNumber(word)
+	return s
+}
+
+func (s spoken) means(word string) float64 {
+	if s.word == word {
 		return 1
 	}
-	if related(a, b) {
-		return 0.8
+	if word == "" || len(s.related) == 0 && s.word[:min(1, len(s.word))] != word[:1] {
+		return 0 // most pairs, and so worth asking first
 	}
-	if !isHan(a) && !isNumber(a) {
-		common := commonPrefix(stem(a), stem(b))
-		if common >= 5 && common*10 >= 7*max(len(stem(a)), len(stem(b))) {
+	other := stem(word)
+	switch {
+	case s.stem == other:
+		return 1
+	case s.related[other]:
+		return 0.8
+	case s.long:
+		common := commonPrefix(s.stem, other)
+		if common >= 5 && common*10 >= 7*max(len(s.stem), len(other)) {
 			return 0.6
 		}
 	}
@@ -158,9 +187,9 @@ func commonPrefix(a, b string) int {
 
 // best is the highest likeness of a word to any of some others.
 func best(word string, others []string) float64 {
-	top := 0.0
+	s, top := said(word), 0.0
 	for _, o := range others {
-		top = max(top, alike(word, o))
+		top = max(top, s.means(o))
 	}
 	return top
 }

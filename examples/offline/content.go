@@ -1,0 +1,88 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offline
+
+// This file says what a step is about, by its words and by its data.
+
+import (
+	"regexp"
+	"strings"
+)
+
+// content are the words that say what a step is about. Data is left out;
+// capitalised words and units may be either and come apart.
+func content(text string, found []value) (words, soft []string) {
+	b := []byte(text)
+	for _, v := range found {
+		switch v.kind {
+		case code, proper, unit:
+			soft = append(soft, tokens(text[v.start:v.end])...)
+		}
+		if v.kind != named {
+			mask(b[v.start:v.end])
+		}
+	}
+	for _, w := range tokens(strings.ReplaceAll(string(b), "\x00", " ")) {
+		if !stopWords[w] && !isNumber(w) && (len(w) > 1 || isHan(w)) {
+			words = append(words, w)
+		}
+	}
+	return unique(words), unique(soft)
+}
+
+func unique(words []string) (out []string) {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// implied are words for what the data and the phrases of a step show it to be about.
+func implied(text string, found []value) (out []string) {
+	count := map[kind]int{}
+	for _, v := range found {
+		count[v.kind]++
+		out = append(out, looksLike(v)...)
+		if v.kind == unit {
+			out = append(out, unitKinds[strings.ToLower(v.text)]...)
+		}
+		if words := speaksOf[v.kind]; v.kind != proper && v.kind != code && v.kind != named && v.kind != unit && v.kind != number {
+			out = append(out, words[0])
+		}
+	}
+	switch {
+	case count[unit] >= 2:
+		return append(out, "convert")
+	case count[clock]+count[moment] > 0 && count[proper]+count[zone] > 1:
+		out = append(out, "convert", "zone")
+	case count[clock]+count[moment] > 0 && count[zone] > 0:
+		out = append(out, "zone")
+	}
+	return append(out, meant(text)...)
+}
+
+// looks are texts that show which format they are in.
+var looks = []struct {
+	pattern *regexp.Regexp
+	format  string
+}{
+	{regexp.MustCompile(`&#?\w+;|</?[a-z]\w*>`), "html"},
+	{regexp.MustCompile(`%[0-9A-F]{2}`), "url"},
+	{regexp.MustCompile(`\\u[0-9a-fA-F]{4}`), "unicode"},
+	{regexp.MustCompile(`^<\?xml`), "xml"},
+	{regexp.MustCompile(`(?m)^#+ `), "markdown"},
+}
+
+func looksLike(v value) (out []string) {
+	for _, l := range looks {
+		if v.kind == quoted && l.pattern.MatchString(v.text) {
+			out = append(out, l.format)
+		}
+	}
+	return out
+}

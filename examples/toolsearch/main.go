@@ -1,0 +1,114 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command toolsearch shows the toolsearch middleware at work: one agent with a
+// library of working tools solves a few tasks, and what it sends to its model is
+// measured beside what the same agent sends without the middleware.
+//
+// It needs no network and no key: the model is the rule-based one of package
+// offline. Give newRunner the client of a real model to see that one do it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+func main() {
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	flag.Parse()
+	demo := run[*schema.Message]
+	if *agentic {
+		demo = run[*schema.AgenticMessage]
+	}
+	if err := demo(context.Background(), os.Stdout, *streaming); err != nil {
+		fmt.Fprintln(os.Stderr, "toolsearch:", err)
+		os.Exit(1)
+	}
+}
+
+// newRunner makes the agent. All that toolsearch asks for is the line with
+// Handlers, instead of listing the tools under Tools. For *schema.Message the
+// same is written toolsearch.New, adk.NewChatModelAgent and adk.NewRunner.
+func newRunner[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, streaming bool) (*adk.TypedRunner[M], error) {
+	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools})
+	if err != nil {
+		return nil, err
+	}
+	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+		Handlers:    []adk.TypedChatModelAgentMiddleware[M]{search},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming}), nil
+}
+
+// newPlainRunner makes the same agent without the middleware: every tool goes
+// to the model with every call.
+func newPlainRunner[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, streaming bool) (*adk.TypedRunner[M], error) {
+	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming}), nil
+}
+
+// run solves the tasks with both agents and prints what they sent. It is an
+// error if an answer is wrong.
+func run[M adk.MessageType](ctx context.Context, out io.Writer, streaming bool) error {
+	lean, err := newLab(ctx, newRunner[M], streaming)
+	if err != nil {
+		return err
+	}
+	defer lean.close()
+	plain, err := newLab(ctx, newPlainRunner[M], streaming)
+	if err != nil {
+		return err
+	}
+	defer plain.close()
+	return report(ctx, out, lean, plain)
+}
+
+// newLab gives an agent a model, the library and a folder to work in.
+func newLab[M adk.MessageType](ctx context.Context, newRunner makeRunner[M], streaming bool) (*lab[M], error) {
+	root, err := os.MkdirTemp("", "leanctx-toolsearch-")
+	if err != nil {
+		return nil, err
+	}
+	l := &lab[M]{root: root, tools: 0, model: &recorder[M]{BaseModel: offline.New[M]()}}
+	tools, err := library.Tools(root)
+	if err == nil {
+		l.tools = len(tools)
+		l.runner, err = newRunner(ctx, l.model, tools, streaming)
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
