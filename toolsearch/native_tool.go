@@ -142,9 +142,8 @@ func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidenc
 	return next
 }
 
-// defers reports whether a tool may go out as a deferred one. What a provider may find by
-// itself it also shows.
+// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
+// provider's hands: what may not be seen now does not get there.
 func (r *run) defers(ctx context.Context, e *entry) bool {
-	c := r.group.contract
-	return c.deferAll && r.loadable(ctx, e) && (c.clientRuns || r.allowed(ctx, e, PhaseActive))
+	return r.group.contract.deferAll && r.loadable(ctx, e) && r.allowed(ctx, e, PhaseActive)
 }
