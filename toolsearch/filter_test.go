@@ -300,3 +300,24 @@ func callsOf(turns []adktest.Turn) (calls []adktest.ToolCall) {
 	}
 	return calls
 }
+
+// What is denied takes no place from what is not: among the suggestions, among the results,
+// and where a name could mean either.
+func TestDeniedToolsTakeNoPlaceFromOthers(t *testing.T) {
+	var names []string
+	for i := range 60 {
+		names = append(names, fmt.Sprintf("pay_invoice_%02d", i))
+	}
+	names = append(names, "pay_invoice_late", "send-mail", "send_mail")
+	allowed := map[string]bool{"pay_invoice_late": true, "send-mail": true}
+	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
+	s.cfg.DynamicTools = simples(names...)
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) { return allowed[req.Tool.Name], nil }
+	p := s.begin(
+		do("a", "load_tool", `{"tool_name":"pay_invoice_0x"}`), do("b", "search_tools", `{"query":"invoice pay"}`),
+		do("c", "load_tool", `{"tool_name":"SendMail"}`), do("d", "search_tools", `{"query":"invoise"}`))
+	require.Contains(t, p.answer(t, "a"), "Nearest names: pay_invoice_late.")
+	require.Contains(t, p.answer(t, "b"), `{"results":[{"name":"pay_invoice_late",`)
+	require.Equal(t, `{"loaded":["send-mail"]}`, p.answer(t, "c"))
+	require.Contains(t, p.answer(t, "d"), "Nearest names: pay_invoice_late.")
+}
