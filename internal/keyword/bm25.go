@@ -47,6 +47,7 @@ type posting struct {
 // distinct. Of every document it reads a bounded part: the first 16 KB of the
 // description, 128 parameters with 2 KB of description and 32 values each.
 func NewBM25(docs []Doc) *BM25 {
+	knowledge() // so that the first search need not wait for it
 	b := newBuilder(docs)
 	for i, place := range b.x.place {
 		b.add(uint32(i), &docs[place])
@@ -84,6 +85,9 @@ func (x *BM25) worth(doc uint32, c counts, idf float64) float64 {
 	}
 	return idf * frequency * (saturation + 1) / (frequency + saturation)
 }
+
+// Sums of products are written as sums of float64(product) in this package: otherwise
+// some machines round once where others round twice, and orders differ.
 
 // rarity is the inverse document frequency of a token that so many of all documents
 // use.

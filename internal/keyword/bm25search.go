@@ -8,7 +8,7 @@ package keyword
 import (
 	"cmp"
 	"context"
-	"slices"
+	"math"
 )
 
 // Options say how BM25 answers. The zero value asks for everything.
@@ -107,7 +107,7 @@ func (x *BM25) scorePieces(ctx context.Context, b *board, r *request) ([]piece, 
 	}
 	for i := range pieces {
 		// The root: thanks and greetings are pieces as well, but with weak answers.
-		pieces[i].weight = sqrt(pieces[i].weight / most)
+		pieces[i].weight = math.Sqrt(pieces[i].weight / most)
 	}
 	return pieces, nil
 }
@@ -140,34 +140,60 @@ func bonus(pieces []piece, doc uint32) float64 {
 	return pieceBonus * most
 }
 
+// finalScores returns how the scores for the whole request and for its pieces go
+// together.
+func (x *BM25) finalScores(b *board, pieces []piece) func(doc uint32) float64 {
+	if len(pieces) == 0 {
+		return func(doc uint32) float64 { return b.whole[doc] }
+	}
+	top := b.top()
+	return func(doc uint32) float64 {
+		if b.whole[doc] == 0 {
+			return 0
+		}
+		return b.whole[doc] + float64(top*bonus(pieces, doc))
+	}
+}
+
 // choose picks and orders the answers.
 func (x *BM25) choose(b *board, pieces []piece, o Options) []Hit {
 	if o.Limit <= 0 || o.Limit > len(b.kept) {
 		o.Limit = len(b.kept)
 	}
-	top := 0.0
-	for _, doc := range b.kept {
-		top = max(top, b.whole[doc])
-	}
-	room := min(o.Limit+spare, len(b.kept))
-	first, last := newTopK(room, compareScored), newTopK(o.Limit, compareScored)
-	for _, doc := range b.kept {
-		s := scored{doc: doc, score: b.whole[doc]}
-		if s.score <= 0 {
-			continue
+	score := x.finalScores(b, pieces)
+	var first, last []scored
+	// Whether a document comes last can be costly to find out: ask for the best ones
+	// only, and for more of them only while there are too few.
+	for room := o.Limit + spare; ; room *= 4 {
+		best := newTopK(min(room, len(b.kept)), compareScored)
+		for _, doc := range b.kept {
+			if v := score(doc); v > 0 {
+				best.add(scored{doc: doc, score: v})
+			}
 		}
-		if len(pieces) > 0 {
-			s.score += top * bonus(pieces, doc)
-		}
-		if o.Last != nil && o.Last(x.place[doc]) {
-			last.add(s)
-		} else {
-			first.add(s)
+		first, last = x.partition(best.sorted(), o.Last)
+		if len(first) >= o.Limit || room >= len(b.kept) {
+			break
 		}
 	}
-	chosen := x.spread(first.sorted(), pieces, top, o.Limit)
-	chosen = append(chosen, last.sorted()...)
+	chosen := x.spread(first, pieces, b.top(), o.Limit)
+	chosen = append(chosen, last...)
 	return x.asHits(chosen[:min(o.Limit, len(chosen))])
+}
+
+// partition separates the documents that come last from the others.
+func (x *BM25) partition(ranked []scored, comesLast func(doc int) bool) (first, last []scored) {
+	if comesLast == nil {
+		return ranked, nil
+	}
+	for _, s := range ranked {
+		if comesLast(x.place[s.doc]) {
+			last = append(last, s)
+		} else {
+			first = append(first, s)
+		}
+	}
+	return first, last
 }
 
 func (x *BM25) asHits(chosen []scored) []Hit {
@@ -175,5 +201,5 @@ func (x *BM25) asHits(chosen []scored) []Hit {
 	for i, s := range chosen {
 		hits[i] = Hit{Doc: x.place[s.doc], Score: s.score}
 	}
-	return slices.Clip(hits)
+	return hits
 }

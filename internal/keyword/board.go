@@ -70,7 +70,7 @@ func (x *BM25) fill(ctx context.Context, b *board, wants []want) (mass float64, 
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		mass += w.mass * w.weight
+		mass += float64(w.mass * w.weight)
 		for _, m := range w.matches {
 			b.said[m.token] = true
 			weight, covered := w.weight*m.weight, coverMass(w, m.weight)
@@ -98,7 +98,7 @@ func (x *BM25) meet(b *board, required [][]uint32) {
 // result is the score of a touched document, given the mass of all wants.
 func (x *BM25) result(b *board, doc uint32, mass float64) float64 {
 	s := &b.slots[doc]
-	return finalScore(s.total+s.best, x.nameCoverage(b, doc), (s.mass+s.bestMass)/mass)
+	return finalScore(s.total+s.best, x.nameCoverage(b.said, doc), (s.mass+s.bestMass)/mass)
 }
 
 func finalScore(total, name, covered float64) float64 {
@@ -106,19 +106,30 @@ func finalScore(total, name, covered float64) float64 {
 }
 
 // nameCoverage is the share of a document's name, by rarity, that the request says.
-func (x *BM25) nameCoverage(b *board, doc uint32) float64 {
-	said, all := 0.0, 0.0
+func (x *BM25) nameCoverage(said []bool, doc uint32) float64 {
+	covered, all := 0.0, 0.0
 	for _, token := range x.nameOf(doc) {
 		idf := float64(x.idf[token])
 		all += idf
-		if b.said[token] {
-			said += idf
+		if said[token] {
+			covered += idf
 		}
 	}
 	if all == 0 {
 		return 0
 	}
-	return said / all
+	return covered / all
+}
+
+// said are the tokens that stand for something in the request.
+func (x *BM25) said(wants []want) []bool {
+	said := make([]bool, len(x.texts))
+	for i := range wants {
+		for _, m := range wants[i].matches {
+			said[m.token] = true
+		}
+	}
+	return said
 }
 
 // clear forgets the wants, at a cost of what they touched.
@@ -140,4 +151,13 @@ func (b *board) forget() {
 		b.whole[doc] = 0
 	}
 	b.kept = b.kept[:0]
+}
+
+// top is the highest score that was kept.
+func (b *board) top() float64 {
+	top := 0.0
+	for _, doc := range b.kept {
+		top = max(top, b.whole[doc])
+	}
+	return top
 }

@@ -9,13 +9,14 @@ import "slices"
 
 // What a token counts that stands for a word, compared with the word itself.
 const (
+	weightForm        = 0.8
 	weightSynonym     = 0.2
-	weightRelated     = 0.4
+	weightRelated     = 0.3
 	weightChinese     = 0.4 // for an English word
 	weightTranslation = 0.9 // for a Chinese word that no document uses
 	weightSaidTwice   = 0.5 // for a Chinese word that documents use as well
 	weightAffix       = 0.4 // times how much of the longer word it is
-	weightTypo        = 0.8 // times how close it is
+	weightTypo        = 0.7 // times how close it is
 	weightJoined      = 0.6 // two words written as one
 	weightSplit       = 0.7 // one word written as two
 )
@@ -28,8 +29,9 @@ func (r *reader) expand(w *want) {
 		w.mass = float64(r.x.idf[own])
 		w.matches = append(w.matches, matching{token: own, weight: 1, relation: "equals"})
 	} else {
-		w.mass = rarity(0, len(r.x.names)) / 2
+		w.mass = float64(float32(rarity(0, len(r.x.names)))) / 2
 	}
+	r.addAll(w, r.l.forms[w.text], weightForm, "form of")
 	r.addAll(w, r.l.synonyms[w.text], weightSynonym, "synonym of")
 	r.addAll(w, r.l.chinese[w.text], weightChinese, "translation of")
 	r.addAll(w, r.l.related[w.text], weightRelated, "related to")

@@ -18,6 +18,7 @@ var listFiles embed.FS
 // lists are the embedded word lists, as tokens.
 type lists struct {
 	stop     map[string]bool
+	forms    map[string][]string // the same word in other forms
 	synonyms map[string][]string // the other tokens of a token's groups
 	related  map[string][]string // what a tool may say where a request says the key
 	// lexicon leads from a word in Chinese characters to English tokens. A translation
@@ -34,6 +35,7 @@ type lists struct {
 var knowledge = sync.OnceValue(func() *lists {
 	l := &lists{
 		stop:     make(map[string]bool),
+		forms:    make(map[string][]string),
 		synonyms: make(map[string][]string),
 		related:  make(map[string][]string),
 		lexicon:  make(map[string][][]string),
@@ -42,8 +44,9 @@ var knowledge = sync.OnceValue(func() *lists {
 	s := make(stemmer)
 	eachLine("stopwords_en.txt", func(word []string) { l.stop[s.stem(word[0])] = true })
 	eachLine("stopwords_zh.txt", func(word []string) { l.stop[word[0]] = true })
+	eachLine("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
 	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
-		eachLine(name, func(group []string) { l.addSynonyms(s, group) })
+		eachLine(name, func(group []string) { addGroup(l.synonyms, s, group) })
 	}
 	eachLine("related_en.txt", func(entry []string) {
 		for _, word := range entry[1:] {
@@ -67,10 +70,11 @@ func eachLine(name string, visit func(fields []string)) {
 	}
 }
 
-func (l *lists) addSynonyms(s stemmer, group []string) {
+// addGroup makes the words of a group lead to one another.
+func addGroup(list map[string][]string, s stemmer, group []string) {
 	for _, one := range group {
 		for _, other := range group {
-			addNew(l.synonyms, s.stem(one), s.stem(other))
+			addNew(list, s.stem(one), s.stem(other))
 		}
 	}
 }

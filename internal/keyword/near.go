@@ -207,14 +207,14 @@ func (c *catalog) nearByWords(name string, nearness []float64) {
 			}
 		}
 		for doc, c := range best {
-			shared[doc] += c * float64(len(word))
+			shared[doc] += float64(c * float64(len(word)))
 		}
 	}
 	for doc, bytes := range shared {
 		if bytes > 0 {
 			ofTyped := bytes / float64(total)
 			ofBoth := bytes / float64(max(total, len(c.names[doc])))
-			nearness[doc] = nearWords * (0.75*ofTyped + 0.25*ofBoth)
+			nearness[doc] = nearWords * (float64(0.75*ofTyped) + float64(0.25*ofBoth))
 		}
 	}
 }
@@ -258,7 +258,7 @@ func nearWord(a, b string) float64 {
 	}
 	ratio := float64(len(short)) / float64(len(long))
 	if len(short) >= 3 && ratio >= 0.4 && (strings.HasPrefix(long, short) || strings.HasSuffix(long, short)) {
-		return 0.5 + 0.4*ratio
+		return 0.5 + float64(0.4*ratio)
 	}
 	limit := allowedSlips(len(short))
 	if limit == 0 || len(long)-len(short) > limit*4 {

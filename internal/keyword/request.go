@@ -23,10 +23,12 @@ const singleWeight = 0.5
 
 // want is one thing that a request says.
 type want struct {
-	text    string
-	weight  float64 // less than 1 for what is probably a value
-	mass    float64 // how much it matters that a document has it
-	matches []matching
+	text     string
+	word     string  // the run it is part of
+	weight   float64 // less than 1 for what is probably a value
+	mass     float64 // how much it matters that a document has it
+	required bool
+	matches  []matching
 }
 
 // matching is a token that stands for a want.
@@ -60,7 +62,8 @@ type reader struct {
 	request request
 	seen    map[string]int // text of a want -> its position
 	piece   int
-	before  run // the last run, if it was a word that counts
+	word    run // the current one
+	before  run // the last one, if it was a word that counts
 	must    int // where the field that was marked as required ends
 }
 
@@ -97,6 +100,7 @@ func (r *reader) readRuns() {
 		if span < len(r.spans) && r.spans[span].start <= word.start {
 			weight = r.spans[span].weight
 		}
+		r.word = word
 		r.markRequired(word)
 		if word.dense {
 			r.readDense(word, weight)
@@ -192,11 +196,12 @@ func (r *reader) want(text string, weight float64, fill func(*want)) int {
 		}
 		at = len(r.request.wants)
 		r.seen[text] = at
-		r.request.wants = append(r.request.wants, want{text: text, weight: weight})
+		r.request.wants = append(r.request.wants, want{text: text, word: r.word.text, weight: weight})
 		fill(&r.request.wants[at])
 	}
 	w := &r.request.wants[at]
 	w.weight = max(w.weight, weight)
+	w.required = w.required || r.isRequired(r.word)
 	if piece := &r.request.pieces[r.piece]; !slices.Contains(*piece, at) {
 		*piece = append(*piece, at)
 	}

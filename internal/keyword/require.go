@@ -62,6 +62,7 @@ func (r *reader) tokensOf(word string) []uint32 {
 		for _, token := range alternatives {
 			if id, ok := r.x.tokens[token]; ok {
 				pairs = append(pairs, id)
+				break // the first is what it means, the others are close to it
 			}
 		}
 	}

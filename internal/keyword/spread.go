@@ -5,10 +5,7 @@ package keyword
 
 // This file keeps one kind of answer from taking all places.
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 const (
 	// freshBonus is for an answer to a piece of the request that the answers before
@@ -20,8 +17,6 @@ const (
 	// order of the scores.
 	maxSpread = 32
 )
-
-func sqrt(v float64) float64 { return math.Sqrt(v) }
 
 // spread orders candidates, which are in the order of their scores: at each place, the
 // best of those left, where what is still open in the request counts more; among

@@ -75,17 +75,20 @@ func eachPart(word string, visit func(part string)) {
 // stemmer reduces words to their stems and remembers those it has seen.
 type stemmer map[string]string
 
-// stem folds case and takes off English endings. Words with other letters are only
-// folded.
+// stem folds case and takes off English endings. Words with digits or other letters
+// have none.
 func (s stemmer) stem(word string) string {
 	if stem, ok := s[word]; ok {
 		return stem
 	}
 	stem := ""
-	if isASCII(word) {
-		stem = english.Stem(word, true)
-	} else {
+	switch {
+	case !isASCII(word):
 		stem = cases.Fold().String(word)
+	case strings.ContainsAny(word, "0123456789"):
+		stem = strings.ToLower(word)
+	default:
+		stem = english.Stem(word, true)
 	}
 	s[strings.Clone(word)] = stem
 	return stem

@@ -12,44 +12,36 @@ import (
 )
 
 const (
-	minTyped    = 4   // bytes of a word with a believable error in it
-	minShared   = 0.5 // Dice coefficient of the three-letter pieces
-	maxMeant    = 3   // words for one word
-	affixFactor = 0.8 // a beginning or end is worth less than a slip
+	minTyped = 4 // bytes of a word with a believable error in it
+	maxMeant = 3 // words for one word
+	pairSize = 2 // bytes of the pieces that words are found by
+	// spoiledPairs is how many pairs of letters a slip can change: swapping two letters
+	// changes three.
+	spoiledPairs = 3
+	minPairs     = 2 // that two words must share
+	// otherInitial is for words that do not begin alike: people get that letter right.
+	otherInitial = 0.6
+	affixFactor  = 0.8 // a beginning or end is worth less than a slip
 )
 
-// typos finds tokens by their three-letter pieces.
+// typos finds tokens by the pairs of letters in them.
 type typos struct {
-	texts  []string            // of all tokens
-	sizes  []uint8             // pieces of each token, 0 for those that are never meant
-	pieces map[uint32][]uint32 // piece -> tokens
+	texts []string            // of all tokens
+	pairs map[uint32][]uint32 // pair -> tokens
 }
 
 func newTypos(texts []string) typos {
-	t := typos{texts: texts, sizes: make([]uint8, len(texts))}
 	edged := make([]string, len(texts))
 	for i, text := range texts {
 		if len(text) >= minTyped-1 && isASCII(text) {
 			edged[i] = edge(text)
-			t.sizes[i] = uint8(len(distinctPieces(edged[i])))
 		}
 	}
-	t.pieces = gramLists(edged, gramSize, gramSize)
-	return t
+	return typos{texts: texts, pairs: gramLists(edged, pairSize, pairSize)}
 }
 
 // edge marks where a word begins and ends.
 func edge(word string) string { return "^" + word + "$" }
-
-func distinctPieces(edged string) []uint32 {
-	var pieces []uint32
-	for i := 0; i+gramSize <= len(edged); i++ {
-		if piece := gram(edged[i : i+gramSize]); !slices.Contains(pieces, piece) {
-			pieces = append(pieces, piece)
-		}
-	}
-	return pieces
-}
 
 // meantWord is a token that may have been meant.
 type meantWord struct {
@@ -57,17 +49,17 @@ type meantWord struct {
 	close float64 // above 0, at most 1
 }
 
-// of returns the tokens that word may be a slip of, the likeliest first, or else
-// those that it is the beginning or end of, and the other way round. shared is
-// all zeros, one for each token, and is so again afterwards.
+// of returns the tokens that word may be a slip of, or that it is the beginning or end
+// of, or the other way round, the likeliest first. shared is all zeros, one for each
+// token, and is so again afterwards.
 func (t *typos) of(word string, shared []uint8) []meantWord {
 	if len(word) < minTyped || len(word) > maxWordBytes || !isASCII(word) {
 		return nil
 	}
-	pieces := distinctPieces(edge(word))
+	edged := edge(word)
 	var touched []uint32
-	for _, piece := range pieces {
-		for _, token := range t.pieces[piece] {
+	for i := 0; i+pairSize <= len(edged); i++ {
+		for _, token := range t.pairs[gram(edged[i:i+pairSize])] {
 			if shared[token] == 0 {
 				touched = append(touched, token)
 			}
@@ -77,29 +69,48 @@ func (t *typos) of(word string, shared []uint8) []meantWord {
 	best := newTopK(maxMeant, func(a, b meantWord) int {
 		return cmp.Or(cmp.Compare(b.close, a.close), strings.Compare(t.texts[a.token], t.texts[b.token]))
 	})
+	slips := allowedSlips(len(word))
+	enough := max(minPairs, len(word)+1-spoiledPairs*slips)
 	for _, token := range touched {
-		dice := 2 * float64(shared[token]) / float64(len(pieces)+int(t.sizes[token]))
+		other := t.texts[token]
+		c := 0.0
+		if int(shared[token]) >= enough {
+			c = slipped(word, other, slips)
+		}
+		if int(shared[token]) >= min(len(word), len(other)) {
+			c = max(c, affixFactor*affixRatio(word, other))
+		}
 		shared[token] = 0
-		if c := closeness(word, t.texts[token], dice); c > 0 {
+		if c > 0 {
 			best.add(meantWord{token: token, close: c})
 		}
 	}
-	return best.sorted()
+	return slices.Clip(best.sorted())
 }
 
-// closeness is how likely it is that word was meant to be other, from 0 to 1.
-func closeness(word, other string, dice float64) float64 {
-	slips := min(2, allowedSlips(len(word)))
-	if dice >= minShared && distance(word, other, slips) <= slips {
-		return dice
+// slipped is how likely it is that word was meant to be other, from 0 to 1.
+func slipped(word, other string, slips int) float64 {
+	d := distance(word, other, slips)
+	if d > slips {
+		return 0
 	}
+	c := 1 - float64(d)/float64(max(len(word), len(other)))
+	if word[0] != other[0] {
+		c *= otherInitial
+	}
+	return c
+}
+
+// affixRatio is how much of the longer word the shorter one is, if it is long enough
+// and begins or ends it.
+func affixRatio(word, other string) float64 {
 	short, long := word, other
 	if len(short) > len(long) {
 		short, long = long, short
 	}
 	ratio := float64(len(short)) / float64(len(long))
-	if len(other) >= minTyped && ratio >= minAffixRatio && (strings.HasPrefix(long, short) || strings.HasSuffix(long, short)) {
-		return affixFactor * ratio
+	if len(other) < minTyped || ratio < minAffixRatio || !strings.HasPrefix(long, short) && !strings.HasSuffix(long, short) {
+		return 0
 	}
-	return 0
+	return ratio
 }

@@ -1,0 +1,204 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package keyword
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func tokensOf(text string) (tokens []string) {
+	make(stemmer).eachToken(text, func(token string) { tokens = append(tokens, token) })
+	return tokens
+}
+
+func TestTokens(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                     nil,
+		" _-./!":               nil,
+		"get_weather-forecast": {"get", "weather", "forecast"},
+		"sending emails":       {"send", "email"},
+		"HTTPServer":           {"http", "server", "httpserver"},
+		"parseURL2JSON":        {"pars", "url2", "json", "parseurl2json"},
+		"base64 s3":            {"base64", "s3"},
+		"the user's file":      {"the", "user", "file"},
+		"don’t":                {"don"},
+		"'quoted'":             {"quot"},
+		"naïve CAFÉ":           {"naiv", "cafe"},
+		"ＡＢＣ①":                 {"abc1"},
+		"天":                    {"天"},
+		"查天气 now":              {"查", "天", "查天", "气", "天气", "now"},
+		"PDF文件":                {"pdf", "文", "件", "文件"},
+		"資料庫":                  {"资", "料", "资料", "库", "料库"},
+		"データ":                  {"デ", "ー", "デー", "タ", "ータ"},
+		"Straße":               {"strasse"},
+		"приветы":              {"приветы"},
+		"a\xffb":               {"a", "b"},
+		strings.Repeat("x", maxWordBytes+1) + " y": {"y"},
+	} {
+		require.Equal(t, want, tokensOf(text), "%q", text)
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, atom := range atoms {
+		f.Add(atom + "aB天气")
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, token := range tokensOf(text) {
+			require.NotEmpty(t, token)
+			require.True(t, utf8.ValidString(token))
+			require.LessOrEqual(t, len(token), 4*maxWordBytes)
+			require.NotContains(t, token, " ")
+		}
+		last := 0
+		normal := normalize(text)
+		eachRun(normal, func(r run) {
+			require.GreaterOrEqual(t, r.start, last)
+			require.Equal(t, r.text, normal[r.start:r.start+len(r.text)])
+			last = r.start + len(r.text)
+		})
+	})
+}
+
+func piecesOf(text string) (pieces []string) {
+	start := 0
+	for _, end := range pieceEnds(text) {
+		pieces = append(pieces, strings.TrimSpace(text[start:end]))
+		start = end
+	}
+	return pieces
+}
+
+func TestPiecesOfARequest(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                                 1,
+		"send mail":                        1,
+		"find example.com at 4.5 stars":    1,
+		"Find a hotel. Then book it!":      3, // what is left at the end is empty
+		"find it, and then mail it":        2,
+		"read the file\nsort its lines":    2,
+		"查天气,然后发邮件给我":                      2,
+		"合并两个文件":                           1,
+		"a. b. c":                          1,
+		strings.Repeat("send mail. ", 100): maxPieces,
+	} {
+		require.Len(t, piecesOf(text), want, "%q: %q", text, piecesOf(text))
+	}
+}
+
+func TestValuesInARequest(t *testing.T) {
+	for text, want := range map[string][]string{
+		"send mail":                                nil,
+		`play "Hey Jude" now`:                      {`"Hey Jude"`},
+		"play 'Hey Jude', don't wait":              {"'Hey Jude'"},
+		"it's the dogs' dinner":                    nil,
+		"播放「晴天」和《稻香》":                              {"「晴天」", "《稻香》"},
+		"open https://a.b/c?d=e or x@y.org, ok":    {"https://a.b/c?d=e", "x@y.org,"},
+		`an "open end`:                             nil,
+		`"` + strings.Repeat("x", maxQuoted) + `"`: nil,
+		`""`: nil,
+	} {
+		var got []string
+		for _, s := range valueSpans(text) {
+			got = append(got, text[s.start:s.end])
+		}
+		require.Equal(t, want, got, "%q", text)
+	}
+}
+
+func TestWordsOfADenseRun(t *testing.T) {
+	l := knowledge()
+	for text, want := range map[string][]string{
+		"查询天气预报":  {"查询", "天气预报"},
+		"天气":      {"天气"},
+		"删除文件夹里的": {"删除", "文件夹"},
+		"鱻鱻":      nil,
+		"最大公约数":   {"最大公约数"},
+	} {
+		require.Equal(t, want, l.segment(text), "%q", text)
+	}
+	long := strings.Repeat("天气", 2*maxSegmented)
+	require.Len(t, l.segment(long), 2*maxSegmented)
+	require.Empty(t, l.segment(""))
+}
+
+func TestListsAreWellFormed(t *testing.T) {
+	entries, err := listFiles.ReadDir("lists")
+	require.NoError(t, err)
+	require.Len(t, entries, 8)
+	for _, entry := range entries {
+		name := entry.Name()
+		first := make(map[string]bool)
+		eachLine(name, func(fields []string) {
+			seen := make(map[string]bool)
+			for _, word := range fields {
+				require.False(t, seen[word], "%s: %q twice in %q", name, word, fields)
+				seen[word] = true
+				require.True(t, name == "zh_hant.txt" || word == normalize(word), "%s: %q", name, word)
+				require.Equal(t, strings.ToLower(word), word, name)
+			}
+			if strings.HasPrefix(name, "stopwords") {
+				require.Len(t, fields, 1, name)
+			} else if name != "zh_hant.txt" {
+				require.GreaterOrEqual(t, len(fields), 2, "%s: %q", name, fields)
+			}
+			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") {
+				require.False(t, first[fields[0]], "%s: two lines for %q", name, fields[0])
+				first[fields[0]] = true
+			}
+			if name == "zh_en.txt" {
+				eachRun(fields[0], func(r run) { require.True(t, r.dense && r.text == fields[0], "%q", fields[0]) })
+				require.True(t, isASCII(strings.Join(fields[1:], "")), "%q", fields)
+			}
+		})
+	}
+}
+
+func TestCountsOfATokenArePackedByField(t *testing.T) {
+	var c counts
+	for f := range fieldCount {
+		for range int(f) * 10 {
+			c = c.plus(f)
+		}
+	}
+	for f := range fieldCount {
+		require.Equal(t, min(int(f)*10, maxCount), c.of(f))
+	}
+}
+
+func TestServersOfDocuments(t *testing.T) {
+	for _, c := range []struct{ name, server, wantServer, wantName string }{
+		{"github__create_issue", "", "github", "create_issue"},
+		{"mcp__github__create_issue", "", "github", "create_issue"},
+		{"github__create_issue", "github", "github", "create_issue"},
+		{"create_issue", "Git/Hub", "Git/Hub", "create_issue"},
+		{"create_issue", "", "", "create_issue"},
+		{"__x", "", "", "__x"},
+		{"x__", "", "", "x__"},
+	} {
+		server, name := splitServer(&Doc{Name: c.name, Server: c.server})
+		require.Equal(t, []string{c.wantServer, c.wantName}, []string{server, name}, "%q", c.name)
+	}
+}
+
+func TestTyposFindTheWordThatWasMeant(t *testing.T) {
+	texts := []string{"weather", "email", "send", "calendar", "invoic", "databas", "get", "whether"}
+	typos := newTypos(texts)
+	for typed, want := range map[string]string{
+		"wether": "weather", "emial": "email", "sned": "send", "calender": "calendar", "invioc": "invoic", "datbaas": "databas", "calend": "calendar",
+	} {
+		meant := typos.of(typed, make([]uint8, len(texts)))
+		require.NotEmpty(t, meant, typed)
+		require.Equal(t, want, texts[meant[0].token], typed)
+	}
+	shared := make([]uint8, len(texts))
+	for _, strange := range []string{"", "gte", "zzzzzz", "天气天气", strings.Repeat("weather", 20)} {
+		require.Empty(t, typos.of(strange, shared), strange)
+	}
+	require.Equal(t, make([]uint8, len(texts)), shared)
+}
