@@ -46,7 +46,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	}
 	infos := make([]*schema.ToolInfo, len(fresh))
 	for i, x := range fresh {
-		infos[i] = r.nativeInfo(x.entry)
+		infos[i] = r.infoOf(x.entry)
 	}
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
@@ -85,8 +85,8 @@ func (r *run) emptyNote(ctx context.Context, c *call) string {
 	return say("no-match", hint{})
 }
 
-// nativeInfo is a copy of a tool's info in the form that goes to a provider's own search.
-func (r *run) nativeInfo(e *entry) *schema.ToolInfo {
+// infoOf is a copy of a tool's info in the form that goes to the model.
+func (r *run) infoOf(e *entry) *schema.ToolInfo {
 	if r.group.contract.name == "" {
 		own := *e.safe
 		return &own
@@ -136,7 +136,7 @@ func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidenc
 	for _, e := range r.group.cat.entries {
 		inFull := slices.ContainsFunc(plain, func(s shownTool) bool { return s.entry == e })
 		if !inFull && (v.natively[e.info.Name] || r.defers(ctx, e)) {
-			next = append(next, r.nativeInfo(e))
+			next = append(next, r.infoOf(e))
 		}
 	}
 	return next

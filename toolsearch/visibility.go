@@ -252,8 +252,7 @@ func (r *run) list(infos []*schema.ToolInfo, show showing) []*schema.ToolInfo {
 			next = append(next, t)
 			continue
 		}
-		own := *s.entry.safe
-		next = append(next, &own)
+		next = append(next, r.infoOf(s.entry))
 	}
 	return next
 }

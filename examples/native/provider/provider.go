@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // API is the wire format of a provider.
@@ -147,7 +148,6 @@ type Server struct {
 	mu       sync.Mutex
 	turns    []Turn
 	requests []Request
-	ids      int
 }
 
 // Start starts a server whose model answers with the turns, one after another. Close it.
@@ -215,7 +215,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, s.api, status, rec.Refused)
 		return
 	}
-	answer := c.answer(turn, search(rec, turn.Search), s.id)
+	answer := c.answer(turn, search(rec, turn.Search), newID)
 	if rec.Stream {
 		stream(w, s.api, answer)
 		return
@@ -273,10 +273,10 @@ func (s *Server) next(c conversation, rec Request) (t Turn, status int, problem 
 	return t, 0, ""
 }
 
-func (s *Server) id(prefix string) string {
-	s.ids++
-	return fmt.Sprintf("%s_%d", prefix, s.ids)
-}
+// ids counts those of all servers, so that a conversation can move from one to another.
+var ids atomic.Int64
+
+func newID(prefix string) string { return fmt.Sprintf("%s_%d", prefix, ids.Add(1)) }
 
 // search is the provider's own search: the deferred tools that hold a word of the query,
 // at most five, in the order in which they are declared.
