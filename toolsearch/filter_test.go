@@ -312,7 +312,9 @@ func TestDeniedToolsTakeNoPlaceFromOthers(t *testing.T) {
 	allowed := map[string]bool{"pay_invoice_late": true, "send-mail": true}
 	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
 	s.cfg.DynamicTools = simples(names...)
-	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) { return allowed[req.Tool.Name], nil }
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return allowed[req.Tool.Name], nil
+	}
 	p := s.begin(
 		do("a", "load_tool", `{"tool_name":"pay_invoice_0x"}`), do("b", "search_tools", `{"query":"invoice pay"}`),
 		do("c", "load_tool", `{"tool_name":"SendMail"}`), do("d", "search_tools", `{"query":"invoise"}`))

@@ -47,7 +47,7 @@ func (r *run) ungated() bool {
 // may not know of.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
 	near := r.group.cat.near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && r.findable(ctx, e)
+		return e.info.Name != name && r.loadable(ctx, e)
 	})
 	return say("no-such-tool", hint{Name: name, Near: near})
 }
