@@ -206,3 +206,73 @@ func twiceFiltered[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, ourSide[M](streaming).run(ask[M](), nil, nil, h, h).Err)
 	require.Equal(t, map[string]int{"a1 list": 1}, asked)
 }
+
+// adding is a handler that adds tools to a run.
+type adding[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	tools []tool.BaseTool
+}
+
+func (a adding[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	next := *rc
+	next.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
+	return ctx, &next, nil
+}
+
+func TestTS07_AClashWithAToolOfALaterHandlerIsAnErrorToo(t *testing.T) {
+	bothSides(t, laterClash[*schema.Message], laterClash[*schema.AgenticMessage])
+}
+
+func laterClash[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	for _, name := range []string{"a1", "tool_search"} {
+		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), adding[M]{tools: simples(name)})
+		require.NoError(t, e.Err)
+		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adding[M]{tools: simples(name)})
+		require.ErrorContains(t, o.Err, `"`+name+`"`)
+		require.Empty(t, o.wires)
+	}
+	// What does not clash is as good as an own tool.
+	for _, s := range []side[M]{eino, ours} {
+		load := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"],"matches":["a1"]}`, nil })
+		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), adding[M]{tools: []tool.BaseTool{load}})
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:tool_search,load_tool 1:tool_search,load_tool", tr.tools(), s.name)
+	}
+}
+
+func TestTS06_ThreeInstancesWithAHandlerBetween(t *testing.T) {
+	adktest.Both(t, threeInstances[*schema.Message], threeInstances[*schema.AgenticMessage])
+}
+
+// threeInstances join around a handler that adds a tool; each keeps its own Filter.
+func threeInstances[M adk.MessageType](t *testing.T, streaming bool) {
+	not := func(name string) toolsearch.Filter {
+		return func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != name, nil }
+	}
+	a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2"), Filter: not("a1")})
+	b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1", "b2"), Filter: not("a2")})
+	c := with[M](t, &toolsearch.Config{SearchableTools: []string{"c1", "later"}})
+	tr := ourSide[M](streaming).run(ask[M](), simples("own", "c1"), []adktest.Turn{adktest.Do(searchFor("1", "select:a1,a2,b1,b2,c1,later"))}, a, b, adding[M]{tools: simples("later")}, c)
+	require.NoError(t, tr.Err)
+	require.Equal(t, "0:own,tool_search 1:own,tool_search,a2,b1,b2,c1,later", tr.tools())
+	require.Equal(t, "1 reminder: a2,b1,b2,c1,later", announced(tr.wires[1]))
+	require.NotContains(t, strings.Join(tr.wires[1].MessagesDump[2:], ""), `["a1"`)
+}
+
+func TestTS06_InstancesThatContradictEachOtherAreAnError(t *testing.T) {
+	adktest.Both(t, contradictions[*schema.Message], contradictions[*schema.AgenticMessage])
+}
+
+func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
+	s := ourSide[M](streaming)
+	a := s.mustBuild(t, simples("a1", "shared")...)
+	for want, c := range map[string]*toolsearch.Config{
+		`"shared" (adktest.invokable) and dynamic tool "shared"`: {DynamicTools: simples("shared")},
+		"the protocols Keyword and Regexp":                       {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
+		"native contracts":                                       {DynamicTools: simples("b1"), UseModelToolSearch: true},
+	} {
+		tr := s.run(ask[M](), nil, nil, a, with[M](t, c))
+		require.ErrorContains(t, tr.Err, want)
+		require.Empty(t, tr.wires)
+	}
+}

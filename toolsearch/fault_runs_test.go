@@ -135,26 +135,33 @@ func subAgents[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 func TestAnAgentCanBeAHiddenTool(t *testing.T) {
-	bothSides(t, hiddenAgent[*schema.Message], hiddenAgent[*schema.AgenticMessage])
+	bothSides(t, func(t *testing.T, eino, ours side[*schema.Message]) {
+		hiddenAgent(t, eino, einoSide[*schema.Message](eino.streaming))
+		hiddenAgent(t, ours, ours)
+		hiddenAgent(t, ours, ourSide[*schema.AgenticMessage](ours.streaming))
+	}, func(t *testing.T, eino, ours side[*schema.AgenticMessage]) {
+		hiddenAgent(t, eino, einoSide[*schema.AgenticMessage](eino.streaming))
+		hiddenAgent(t, ours, ours)
+		hiddenAgent(t, ours, ourSide[*schema.Message](ours.streaming))
+	})
 }
 
-// hiddenAgent hides an agent, which is interrupted within a hidden tool of its own.
-func hiddenAgent[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for _, s := range []side[M]{eino, ours} {
-		agent := func(turns ...adktest.Turn) adktest.Agent[M] {
-			sub, err := adk.NewTypedChatModelAgent[M](context.Background(), &adk.TypedChatModelAgentConfig[M]{Name: "sub", Description: "a sub agent", Model: adktest.Script[M](turns...),
-				Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits)))})
-			require.NoError(t, err)
-			return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adk.NewTypedAgentTool[M](context.Background(), sub)))}
-		}
-		tr, _, resume := s.interrupts(t, agent(adktest.Do(searchFor("i1", "waits")), adktest.Do(callOf("i2", "waits"))),
-			adktest.Do(searchFor("1", "sub")), adktest.Do(adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}))
-		require.NoError(t, tr.Err)
-		require.NotNil(t, tr.Interrupted, s.name)
-		after := resume(agent(adktest.Say("inner done")))
-		require.NoError(t, after.Err)
-		require.Equal(t, "inner done", after.result("2"), s.name)
+// hiddenAgent hides an agent, of the same message type or the other one, which is
+// interrupted within a hidden tool of its own.
+func hiddenAgent[M, I adk.MessageType](t *testing.T, s side[M], inner side[I]) {
+	agent := func(turns ...adktest.Turn) adktest.Agent[M] {
+		sub, err := adk.NewTypedChatModelAgent[I](context.Background(), &adk.TypedChatModelAgentConfig[I]{Name: "sub", Description: "a sub agent", Model: adktest.Script[I](turns...),
+			Handlers: adktest.Handlers(inner.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits)))})
+		require.NoError(t, err)
+		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adk.NewTypedAgentTool[I](context.Background(), sub)))}
 	}
+	tr, _, resume := s.interrupts(t, agent(adktest.Do(searchFor("i1", "waits")), adktest.Do(callOf("i2", "waits"))),
+		adktest.Do(searchFor("1", "sub")), adktest.Do(adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}))
+	require.NoError(t, tr.Err)
+	require.NotNil(t, tr.Interrupted, s.name)
+	after := resume(agent(adktest.Say("inner done")))
+	require.NoError(t, after.Err)
+	require.Equal(t, "inner done", after.result("2"), s.name)
 }
 
 func TestModelCallsThatAreRepeatedShowTheSame(t *testing.T) {

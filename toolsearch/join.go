@@ -53,6 +53,7 @@ func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run
 	}
 	next := *rc
 	next.Tools = r.toolList(rc.Tools, deferred, s)
+	r.size = len(next.Tools)
 	if g.contract.searchTool {
 		next.ToolSearchTool = g.metaTools()[0].info()
 	}
@@ -184,6 +185,30 @@ func (g *group) findTwice() {
 			g.twice.add("dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
 		}
 	}
+}
+
+// meet looks at the tools that handlers behind this one added, which the list of the first
+// model call shows. A name that is taken is refused: which of two tools Eino runs would
+// depend on the order of the handlers.
+func (r *run) meet(infos []*schema.ToolInfo) error {
+	if r.size == 0 || len(infos) <= r.size || r.called() {
+		return nil
+	}
+	var wrong problems
+	seen := make(set, len(infos))
+	for _, t := range infos {
+		if t == nil {
+			continue
+		}
+		ours := r.group.cat.byName[t.Name] != nil || r.group.usesMetaName(t.Name)
+		if ours && seen[t.Name] {
+			wrong.add("a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+		}
+		if seen[t.Name] = true; !ours {
+			r.own[t.Name] = true
+		}
+	}
+	return wrong.err()
 }
 
 // toolList is the agent's list with deferred tools guarded, and the search tools and the

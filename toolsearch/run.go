@@ -113,6 +113,7 @@ func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*
 type run struct {
 	group    *group
 	own      map[string]bool          // names of the agent's own tools
+	size     int                      // tools of the agent with ours; 0 outside of an agent
 	direct   map[string]bool          // tools whose result ends the run; Eino's own map
 	tools    map[*entry]tool.BaseTool // guards of the own tools that are hidden in this run
 	memory   any                      // *memory[M]: what the messages said so far

@@ -61,6 +61,9 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil || r == nil || r.last == any(state) { // an instance that is there twice
 		return ctx, state, nil
 	}
+	if err := r.meet(state.ToolInfos); err != nil {
+		return ctx, state, err
+	}
 	r.verdicts.forget()
 	mem := r.memory.(*memory[M])
 	next := *state
