@@ -23,17 +23,41 @@ type pair struct {
 // used and which were.
 func assign(args map[string]any, text string, t toolView, data []value) (all []value, used []bool) {
 	all = append(slices.Clone(data), chosen(text, t)...)
-	lists := slices.ContainsFunc(t.params, func(p param) bool { return p.kind == "array" })
+	lists := 0
+	for _, p := range t.params {
+		if p.kind == "array" {
+			lists++
+		}
+	}
+	if lists > 1 {
+		all = regroup(all)
+	}
 	used = make([]bool, len(all))
 	for _, c := range pairs(t, all) {
 		p := t.params[c.param]
-		if _, taken := args[p.name]; taken || blocked(all, used, c.value) || lists && p.kind != "array" && members(all, all[c.value]) > 1 {
+		if _, taken := args[p.name]; taken || blocked(all, used, c.value) || lists > 0 && p.kind != "array" && members(all, all[c.value]) > 1 {
 			continue
 		}
 		put(args, p, all, used, c.value)
 	}
 	setFlags(args, text, t)
 	return all, used
+}
+
+// regroup cuts each row of values at its "and": they are two lists.
+func regroup(all []value) []value {
+	const apart = 1000 // more than there are values
+	for i, v := range all {
+		if !v.joined {
+			continue
+		}
+		for j := i; j < len(all); j++ {
+			if all[j].kind == v.kind && all[j].group == v.group {
+				all[j].group += apart
+			}
+		}
+	}
+	return all
 }
 
 // pairs lists what could go where, best first.

@@ -29,7 +29,7 @@ func (s *situation) compose() string {
 func (s *situation) outcome(p *progress) string {
 	switch {
 	case p.done:
-		return strings.TrimSpace(p.result)
+		return strings.Trim(p.result, "\n")
 	case len(p.calls) > 0:
 		return fmt.Sprintf(say(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
 	}

@@ -15,8 +15,7 @@ import (
 func content(text string, found []value) (words, soft []string) {
 	b := []byte(text)
 	for _, v := range found {
-		switch v.kind {
-		case code, proper, unit:
+		if v.kind.soft() {
 			soft = append(soft, tokens(text[v.start:v.end])...)
 		}
 		if v.kind != named {
@@ -51,7 +50,7 @@ func implied(text string, found []value) (out []string) {
 		if v.kind == unit {
 			out = append(out, unitKinds[strings.ToLower(v.text)]...)
 		}
-		if words := speaksOf[v.kind]; v.kind != proper && v.kind != code && v.kind != named && v.kind != unit && v.kind != number {
+		if words := speaksOf[v.kind]; !v.kind.soft() && v.kind != named && v.kind != number {
 			out = append(out, words[0])
 		}
 	}

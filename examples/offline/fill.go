@@ -66,7 +66,7 @@ func (s *situation) fill(p *progress, t toolView) filling {
 // where no parameter speaks of that kind.
 func mistaken(all []value, used []bool, t toolView) (n int) {
 	for i, v := range all {
-		plain := v.kind == quoted || v.kind == code || v.kind == proper || v.kind == number || v.kind == choice || v.kind == named
+		plain := v.kind == quoted || v.kind.soft() && v.kind != unit || v.kind == number || v.kind == choice || v.kind == named
 		if used[i] && !plain && !slices.ContainsFunc(t.params, func(p param) bool {
 			return anyAlike(speaksOf[v.kind], p.words) || anyAlike(speaksOf[v.kind], p.about)
 		}) {
@@ -124,7 +124,7 @@ func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
 // hasData tells whether there are values that are data for sure.
 func hasData(data []value) bool {
 	return slices.ContainsFunc(data, func(v value) bool {
-		return v.kind != code && v.kind != proper && v.kind != unit && v.kind != named
+		return !v.kind.soft() && v.kind != named
 	})
 }
 
@@ -163,9 +163,9 @@ func countUnused(data []value, used []bool, t toolView) int {
 		if used[i] || overlapsUsed(data, used, i) {
 			continue
 		}
-		switch v.kind {
-		case choice, named:
-		case unit, code, proper:
+		switch {
+		case v.kind == choice || v.kind == named:
+		case v.kind.soft():
 			for _, w := range tokens(v.text) {
 				if best(w, t.own) == 0 && best(w, t.about) == 0 && best(w, t.server) == 0 {
 					n++

@@ -109,6 +109,13 @@ func notFirstVerb(s string) string {
 	return s
 }
 
+func notFiller(s string) string {
+	if stopWords[s] {
+		return ""
+	}
+	return s
+}
+
 // joinMoments makes one value of the date and the time of a text, if it has one of each.
 func joinMoments(found []value) []value {
 	day, at := slices.IndexFunc(found, isKind(date)), slices.IndexFunc(found, isKind(clock))

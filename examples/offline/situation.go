@@ -60,7 +60,7 @@ func understand(turns []Turn, tools []*schema.ToolInfo) *situation {
 	var names []string
 	for _, t := range turns {
 		for _, m := range announced.FindAllStringSubmatch(t.Text, -1) {
-			names = append(names, strings.Fields(m[1])...)
+			names = append(names, strings.Split(m[1], "\n")...)
 		}
 		if isRequest(t) {
 			s.request, s.number = t.Text, s.number+1
@@ -99,6 +99,7 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 		count(t)
 	}
 	for _, name := range names {
+		name = strings.TrimSpace(name)
 		if !known[name] && isName.MatchString(name) {
 			known[name] = true
 			t := nameOnly(name)

@@ -99,7 +99,7 @@ func cut(request string) (out []part) {
 // cutAt cuts at each match outside data that allow accepts.
 func cutAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) (out []part) {
 	then := false
-	hidden := hide(text, func(k kind) bool { return k != code && k != proper && k != unit && k != named })
+	hidden := hide(text, func(k kind) bool { return !k.soft() && k != named })
 	from := 0
 	for _, m := range at.FindAllStringIndex(hidden, -1) {
 		if strings.TrimSpace(text[from:m[0]]) == "" || (allow != nil && !allow(text[m[0]:m[1]], text[m[1]:])) {

@@ -25,6 +25,8 @@ var speaksOf = map[kind][]string{
 	identifier: {"uuid", "id"},
 	colour:     {"color", "colour", "hex"},
 	zone:       {"zone", "timezone", "offset", "city"},
+	field:      {"column", "key", "field"},
+	dotted:     {"path", "key", "host", "domain"},
 	path:       {"file", "path", "folder", "directory", "dir", "filename"},
 	schedule:   {"cron", "schedule", "expression"},
 	version:    {"version", "semver"},
@@ -127,6 +129,8 @@ func byKind(p param, v value, want string) float64 {
 	switch {
 	case v.kind == choice:
 		return 6
+	case want == "array" || want == "object":
+		return 3
 	case v.kind == named:
 		return 2.5
 	case want == "number" || want == "integer":
@@ -154,7 +158,7 @@ func anyAlike(words, others []string) bool {
 // names tells whether a value is only what the tool is called or does, as MD5
 // in "the MD5 of abc".
 func names(t toolView, v value) bool {
-	if v.kind != code && v.kind != proper && v.kind != unit && v.text != "UTC" && v.text != "GMT" {
+	if !v.kind.soft() && v.text != "UTC" && v.text != "GMT" {
 		return false
 	}
 	for _, w := range tokens(v.text) {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // kind says what a value looks like. The names are words that parameters are
@@ -33,6 +34,7 @@ const (
 	colour     kind = "colour"
 	zone       kind = "zone"
 	path       kind = "path"
+	dotted     kind = "accessor" // users[0].name, example.com
 	schedule   kind = "cron"
 	version    kind = "version"
 	expression kind = "expression"
@@ -42,7 +44,11 @@ const (
 	unit       kind = "unit"
 	code       kind = "code" // capitals, or letters mixed with digits
 	proper     kind = "name" // capitalised words
+	field      kind = "column"
 )
+
+// soft tells kinds that may be data, or say what the step is about.
+func (k kind) soft() bool { return k == code || k == proper || k == unit || k == field }
 
 // value is something in a text that can become an argument.
 type value struct {
@@ -52,6 +58,7 @@ type value struct {
 	before     string // the word before it, lower case, articles left out
 	after      string // the word after it
 	group      int    // values of one kind in a row have the same number
+	joined     bool   // the one before it in the row stands before an "and"
 }
 
 // finder finds values of one kind. The value is the first group of the pattern
@@ -87,11 +94,13 @@ var finders = []finder{
 	{zone, regexp.MustCompile(`\b[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_]+)+\b|\b(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?\b|[+-]\d{2}:\d{2}\b`), nil},
 	{version, regexp.MustCompile(`\bv?\d+\.\d+\.\d+(?:-[\w.]+)?(?:\+[\w.]+)?\b`), nil},
 	{path, regexp.MustCompile(`(?:\.{0,2}/)?[\w.-]*[A-Za-z_][\w.-]*(?:/[\w.*-]+)+/?|(?:[\w.-]+|\*)\.` + files + `\b|\b\w+/(?:\s|$)`), trimPoint},
+	{dotted, regexp.MustCompile(`\b[A-Za-z_]\w*(?:\[\d+\]|\.[A-Za-z_]\w*)+`), nil},
 	{expression, regexp.MustCompile(`\(*-?\d+(?:\.\d+)?\)*(?:\s*[-+*/^%×÷]\s*\(*-?\d+(?:\.\d+)?\)*)+`), plainSigns},
 	{duration, regexp.MustCompile(`\b` + spans + `(?:(?:,| and)? ` + spans + `)*\b|\b(?:\d+[wdhms])+\b`), shortSpans},
 	{code, regexp.MustCompile(`\b[A-Za-z]+-\d+\b|\b[A-Za-z]+\d\w*\b|\b\d+[A-Za-z]+\d\w*\b|\b[A-Za-z0-9+/]{4,}={1,2}`), notScientific},
 	{number, regexp.MustCompile(`(?:^|[^\w.])(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?)\b|(?:^|[^\w.])(-?0[xb][0-9a-fA-F]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:st|nd|rd|th)?`), plainNumber},
 	{code, regexp.MustCompile(`\b[A-Z][A-Z]+\b`), nil},
+	{field, regexp.MustCompile(`\b(?:by|column|field|key|named|called) (?:the )?(?:column |field |key )?([a-z_][a-z_0-9]+)\b`), notFiller},
 	{proper, regexp.MustCompile(`\b[A-ZÀ-Þ][a-zà-ÿ-]+(?: (?:de|of|da|del) [A-ZÀ-Þ][a-zà-ÿ]+| [A-ZÀ-Þ][a-zà-ÿ]+)*`), notFirstVerb},
 }
 
@@ -146,7 +155,7 @@ func mask(b []byte) {
 // documents finds JSON objects and arrays, and masks them.
 func documents(text string, masked []byte) (found []value) {
 	for i := 0; i < len(text); i++ {
-		if text[i] != '{' && text[i] != '[' {
+		if text[i] != '{' && text[i] != '[' || i > 0 && class(rune(text[i-1])) == letter {
 			continue
 		}
 		var raw json.RawMessage
@@ -184,6 +193,7 @@ func locate(text string, found []value) []value {
 		for j := i - 1; j >= 0; j-- {
 			if found[j].kind == v.kind && found[j].end <= v.start && between.MatchString(text[found[j].end:v.start]) {
 				v.group = found[j].group
+				v.joined = strings.ContainsFunc(text[found[j].end:v.start], unicode.IsLetter)
 				break
 			}
 		}

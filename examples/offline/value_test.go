@@ -35,6 +35,7 @@ func TestValuesAreFoundInText(t *testing.T) {
 		"paint it #ff8800":               {{colour, "#ff8800"}},
 		"from Europe/Paris to UTC":       {{zone, "Europe/Paris"}, {zone, "UTC"}},
 		"read docs/notes.txt and a.csv.": {{path, "docs/notes.txt"}, {path, "a.csv"}},
+		"get users[0].name and a.b":      {{dotted, "users[0].name"}, {dotted, "a.b"}},
 		"work out 3*(4+5)":               {{expression, "3*(4+5)"}},
 		"add 1,234.5, -7 and 1e3":        {{number, "1234.5"}, {number, "-7"}, {number, "1e3"}},
 		"run at */5 * * * * daily":       {{schedule, "*/5 * * * *"}},
