@@ -42,3 +42,11 @@ func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	return results(hits, b.x.Name), nil
 }
+
+func (b bm25Index) Explain(q Query, name string) string {
+	doc, ok := b.x.Lookup(name)
+	if !ok {
+		return ""
+	}
+	return b.x.Explain(q.Text, doc).String()
+}

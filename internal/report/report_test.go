@@ -1,0 +1,49 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBothMiddlewaresSaveTokens(t *testing.T) {
+	for name, draw := range map[string]func(context.Context) (figure, error){"toolsearch": toolTokens, "reduction": resultTokens} {
+		t.Run(name, func(t *testing.T) {
+			f, err := draw(context.Background())
+			require.NoError(t, err)
+			without, with := f.series[0].values, f.series[1].values
+			last := len(with) - 1
+			require.Less(t, with[last], without[last]/2, f.table())
+		})
+	}
+}
+
+func TestAFigureIsAnSVGWithItsNames(t *testing.T) {
+	for name, f := range map[string]figure{
+		"lines": {title: "T", xTitle: "x", yTitle: "y", x: []float64{1, 10}, log: true, series: []series{{"ours", []float64{1, 2}}}},
+		"bars":  {title: "T", xTitle: "x", yTitle: "y", labels: []string{"left", "right"}, series: []series{{"ours", []float64{1, 2}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "f.svg")
+			require.NoError(t, f.save(file))
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Contains(t, string(data), "<svg")
+			require.Contains(t, string(data), ">ours<")
+			require.Contains(t, f.table(), "ours")
+		})
+	}
+}
+
+func TestRecallIsMeasuredOnTheProjectsOwnSet(t *testing.T) {
+	f, err := recall(context.Background(), "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"own"}, f.labels)
+	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "BM25Index finds more than the specified score")
+}
