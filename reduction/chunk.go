@@ -14,8 +14,8 @@ import (
 // chunker is what the cutting of a stream needs to know of its chunks. No method
 // changes a chunk.
 type chunker[T any] interface {
-	// texts lists the texts of a chunk.
-	texts(chunk T) []string
+	// each calls f with each text of a chunk.
+	each(chunk T, f func(text string))
 	// head is a chunk with only the first n bytes of its text; what is no text
 	// stays.
 	head(chunk T, n int) T
@@ -38,7 +38,7 @@ var (
 
 type stringChunks struct{}
 
-func (stringChunks) texts(s string) []string            { return []string{s} }
+func (stringChunks) each(s string, f func(string))      { f(s) }
 func (stringChunks) head(s string, n int) string        { return s[:min(n, len(s))] }
 func (stringChunks) join(s []string) string             { return strings.Join(s, "") }
 func (stringChunks) empty(s string) bool                { return s == "" }
@@ -56,11 +56,15 @@ func firstText(r *schema.ToolResult) string {
 
 type resultChunks struct{}
 
-func (resultChunks) texts(r *schema.ToolResult) []string {
+func (resultChunks) each(r *schema.ToolResult, f func(string)) {
 	if r == nil {
-		return nil
+		return
 	}
-	return textsOf(r.Parts)
+	for i := range r.Parts {
+		if r.Parts[i].Type == schema.ToolPartTypeText {
+			f(r.Parts[i].Text)
+		}
+	}
 }
 
 func (resultChunks) head(r *schema.ToolResult, n int) *schema.ToolResult {

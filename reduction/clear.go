@@ -37,6 +37,7 @@ type clearer[M adk.MessageType] struct {
 // pass is one run of it.
 type pass[M adk.MessageType] struct {
 	*clearer[M]
+	draft  draft
 	tools  []*schema.ToolInfo
 	before int64 // tokens of the state
 	msgs   []M   // after the rewriter
@@ -76,13 +77,14 @@ func (c *clearer[M]) run(ctx context.Context, state *adk.TypedChatModelAgentStat
 		return nil, false, err
 	}
 	vs := views(c.codec, msgs)
-	p := &pass[M]{clearer: c, tools: state.ToolInfos, before: tokens, msgs: msgs, out: slices.Clone(msgs), shown: c.shown(msgs), marked: make(map[int]bool)}
-	c.files.note(p.shown)
+	p := &pass[M]{clearer: c, draft: c.planner.draft(ctx), tools: state.ToolInfos, before: tokens, msgs: msgs, marked: make(map[int]bool)}
 	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
 	candidates := c.candidates(ctx, old, end)
-	if !rewritten && c.hopeless(candidates) {
+	if !rewritten && (len(candidates) == 0 || c.hopeless(candidates)) {
 		return nil, false, nil
 	}
+	p.out, p.shown = slices.Clone(msgs), c.shown(msgs)
+	c.files.note(p.shown)
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return nil, false, err
 	}
@@ -145,7 +147,7 @@ func (p *pass[M]) plan(ctx context.Context, candidates []candidate, rewritten bo
 // step decides about one candidate and returns the tokens that this saves, if
 // there is a target that they count for.
 func (p *pass[M]) step(ctx context.Context, c candidate) (int64, error) {
-	ch, err := p.decide(ctx, c, func() *schema.ToolResult { return p.codec.result(p.msgs[c.at], c.result.index) })
+	ch, err := p.draft.decide(ctx, c, func() *schema.ToolResult { return p.codec.result(p.msgs[c.at], c.result.index) })
 	if err != nil || ch == nil {
 		return 0, err
 	}
@@ -246,7 +248,7 @@ func (p *pass[M]) store(ctx context.Context, ch *change) (ok, same bool) {
 		return true, true
 	}
 	ch.path = path
-	p.word(ch)
+	p.draft.word(ch)
 	return true, false
 }
 

@@ -57,11 +57,42 @@ func parseForm(text string) form {
 // again.
 func (f form) fill(v facts) string {
 	var b strings.Builder
+	b.Grow(f.size(v))
 	for _, p := range f {
 		b.WriteString(p.text)
 		b.WriteString(v.get(p.field))
 	}
 	return b.String()
+}
+
+// size is the length of what fill returns.
+func (f form) size(v facts) (n int) {
+	for _, p := range f {
+		n += len(p.text) + v.size(p.field)
+	}
+	return n
+}
+
+// size is the length of get.
+func (v facts) size(field string) int {
+	switch field {
+	case "bytes":
+		return decimals(v.bytes)
+	case "headBytes":
+		return decimals(v.headBytes)
+	case "tailBytes":
+		return decimals(v.tailBytes)
+	}
+	return len(v.get(field))
+}
+
+// decimals is how many digits a number that is not negative has.
+func decimals(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
 }
 
 func (v facts) get(field string) string {

@@ -52,7 +52,7 @@ type handed[T any] struct {
 func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.j.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		h.size += sizeOf(h.chunks.texts(chunk))
+		h.chunks.each(chunk, func(text string) { h.size += len(text) })
 		return h.chunks.result(chunk), nil
 	})
 	got, err := h.j.trunc(ctx, detail)

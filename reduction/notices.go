@@ -76,39 +76,52 @@ func wordingNow() *wording {
 
 // fill makes a notice. Without a tool it says nothing of one.
 func (w *wording) fill(f form, v facts) string {
-	if v.tool != "" {
-		v.hint = w.hint.fill(v)
-	}
 	v.head, v.tail = preview(v.head), preview(v.tail)
-	return f.fill(v)
+	return f.fill(w.hinted(v))
 }
 
-// excerpt makes a notice of at most limit bytes about text, with as much of its
-// start and end as there is room for, or none if there is not even room for the
-// rest of the notice.
-func (w *wording) excerpt(text string, v facts, limit int) (string, bool) {
-	v.bytes, v.headBytes, v.tailBytes = len(text), len(text), len(text)
-	room := limit - len(w.fill(w.truncated, v))
-	if room < minExcerpt {
-		short := w.fill(w.cleared, v)
-		return short, len(short) <= limit
+func (w *wording) hinted(v facts) facts {
+	if v.tool != "" && v.hint == "" {
+		v.hint = w.hint.fill(v)
 	}
-	head := lineEnd(text, floor(text, room/2))
-	tail := lineStart(text, ceil(text, max(head, len(text)-(room-head))))
-	v.head, v.headBytes = text[:head], head
-	v.tail, v.tailBytes = text[tail:], len(text)-tail
-	return w.fill(w.truncated, v), true
+	return v
 }
 
 // minExcerpt is how many bytes of a result are worth showing.
 const minExcerpt = 40
 
+// room is how many bytes of a result of size bytes a notice of at most limit
+// bytes can show. ok is false if not even the notice fits.
+func (w *wording) room(size int, v facts, limit int) (n int, ok bool) {
+	v.bytes, v.headBytes, v.tailBytes = size, size, size
+	v = w.hinted(v)
+	if n = limit - w.truncated.size(v); n >= minExcerpt {
+		return n, true
+	}
+	return 0, w.cleared.size(v) <= limit
+}
+
+// excerpt makes a notice of at most limit bytes about text, with as much of its
+// start and end as there is room for. room says whether there is any.
+func (w *wording) excerpt(text string, v facts, limit int) string {
+	v.bytes = len(text)
+	room, _ := w.room(len(text), v, limit)
+	if room == 0 {
+		return w.fill(w.cleared, v)
+	}
+	head := lineEnd(text, floor(text, room/2))
+	tail := lineStart(text, ceil(text, max(head, len(text)-(room-head))))
+	v.head, v.headBytes = text[:head], head
+	v.tail, v.tailBytes = text[tail:], len(text)-tail
+	return w.fill(w.truncated, v)
+}
+
 // ending makes the end of a stream of which the first v.headBytes bytes were
 // passed on: a notice of at most limit bytes, with as much of the end of tail as
-// there is room for.
-func (w *wording) ending(f form, v facts, tail string, limit int) (string, bool) {
+// there is room for. ok is false if there is not even room for the notice.
+func (w *wording) ending(f form, v facts, tail string, limit int) (notice string, ok bool) {
 	v.tailBytes = len(tail)
-	room := limit - len(w.fill(f, v))
+	room := limit - f.size(w.hinted(v))
 	if room < 0 {
 		return "", false
 	}

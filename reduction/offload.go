@@ -47,6 +47,11 @@ func newStore(b Backend) *store {
 
 func (s *store) readable() bool { return s.ranges != nil || s.reader != nil }
 
+// maxHashed is the size in bytes up to which a content is always told apart by its
+// hash. A larger one is compared with what the store has, if that can be read:
+// hashing it would cost more than the rest of the work, and mostly for nothing.
+const maxHashed = 4 << 20
+
 // offloader stores content for one middleware. It is safe for concurrent use.
 type offloader struct {
 	mu     sync.Mutex
@@ -81,8 +86,11 @@ func (o *offloader) note(paths map[string]bool) {
 // else, and returns the path. shown holds the names of files that must not be
 // written to unless they hold this very content.
 func (o *offloader) save(ctx context.Context, s *store, at spot, content string, shown map[string]bool) (string, error) {
-	print := fingerprintOf(content)
-	sum := sync.OnceValue(func() string { return sumOf(content) })
+	print := fingerprint{}
+	if len(content) <= maxHashed || !s.readable() {
+		print = fingerprintOf(content)
+	}
+	sum := func() string { return sumOf(content) }
 	for n := range at.tries() {
 		p := at.candidate(n, sum)
 		if !showable(p) {
@@ -109,7 +117,7 @@ type stored struct {
 // saveAs stores a content under one name, or returns errTaken.
 func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
 	name := nameKey(p)
-	if known, used := s.ledger.known(name); c.shown && !(used && known == c.print) {
+	if known, used := s.ledger.known(name); c.shown && !(used && known.set && known == c.print) {
 		if !s.holds(ctx, p, c.content) {
 			return errTaken
 		}
@@ -148,7 +156,7 @@ func (o *offloader) take(s *store, name string, print fingerprint) (own, elsewhe
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, other := range o.stores {
-		if known, used := other.ledger.known(name); other != s && used && known != print {
+		if known, used := other.ledger.known(name); other != s && used && (known != print || !known.set) {
 			return false, true
 		}
 	}

@@ -5,7 +5,11 @@ package reduction
 
 // This file is what becomes of a stream that has gone over the limit.
 
-import "unicode/utf8"
+import (
+	"errors"
+	"io"
+	"unicode/utf8"
+)
 
 // overflow is called once the stream is known to be too long. It reads the source
 // to its end.
@@ -14,7 +18,7 @@ func (c *cut[T]) overflow() (T, error) {
 	at, err := c.spot()
 	if err != nil {
 		c.ended = true
-		c.source.Close()
+		c.in.Close()
 		return none, err
 	}
 	head := c.boundary(c.pass)
@@ -108,18 +112,24 @@ func (c *cut[T]) copies(at spot) []string {
 	return out
 }
 
-// drain reads the source to its end and returns what is no text.
+// drain reads the source to its end and returns what is no text. It reads past
+// c.in, which would make garbage for each chunk.
 func (c *cut[T]) drain(file sink, end *tail) (media []T) {
+	take := func(text string) {
+		c.total += len(text)
+		end.add(text)
+		file.write(text)
+	}
 	for {
-		chunk, err := c.in.Recv()
-		if err != nil {
+		chunk, err := c.source.Recv()
+		if errors.Is(err, io.EOF) {
 			return media
 		}
-		for _, text := range c.chunks.texts(chunk) {
-			c.total += len(text)
-			end.add(text)
-			file.write(text)
+		if err != nil {
+			_ = c.failed(err)
+			return media
 		}
+		c.chunks.each(chunk, take)
 		if m := c.chunks.head(chunk, 0); !c.chunks.empty(m) {
 			media = append(media, m)
 		}

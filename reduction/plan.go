@@ -32,6 +32,22 @@ type planner struct {
 	report    reporter
 }
 
+// draft is a planner at work, in the words of the time.
+type draft struct {
+	*planner
+	words *wording
+	note  facts // what all notices say
+}
+
+func (p *planner) draft(ctx context.Context) draft {
+	d := draft{planner: p, words: wordingNow()}
+	if !readerMissing(ctx) {
+		d.note.tool = p.policy.readTool
+	}
+	d.note = d.words.hinted(d.note)
+	return d
+}
+
 // candidates lists what may be cleared, oldest first.
 func (p *planner) candidates(ctx context.Context, rounds []round, end int) (out []candidate) {
 	for _, r := range rounds {
@@ -73,7 +89,7 @@ type change struct {
 }
 
 // decide returns what is to become of a candidate, nil if it is left alone.
-func (p *planner) decide(ctx context.Context, c candidate, result func() *schema.ToolResult) (*change, error) {
+func (p draft) decide(ctx context.Context, c candidate, result func() *schema.ToolResult) (*change, error) {
 	ch := &change{candidate: c, size: c.result.size()}
 	ch.replacement.index = c.result.index
 	if c.clear != nil {
@@ -93,11 +109,9 @@ func (p *planner) decide(ctx context.Context, c candidate, result func() *schema
 }
 
 // place finds out where the content is or should go.
-func (p *planner) place(ctx context.Context, ch *change, result func() *schema.ToolResult) (err error) {
-	ch.note = facts{bytes: ch.size, tool: p.policy.readTool}
-	if readerMissing(ctx) {
-		ch.note.tool = ""
-	}
+func (p draft) place(ctx context.Context, ch *change, result func() *schema.ToolResult) (err error) {
+	ch.note = p.note
+	ch.note.bytes = ch.size
 	if ch.notice.kind == truncatedNotice && p.genuine(ctx, ch.candidate) {
 		ch.path, ch.note.bytes = ch.notice.path, max(ch.notice.bytes, ch.size)
 		return nil
@@ -121,17 +135,16 @@ func (p *planner) place(ctx context.Context, ch *change, result func() *schema.T
 // word makes the notice, and reports whether it saves enough. That must not
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
-func (p *planner) word(ch *change) bool {
-	words := wordingNow()
+func (p draft) word(ch *change) bool {
 	ch.note.path = ch.path
-	form, longest := words.cleared, 0
+	form, longest := p.words.cleared, 0
 	switch {
 	case ch.path == "":
-		form = words.placeholder
+		form = p.words.placeholder
 	case ch.store:
 		longest = len(padding)
 	}
-	ch.replacement.text = words.fill(form, ch.note)
+	ch.replacement.text = p.words.fill(form, ch.note)
 	ch.after = len(ch.replacement.text)
 	return ch.size-ch.after-longest >= p.minSaving
 }
@@ -164,7 +177,7 @@ func (c candidate) detail(result *schema.ToolResult) *ToolDetail {
 }
 
 // byHandler asks the user's handler.
-func (p *planner) byHandler(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
+func (p draft) byHandler(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
 	got, err := ch.clear(ctx, ch.detail(result))
 	if err != nil {
 		return nil, err

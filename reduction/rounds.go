@@ -39,97 +39,69 @@ func (r round) messages() []int {
 // Where a result has no id, it belongs to a call of the newest round, by its
 // name or else by its position. A result that belongs to no call is in no round.
 func roundsOf(vs []view) []round {
-	p := pairer{open: make(map[string][]slot)}
-	for i, v := range vs {
-		for _, r := range v.results {
+	n := 0
+	for i := range vs {
+		n += min(1, len(vs[i].calls))
+	}
+	p := pairer{rounds: make([]round, 0, n)}
+	for i := range vs {
+		for _, r := range vs[i].results {
 			p.add(i, r)
 		}
-		if len(v.calls) > 0 {
-			p.begin(i, v)
+		if len(vs[i].calls) > 0 {
+			p.begin(i, vs[i])
 		}
 	}
 	return p.rounds
 }
 
-// slot is a call that waits for its result.
-type slot struct{ round, pair int }
-
-type pairer struct {
-	rounds []round
-	open   map[string][]slot // by id of the call, oldest first
-}
+type pairer struct{ rounds []round }
 
 func (p *pairer) begin(at int, v view) {
 	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
 	for i, c := range v.calls {
-		r.pairs[i] = pair{call: c}
-		p.open[c.id] = append(p.open[c.id], slot{len(p.rounds), i})
+		r.pairs[i].call = c
 	}
 	p.rounds = append(p.rounds, r)
 }
 
+// add finds the call of a result. Nearly always that is in the newest round, so
+// no index is kept.
 func (p *pairer) add(at int, r result) {
-	if len(p.rounds) == 0 {
-		return
-	}
-	s, ok := p.byID(r)
-	if !ok && r.id == "" {
-		s, ok = p.byPosition(r)
-	}
-	if !ok {
-		return
-	}
-	to := &p.rounds[s.round].pairs[s.pair]
-	to.found, to.at, to.result = true, at, r
-	p.close(to.call.id, s)
-}
-
-// byID finds the call of an id in the newest round that waits for it; of several
-// in one round the first of the result's name, or else the first.
-func (p *pairer) byID(r result) (slot, bool) {
-	waiting := p.open[r.id]
-	if len(waiting) == 0 {
-		return slot{}, false
-	}
-	newest := waiting[len(waiting)-1].round
-	if r.id == "" && newest != len(p.rounds)-1 {
-		return slot{}, false
-	}
-	first := -1
-	for i, s := range waiting {
-		if s.round != newest {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		if p.rounds[s.round].pairs[s.pair].call.name == r.name {
-			return s, true
-		}
-	}
-	return waiting[first], true
-}
-
-// byPosition finds a call of the newest round for a result that lost its id.
-func (p *pairer) byPosition(r result) (slot, bool) {
-	newest := len(p.rounds) - 1
-	for i, c := range p.rounds[newest].pairs {
-		if !c.found && (r.name == "" || c.call.name == r.name) {
-			return slot{newest, i}, true
-		}
-	}
-	return slot{}, false
-}
-
-// close takes a call off those that wait.
-func (p *pairer) close(id string, s slot) {
-	waiting := p.open[id]
-	for i := len(waiting) - 1; i >= 0; i-- {
-		if waiting[i] == s {
-			p.open[id] = append(waiting[:i:i], waiting[i+1:]...)
+	for i := len(p.rounds) - 1; i >= 0; i-- {
+		if to := p.rounds[i].waiting(r, true); to != nil {
+			to.found, to.at, to.result = true, at, r
 			return
 		}
+		if r.id == "" {
+			break
+		}
 	}
+	if len(p.rounds) == 0 || r.id != "" {
+		return
+	}
+	if to := p.rounds[len(p.rounds)-1].waiting(r, false); to != nil {
+		to.found, to.at, to.result = true, at, r
+	}
+}
+
+// waiting returns the call that waits for a result: of those with its id, or
+// where its id is lost of all, the first of its name, or else the first.
+func (r *round) waiting(got result, byID bool) *pair {
+	var first *pair
+	for i := range r.pairs {
+		p := &r.pairs[i]
+		if p.found || byID && p.call.id != got.id {
+			continue
+		}
+		if p.call.name == got.name {
+			return p
+		}
+		if first == nil && (byID || got.name == "") {
+			first = p
+		}
+	}
+	return first
 }
 
 // outside returns the rounds before the last keep, and where those that are kept

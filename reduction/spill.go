@@ -196,6 +196,11 @@ func (w *whole) commit(same []string) (string, error) {
 	if p := w.s.knownAs(fingerprintOf(content), same); p != "" {
 		return p, nil
 	}
+	for _, p := range same {
+		if w.s.holds(w.ctx, p, content) {
+			return p, nil
+		}
+	}
 	return w.o.save(w.ctx, w.s, w.at, content, w.shown)
 }
 

@@ -48,10 +48,10 @@ func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T
 		}
 		c.through = true
 	}
-	c.source = oneOf(src)
+	c.source = src
 	same := func(chunk T) (T, error) { return chunk, nil }
-	c.in = schema.StreamReaderWithConvert(c.source, same, schema.WithErrWrapper(c.failed))
-	out := schema.StreamReaderWithConvert(c.in, c.next, schema.WithOnEOF(c.rest))
+	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
+	out := schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(closed), schema.WithOnEOF(c.rest))
 	return schema.StreamReaderWithConvert(out, same, schema.WithOnEOF(c.failure))
 }
 
@@ -61,6 +61,14 @@ func oneOf[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	both := src.Copy(2)
 	both[1].Close()
 	return both[0]
+}
+
+// closed is what reading from a closed reader comes to.
+func closed(err error) error {
+	if errors.Is(err, schema.ErrRecvAfterClosed) {
+		return io.EOF
+	}
+	return err
 }
 
 // cut is one stream on its way. It is used by one goroutine at a time.
@@ -74,9 +82,9 @@ type cut[T any] struct {
 	shown  map[string]bool // names of files that must stay
 	pass   int             // bytes that may be passed on before the notice
 
-	source *schema.StreamReader[T]
-	in     *schema.StreamReader[T] // source, ending at its first error
-	err    error                   // with which source ended
+	source *schema.StreamReader[T] // the tool's own
+	in     *schema.StreamReader[T] // the same, ending at its first error
+	err    error                   // that error
 
 	through bool     // everything is passed on
 	ended   bool     // the notice is out
@@ -94,17 +102,17 @@ func (c *cut[T]) reserve() int {
 		path = len(defaultPath(c.t.root, truncDir, c.tool.CallID)) + suffixSize
 	}
 	most := facts{bytes: math.MaxInt, headBytes: c.t.limit, tailBytes: c.t.limit, tool: c.reader}
-	saved, unsaved := len(c.words.fill(c.words.stream, most))+path, len(c.words.fill(c.words.unsaved, most))
+	most = c.words.hinted(most)
+	saved, unsaved := c.words.stream.size(most)+path, c.words.unsaved.size(most)
 	free := c.t.limit - max(saved, unsaved) - charSlack
 	return free - min(maxTail, free/tailShare)
 }
 
-// failed notes the error of the source and makes an end of it.
+// failed notes the error of the source, makes an end of it, and tells the tool
+// that nobody listens any more.
 func (c *cut[T]) failed(err error) error {
-	if c.err == nil && !errors.Is(err, schema.ErrRecvAfterClosed) {
-		c.err = err
-	}
-	c.source.Close()
+	c.err = err
+	c.in.Close()
 	return io.EOF
 }
 
@@ -119,13 +127,15 @@ func (c *cut[T]) failure() (any, error) {
 // next decides about a chunk.
 func (c *cut[T]) next(chunk T) (T, error) {
 	var none T
-	texts := c.chunks.texts(chunk)
-	size := sizeOf(texts)
-	c.total += size
+	c.chunks.each(chunk, func(text string) {
+		c.total += len(text)
+		if !c.through {
+			c.texts = append(c.texts, text)
+		}
+	})
 	if c.through {
 		return chunk, nil
 	}
-	c.texts = append(c.texts, texts...)
 	if len(c.held) == 0 && c.total <= c.pass {
 		c.passed = c.total
 		return chunk, nil

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -73,8 +74,8 @@ const maxSchemas = 4096
 // place keeps its first size. The zero value is ready for use, by any number of
 // goroutines.
 type schemaSizes struct {
-	mu   sync.RWMutex
-	size map[any]int
+	known sync.Map // int by address
+	count atomic.Int64
 }
 
 // params is the length of a tool's parameters.
@@ -94,20 +95,17 @@ func (s *schemaSizes) params(p *schema.ParamsOneOf) int {
 // of returns the size of what has the address key, and has content make it when
 // it is not known.
 func (s *schemaSizes) of(key any, content func() any) int {
-	s.mu.RLock()
-	n, ok := s.size[key]
-	s.mu.RUnlock()
-	if ok {
-		return n
+	if n, ok := s.known.Load(key); ok {
+		return n.(int)
 	}
+	n := 0
 	if text, err := json.Marshal(content()); err == nil {
 		n = len(text)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.size == nil || len(s.size) >= maxSchemas {
-		s.size = make(map[any]int)
+	if s.count.Add(1) > maxSchemas {
+		s.known.Clear()
+		s.count.Store(1)
 	}
-	s.size[key] = n
+	s.known.Store(key, n)
 	return n
 }

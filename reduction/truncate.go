@@ -101,29 +101,33 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 	if err != nil {
 		return nil, err
 	}
-	content, words := joined(texts), wordingNow()
+	content, words, limit := joined(texts), wordingNow(), min(t.limit, size-1)
 	note := facts{path: at.path + padding, tool: t.readTool(ctx)}
-	if _, ok := words.excerpt(content, note, min(t.limit, size-1)); !ok {
+	if _, ok := words.room(size, note, limit); !ok {
 		t.report.send(ctx, j.left(ReasonNotSmaller, size))
 		return nil, nil
 	}
-	if note.path = j.store.readBack(ctx, t.root, j.argText(), content); note.path == "" {
-		if note.path, err = t.files.save(ctx, j.store, at, content, shownIn(ctx)); err != nil {
-			e := j.event(EventOffloadFailed, size)
-			e.Err = err
-			t.report.send(ctx, e)
-			return nil, nil
-		}
-	}
-	text, ok := words.excerpt(content, note, min(t.limit, size-1))
-	if !ok {
-		t.report.send(ctx, j.left(ReasonNotSmaller, size))
+	if note.path, err = t.keep(ctx, j, at, content); err != nil {
+		e := j.event(EventOffloadFailed, size)
+		e.Err = err
+		t.report.send(ctx, e)
 		return nil, nil
 	}
+	text := words.excerpt(content, note, limit)
 	e := j.event(EventTruncated, size)
 	e.BytesAfter, e.Path = len(text), note.path
 	t.report.send(ctx, e)
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
+}
+
+// keep returns where a content is: where it was read from, or where it is stored
+// now.
+func (t *truncator) keep(ctx context.Context, j job, at spot, content string) (string, error) {
+	p := j.store.readBack(ctx, t.root, j.argText(), content)
+	if p != "" && len(p) <= len(at.path)+len(padding) {
+		return p, nil
+	}
+	return t.files.save(ctx, j.store, at, content, shownIn(ctx))
 }
 
 // padding stands for the suffix that a path may still get.

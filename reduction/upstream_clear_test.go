@@ -356,7 +356,9 @@ func TestX03_MediaDoNotCountInTheLimitAndHaveAFixedPrice(t *testing.T) {
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000})
 	data := strings.Repeat("A", 1<<20)
 	result := &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data}}}}}
-	run, err := mw.WrapEnhancedInvokableToolCall(context.Background(), func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) { return result, nil }, callC)
+	run, err := mw.WrapEnhancedInvokableToolCall(context.Background(), func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+		return result, nil
+	}, callC)
 	require.NoError(t, err)
 	out, err := run(context.Background(), nil)
 	require.NoError(t, err)

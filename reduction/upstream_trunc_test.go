@@ -115,7 +115,7 @@ func shownPathStays[M adk.MessageType](t *testing.T, streaming bool) {
 	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "functions.shell:0", Name: "shell", Args: `{}`}), adktest.Say("done"))
 	a := adktest.Agent[M]{Model: m, Streaming: streaming,
 		Handlers: adktest.Handlers(typed(t, &reduction.TypedConfig[M]{Backend: log, MaxLengthForTrunc: 1000})),
-		Tools: []tool.BaseTool{adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return big, nil })}}
+		Tools:    []tool.BaseTool{adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return big, nil })}}
 	out := a.Run(context.Background(), history)
 	require.NoError(t, out.Err)
 	require.Equal(t, "the first content", log.content["/tmp/trunc/functions.shell:0"])
@@ -219,7 +219,7 @@ func readFileDoesNotLoop[M adk.MessageType](t *testing.T, streaming bool) {
 		adktest.Say("done"))
 	a := adktest.Agent[M]{Model: m, Streaming: streaming, Max: 6,
 		Handlers: adktest.Handlers(fsTools, typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1})),
-		Tools: []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return long, nil })}}
+		Tools:    []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return long, nil })}}
 	out := a.Run(ctx, []M{adktest.User[M]("hello")})
 	require.NoError(t, out.Err)
 	got, err := files.LsInfo(ctx, &filesystem.LsInfoRequest{Path: "/tmp/trunc"})

@@ -112,7 +112,7 @@ func (o objects) ReadRange(ctx context.Context, name string, offset, length int6
 	if length > math.MaxInt64-offset {
 		length = -1
 	}
-	r, err := o.bucket.NewRangeReader(ctx, name, offset, length, nil)
+	r, err := o.bucket.NewRangeReader(ctx, name, offset, length, &blob.ReaderOptions{BeforeRead: quiet})
 	if err == nil {
 		return r, r.Size(), nil
 	}

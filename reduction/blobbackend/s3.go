@@ -38,6 +38,15 @@ func (o objects) tune(as func(any) bool) error {
 	return nil
 }
 
+// quiet keeps the driver from logging that S3 has no checksum of a whole upload in parts.
+func quiet(as func(any) bool) error {
+	var options *[]func(*s3.Options)
+	if as(&options) {
+		*options = append(*options, func(o *s3.Options) { o.DisableLogOutputChecksumValidationSkipped = true })
+	}
+	return nil
+}
+
 // conflict reports whether S3 refused to write because another write of the same name was
 // going on. It does not say which one will stay.
 func conflict(err error) bool { return codeOf(err) == "ConditionalRequestConflict" }

@@ -1,0 +1,111 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend_test
+
+// This file puts a proxy before the server: it counts requests and breaks some.
+
+import (
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// proxy passes requests on to the server.
+type proxy struct {
+	// Instead answers a request in place of the server, if it returns true. Set it before
+	// the first request; pass is the way to the server.
+	Instead func(kind string, w http.ResponseWriter, r *http.Request, pass http.Handler) bool
+
+	mu    sync.Mutex
+	count map[string]int
+}
+
+// newProxy starts a proxy and returns the URL of the bucket through it.
+func newProxy(t testing.TB, bucket string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(bucket)
+	require.NoError(t, err)
+	options := u.Query()
+	if options.Get("endpoint") == "" {
+		t.Skip("the bucket's URL names no endpoint to put a proxy before")
+	}
+	server, err := url.Parse(options.Get("endpoint"))
+	require.NoError(t, err)
+	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(server)
+		r.Out.Host = r.In.Host // it is part of what is signed
+	}, ErrorLog: log.New(io.Discard, "", 0)}
+	p := &proxy{count: make(map[string]int)}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind := kindOf(r)
+		p.mu.Lock()
+		p.count[kind]++
+		p.mu.Unlock()
+		if p.Instead == nil || !p.Instead(kind, w, r, pass) {
+			pass.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(front.Close)
+	options.Set("endpoint", front.URL)
+	u.RawQuery = options.Encode()
+	return p, u.String()
+}
+
+// kindOf names a request as the prices of S3 do.
+func kindOf(r *http.Request) string {
+	q := r.URL.Query()
+	switch {
+	case r.Method == http.MethodGet && q.Has("list-type"):
+		return "LIST"
+	case r.Method == http.MethodGet && q.Has("uploads"):
+		return "LIST uploads"
+	case q.Has("partNumber"):
+		return "PUT part"
+	case r.Method == http.MethodPost && q.Has("uploads"):
+		return "POST begin"
+	case r.Method == http.MethodPost && q.Has("uploadId"):
+		return "POST end"
+	case r.Method == http.MethodDelete && q.Has("uploadId"):
+		return "DELETE upload"
+	}
+	return r.Method
+}
+
+// counted returns the requests since the last call, as "HEAD PUT PUT".
+func (p *proxy) counted() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(p.count)) {
+		out = append(out, strings.Repeat(kind+" ", p.count[kind]))
+	}
+	clear(p.count)
+	return strings.TrimSpace(strings.Join(out, ""))
+}
+
+// lose returns an Instead that loses the answer to the first request of a kind: the server
+// does what it is asked, and the connection breaks.
+func lose(kind string) func(string, http.ResponseWriter, *http.Request, http.Handler) bool {
+	var once sync.Once
+	return func(is string, _ http.ResponseWriter, r *http.Request, pass http.Handler) bool {
+		if is != kind {
+			return false
+		}
+		once.Do(func() {
+			pass.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		})
+		return false
+	}
+}

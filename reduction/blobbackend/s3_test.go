@@ -1,0 +1,245 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend_test
+
+// This file tests what only S3 has: uploads in parts, answers that get lost, conflicts.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+
+	"github.com/leanctx/leanctx/reduction/blobbackend"
+)
+
+const (
+	small = 50 << 10
+	large = 12 << 20 // three parts
+)
+
+// filled is a content of n bytes of which no two places look alike.
+func filled(n int) string {
+	var b bytes.Buffer
+	for b.Len() < n {
+		b.WriteString(time.Duration(b.Len()).String() + "\n")
+	}
+	return b.String()[:n]
+}
+
+func TestLargeContentsAreUploadedInParts(t *testing.T) {
+	ctx := context.Background()
+	p, url := newProxy(t, s3URL(t))
+	b := openS3(t, url)
+	want := filled(large)
+	require.NoError(t, b.Create(ctx, "large", strings.NewReader(want)))
+	require.Equal(t, "HEAD POST begin POST end PUT part PUT part PUT part", p.counted())
+	require.Equal(t, want, text(t, b, "large"))
+	require.ErrorIs(t, b.Create(ctx, "large", strings.NewReader("other")), fs.ErrExist)
+}
+
+// TestALostAnswerIsNoConflict: the server has stored the content, the connection breaks, and
+// the next attempt finds the name taken, by the first one.
+func TestALostAnswerIsNoConflict(t *testing.T) {
+	for kind, size := range map[string]int{"PUT": small, "POST end": large} {
+		t.Run(kind, func(t *testing.T) {
+			p, url := newProxy(t, s3URL(t))
+			p.Instead = lose(kind)
+			b := openS3(t, url)
+			want := filled(size)
+			require.NoError(t, b.Create(context.Background(), "name", strings.NewReader(want)))
+			require.Contains(t, p.counted(), kind+" "+kind, "the request was not repeated")
+			require.Equal(t, want, text(t, b, "name"))
+		})
+	}
+}
+
+// TestALostAnswerHidesNoConflict is the same with a name that somebody else takes meanwhile.
+func TestALostAnswerHidesNoConflict(t *testing.T) {
+	ctx := context.Background()
+	direct := s3URL(t)
+	p, url := newProxy(t, direct)
+	prefix := &blobbackend.Options{Prefix: "test/conflict/" + t.TempDir()}
+	other := open(t, direct, prefix)
+	t.Cleanup(func() { _, _ = other.DeleteOlderThan(ctx, "", time.Now().Add(time.Hour)) })
+	p.Instead = func(kind string, _ http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+		if kind == "PUT" {
+			if err := other.Create(ctx, "name", strings.NewReader("theirs")); err == nil {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		return false
+	}
+	require.ErrorIs(t, open(t, url, prefix).Create(ctx, "name", strings.NewReader("mine")), fs.ErrExist)
+	require.Equal(t, "theirs", text(t, other, "name"))
+}
+
+// TestAWriteUnderWayIsAConflict: S3 may refuse both of two writes of a name at once.
+func TestAWriteUnderWayIsAConflict(t *testing.T) {
+	p, url := newProxy(t, s3URL(t))
+	p.Instead = func(kind string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+		if kind != "PUT" {
+			return false
+		}
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>ConditionalRequestConflict</Code><Message>try again</Message></Error>`)
+		return true
+	}
+	err := openS3(t, url).Create(context.Background(), "name", strings.NewReader("x"))
+	require.ErrorIs(t, err, fs.ErrExist)
+}
+
+func TestAServerThatFailsIsAnError(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	for _, status := range []int{http.StatusForbidden, http.StatusNotImplemented} {
+		p, url := newProxy(t, s3URL(t))
+		p.Instead = func(_ string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+			w.WriteHeader(status)
+			return true
+		}
+		b := open(t, url, nil)
+		err := b.Create(context.Background(), "name", strings.NewReader("x"))
+		require.Error(t, err)
+		require.NotErrorIs(t, err, fs.ErrExist)
+		require.NotErrorIs(t, err, fs.ErrNotExist)
+		_, _, err = b.ReadRange(context.Background(), "name", 1, 1)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, fs.ErrNotExist, "what cannot be asked for is not missing")
+	}
+}
+
+// uploads lists the keys of the uploads below a prefix that are not finished.
+func uploads(t *testing.T, url, prefix string) (keys []string) {
+	t.Helper()
+	client, bucket := client(t, url)
+	out, err := client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &bucket, Prefix: &prefix})
+	require.NoError(t, err)
+	for _, u := range out.Uploads {
+		keys = append(keys, *u.Key)
+	}
+	return keys
+}
+
+// client is the provider's own, and the bucket's name.
+func client(t *testing.T, url string) (*s3.Client, string) {
+	t.Helper()
+	b, err := blob.OpenBucket(context.Background(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	var c *s3.Client
+	require.True(t, b.As(&c))
+	name, _, _ := strings.Cut(strings.TrimPrefix(url, "s3://"), "?")
+	return c, name
+}
+
+// TestAFailedUploadLeavesNoParts: parts that nobody sees are paid for all the same.
+func TestAFailedUploadLeavesNoParts(t *testing.T) {
+	url := s3URL(t)
+	broken := errors.New("broken")
+	for name, content := range map[string]func(cancel func()) io.Reader{
+		"the content fails": func(func()) io.Reader {
+			return io.MultiReader(strings.NewReader(filled(large)), iotest.ErrReader(broken))
+		},
+		"the context ends": func(cancel func()) io.Reader {
+			return io.MultiReader(strings.NewReader(filled(large)), readerFunc(func([]byte) (int, error) {
+				cancel()
+				return 0, nil
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, through := newProxy(t, url)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			b := openS3(t, through)
+			require.Error(t, b.Create(ctx, "large", content(cancel)))
+			require.Contains(t, p.counted(), "PUT part", "nothing was uploaded")
+			_, _, err := b.ReadRange(context.Background(), "large", 0, -1)
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			require.Empty(t, uploads(t, url, "test/"))
+		})
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestAbandonedUploadsAreGivenUp(t *testing.T) {
+	ctx := context.Background()
+	url, dir := s3URL(t), serverDir(t)
+	c, bucket := client(t, url)
+	for _, key := range []string{"test/uploads/c/4/young", "test/uploads/c/4/old", "test/uploads/c/42/old"} {
+		up, err := c.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &bucket, Key: aws.String(key)})
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			_, _ = c.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &bucket, Key: aws.String(key), UploadId: up.UploadId})
+		})
+		if filepath.Base(key) == "old" {
+			age(t, dir, *up.UploadId)
+		}
+	}
+	b := open(t, url, &blobbackend.Options{Prefix: "test/uploads/c/4"})
+	deleted, err := b.DeleteOlderThan(ctx, "", time.Now().AddDate(0, 0, -3))
+	require.NoError(t, err)
+	require.Zero(t, deleted)
+	require.Len(t, uploads(t, url, "test/uploads/"), 3, "newer than what was asked for")
+	deleted, err = b.DeleteOlderThan(ctx, "", time.Now())
+	require.NoError(t, err)
+	require.Zero(t, deleted, "nobody could read them")
+	require.Equal(t, []string{"test/uploads/c/4/young", "test/uploads/c/42/old"}, uploads(t, url, "test/uploads/"))
+}
+
+// age makes the server believe that an upload was begun two days ago.
+func age(t *testing.T, dir, upload string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, ".sgwtmp", "multipart", "*", upload))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	past := time.Now().AddDate(0, 0, -2)
+	require.NoError(t, os.Chtimes(found[0], past, past))
+}
+
+// TestOneThatCannotGoKeepsNoOthers also covers a server that has no list of uploads.
+func TestOneThatCannotGoKeepsNoOthers(t *testing.T) {
+	ctx := context.Background()
+	p, url := newProxy(t, s3URL(t))
+	b := openS3(t, url)
+	for _, name := range []string{"dir/a", "dir/locked", "dir/z"} {
+		require.NoError(t, b.Create(ctx, name, strings.NewReader("x")))
+	}
+	p.Instead = func(kind string, w http.ResponseWriter, r *http.Request, _ http.Handler) bool {
+		switch {
+		case kind == "LIST uploads":
+			w.WriteHeader(http.StatusNotImplemented)
+			_, _ = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>NotImplemented</Code></Error>`)
+		case kind == "DELETE" && strings.HasSuffix(r.URL.Path, "locked"):
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			return false
+		}
+		return true
+	}
+	deleted, err := b.DeleteOlderThan(ctx, "dir", time.Now().Add(time.Hour))
+	require.Error(t, err)
+	require.Equal(t, 2, deleted)
+	require.Equal(t, "x", text(t, b, "dir/locked"))
+	p.Instead = nil
+	deleted, err = b.DeleteOlderThan(ctx, "dir", time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, deleted)
+}

@@ -1,0 +1,237 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend_test
+
+// This file has several processes share a store, and kills some of them.
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/fileblob"
+
+	"github.com/leanctx/leanctx/reduction/blobbackend"
+)
+
+// stores are the stores that processes can share.
+var stores = map[string]func(t *testing.T) string{
+	"directory": func(t *testing.T) string { return fileURL(t.TempDir()) },
+	"S3":        s3URL,
+}
+
+// shared runs a test over each of them, in a place of its own that is emptied in the end.
+func shared(t *testing.T, run func(t *testing.T, job task)) {
+	for name, url := range stores {
+		t.Run(name, func(t *testing.T) {
+			job := task{Do: "agent", Store: url(t), Prefix: "test/" + rand.Text(), Dir: t.TempDir(), Calls: []string{"report", "log", "note"}}
+			t.Cleanup(func() {
+				_, err := fresh(t, job).DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
+				require.NoError(t, err)
+			})
+			run(t, job)
+		})
+	}
+}
+
+// fresh opens the store of a task as a process that has never seen it.
+func fresh(t *testing.T, job task) *blobbackend.Backend {
+	return open(t, job.Store, &blobbackend.Options{Prefix: job.Prefix})
+}
+
+// TestAKilledAgentLosesNothing: a process is killed in the middle of its third round, and
+// another one goes on with what it left. It reads back every result that was moved out of
+// the conversation, and meets the ids of the lost round again, with other contents.
+func TestAKilledAgentLosesNothing(t *testing.T) {
+	for _, moment := range []string{"model", "cut report", "cut log", "stream", "cleared"} {
+		t.Run(moment, func(t *testing.T) {
+			t.Parallel()
+			shared(t, func(t *testing.T, job task) { killAndGoOn(t, job, moment) })
+		})
+	}
+}
+
+func killAndGoOn(t *testing.T, job task, moment string) {
+	job.Name, job.Rounds, job.Stop, job.InRound = "first", 3, moment, 3
+	first := start(t, job)
+	first.await(moment)
+	first.kill()
+	seen := known(t, job)
+	require.Empty(t, halves(t, job, seen), "a content is in the store, but not whole")
+
+	job.Name, job.Rounds, job.Stop = "second", 2, ""
+	start(t, job).finish()
+	seen = known(t, job)
+	require.Empty(t, halves(t, job, seen))
+	read := readings(t, job)
+	// Three rounds are old by the end, and of the last one two results are cut.
+	require.Len(t, read, 3*3+2, "%v", read)
+	for _, r := range read {
+		require.Contains(t, seen, r.key(), "%s was read from %s", r.Call, r.Path)
+	}
+	owners := map[string]bool{}
+	for _, r := range read {
+		owners[seen[r.key()]] = true
+	}
+	require.Len(t, owners, 2, "the second process read only its own results")
+	again(t, job, read)
+}
+
+func (f fact) key() string { return fmt.Sprint(f.Call, f.Size, f.Sum) }
+
+// known is what the tools of a conversation have returned, and in which process. A result
+// counts only if it is in the history as the work of that process, or nowhere in it.
+func known(t *testing.T, job task) map[string]string {
+	t.Helper()
+	truth, err := readLines[fact](filepath.Join(job.Dir, truthFile))
+	require.NoError(t, err)
+	past, err := readLines[record](filepath.Join(job.Dir, historyFile))
+	require.NoError(t, err)
+	writer := map[string]string{}
+	for _, r := range past {
+		if r.Message.ToolCallID != "" {
+			writer[r.Message.ToolCallID] = r.Process
+		}
+	}
+	out := map[string]string{}
+	for _, f := range truth {
+		if by, ok := writer[f.Call]; !ok || by == f.Process {
+			out[f.key()] = f.Process
+		}
+	}
+	return out
+}
+
+func readings(t *testing.T, job task) []fact {
+	t.Helper()
+	out, err := readJSON[[]fact](filepath.Join(job.Dir, readingsFile+job.Name))
+	require.NoError(t, err)
+	return out
+}
+
+// again reads the same paths by other means, after all processes have ended.
+func again(t *testing.T, job task, read []fact) {
+	t.Helper()
+	store := fresh(t, job)
+	for _, want := range read {
+		got := factOf(want.Process, want.Call, text(t, store, want.Path))
+		got.Path = want.Path
+		require.Equal(t, want, got)
+	}
+}
+
+// halves lists the objects that hold anything else than what some tool returned.
+func halves(t *testing.T, job task, seen map[string]string) (out []string) {
+	t.Helper()
+	truth, err := readLines[fact](filepath.Join(job.Dir, truthFile))
+	require.NoError(t, err)
+	whole := map[string]bool{}
+	for _, f := range truth {
+		whole[f.Sum] = true
+	}
+	store := fresh(t, job)
+	for _, name := range names(t, job) {
+		if f := factOf("", "", text(t, store, name)); !whole[f.Sum] {
+			out = append(out, fmt.Sprint(name, ": ", f.Size, " bytes"))
+		}
+	}
+	require.NotEmpty(t, seen)
+	return out
+}
+
+// names lists the names in a store, without asking the Backend.
+func names(t *testing.T, job task) (out []string) {
+	t.Helper()
+	bucket, err := blob.OpenBucket(context.Background(), job.Store)
+	require.NoError(t, err)
+	defer bucket.Close()
+	list := bucket.List(&blob.ListOptions{Prefix: job.Prefix + "/"})
+	for {
+		object, err := list.Next(context.Background())
+		if err != nil {
+			return out
+		}
+		name := strings.TrimPrefix(object.Key, job.Prefix)
+		if !strings.HasPrefix(filepath.Base(name), ".leanctx-") { // a directory's unfinished files
+			out = append(out, name)
+		}
+	}
+}
+
+// TestProcessesNeverWriteOverEachOther: four processes have conversations of their own, but
+// one place for results, and their models give the same ids to different calls.
+func TestProcessesNeverWriteOverEachOther(t *testing.T) {
+	shared(t, func(t *testing.T, job task) {
+		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"report", "note", "report"}, 2, "model", 1, true
+		jobs := race(t, job, 4, "model")
+		paths := map[string]string{}
+		for _, j := range jobs {
+			read := readings(t, j)
+			require.Len(t, read, 3+2, "%v", read)
+			seen := known(t, j)
+			for _, r := range read {
+				require.Contains(t, seen, r.key(), "%s of %s was read from %s", r.Call, j.Name, r.Path)
+				require.Empty(t, paths[r.Path], "two contents under one name")
+				paths[r.Path] = j.Name
+			}
+			again(t, j, read)
+		}
+	})
+}
+
+// race runs a task in several processes, which wait for each other at a point.
+func race(t *testing.T, job task, n int, point string) (jobs []task) {
+	t.Helper()
+	var running []*process
+	for i := range n {
+		j := job
+		j.Name, j.Dir = fmt.Sprint("process-", i), filepath.Join(job.Dir, fmt.Sprint(i))
+		require.NoError(t, os.Mkdir(j.Dir, 0o700))
+		jobs = append(jobs, j)
+		running = append(running, start(t, j))
+	}
+	for _, p := range running {
+		p.await(point)
+	}
+	for _, p := range running {
+		p.tell()
+	}
+	for _, p := range running {
+		p.finish()
+	}
+	return jobs
+}
+
+// TestStreamsAtOnceUnderOneID: of streams that begin under one id before any of them ends,
+// the first to end keeps the name. The others are told to be unsaved, and are nowhere
+// written over; a prefix per conversation avoids it.
+func TestStreamsAtOnceUnderOneID(t *testing.T) {
+	shared(t, func(t *testing.T, job task) {
+		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"log"}, 1, "stream", 1, true
+		saved := 0
+		for _, j := range race(t, job, 3, "stream") {
+			past, err := readLines[record](filepath.Join(j.Dir, historyFile))
+			require.NoError(t, err)
+			at := slices.IndexFunc(past, func(r record) bool { return r.Message.ToolCallID == "functions.log:0" })
+			if strings.Contains(past[at].Message.Content, "was not saved") {
+				require.Empty(t, readings(t, j))
+				continue
+			}
+			saved++
+			read, seen := readings(t, j), known(t, j)
+			require.Len(t, read, 1)
+			require.Contains(t, seen, read[0].key())
+			again(t, j, read)
+		}
+		require.Equal(t, 1, saved)
+	})
+}
