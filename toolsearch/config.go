@@ -107,6 +107,13 @@ const (
 	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
 	// arguments), which runs one. The tool list on the wire never changes, so that the
 	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
+	//
+	// Arguments are checked against the tool's JSON schema first, as far as that can be
+	// done in bounded time; the tool gets them as the model wrote them. The other
+	// middlewares of the agent wrap the call as they wrap any other, and so see and change
+	// its result; but Eino tells them the name call_tool, and the tool's own name is only
+	// in the arguments, so that a rule of theirs for the tool's name does not apply.
+	// Callbacks are told of both calls.
 	SearchCall
 )
 

@@ -96,6 +96,9 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp && c.NewIndex != nil {
 		wrong.add("NewIndex is set, but the Regexp protocol matches names and ranks nothing")
 	}
+	if c.Protocol == Regexp && c.MinScore > 0 {
+		wrong.add("MinScore is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
+	}
 	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
