@@ -94,8 +94,10 @@ func (s *conversation[M]) oneRun(t *testing.T, eino, ours side[M]) bool {
 	a.Model = model
 	e := trial[M]{Outcome: a.Run(t.Context(), s.einoHistory)}
 	e.wires = model.Wires()
+	before := snapshot(s.ourHistory)
 	o := ours.runAgent(agent(s.ourHandler), s.ourHistory, turns...)
 	require.NoError(t, o.Err)
+	require.Equal(t, before, snapshot(s.ourHistory), "the history was changed")
 	for i := range e.wires {
 		require.NoError(t, s.compare(e.wires[i], o.wires[i]), "request %d\neino:\n%s\nours:\n%s", i, e.text(), o.text())
 	}
@@ -109,6 +111,14 @@ func (s *conversation[M]) oneRun(t *testing.T, eino, ours side[M]) bool {
 	require.Equal(t, e.Answer(), o.Answer())
 	s.goOn(e, o, parallel)
 	return true
+}
+
+// snapshot is all that a history holds which a middleware could change.
+func snapshot[M adk.MessageType](history []M) (out []string) {
+	for _, m := range history {
+		out = append(out, fmt.Sprintf("%p %s %v", m, adktest.Dump(m), adktest.Extra(m)))
+	}
+	return out
 }
 
 // goOn makes the history of the next run: of the events, whose order is certain only if

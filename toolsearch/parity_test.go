@@ -34,7 +34,7 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 	r := newRand(t)
 	eino, ours := einoSide[*schema.Message](false), ourSide[*schema.Message](false)
 	why := ids{}
-	for range 2000 {
+	for range 1500 {
 		c := newCatalogue(r, 40)
 		tools := c.tools(r)
 		var names []string
@@ -43,7 +43,7 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 		}
 		e := searchToolOf(t, eino.mustBuild(t, tools...)).(tool.InvokableTool)
 		o := searchToolOf(t, ours.mustBuild(t, tools...)).(tool.InvokableTool)
-		for range 10 {
+		for range 8 {
 			s := searched{args: c.arguments(r), names: names}
 			s.eino, s.err = e.InvokableRun(context.Background(), s.args)
 			var err error
