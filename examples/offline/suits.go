@@ -135,6 +135,13 @@ func byKind(p param, v value, want string) float64 {
 		return 2.5
 	case want == "number" || want == "integer":
 		return 3
+	}
+	return asText(p, v)
+}
+
+// asText says how well a value suits a parameter that takes text.
+func asText(p param, v value) float64 {
+	switch {
 	case anyAlike(speaksOf[v.kind], p.words):
 		return 5
 	case anyAlike(speaksOf[v.kind], p.about):
@@ -145,7 +152,7 @@ func byKind(p param, v value, want string) float64 {
 		return 0
 	case v.kind != unit && anyAlike(speaksOf[quoted], p.words):
 		return 1.2
-	case v.kind == quoted || v.kind == code || v.kind == proper:
+	case v.kind == code || v.kind == proper:
 		return 0.8
 	}
 	return 0
