@@ -44,6 +44,9 @@ type CaseResult struct {
 	Case Case
 	// Results are the first Depth results.
 	Results []toolsearch.Result
+	// Rank is the place of the first relevant result, counted from 1. 0: none of the first
+	// Depth results is relevant.
+	Rank int
 	// Measures are those of this query alone.
 	Measures Measures
 	// Missing are the relevant tools that are not among the first 5 results.
@@ -62,8 +65,9 @@ type Report struct {
 	index toolsearch.Index
 }
 
-// Evaluate builds an index of the tools and runs the cases. The error is that of the
-// index, or names a case whose relevant tool is not in the catalogue.
+// Evaluate builds an index of the tools and runs the cases, one after another. The error
+// is that of the index, or lists what is wrong with the cases: names of tools that are not
+// in the catalogue, and IDs or names that stand twice.
 func Evaluate(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case) (*Report, error) {
 	if err := check(tools, cases); err != nil {
 		return nil, err
@@ -72,41 +76,32 @@ func Evaluate(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schem
 	if err != nil {
 		return nil, fmt.Errorf("toolsearcheval: building the index: %w", err)
 	}
-	r := &Report{Kinds: map[string]Measures{}, index: index}
-	all, kinds := &sum{}, map[string]*sum{}
+	r := &Report{Cases: make([]CaseResult, 0, len(cases)), index: index}
 	for _, c := range cases {
 		results, err := index.Search(ctx, toolsearch.Query{Text: c.Query, Limit: Depth})
 		if err != nil {
 			return nil, fmt.Errorf("toolsearcheval: searching %.80q: %w", c.Query, err)
 		}
-		one := grade(c, results)
-		r.Cases = append(r.Cases, one)
-		all.add(one.Measures)
-		if kinds[c.Kind] == nil {
-			kinds[c.Kind] = &sum{}
-		}
-		kinds[c.Kind].add(one.Measures)
+		r.Cases = append(r.Cases, grade(c, results))
 	}
-	r.Measures = all.mean()
-	for kind, s := range kinds {
-		r.Kinds[kind] = s.mean()
-	}
+	r.average()
 	return r, nil
 }
 
-func check(tools []*schema.ToolInfo, cases []Case) error {
-	known := map[string]bool{}
-	for _, t := range tools {
-		known[t.Name] = true
-	}
-	for _, c := range cases {
-		for _, name := range c.Relevant {
-			if !known[name] {
-				return fmt.Errorf("toolsearcheval: case %q (%.60q) names the tool %q, which is not in the catalogue", c.ID, c.Query, name)
-			}
+// average computes the measures over all cases from those of each.
+func (r *Report) average() {
+	all, kinds := &sum{}, map[string]*sum{}
+	for _, c := range r.Cases {
+		all.add(c.Measures)
+		if kinds[c.Case.Kind] == nil {
+			kinds[c.Case.Kind] = &sum{}
 		}
+		kinds[c.Case.Kind].add(c.Measures)
 	}
-	return nil
+	r.Measures, r.Kinds = all.mean(), map[string]Measures{}
+	for kind, s := range kinds {
+		r.Kinds[kind] = s.mean()
+	}
 }
 
 // grade measures one query.
@@ -143,6 +138,9 @@ func grade(c Case, results []toolsearch.Result) CaseResult {
 		}
 		m.NDCG10 += 1 / math.Log2(float64(place+2)) / ideal
 		m.MRR = max(m.MRR, 1/float64(place+1))
+		if out.Rank == 0 || place < out.Rank-1 {
+			out.Rank = place + 1
+		}
 	}
 	return out
 }

@@ -6,18 +6,20 @@ package toolsearcheval
 // This file reads catalogues and graded queries, one JSON object a line.
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 )
 
 // Case is one graded query.
 type Case struct {
-	// ID names the case in reports. Optional.
+	// ID names the case in reports and decides its half in Split. Optional.
 	ID string `json:"id"`
 	// Query is what a model would search for.
 	Query string `json:"query"`
@@ -29,27 +31,74 @@ type Case struct {
 	Kind string `json:"kind,omitempty"`
 }
 
-// Tool is a line of a catalogue.
+// Tool is a line of a catalogue. What an MCP server answers to tools/list is such lines,
+// one for each element of its tools.
 type Tool struct {
 	// Name is the tool's name.
 	Name string `json:"name"`
 	// Description is what the model reads of the tool.
 	Description string `json:"description"`
-	// Params maps the names of parameters to their descriptions.
+	// Params maps the names of parameters, all of them texts, to their descriptions.
 	Params map[string]string `json:"params,omitempty"`
+	// InputSchema is the JSON schema of the arguments. It stands in for Params.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 }
 
-// Info is the tool as Eino describes it; its parameters are texts.
-func (t Tool) Info() *schema.ToolInfo {
+// Info is the tool as Eino describes it. The error is that of a schema that cannot be read.
+func (t Tool) Info() (*schema.ToolInfo, error) {
 	info := &schema.ToolInfo{Name: t.Name, Desc: t.Description}
-	if len(t.Params) > 0 {
+	switch {
+	case len(t.InputSchema) > 0 && string(t.InputSchema) != "null":
+		params, err := decodeWith(schema.NewParamsOneOfByJSONSchema, t.InputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("decoding the schema of %q: %w", t.Name, err)
+		}
+		info.ParamsOneOf = params
+	case len(t.Params) > 0:
 		params := make(map[string]*schema.ParameterInfo, len(t.Params))
 		for name, desc := range t.Params {
 			params[name] = &schema.ParameterInfo{Type: schema.String, Desc: desc}
 		}
 		info.ParamsOneOf = schema.NewParamsOneOfByParams(params)
 	}
-	return info
+	return info, nil
+}
+
+// decodeWith decodes what a function takes, so that the type of schemas, which is Eino's
+// choice, need not be named.
+func decodeWith[T any](f func(*T) *schema.ParamsOneOf, data []byte) (*schema.ParamsOneOf, error) {
+	v := new(T)
+	if err := json.Unmarshal(data, v); err != nil {
+		return nil, err
+	}
+	return f(v), nil
+}
+
+// Infos are the descriptions of tools, as Evaluate wants them. The error joins those of all
+// tools that do not describe themselves.
+func Infos(ctx context.Context, tools []tool.BaseTool) ([]*schema.ToolInfo, error) {
+	infos := make([]*schema.ToolInfo, 0, len(tools))
+	var wrong []error
+	for i, t := range tools {
+		info, err := describe(ctx, t)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("toolsearcheval: describing tools[%d]: %w", i, err))
+			continue
+		}
+		infos = append(infos, info)
+	}
+	return infos, errors.Join(wrong...)
+}
+
+func describe(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
+	if t == nil {
+		return nil, errors.New("it is nil")
+	}
+	info, err := t.Info(ctx)
+	if err == nil && info == nil {
+		err = errors.New("its description is nil")
+	}
+	return info, err
 }
 
 // Load reads a catalogue of Tool lines and a file of Case lines.
@@ -70,37 +119,44 @@ func Must(tools []*schema.ToolInfo, cases []Case, err error) ([]*schema.ToolInfo
 	return tools, cases
 }
 
-// LoadTools reads a catalogue of Tool lines.
+// LoadTools reads a catalogue of Tool lines. Blank lines are skipped; the error names the
+// file and the line.
 func LoadTools(file string) ([]*schema.ToolInfo, error) {
-	lines, err := readLines[Tool](file)
-	tools := make([]*schema.ToolInfo, len(lines))
-	for i, t := range lines {
-		tools[i] = t.Info()
-	}
-	return tools, err
+	return readLines(file, func(line []byte) (*schema.ToolInfo, error) {
+		t, err := decode[Tool](line)
+		if err != nil {
+			return nil, err
+		}
+		return t.Info()
+	})
 }
 
-// LoadCases reads a file of Case lines.
-func LoadCases(file string) ([]Case, error) { return readLines[Case](file) }
+// LoadCases reads a file of Case lines, like LoadTools.
+func LoadCases(file string) ([]Case, error) { return readLines(file, decode[Case]) }
+
+func decode[T any](line []byte) (v T, err error) {
+	err = json.Unmarshal(line, &v)
+	return v, err
+}
 
 // readLines decodes each line that is not blank.
-func readLines[T any](file string) ([]T, error) {
+func readLines[T any](file string, decode func([]byte) (T, error)) ([]T, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("toolsearcheval: %w", err)
 	}
 	var all []T
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, len(data)+1)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var v T
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+		v, err := decode(line)
+		if err != nil {
 			return nil, fmt.Errorf("toolsearcheval: reading %s:%d: %w", file, n, err)
 		}
 		all = append(all, v)
 	}
-	return all, lines.Err()
+	return all, nil
 }

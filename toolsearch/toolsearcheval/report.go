@@ -12,37 +12,48 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-const header = "%-18s %7s %8s %8s %9s %8s %6s %9s\n"
-
 // String is a table: one line for each kind of case, and one for all.
 func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, header, "", "queries", "recall@1", "recall@5", "recall@10", "nDCG@10", "MRR", "no match")
-	for _, kind := range slices.Sorted(maps.Keys(r.Kinds)) {
-		if kind != "" {
-			b.WriteString(line(kind, r.Kinds[kind]))
-		}
+	kinds := slices.DeleteFunc(slices.Sorted(maps.Keys(r.Kinds)), func(kind string) bool { return kind == "" })
+	width := len("all")
+	for _, kind := range kinds {
+		width = max(width, utf8.RuneCountInString(kind))
 	}
-	b.WriteString(line("all", r.Measures))
+	var b strings.Builder
+	line := func(name string, cells []string) {
+		fmt.Fprintf(&b, "%-*s %7s %8s %8s %9s %8s %6s %9s\n", width, name,
+			cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
+	}
+	line("", []string{"queries", "recall@1", "recall@5", "recall@10", "nDCG@10", "MRR", "no match"})
+	for _, kind := range kinds {
+		line(kind, r.Kinds[kind].cells())
+	}
+	line("all", r.cells())
 	return b.String()
 }
 
-func line(name string, m Measures) string {
-	number := func(v float64, applies bool) string {
-		if !applies {
-			return "-"
+// cells are the measures as text, with a dash for what applies to no query.
+func (m Measures) cells() []string {
+	out := []string{fmt.Sprint(m.Queries)}
+	add := func(applies bool, values ...float64) {
+		for _, v := range values {
+			if applies {
+				out = append(out, fmt.Sprintf("%.3f", v))
+			} else {
+				out = append(out, "-")
+			}
 		}
-		return fmt.Sprintf("%.3f", v)
 	}
-	ranked, unanswerable := m.Queries > m.Unanswerable, m.Unanswerable > 0
-	return fmt.Sprintf(header, name, fmt.Sprint(m.Queries), number(m.Recall1, ranked), number(m.Recall5, ranked),
-		number(m.Recall10, ranked), number(m.NDCG10, ranked), number(m.MRR, ranked), number(m.NoMatch, unanswerable))
+	add(m.Queries > m.Unanswerable, m.Recall1, m.Recall5, m.Recall10, m.NDCG10, m.MRR)
+	add(m.Unanswerable > 0, m.NoMatch)
+	return out
 }
 
 // Misses says, for at most limit cases (all if 0), which relevant tools were not among the

@@ -1,0 +1,51 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearcheval_test
+
+// This file holds the ranking of each index to testdata/golden, so that a change of it is
+// a diff to read.
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+func TestGoldenRanking(t *testing.T) {
+	own, lib := ownSet(t), librarySet(t)
+	for _, x := range indexes {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			text := goldenHead(x.name, "on the whole catalogue", own) + golden(t, x, own)
+			if x.name == "keyword" {
+				text += "\n\n" + goldenHead(x.name, "on the library alone", lib) + golden(t, x, lib)
+			}
+			toolsearcheval.Golden(t, filepath.Join("testdata", "golden", x.name+".txt"), text)
+		})
+	}
+}
+
+func goldenHead(index, where string, g graded) string {
+	title := fmt.Sprintf("%s %s: %d tools, %d queries", index, where, len(g.tools), len(g.cases()))
+	return title + "\n" + strings.Repeat("=", len(title)) + "\n"
+}
+
+// golden has the tables first, then each query's place. The queries of the half to judge
+// by are not shown: who tunes an index reads this file.
+func golden(t testing.TB, x namedIndex, g graded) string {
+	dev, heldout := evaluate(t, x, g.tools, g.dev), evaluate(t, x, g.tools, g.heldout)
+	for i := range heldout.Cases {
+		heldout.Cases[i].Case.Query = ""
+	}
+	var b strings.Builder
+	section := func(title, text string) { fmt.Fprintf(&b, "\n%s\n\n%s", title, text) }
+	section("To tune on (dev)", dev.String())
+	section("To judge by (heldout)", heldout.String())
+	section("Place of the first relevant tool (dev)", dev.Ranks())
+	section("Place of the first relevant tool (heldout)", heldout.Ranks())
+	return b.String()
+}

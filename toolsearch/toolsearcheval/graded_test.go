@@ -1,0 +1,133 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearcheval_test
+
+// This file holds the project's own graded set together: the tools of the demo's library,
+// those of testdata/tools.jsonl, and the queries of testdata/dev.jsonl, to tune on, and of
+// testdata/heldout.jsonl, to judge by.
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+// namedIndex is an index under test.
+type namedIndex struct {
+	name string
+	make toolsearch.IndexFunc
+}
+
+// indexes have no time limit that a busy machine could reach.
+var indexes = []namedIndex{
+	{"keyword", toolsearch.KeywordIndex},
+	{"bm25", toolsearch.BM25Index},
+	{"fused", toolsearch.Fuse(
+		toolsearch.TimeLimit(time.Minute, toolsearch.KeywordIndex),
+		toolsearch.TimeLimit(time.Minute, toolsearch.BM25Index),
+	)},
+}
+
+// graded is a catalogue with the two halves of its queries.
+type graded struct {
+	tools        []*schema.ToolInfo
+	dev, heldout []toolsearcheval.Case
+}
+
+func (g graded) cases() []toolsearcheval.Case { return slices.Concat(g.dev, g.heldout) }
+
+func libraryTools(t testing.TB) []*schema.ToolInfo {
+	tools, err := library.Tools(t.TempDir())
+	require.NoError(t, err)
+	infos, err := toolsearcheval.Infos(context.Background(), tools)
+	require.NoError(t, err)
+	return infos
+}
+
+// ownSet is the whole set.
+func ownSet(t testing.TB) graded {
+	tools, dev, err := toolsearcheval.Load("testdata/tools.jsonl", "testdata/dev.jsonl")
+	require.NoError(t, err)
+	heldout, err := toolsearcheval.LoadCases("testdata/heldout.jsonl")
+	require.NoError(t, err)
+	return graded{slices.Concat(libraryTools(t), tools), dev, heldout}
+}
+
+// librarySet is the part of the set that needs nothing but the library.
+func librarySet(t testing.TB) graded {
+	own, tools := ownSet(t), libraryTools(t)
+	known := map[string]bool{}
+	for _, tool := range tools {
+		known[tool.Name] = true
+	}
+	foreign := func(name string) bool { return !known[name] }
+	needsMore := func(c toolsearcheval.Case) bool {
+		if slices.ContainsFunc(c.Relevant, foreign) {
+			return true
+		}
+		for _, names := range c.Equivalent {
+			if slices.ContainsFunc(names, foreign) {
+				return true
+			}
+		}
+		return false
+	}
+	return graded{tools, slices.DeleteFunc(own.dev, needsMore), slices.DeleteFunc(own.heldout, needsMore)}
+}
+
+func evaluate(t testing.TB, x namedIndex, tools []*schema.ToolInfo, cases []toolsearcheval.Case) *toolsearcheval.Report {
+	t.Helper()
+	r, err := toolsearcheval.Evaluate(context.Background(), x.make, tools, cases)
+	require.NoError(t, err)
+	return r
+}
+
+func TestGradedSetIsLargeAndVaried(t *testing.T) {
+	own, lib := ownSet(t), librarySet(t)
+	require.GreaterOrEqual(t, len(own.tools)-len(lib.tools), 300, "tools besides the library's")
+	require.GreaterOrEqual(t, len(own.cases()), 420)
+	require.GreaterOrEqual(t, len(lib.cases()), 150)
+	kinds, servers := map[string]int{}, map[string]bool{}
+	for _, c := range own.cases() {
+		kinds[c.Kind]++
+	}
+	for _, tool := range own.tools {
+		server, _, _ := strings.Cut(tool.Name, "__")
+		servers[server] = true
+	}
+	for _, kind := range []string{
+		"exact", "partial", "inflected", "description-only", "paraphrased", "typo", "parameter", "server", "+required",
+		"ambiguous", "multi-tool", "chinese", "chinese-over-english", "english-over-chinese", "sentence", "no-match",
+	} {
+		require.GreaterOrEqual(t, kinds[kind], 10, "queries of the kind %q", kind)
+	}
+	require.GreaterOrEqual(t, len(servers), 60)
+}
+
+func TestGradedQueriesAreWellFormed(t *testing.T) {
+	queries := map[string]string{}
+	for _, c := range ownSet(t).cases() {
+		require.NotEmpty(t, c.ID, "%q", c.Query)
+		require.NotEmpty(t, strings.TrimSpace(c.Query), "%s", c.ID)
+		require.Empty(t, queries[c.Query], "%s has the query of another case", c.ID)
+		queries[c.Query] = c.ID
+		require.Equal(t, c.Kind == "no-match" || c.Kind == "+required" && len(c.Relevant) == 0, len(c.Relevant) == 0, "%s", c.ID)
+	}
+}
+
+func TestEachGradedQueryIsInItsHalf(t *testing.T) {
+	own := ownSet(t)
+	dev, heldout := toolsearcheval.Split(own.cases())
+	require.Equal(t, own.dev, dev, "queries that belong into testdata/heldout.jsonl")
+	require.Equal(t, own.heldout, heldout, "queries that belong into testdata/dev.jsonl")
+}
