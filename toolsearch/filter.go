@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/cloudwego/eino/compose"
 )
 
 // verdicts remembers what the Filter said since the last model call.
@@ -68,7 +70,7 @@ func (s *settings) ask(ctx context.Context, e *entry, phase Phase) bool {
 		ok = false
 	}
 	if !ok {
-		s.emit(ctx, Event{Kind: EventDenied, Tools: []string{e.info.Name}, Phase: phase, Err: err})
+		s.emit(ctx, Event{Kind: EventDenied, Tools: []string{e.info.Name}, Phase: phase, CallID: compose.GetToolCallID(ctx), Err: err})
 	}
 	return ok
 }

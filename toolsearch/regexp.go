@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/cloudwego/eino/compose"
@@ -69,7 +70,7 @@ func (r *run) matchNames(ctx context.Context, pattern string) (names []string, n
 		note = say("no-name-matches", hint{Near: r.suggest(ctx, wordsOf(pattern), r.loadable)})
 	}
 	r.group.emit(ctx, Event{
-		Kind: EventSearch, Query: pattern, Tools: names, Results: unranked(names),
+		Kind: EventSearch, Query: pattern, Tools: slices.Clone(names), Results: unranked(names),
 		Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
 	})
 	return names, note
