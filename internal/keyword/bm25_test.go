@@ -148,6 +148,15 @@ func TestBM25AsksForTheLastOfManyOnlyWhereItMatters(t *testing.T) {
 	require.Equal(t, want[:3], answers(t, x, "github weather", Options{Limit: 3, Last: hidden}))
 }
 
+func TestBM25PutsFirstWhatIsCalledByItsName(t *testing.T) {
+	x := NewBM25([]Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
+	for _, name := range []string{"get_prices", "get_price", "getPrice"} {
+		require.Equal(t, []string{name}, answers(t, x, name, Options{Limit: 1}))
+		require.Equal(t, []string{name}, answers(t, x, "call `"+name+"`, and set the time of the server", Options{Limit: 1}))
+	}
+	require.Equal(t, []string{"set_time"}, answers(t, x, "set time", Options{Limit: 1}), "a word is not a name")
+}
+
 func TestBM25SpreadsEqualAnswersOverServers(t *testing.T) {
 	var docs []Doc
 	for _, server := range []string{"a", "b", "c"} {
@@ -193,7 +202,7 @@ func TestBM25ExplainsTheScoreItGives(t *testing.T) {
 		}
 	}
 	text := x.Explain("+posting a msg. Then convert the time zone", 19).String()
-	for _, part := range []string{"slack__post_message", `+"post"`, `name form of "messag"`, "words of its name", "a piece of the request"} {
+	for _, part := range []string{"slack__post_message", `+"post"`, `name form of "messag"`, "words of its name", "answers a piece of the request"} {
 		require.Contains(t, text, part)
 	}
 }

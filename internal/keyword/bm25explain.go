@@ -37,15 +37,15 @@ func (x *BM25) Explain(text string, doc int) Explanation {
 	ctx := context.Background() // it does not end
 	_ = x.scoreWhole(ctx, b, &r)
 	pieces, _ := x.scorePieces(ctx, b, &r)
-	e.Score = x.finalScores(b, pieces)(inner)
+	e.Score = finalScores(b, &r, pieces)(inner)
 	e.Factors = []Factor{
 		{Name: "words of its name in the request", Value: 1 + float64(nameBonus*x.nameCoverage(x.said(r.wants), inner))},
 		{Name: "share of the request it answers", Value: math.Sqrt(covered / mass)},
 	}
 	if whole := b.whole[inner]; whole == 0 {
 		e.Factors = append(e.Factors, Factor{Name: "lacks what is required", Value: 0})
-	} else if len(pieces) > 0 {
-		e.Factors = append(e.Factors, Factor{Name: "answer to a piece of the request", Value: e.Score / whole})
+	} else if e.Score != whole {
+		e.Factors = append(e.Factors, Factor{Name: "answers a piece of the request, or is named in it", Value: e.Score / whole})
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 )
 
 // Options say how BM25 answers. The zero value asks for everything.
@@ -60,7 +61,7 @@ func (x *BM25) Search(ctx context.Context, text string, o Options) ([]Hit, error
 	if err != nil {
 		return nil, err
 	}
-	return x.choose(b, pieces, o), nil
+	return x.choose(b, &r, pieces, o), nil
 }
 
 // scoreWhole keeps the scores of all documents that meet the requirements.
@@ -141,9 +142,9 @@ func bonus(pieces []piece, doc uint32) float64 {
 }
 
 // finalScores returns how the scores for the whole request and for its pieces go
-// together.
-func (x *BM25) finalScores(b *board, pieces []piece) func(doc uint32) float64 {
-	if len(pieces) == 0 {
+// together. A document that is called by its name is above all that are not.
+func finalScores(b *board, r *request, pieces []piece) func(doc uint32) float64 {
+	if len(pieces) == 0 && len(r.named) == 0 {
 		return func(doc uint32) float64 { return b.whole[doc] }
 	}
 	top := b.top()
@@ -151,16 +152,20 @@ func (x *BM25) finalScores(b *board, pieces []piece) func(doc uint32) float64 {
 		if b.whole[doc] == 0 {
 			return 0
 		}
-		return b.whole[doc] + float64(top*bonus(pieces, doc))
+		score := b.whole[doc] + float64(top*bonus(pieces, doc))
+		if slices.Contains(r.named, doc) {
+			score += top * (1 + pieceBonus)
+		}
+		return score
 	}
 }
 
 // choose picks and orders the answers.
-func (x *BM25) choose(b *board, pieces []piece, o Options) []Hit {
+func (x *BM25) choose(b *board, r *request, pieces []piece, o Options) []Hit {
 	if o.Limit <= 0 || o.Limit > len(b.kept) {
 		o.Limit = len(b.kept)
 	}
-	score := x.finalScores(b, pieces)
+	score := finalScores(b, r, pieces)
 	var first, last []scored
 	// Whether a document comes last can be costly to find out: ask for the best ones
 	// only, and for more of them only while there are too few.

@@ -26,6 +26,29 @@
 // 1-, 2- and 3-byte pieces, and reads off who uses those words. The answers are
 // those of the definition, on every input, valid UTF-8 or not.
 //
+// # BM25F
+//
+// [BM25] scores the words of a request, not its substrings. A word is a stem in one
+// case, without accents, in NFKC; scripts without spaces are cut into characters and
+// pairs of neighbours; camelCase names give their parts and themselves. A word o of the
+// request, unless it is a stop word, adds to a document d
+//
+//	max over the words v that stand for o of  weight(v, o) * min(1, idf(o)/idf(v)) * s(v, d)
+//
+// where s is BM25F over name, description, names, descriptions and values of parameters,
+// and server. A word stands for itself with weight 1, and for less where it is another
+// form, a synonym, something related, a translation between Chinese and English, a
+// beginning or end, two words written as one or the other way round, and, where no
+// document has o, a typing error. Words in quotation marks and addresses count less: they
+// are values. The score of a document is
+//
+//	sum over o * (1 + 0.6 * share of its name that is said) * sqrt(share of the request that it answers)
+//
+// both shares by rarity. A request for several things is also scored piece by piece, and
+// answers to pieces that nothing answers yet come first; so do, among nearly equal
+// scores, servers with fewest answers. What the package knows about words is in lists/,
+// one file for each kind of knowledge.
+//
 // # Rules for both scorers
 //
 // An index is built once, never changes afterwards, keeps no reference to the

@@ -7,6 +7,7 @@ package keyword
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -44,6 +45,8 @@ type request struct {
 	pieces [][]int // of wants; none if there is but one piece
 	// required are sets of tokens of which a document must use one each.
 	required [][]uint32
+	// named are the documents whose names are in the text.
+	named []uint32
 }
 
 // reader understands one text.
@@ -81,7 +84,28 @@ func (x *BM25) read(text string, shared []uint8) request {
 	if len(r.request.pieces) < 2 {
 		r.request.pieces = nil
 	}
+	r.request.named = x.namedIn(text)
 	return r.request
+}
+
+// maxNamed is how many white-space-delimited fields of a text are looked up as names.
+const maxNamed = 64
+
+// namedIn returns the documents whose names are fields of text, if these consist of
+// more than one word: one word can well mean something else.
+func (x *BM25) namedIn(text string) []uint32 {
+	var named []uint32
+	looked := 0
+	for field := range strings.FieldsSeq(clip(text, maxRequestBytes)) {
+		if looked++; looked > maxNamed {
+			break
+		}
+		doc, ok := x.byName[strings.Trim(field, "+\"'`.,;:()[]!?")]
+		if ok && len(x.nameOf(doc)) > 1 {
+			named = append(named, doc)
+		}
+	}
+	return named
 }
 
 func (r *reader) readRuns() {

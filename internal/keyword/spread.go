@@ -13,8 +13,8 @@ const (
 	freshBonus = 0.4
 	// nearlyEqual is the share of the best score from which another is as good.
 	nearlyEqual = 0.95
-	// maxSpread is how many places are filled one by one; further ones are in the
-	// order of the scores.
+	// maxSpread is how many places are filled one by one, from the best maxSpread+spare
+	// documents; further places are in the order of the scores.
 	maxSpread = 32
 )
 
@@ -27,11 +27,13 @@ func (x *BM25) spread(candidates []scored, pieces []piece, top float64, limit in
 		open[i] = 1
 	}
 	used := make(map[uint32]int)
-	chosen := make([]scored, 0, min(limit, len(candidates)))
-	for len(chosen) < min(limit, maxSpread) && len(candidates) > 0 {
-		at := x.next(candidates, pieces, open, top, used)
-		pick := candidates[at]
-		candidates = slices.Delete(candidates, at, at+1)
+	chosen := make([]scored, 0, len(candidates))
+	front := candidates[:min(len(candidates), maxSpread+spare)]
+	rest := candidates[len(front):]
+	for len(chosen) < min(limit, maxSpread) && len(front) > 0 {
+		at := x.next(front, pieces, open, top, used)
+		pick := front[at]
+		front = slices.Delete(front, at, at+1)
 		chosen = append(chosen, pick)
 		for i := range pieces {
 			open[i] *= 1 - pieces[i].fit[pick.doc]
@@ -40,7 +42,8 @@ func (x *BM25) spread(candidates []scored, pieces []piece, top float64, limit in
 			used[server]++
 		}
 	}
-	return append(chosen, candidates[:min(limit-len(chosen), len(candidates))]...)
+	chosen = append(append(chosen, front...), rest...)
+	return chosen[:min(limit, len(chosen))]
 }
 
 // next returns the position of the candidate for the next place.
