@@ -100,7 +100,7 @@ func newLab[M adk.MessageType](ctx context.Context, newRunner makeRunner[M], str
 	if err != nil {
 		return nil, err
 	}
-	l := &lab[M]{root: root, tools: 0, model: &recorder[M]{BaseModel: offline.New[M]()}}
+	l := &lab[M]{root: root, model: &recorder[M]{BaseModel: offline.New[M]()}}
 	tools, err := library.Tools(root)
 	if err == nil {
 		l.tools = len(tools)
