@@ -208,3 +208,72 @@ func quotes[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 		require.Equal(t, text, adktest.Text(tr.wires[0].Messages[1]))
 	}
 }
+
+// A handler may merge the messages of the user, or send the list in another role. Nothing
+// that a user said is lost, and no request grows.
+func TestTS12_AReminderThatAnotherHandlerChangedIsLeftAlone(t *testing.T) {
+	bothSides(t, changedByAnother[*schema.Message], changedByAnother[*schema.AgenticMessage])
+}
+
+func changedByAnother[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	merge := func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+		for i := 0; i+1 < len(state.Messages); i++ {
+			a, b := state.Messages[i], state.Messages[i+1]
+			if adktest.Role(a) == "user" && adktest.Role(b) == "user" {
+				m := withExtra(adktest.User[M](adktest.Text(a)+"\n\n"+adktest.Text(b)), adktest.Extra(a), adktest.Extra(b))
+				state.Messages = append(append(append([]M(nil), state.Messages[:i]...), m), state.Messages[i+2:]...)
+				i--
+			}
+		}
+	}
+	asSystem := func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+		for i, m := range state.Messages {
+			if text := adktest.Text(m); strings.HasPrefix(text, "<available-deferred-tools>") {
+				state.Messages = append([]M(nil), state.Messages...)
+				state.Messages[i] = withExtra(adktest.System[M](text), adktest.Extra(m))
+			}
+		}
+	}
+	turns := []adktest.Turn{adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1"))}
+	for _, s := range []side[M]{eino, ours} {
+		for what, change := range map[string]func(context.Context, *adk.TypedChatModelAgentState[M]){"merged": merge, "as system": asSystem} {
+			h := s.mustBuild(t, simples("a1", "a2")...)
+			tr := s.run(ask[M](), nil, turns, h, rewriting[M]{rewrite: change})
+			require.NoError(t, tr.Err)
+			for i, w := range tr.wires {
+				all := strings.Join(w.MessagesDump, "\n")
+				require.Equal(t, 1, strings.Count(all, "<available-deferred-tools>"), "%s, %s, request %d:\n%s", s.name, what, i, all)
+				require.Equal(t, 1, strings.Count(all, "please"), all)
+			}
+		}
+	}
+	// A list that is not true any more stands beside a true one.
+	merged := withExtra(adktest.User[M]("<available-deferred-tools>\nold\n</available-deferred-tools>\n\nplease"), map[string]any{"__toolsearch_reminder__": true})
+	tr := ours.run([]M{merged}, nil, turns, ours.mustBuild(t, simples("a1")...))
+	require.NoError(t, tr.Err)
+	for _, w := range tr.wires {
+		n, _ := reminders(w)
+		require.Equal(t, 2, n)
+		require.Contains(t, strings.Join(w.MessagesDump, "\n"), "please")
+		require.Contains(t, strings.Join(w.MessagesDump, "\n"), "<available-deferred-tools>\na1\n</available-deferred-tools>")
+	}
+}
+
+// withExtra gives a message that was just made the given maps.
+func withExtra[M adk.MessageType](m M, extras ...map[string]any) M {
+	all := map[string]any{}
+	for _, e := range extras {
+		for k, v := range e {
+			if strings.Contains(k, "reminder") {
+				all[k] = v
+			}
+		}
+	}
+	switch m := any(m).(type) {
+	case *schema.Message:
+		m.Extra = all
+	case *schema.AgenticMessage:
+		m.Extra = all
+	}
+	return m
+}

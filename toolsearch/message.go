@@ -35,15 +35,21 @@ type result struct {
 	tools    []string // their names
 }
 
+// said is the text of a message.
+type said struct {
+	text   string
+	only   bool // the message is this one text, and nothing besides
+	marked bool // it carries the key of a reminder in Extra
+}
+
 // codec reads messages of one type and makes new ones. It never changes a message.
 type codec[M adk.MessageType] interface {
 	view(M) view
 	isSystem(M) bool
 	// reminder makes the message that lists the hidden tools.
 	reminder(text string) M
-	// reminderText returns the text of a message that may be a reminder: a user message of
-	// one text. Marked ones carry the key in Extra.
-	reminderText(M) (text string, marked, ok bool)
+	// said is what a message of the user, or one that is marked as a reminder, says.
+	said(M) said
 	// note makes a user message that carries a hint and the key in Extra.
 	note(text string) M
 	// rewrite returns a copy in which what belongs to a provider's own search is as the

@@ -61,15 +61,20 @@ func markedAgentic(text, key string) *schema.AgenticMessage {
 	return m
 }
 
-func (agentic) reminderText(m *schema.AgenticMessage) (text string, marked, ok bool) {
-	if m == nil || m.Role != schema.AgenticRoleTypeUser {
-		return "", false, false
+func (agentic) said(m *schema.AgenticMessage) said {
+	if m == nil || m.Role != schema.AgenticRoleTypeUser && !isMarked(m.Extra, reminderKey) {
+		return said{}
 	}
-	marked = isMarked(m.Extra, reminderKey)
-	if len(m.ContentBlocks) != 1 || m.ContentBlocks[0] == nil || m.ContentBlocks[0].UserInputText == nil {
-		return "", marked, marked
+	s := said{marked: isMarked(m.Extra, reminderKey)}
+	texts := 0
+	for _, b := range m.ContentBlocks {
+		if b != nil && b.UserInputText != nil {
+			s.text += b.UserInputText.Text
+			texts++
+		}
 	}
-	return m.ContentBlocks[0].UserInputText.Text, marked, true
+	s.only = texts == 1 && len(m.ContentBlocks) == 1
+	return s
 }
 
 func (agentic) rewrite(m *schema.AgenticMessage, e editor) *schema.AgenticMessage {

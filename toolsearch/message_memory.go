@@ -8,6 +8,7 @@ package toolsearch
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 )
@@ -19,16 +20,20 @@ type memory[M adk.MessageType] struct {
 	seen      []M
 	evidence  evidence
 	reminders []int // positions of messages that are reminders
+	mixed     []int // positions of messages that hold one, and something else
 }
 
 // read brings the memory up to date with the messages.
 func (m *memory[M]) read(msgs []M, r *run) {
 	if len(m.seen) > len(msgs) || !slices.Equal(m.seen, msgs[:len(m.seen)]) {
-		m.seen, m.reminders, m.evidence = m.seen[:0], nil, evidence{}
+		m.seen, m.reminders, m.mixed, m.evidence = m.seen[:0], nil, nil, evidence{}
 	}
 	for i := len(m.seen); i < len(msgs); i++ {
-		if text, marked, ok := m.codec.reminderText(msgs[i]); ok && (marked || isReminder(text)) {
+		switch s := m.codec.said(msgs[i]); {
+		case s.only && isReminder(s.text, s.marked):
 			m.reminders = append(m.reminders, i)
+		case s.marked:
+			m.mixed = append(m.mixed, i)
 		}
 		m.evidence.add(m.codec.view(msgs[i]), r)
 	}
@@ -37,7 +42,8 @@ func (m *memory[M]) read(msgs []M, r *run) {
 
 // withReminder returns the messages with exactly one reminder, which has the text: where
 // the first one is, or else before the first message that is not a system message.
-// An empty text means no reminder. The slice handed in is not changed.
+// An empty text means no reminder. The slice handed in is not changed, and no message is
+// left out that says anything else.
 func (m *memory[M]) withReminder(msgs []M, text string) []M {
 	if m.remindedWith(msgs, text) {
 		return msgs
@@ -59,11 +65,13 @@ func (m *memory[M]) withReminder(msgs []M, text string) []M {
 }
 
 func (m *memory[M]) remindedWith(msgs []M, text string) bool {
-	if text == "" || len(m.reminders) != 1 {
+	if text == "" || len(m.reminders) > 1 {
 		return text == "" && len(m.reminders) == 0
 	}
-	old, _, _ := m.codec.reminderText(msgs[m.reminders[0]])
-	return old == text
+	if len(m.reminders) == 1 {
+		return m.codec.said(msgs[m.reminders[0]]).text == text
+	}
+	return slices.ContainsFunc(m.mixed, func(i int) bool { return strings.Contains(m.codec.said(msgs[i]).text, text) })
 }
 
 func (m *memory[M]) reminderPlace(msgs []M) int {
@@ -81,7 +89,7 @@ func (m *memory[M]) reminderPlace(msgs []M) int {
 // withNote returns the messages with a hint for the model at the end.
 func (m *memory[M]) withNote(msgs []M, text string) []M {
 	if len(msgs) > 0 {
-		if last, _, ok := m.codec.reminderText(msgs[len(msgs)-1]); ok && last == text {
+		if last := m.codec.said(msgs[len(msgs)-1]); last.only && last.text == text {
 			return msgs
 		}
 	}

@@ -60,14 +60,21 @@ func marked(text, key string) *schema.Message {
 	return m
 }
 
-func (plain) reminderText(m *schema.Message) (text string, marked, ok bool) {
-	if m == nil || m.Role != schema.User {
-		return "", false, false
+func (plain) said(m *schema.Message) said {
+	if m == nil || m.Role != schema.User && !isMarked(m.Extra, reminderKey) {
+		return said{}
 	}
-	if text = m.Content; text == "" && len(m.UserInputMultiContent) == 1 {
-		text = m.UserInputMultiContent[0].Text
+	s := said{text: m.Content, marked: isMarked(m.Extra, reminderKey)}
+	texts := min(len(m.Content), 1)
+	for i := range m.UserInputMultiContent {
+		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
+			s.text += p.Text
+			texts++
+		}
 	}
-	return text, isMarked(m.Extra, reminderKey), true
+	others := len(m.UserInputMultiContent) - texts + min(len(m.Content), 1)
+	s.only = texts == 1 && others+len(m.MultiContent)+len(m.AssistantGenMultiContent)+len(m.ToolCalls) == 0
+	return s
 }
 
 func (plain) rewrite(m *schema.Message, e editor) *schema.Message {

@@ -21,10 +21,13 @@ const (
 	reminderClose = "</available-deferred-tools>"
 )
 
-// isReminder recognises a reminder by its envelope, for stores that drop Extra.
-func isReminder(text string) bool {
+// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
+// tags of one that is not marked there are no others: it could hold more than names.
+func isReminder(text string, marked bool) bool {
 	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, reminderOpen) && strings.HasSuffix(text, reminderClose)
+	list, ok := strings.CutPrefix(text, reminderOpen)
+	list, closed := strings.CutSuffix(list, reminderClose)
+	return ok && closed && (marked || !strings.Contains(list, reminderOpen) && !strings.Contains(list, reminderClose))
 }
 
 // reminder is the text for this model call; "" if there is no tool to list.
