@@ -12,10 +12,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -40,6 +43,8 @@ type task struct {
 	Stop          string   // where to stop; see job.at
 	InRound       int      // in which round to stop
 	Wait          bool     // there wait to be told to go on, rather than to be killed
+	Ask           bool     // interrupt the second round, to a checkpoint
+	Resume        bool     // go on from the checkpoint, not from the history
 }
 
 // The files of a conversation.
@@ -47,6 +52,8 @@ const (
 	historyFile  = "history.jsonl"
 	truthFile    = "truth.jsonl"
 	readingsFile = "readings-"
+
+	checkpoint = "checkpoint"
 )
 
 // record is a line of the history.
@@ -75,6 +82,11 @@ type job struct {
 	truth   *os.File
 	begun   int // rounds
 	reading reading
+
+	mu   sync.Mutex
+	more sync.Cond // kept has grown
+	kept int       // results in the history
+	want int       // results before the round
 }
 
 // agent continues a conversation: it reads back every stored result that the conversation
@@ -86,6 +98,7 @@ func (t task) agent(ctx context.Context) error {
 	}
 	defer store.Close()
 	j := &job{task: t}
+	j.more.L = &j.mu
 	past, err := j.resume()
 	if err != nil {
 		return err
@@ -98,19 +111,40 @@ func (t task) agent(ctx context.Context) error {
 	}
 	agent := adktest.Agent[*schema.Message]{
 		Model: &adktest.Model[*schema.Message]{Respond: j.respond}, Tools: j.tools(),
-		Handlers: adktest.Handlers(reduce), Streaming: true, Max: 200,
+		Handlers: adktest.Handlers(reduce), Streaming: true, Max: 200, Store: checkpoints(t.Dir),
 	}
 	runner, err := agent.Runner(ctx)
 	if err != nil {
 		return err
 	}
-	if err := j.keep(schema.UserMessage("Go on.")); err != nil {
-		return err
-	}
-	if err := j.follow(runner.Run(ctx, append(past, schema.UserMessage("Go on.")))); err != nil {
+	if err := j.follow(j.run(ctx, runner, past)); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(t.Dir, readingsFile+t.Name), j.reading.facts(t.Name))
+}
+
+// run begins a run where the conversation is.
+func (j *job) run(ctx context.Context, runner *adk.Runner, past []*schema.Message) (*adk.AsyncIterator[*adk.AgentEvent], error) {
+	if j.Resume {
+		return runner.Resume(ctx, checkpoint)
+	}
+	next := schema.UserMessage("Go on.")
+	return runner.Run(ctx, append(past, next), adk.WithCheckPointID(checkpoint)), j.keep(next)
+}
+
+// checkpoints is a store of checkpoints in a directory.
+type checkpoints string
+
+func (c checkpoints) Get(_ context.Context, id string) ([]byte, bool, error) {
+	data, err := os.ReadFile(filepath.Join(string(c), id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+func (c checkpoints) Set(_ context.Context, id string, data []byte) error {
+	return os.WriteFile(filepath.Join(string(c), id), data, 0o600)
 }
 
 // resume reads what is left of the conversation and drops the round that was cut off.
@@ -133,6 +167,7 @@ func (j *job) resume() ([]*schema.Message, error) {
 	var messages []*schema.Message
 	for _, r := range past {
 		messages = append(messages, r.Message)
+		j.count(r.Message)
 	}
 	return messages, nil
 }
@@ -157,11 +192,35 @@ func (j *job) keep(m *schema.Message) error {
 	if err := json.NewEncoder(j.history).Encode(record{j.Name, m}); err != nil {
 		return err
 	}
+	j.count(m)
 	return j.history.Sync()
 }
 
+// count counts the results in the history.
+func (j *job) count(m *schema.Message) {
+	if m.Role != schema.Tool {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.kept++
+	j.more.Broadcast()
+}
+
+// settle waits until the history has everything from before the round.
+func (j *job) settle() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.kept < j.want {
+		j.more.Wait()
+	}
+}
+
 // follow keeps the messages of a run.
-func (j *job) follow(events *adk.AsyncIterator[*adk.AgentEvent]) error {
+func (j *job) follow(events *adk.AsyncIterator[*adk.AgentEvent], err error) error {
+	if err != nil {
+		return err
+	}
 	for {
 		event, ok := events.Next()
 		if !ok {
@@ -188,6 +247,9 @@ func (j *job) follow(events *adk.AsyncIterator[*adk.AgentEvent]) error {
 func (j *job) at(point string) {
 	if j.Stop != point || j.begun != j.InRound {
 		return
+	}
+	if !j.Resume {
+		j.settle()
 	}
 	fmt.Println(point)
 	if !j.Wait {
@@ -220,9 +282,14 @@ func (j *job) respond(_ int, w adktest.Wire[*schema.Message]) adktest.Turn {
 		return adktest.Say("That is all.")
 	}
 	j.begun++
+	j.want = calls
 	j.at("model")
+	names := j.Calls
+	if j.Ask && j.begun == 2 {
+		names = append(names, "ask")
+	}
 	var round []adktest.ToolCall
-	for i, name := range j.Calls {
+	for i, name := range names {
 		// Some models number the calls of a conversation like this.
 		round = append(round, adktest.ToolCall{ID: fmt.Sprintf("functions.%s:%d", name, calls+i), Name: name, Args: "{}"})
 	}
@@ -242,8 +309,17 @@ func (j *job) tools() []tool.BaseTool {
 	return []tool.BaseTool{
 		adktest.Tool(adktest.Invokable, info("report"), say("report")),
 		adktest.Tool(adktest.Enhanced, info("note"), say("note")),
+		adktest.Tool(adktest.Invokable, info("ask"), ask),
 		logs{j},
 	}
+}
+
+// ask interrupts the run, and answers once that is resumed.
+func ask(ctx context.Context, _ string) (string, error) {
+	if was, _, _ := tool.GetInterruptState[string](ctx); !was {
+		return "", tool.StatefulInterrupt(ctx, "may I?", "asked")
+	}
+	return "you may", nil
 }
 
 // result is what a tool returns, which is on record before anybody sees it.
