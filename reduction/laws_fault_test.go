@@ -37,7 +37,7 @@ func TestClearingLosesNothingWhenTheStoreBreaks(t *testing.T) {
 }
 
 func clearWithFaults[M adk.MessageType](t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range 3 * histories() {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		cancel := func() {}

@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/gob"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -22,10 +24,16 @@ import (
 )
 
 // histories is how many random ones each law is held against, per message type
-// and kind of store.
-const histories = 60
+// and kind of store. LEANCTX_HISTORIES asks for more.
+func histories() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_HISTORIES"), 10, 64); err == nil {
+		return n
+	}
+	return 15
+}
 
 func TestLawsOfClearingHoldOverRandomHistories(t *testing.T) {
+	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
 	for kind, open := range storeKinds {
 		t.Run(kind+"/Message", func(t *testing.T) { clearLaws[*schema.Message](t, open) })
 		t.Run(kind+"/AgenticMessage", func(t *testing.T) { clearLaws[*schema.AgenticMessage](t, open) })
@@ -33,7 +41,7 @@ func TestLawsOfClearingHoldOverRandomHistories(t *testing.T) {
 }
 
 func clearLaws[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
-	for seed := range uint64(histories) {
+	for seed := range histories() {
 		store, memory := open(t)
 		l := &lawbook[M]{T: t, gen: newGen[M](seed), store: store, memory: memory, seed: seed}
 		l.config()
@@ -132,6 +140,7 @@ func (l *lawbook[M]) next() {
 	if l.chance(20) {
 		l.msgs = resumed(l.T, l.msgs)
 	}
+	require.NoError(l.T, adk.SetLanguage([]adk.Language{adk.LanguageEnglish, adk.LanguageChinese}[l.IntN(2)]))
 	if l.chance(15) {
 		l.msgs = copyAll(l.originals)
 		for i, m := range l.msgs { // as Eino leaves it behind

@@ -27,10 +27,10 @@ func TestLawsOfTruncationHoldOverRandomResults(t *testing.T) {
 		for _, f := range forms {
 			t.Run(kind+"/"+f.name, func(t *testing.T) {
 				cuts := 0
-				for seed := range uint64(60) {
+				for seed := range 2 * histories() {
 					cuts += truncationLaws(t, newGen[*schema.Message](seed), f, open)
 				}
-				require.Greater(t, cuts, 30, "hardly anything was cut")
+				require.Greater(t, cuts, 20, "hardly anything was cut")
 			})
 		}
 	}
@@ -100,7 +100,7 @@ func (g *gen[M]) chunks() []string {
 }
 
 func TestAStreamWithinTheLimitArrivesWholeWhateverTheChunks(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range 5 * histories() {
 		g := newGen[*schema.Message](seed)
 		chunks := g.chunks()
 		content := strings.Join(chunks, "")
@@ -162,10 +162,10 @@ func TestTheStoreMayFailAtAnyCall(t *testing.T) {
 		"late": backendtest.Late, "hangs": backendtest.Hang, "panics": backendtest.Panic,
 	}
 	for name, mode := range modes {
-		for _, after := range []int64{0, 1, 700, 5000} {
+		for _, after := range []int64{0, 1, 700} {
 			for _, f := range forms {
 				t.Run(fmt.Sprintf("%s/%d/%s", name, after, f.name), func(t *testing.T) {
-					for n := 1; n <= 4; n++ {
+					for n := 1; n <= 3; n++ {
 						failingStore(t, backendtest.Fault{Mode: mode, After: after}, n, f)
 					}
 				})

@@ -34,6 +34,11 @@ type store struct {
 	ranges  backend.RangeReader
 	reader  backend.Reader
 	ledger  *ledger
+
+	// byWrite says that a whole content is better written than created: a store in
+	// memory then keeps it without a copy, and what it has no other process can
+	// change.
+	byWrite bool
 }
 
 func newStore(b Backend) *store {
@@ -41,6 +46,7 @@ func newStore(b Backend) *store {
 	s.creator, _ = b.(backend.Creator)
 	s.ranges, _ = b.(backend.RangeReader)
 	s.reader, _ = b.(backend.Reader)
+	_, s.byWrite = b.(*backend.Memory)
 	s.ledger = allLedgers.of(b, s.readable())
 	return s
 }
@@ -180,7 +186,7 @@ func (o *offloader) others(ctx context.Context, s *store, p, content string) err
 func (s *store) put(ctx context.Context, p, content string) error {
 	var err error
 	switch {
-	case s.creator != nil:
+	case s.creator != nil && !s.byWrite:
 		err = s.create(ctx, p, strings.NewReader(content))
 		if errors.Is(err, fs.ErrExist) {
 			if s.holds(ctx, p, content) {
