@@ -7,7 +7,6 @@ package toolsearch
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/bytedance/sonic"
@@ -22,12 +21,9 @@ const maxSchemaBytes = 256 << 10
 // their text as the model wrote it: an object, or a text that holds one. None at all is
 // an empty object.
 func (e *entry) fit(raw string) (args, problem string) {
-	v, raw, err := readArguments(raw)
-	if err != nil {
-		return "", shown(err.Error())
-	}
-	if _, ok := v.(map[string]any); !ok {
-		return "", fmt.Sprintf("arguments must be an object, not %s", kindOf(v))
+	v, raw, ok := readArguments(raw)
+	if !ok {
+		return "", say("no-object", hint{})
 	}
 	e.checkOnce.Do(func() { e.check = compile(e.parameters()) })
 	if err := e.check.validate(v); err != nil {
@@ -39,33 +35,23 @@ func (e *entry) fit(raw string) (args, problem string) {
 // exactJSON keeps whole numbers whole.
 var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
 
-func readArguments(raw string) (v any, text string, err error) {
+func readArguments(raw string) (object map[string]any, text string, ok bool) {
 	for range 2 { // an object, or a text that holds one
 		if raw = strings.TrimSpace(raw); raw == "" || raw == "null" {
-			return map[string]any{}, "{}", nil
+			return map[string]any{}, "{}", true
 		}
-		if err := exactJSON.UnmarshalFromString(raw, &v); err != nil {
-			return nil, "", err
+		var v any
+		if exactJSON.UnmarshalFromString(raw, &v) != nil {
+			return nil, "", false
 		}
-		inner, ok := v.(string)
-		if !ok {
-			break
+		if object, ok = v.(map[string]any); ok {
+			return object, raw, true
 		}
-		raw = inner
+		if raw, ok = v.(string); !ok {
+			return nil, "", false
+		}
 	}
-	return v, raw, nil
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case []any:
-		return "a list"
-	case float64, int64:
-		return "a number"
-	case bool:
-		return "a truth value"
-	}
-	return "text"
+	return nil, "", false
 }
 
 // check is a schema, ready for checking values against it. Nil checks nothing.
