@@ -58,20 +58,29 @@ func (v *evidence) addResult(res result, r *run) {
 		}
 		return
 	}
-	if res.name == "" {
-		if c := v.callOf(res.id); c != nil {
-			res.name = c.name
-		}
+	c := v.callOf(res.id)
+	if res.name == "" && c != nil {
+		res.name = c.name
 	}
 	if r.own[res.name] || r.group.cat.byName[res.name] != nil {
 		return
 	}
 	meta := isMetaTool(res.name)
-	// What is left is the result of a search tool, under its name or an alias of it.
+	// What is left is the result of a search tool, or of one that the agent does not have: an
+	// alias of a search tool, if the call was a search.
+	if !meta && (c == nil || !searches(c.args)) {
+		return
+	}
 	for _, name := range loadedBy(res.text, meta) {
 		v.touch(name, r)
 		v.textually.add(name)
 	}
+}
+
+// searches reports whether arguments are those of a search.
+func searches(args string) bool {
+	a := decodeArguments(args)
+	return len(a.fields) > 0 && len(queriesOf(a))+len(a.texts("regex_pattern")) > 0
 }
 
 // set is a set of names. The zero value is empty.

@@ -54,6 +54,7 @@ func argumentScenarios() []scenario {
 		search("TS-01", "no JSON", `weather`, died, found),
 		search("TS-01", "a number", `{"query":7}`, died, hint),
 		search("TS-01", "another key", `{"keywords":"weather"}`, died, found),
+		search("TS-01", "a key in two spellings", `{"query":"weather","QUERY":"mail"}`, `["send_mail"]`, found),
 		search("TS-01", "another key for the number", `{"query":"get send","limit":1}`, `["get_weather","send_mail"]`, `["get_weather"]`),
 	}
 }

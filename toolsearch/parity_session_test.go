@@ -290,3 +290,41 @@ func sameInfos(e, o []*schema.ToolInfo) error {
 	}
 	return nil
 }
+
+func TestParityOfRandomHistories(t *testing.T) {
+	bothSides(t, randomHistories[*schema.Message], randomHistories[*schema.AgenticMessage])
+}
+
+// randomHistories goes on from histories of searches that somebody else wrote: with results
+// that are no JSON, name unknown tools, or belong to other tools.
+func randomHistories[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	r := newRand(t)
+	names := numbered(6)
+	e, o := eino.mustBuild(t, simples(names...)...), ours.mustBuild(t, simples(names...)...)
+	result := func() string {
+		list := []string{pick(r, names), pick(r, names), "gone"}[r.IntN(2) : 1+r.IntN(3)]
+		text, err := json.Marshal(map[string]any{"matches": list, "more": map[string]any{"matches": names}})
+		if err != nil {
+			panic(err)
+		}
+		return pick(r, []string{string(text), string(text), string(text), " \n" + string(text), string(text[:len(text)-1]), `{"matches":null}`, `{"matches":"tool_001"}`, `{"matches":[1]}`,
+			`{"MATCHES":["tool_005"]}`, `["tool_001"]`, "", "null", "{}", "tool_002", `{"matches":[],"matches":["tool_004"]}`})
+	}
+	for n := range 150 {
+		history := ask[M]()
+		for i := range r.IntN(6) {
+			id := fmt.Sprintf("%d.%d", n, i)
+			name := pick(r, []string{"tool_search", "tool_search", "own"})
+			history = append(history, adktest.Assistant[M](pick(r, []string{"", "well"}), adktest.ToolCall{ID: id, Name: name, Args: `{"query":"x"}`}))
+			if chance(r, 95) {
+				history = append(history, adktest.Result[M](id, name, result()))
+			}
+			if chance(r, 30) {
+				history = append(history, adktest.Assistant[M]("so"), adktest.User[M](result()))
+			}
+		}
+		et, ot := eino.run(history, simples("own"), nil, e), ours.run(history, simples("own"), nil, o)
+		require.NoError(t, et.Err)
+		require.Equal(t, et.text(), ot.text())
+	}
+}

@@ -79,6 +79,7 @@ func sharingScenarios() []scenario {
 		{"TS-14", "the caller's slice changes after New", slicesChange[*schema.Message], slicesChange[*schema.AgenticMessage], "0:tool_search,intruder", "0:tool_search"},
 		{"TS-15", "a handler edits the description of a loaded tool", editsInfo[*schema.Message], editsInfo[*schema.AgenticMessage],
 			"the edit is seen in another run", "the edit is seen in its run only"},
+		{"TS-32", "the hook is called by hand", handsIn[*schema.Message], handsIn[*schema.AgenticMessage], "the state handed in is changed", "the state handed in is as it was"},
 		{"TS-31", "what is kept in the run", keepsInRun[*schema.Message], keepsInRun[*schema.AgenticMessage], "__toolsearch_initialized__", "__leanctx_toolsearch_visible__"},
 	}
 }
@@ -90,6 +91,18 @@ func slicesChange[M adk.MessageType](t *testing.T, s side[M]) string {
 	tr := s.run(ask[M](), nil, nil, h)
 	require.NoError(t, tr.Err)
 	return tr.tools()
+}
+
+func handsIn[M adk.MessageType](t *testing.T, s side[M]) string {
+	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M](), ToolInfos: []*schema.ToolInfo{{Name: "own"}, {Name: "tool_search"}, {Name: "a1"}}}
+	_, next, err := s.mustBuild(t, simples("a1")...).BeforeModelRewriteState(context.Background(), state, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"own", "tool_search"}, adktest.Names(next.ToolInfos))
+	require.Len(t, next.Messages, 2)
+	if len(state.Messages) == 1 && len(state.ToolInfos) == 3 {
+		return "the state handed in is as it was"
+	}
+	return "the state handed in is changed"
 }
 
 // rewriting is a handler that changes the state before each model call.
@@ -233,4 +246,5 @@ func TestTS14_TheCallersSliceIsItsOwn(t *testing.T)                    { playAll
 func TestTS15_AnEditOfAnInfoStaysInItsRun(t *testing.T)                { playAll(t, "TS-15") }
 func TestTS16_CheckpointsAreSmallAndCanBeSaved(t *testing.T)           { playAll(t, "TS-16") }
 func TestTS31_WhatIsKeptInARun(t *testing.T)                           { playAll(t, "TS-31") }
+func TestTS32_TheStateIsNotChangedInPlace(t *testing.T)                { playAll(t, "TS-32") }
 func TestM02_AResumeWithOtherToolsShowsAndAnnouncesThose(t *testing.T) { playAll(t, "M-02") }
