@@ -106,6 +106,7 @@ func (r *Report) average() {
 
 // grade measures one query.
 func grade(c Case, results []toolsearch.Result) CaseResult {
+	results = results[:min(Depth, len(results))]
 	out := CaseResult{Case: c, Results: results, Measures: Measures{Queries: 1}}
 	m := &out.Measures
 	if len(c.Relevant) == 0 {
@@ -117,16 +118,13 @@ func grade(c Case, results []toolsearch.Result) CaseResult {
 	}
 	total, ideal := float64(len(c.Relevant)), 0.0
 	for i := range min(len(c.Relevant), Depth) {
-		ideal += 1 / math.Log2(float64(i+2))
+		ideal += gain(i)
 	}
-	for _, name := range c.Relevant {
-		place := slices.IndexFunc(results, func(r toolsearch.Result) bool {
-			return r.Name == name || slices.Contains(c.Equivalent[name], r.Name)
-		})
+	for i, place := range places(c, results) {
 		if place < 0 || place >= 5 {
-			out.Missing = append(out.Missing, name)
+			out.Missing = append(out.Missing, c.Relevant[i])
 		}
-		if place < 0 || place >= Depth {
+		if place < 0 {
 			continue
 		}
 		m.Recall10 += 1 / total
@@ -136,10 +134,36 @@ func grade(c Case, results []toolsearch.Result) CaseResult {
 		if place < 1 {
 			m.Recall1 += 1 / total
 		}
-		m.NDCG10 += 1 / math.Log2(float64(place+2)) / ideal
-		m.MRR = max(m.MRR, 1/float64(place+1))
+		m.NDCG10 += gain(place) / ideal
 		if out.Rank == 0 || place < out.Rank-1 {
 			out.Rank = place + 1
+		}
+	}
+	if out.Rank > 0 {
+		m.MRR = 1 / float64(out.Rank)
+	}
+	return out
+}
+
+// gain is what a relevant result is worth at a place, counted from 0.
+func gain(place int) float64 { return 1 / math.Log2(float64(place+2)) }
+
+// places are where the relevant tools, or equivalents of them, were found, from 0; -1:
+// nowhere. A result counts for one relevant tool only, first of all for itself.
+func places(c Case, results []toolsearch.Result) []int {
+	out := make([]int, len(c.Relevant))
+	for i := range out {
+		out[i] = -1
+	}
+	for place, r := range results {
+		i := slices.Index(c.Relevant, r.Name)
+		if i < 0 {
+			i = slices.IndexFunc(c.Relevant, func(name string) bool {
+				return out[slices.Index(c.Relevant, name)] < 0 && slices.Contains(c.Equivalent[name], r.Name)
+			})
+		}
+		if i >= 0 && out[i] < 0 {
+			out[i] = place
 		}
 	}
 	return out

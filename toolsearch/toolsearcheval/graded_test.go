@@ -131,3 +131,20 @@ func TestEachGradedQueryIsInItsHalf(t *testing.T) {
 	require.Equal(t, own.dev, dev, "queries that belong into testdata/heldout.jsonl")
 	require.Equal(t, own.heldout, heldout, "queries that belong into testdata/dev.jsonl")
 }
+
+// The golden files say where each index stands; these are the lines that none may fall
+// below, whatever is written into a golden file.
+func TestBM25ReachesItsGoals(t *testing.T) {
+	own := ownSet(t)
+	of := func(kinds ...string) []toolsearcheval.Case {
+		return slices.DeleteFunc(own.cases(), func(c toolsearcheval.Case) bool { return !slices.Contains(kinds, c.Kind) })
+	}
+	require := func(cases []toolsearcheval.Case, goal toolsearcheval.Goal) {
+		t.Helper()
+		toolsearcheval.Require(t, toolsearch.BM25Index, own.tools, cases, goal)
+	}
+	require(own.cases(), toolsearcheval.Goal{Recall1: .68, Recall5: .85, Recall10: .88, NDCG10: .78, MRR: .76})
+	require(of("exact", "partial", "inflected", "server", "ambiguous"), toolsearcheval.Goal{Recall5: .97})
+	require(of("chinese"), toolsearcheval.Goal{Recall5: .93})
+	require(of("chinese-over-english", "chinese-request"), toolsearcheval.Goal{Recall5: .60})
+}

@@ -1,0 +1,151 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearcheval_test
+
+// This file tests what is read from files and kept in them.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+func TestLoadNamesTheBrokenLine(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "cases.jsonl")
+	require.NoError(t, os.WriteFile(good, []byte(`{"name":"a","description":"d","params":{"x":"the x"}}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(bad, []byte("{\"query\":\"q\"}\n\n{oops\n"), 0o600))
+	_, _, err := toolsearcheval.Load(good, bad)
+	require.ErrorContains(t, err, "cases.jsonl:3")
+	tools, err := toolsearcheval.LoadTools(good)
+	require.NoError(t, err)
+	require.Equal(t, "a", tools[0].Name)
+
+	_, _, err = toolsearcheval.Load(bad, good)
+	require.ErrorContains(t, err, "cases.jsonl:3")
+	_, err = toolsearcheval.LoadCases(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Panics(t, func() { toolsearcheval.Must(toolsearcheval.Load(bad, good)) })
+}
+
+func TestToolsOfAnMCPServerKeepTheirSchemas(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tools.jsonl")
+	line := `{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"unit":{"type":"string","enum":["furlong","rod"]}},"required":["unit"]}}`
+	require.NoError(t, os.WriteFile(file, []byte(line+"\n"+`{"name":"b","description":"d","inputSchema":null}`), 0o600))
+	tools, err := toolsearcheval.LoadTools(file)
+	require.NoError(t, err)
+	s, err := tools[0].ToJSONSchema()
+	require.NoError(t, err)
+	text, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"object","properties":{"unit":{"type":"string","enum":["furlong","rod"]}},"required":["unit"]}`, string(text))
+	require.Nil(t, tools[1].ParamsOneOf)
+
+	require.NoError(t, os.WriteFile(file, []byte(`{"name":"bad_one","inputSchema":{"type":7}}`), 0o600))
+	_, err = toolsearcheval.LoadTools(file)
+	require.ErrorContains(t, err, "tools.jsonl:1")
+	require.ErrorContains(t, err, "bad_one")
+}
+
+// describing is a tool that has nothing but a description.
+type describing struct {
+	info *schema.ToolInfo
+	err  error
+}
+
+func (d describing) Info(context.Context) (*schema.ToolInfo, error) { return d.info, d.err }
+
+func TestInfosNamesEveryToolThatDoesNotDescribeItself(t *testing.T) {
+	infos, err := toolsearcheval.Infos(context.Background(), []tool.BaseTool{
+		describing{info: &schema.ToolInfo{Name: "fine"}}, nil, describing{}, describing{err: errors.New("out of order")},
+	})
+	require.Len(t, infos, 1)
+	require.ErrorContains(t, err, "tools[1]")
+	require.ErrorContains(t, err, "tools[2]")
+	require.ErrorContains(t, err, "tools[3]: out of order")
+}
+
+func TestCasesThatCannotBeGradedAreErrors(t *testing.T) {
+	_, err := toolsearcheval.Evaluate(context.Background(), toolsearch.KeywordIndex, append(catalogue("a", "b"), nil), []toolsearcheval.Case{
+		{ID: "c9", Query: "q", Relevant: []string{"gone"}},
+		{ID: "c9", Query: "q", Relevant: []string{"a", "a"}},
+		{ID: "c10", Query: "q", Relevant: []string{"a"}, Equivalent: map[string][]string{"a": {"lost"}, "b": {"a"}}},
+	})
+	for _, problem := range []string{
+		`tools[2] is nil`,
+		`case "c9" ("q") names the tool "gone"`,
+		`two cases have the ID "c9"`,
+		`names the tool "a" twice`,
+		`names the tool "lost"`,
+		`has equivalents of "b"`,
+	} {
+		require.ErrorContains(t, err, problem)
+	}
+}
+
+func TestRanksHaveALineForEachCase(t *testing.T) {
+	f := fixed{"a": {"b", "a"}, "loud": {"b"}}
+	r, err := toolsearcheval.Evaluate(context.Background(), f.index, catalogue("a", "b"), []toolsearcheval.Case{
+		{ID: "second", Query: "a", Relevant: []string{"a"}},
+		{ID: "lost", Query: "in two\n lines", Relevant: []string{"a"}},
+		{ID: "quiet", Query: "silent"},
+		{ID: "noise", Query: "loud"},
+	})
+	require.NoError(t, err)
+	var fields []string
+	for _, line := range strings.Split(strings.TrimSpace(r.Ranks()), "\n") {
+		fields = append(fields, strings.Join(strings.Fields(line), " "))
+	}
+	require.Equal(t, []string{"2 second a", "- lost in two lines", "none quiet silent", "some noise loud"}, fields)
+}
+
+// listener is a testing.TB that keeps what a helper reports.
+type listener struct {
+	testing.TB
+	said []string
+}
+
+func (l *listener) Helper() {}
+func (l *listener) Errorf(format string, args ...any) {
+	l.said = append(l.said, fmt.Sprintf(format, args...))
+}
+
+func TestGoldenShowsWhatHasChangedAndWritesWhenAsked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "deep", "golden.txt")
+	l := &listener{TB: t}
+	t.Setenv(toolsearcheval.UpdateVariable, "")
+	toolsearcheval.Golden(l, file, "one\ntwo\n")
+	require.Len(t, l.said, 1, "the file is not there")
+	require.Contains(t, l.said[0], toolsearcheval.UpdateVariable)
+
+	t.Setenv(toolsearcheval.UpdateVariable, "1")
+	toolsearcheval.Golden(l, file, "one\ntwo\n")
+	t.Setenv(toolsearcheval.UpdateVariable, "")
+	toolsearcheval.Golden(l, file, "one\ntwo\n")
+	require.Len(t, l.said, 1)
+
+	toolsearcheval.Golden(l, file, "one\nthree\n")
+	require.Contains(t, l.said[1], "-two\n+three")
+	require.NotContains(t, l.said[1], "one")
+	toolsearcheval.Golden(l, file, "two\none\n")
+	require.Contains(t, l.said[2], "another order")
+	toolsearcheval.Golden(l, file, strings.Repeat("many\n", 1000))
+	require.Less(t, strings.Count(l.said[3], "\n"), 100)
+
+	require.NoError(t, os.WriteFile(file, []byte("one\r\ntwo\r\n"), 0o600))
+	toolsearcheval.Golden(l, file, "one\ntwo\n")
+	require.Len(t, l.said, 4, "line ends are those of the checkout")
+}
