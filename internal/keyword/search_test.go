@@ -34,10 +34,10 @@ func search(t testing.TB, x *Index, query string, limit int) []Hit {
 
 func TestSearchGivesTheScoresOfTheDefinition(t *testing.T) {
 	rng := newRand(t)
-	for range 300 {
-		docs := randomDocs(rng, rng.IntN(40))
+	for range 150 {
+		docs := randomDocs(rng, rng.IntN(30))
 		x := New(docs)
-		for range 40 {
+		for range 20 {
 			query := randomQuery(rng, docs)
 			limit := rng.IntN(8)
 			want := referenceSearch(docs, Parse(query), limit)
