@@ -287,7 +287,8 @@ func BenchmarkHook(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
 						var err error
-						if _, state, err = h.BeforeModelRewriteState(ctx, state, mc); err != nil {
+						next := *state // Eino makes a state for each model call
+						if _, state, err = h.BeforeModelRewriteState(ctx, &next, mc); err != nil {
 							b.Fatal(err)
 						}
 					}

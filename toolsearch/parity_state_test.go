@@ -165,6 +165,7 @@ func checkpointScenarios() []scenario {
 		{"TS-16", "a loaded tool with nested annotations", nestedExtra[*schema.Message], nestedExtra[*schema.AgenticMessage], "cannot be saved", "saved, and the run goes on"},
 		{"M-02", "a resume with other tools", resumesWithOthers[*schema.Message], resumesWithOthers[*schema.AgenticMessage],
 			"1 reminder: a1,gone shows tool_search,a1,gone", "1 reminder: a1,new shows tool_search,a1"},
+		{"M-02", "a resume with another description", resumesWithWords[*schema.Message], resumesWithWords[*schema.AgenticMessage], "old words", "new words"},
 	}
 }
 
@@ -239,6 +240,17 @@ func resumesWithOthers[M adk.MessageType](t *testing.T, s side[M]) string {
 	require.NoError(t, after.Err)
 	require.Equal(t, `resumed with {"value":"x"}`, after.result("2"))
 	return fmt.Sprintf("%s shows %s", announced(after.wires[0]), strings.Join(after.wires[0].ToolNames, ","))
+}
+
+func resumesWithWords[M adk.MessageType](t *testing.T, s side[M]) string {
+	agent := func(words string) adktest.Agent[M] {
+		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a1", Desc: words}, waits)))}
+	}
+	tr, _, resume := s.interrupts(t, agent("old words"), adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1")))
+	require.NoError(t, tr.Err)
+	after := resume(agent("new words"))
+	require.NoError(t, after.Err)
+	return after.wires[0].Tools[1].Desc
 }
 
 func TestTS13_NothingThatIsNilPanics(t *testing.T)                     { playAll(t, "TS-13") }
