@@ -1,0 +1,95 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// What may be allocated, so that a search and a model call stay cheap.
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+const (
+	searchBudget = 20 // allocations of a call of tool_search, at any number of tools
+	hookBudget   = 2  // allocations of the middleware in a model call that brings nothing new
+	joinBudget   = 30 // allocations at the start of a run, at any number of tools
+)
+
+func TestSearchesStayWithinTheirBudget(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes pools forget")
+	}
+	for _, n := range []int{100, 10_000} {
+		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
+		require.NoError(t, err)
+		ctx, search := benchSearchTool(t, h)
+		for _, s := range searches {
+			allocations := testing.AllocsPerRun(100, func() {
+				if _, err := search.InvokableRun(ctx, s.args); err != nil {
+					t.Error(err)
+				}
+			})
+			require.LessOrEqual(t, allocations, float64(searchBudget), "%s of %d", s.name, n)
+		}
+	}
+}
+
+func TestModelCallsStayWithinTheirBudget(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	names, _ := benchNames(1000)
+	for _, n := range []int{10, 1000} {
+		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(1000)})
+		require.NoError(t, err)
+		inRun(t, h, benchConversation(n, names), func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+			allocations := testing.AllocsPerRun(100, func() {
+				_, next, err := h.BeforeModelRewriteState(ctx, state, mc)
+				if err != nil {
+					t.Error(err)
+				}
+				state = next
+			})
+			require.LessOrEqual(t, allocations, float64(hookBudget), "%d messages", n)
+		})
+	}
+}
+
+func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
+	for _, n := range []int{100, 10_000} {
+		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
+		require.NoError(t, err)
+		own := simples("own")
+		allocations := testing.AllocsPerRun(20, func() {
+			if _, _, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: own}); err != nil {
+				t.Error(err)
+			}
+		})
+		require.LessOrEqual(t, allocations, float64(joinBudget), "%d tools", n)
+	}
+}
+
+// Eino asks all tools of an agent for their info before every round of calls: that costs
+// nothing, however much a tool does for its own.
+func TestInfoOfHiddenToolsIsFree(t *testing.T) {
+	for _, kind := range toolKinds {
+		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: kind.make(10)})
+		require.NoError(t, err)
+		ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+		require.NoError(t, err)
+		for _, x := range rc.Tools[1:] {
+			require.Zero(t, testing.AllocsPerRun(10, func() {
+				if _, err := x.Info(ctx); err != nil {
+					t.Error(err)
+				}
+				_ = x.(interface{ GetType() string }).GetType()
+			}), kind.kind)
+		}
+	}
+}
