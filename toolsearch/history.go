@@ -129,6 +129,14 @@ func (h *historyEditor) words(tools []*schema.ToolInfo) string {
 	return encode(matchesAnswer{Matches: names})
 }
 
+// jsonOf is a value as JSON, or the text that is there in its place while a run may stop.
+func jsonOf(v any) (string, error) {
+	if text, packed := v.(string); packed {
+		return text, nil
+	}
+	return sonic.ConfigStd.MarshalToString(v)
+}
+
 // referredInEvents returns the tools that the events of claude's hosted search refer to.
 func referredInEvents(events any) []string {
 	var list []struct {
@@ -137,7 +145,7 @@ func referredInEvents(events any) []string {
 		}
 	}
 	names := []string{}
-	if text, err := sonic.ConfigStd.Marshal(events); err != nil || sonic.ConfigStd.Unmarshal(text, &list) != nil {
+	if text, err := jsonOf(events); err != nil || sonic.ConfigStd.UnmarshalFromString(text, &list) != nil {
 		return names
 	}
 	for _, ev := range list {
@@ -151,12 +159,12 @@ func referredInEvents(events any) []string {
 // hostedSearch reports whether a value of an adapter's own type is the call or the result
 // of a search that the provider ran, and which tools it refers to.
 func hostedSearch(v any) (names []string, ok bool) {
-	text, err := sonic.ConfigStd.Marshal(v)
+	text, err := jsonOf(v)
 	if err != nil {
 		return nil, false
 	}
 	var fields map[string]json.RawMessage
-	if sonic.ConfigStd.Unmarshal(text, &fields) != nil {
+	if sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
 		return nil, false
 	}
 	for key, value := range fields {

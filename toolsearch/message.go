@@ -55,6 +55,10 @@ type codec[M adk.MessageType] interface {
 	// rewrite returns a copy in which what belongs to a provider's own search is as the
 	// editor wants it; the same message if nothing changes.
 	rewrite(M, editor) M
+	// pack returns a copy in which what a provider's own search left can be stored in a
+	// checkpoint, and unpack one that adapters read; the same message if nothing changes.
+	pack(M) M
+	unpack(M) M
 }
 
 // editor says what becomes of the parts of a message that belong to a provider's own

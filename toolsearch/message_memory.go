@@ -112,9 +112,14 @@ func rewriteAll[M adk.MessageType](c codec[M], msgs []M, edit func(pairs) editor
 		p.add(c.view(msg))
 	}
 	e := edit(p)
+	return each(msgs, func(msg M) M { return c.rewrite(msg, e) })
+}
+
+// each applies a function to all messages. It returns the same slice if none changes.
+func each[M adk.MessageType](msgs []M, f func(M) M) []M {
 	next := msgs
 	for i, msg := range msgs {
-		other := c.rewrite(msg, e)
+		other := f(msg)
 		if other == msg {
 			continue
 		}

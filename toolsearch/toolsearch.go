@@ -67,6 +67,9 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	r.verdicts.forget()
 	mem := r.memory.(*memory[M])
 	next := *state
+	if r.group.contract.hosted {
+		next.Messages = each(next.Messages, m.codec.unpack)
+	}
 	mem.read(next.Messages, r)
 	show := r.decide(ctx, &mem.evidence)
 	next.Messages = mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
@@ -81,9 +84,10 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	return ctx, &next, nil
 }
 
-// AfterModelRewriteState notes which tools other handlers showed, and takes the deferred
-// ones out of the state again, so that they do not become part of every checkpoint. They
-// are put back before each model call.
+// AfterModelRewriteState notes which tools other handlers showed. It takes the deferred
+// ones out of the state again, so that they do not become part of every checkpoint, and
+// makes what a provider's search left fit to be part of one. Before each model call both
+// are as they were.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	r := m.run(ctx)
 	if state == nil || r == nil {
@@ -95,6 +99,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	}
 	next := *state
 	next.DeferredToolInfos = without(next.DeferredToolInfos, r.group.cat)
+	next.Messages = each(next.Messages, m.codec.pack)
 	return ctx, &next, nil
 }
 

@@ -9,12 +9,13 @@
 //     Transport fills it in.
 //   - In a stream it takes the words of a search for those of a call without a name:
 //     Transport hands the adapter each such block whole.
-//   - Its record of a search in Message.Extra is of a type that Eino cannot join from a
-//     stream's chunks, nor put into a checkpoint: importing this package registers it.
+//   - Its record of a search in Message.Extra is of a type that Eino can neither join from
+//     the chunks of a stream nor put into a checkpoint: importing this package registers it.
 package claudehosted
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,11 +25,10 @@ import (
 
 	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino/compose"
-	"github.com/cloudwego/eino/schema"
 )
 
 func init() {
-	schema.RegisterName[[]claude.ToolSearchEvent]("leanctx_claude_tool_search_events")
+	gob.RegisterName("leanctx_claude_tool_search_events", []claude.ToolSearchEvent{})
 	compose.RegisterStreamChunkConcatFunc(func(chunks [][]claude.ToolSearchEvent) ([]claude.ToolSearchEvent, error) {
 		return slices.Concat(chunks...), nil
 	})
