@@ -5,6 +5,8 @@ package reduction
 
 // This file groups a history into rounds and pairs calls with their results.
 
+import "slices"
+
 // pair is a call and its result.
 type pair struct {
 	call   call
@@ -21,17 +23,17 @@ type round struct {
 	pairs     []pair
 }
 
-// messages lists the messages with the round's results, in order, each once.
+// messages lists the messages with the round's results, in the order of the
+// history, each once.
 func (r round) messages() []int {
 	var out []int
-	seen := make(map[int]bool, len(r.pairs))
 	for _, p := range r.pairs {
-		if p.found && !seen[p.at] {
-			seen[p.at] = true
+		if p.found {
 			out = append(out, p.at)
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // roundsOf finds the rounds of a history. A result belongs to the newest call of

@@ -39,12 +39,20 @@ func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Back
 // openS3 opens a place of its own on the server, and empties it in the end.
 func openS3(t testing.TB, url string) *blobbackend.Backend {
 	t.Helper()
-	b := open(t, url, &blobbackend.Options{Prefix: "test/" + rand.Text()})
+	return open(t, url, placeOn(t, url))
+}
+
+// placeOn is a place of its own on a server, which is emptied in the end.
+func placeOn(t testing.TB, url string) *blobbackend.Options {
+	t.Helper()
+	opts := &blobbackend.Options{Prefix: "test/" + rand.Text()}
 	t.Cleanup(func() {
-		_, err := b.DeleteOlderThan(context.Background(), "", time.Now().AddDate(1, 0, 0))
+		b, err := blobbackend.Open(context.Background(), url, opts)
 		require.NoError(t, err)
+		_, err = b.DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
+		require.NoError(t, errors.Join(err, b.Close()))
 	})
-	return b
+	return opts
 }
 
 // fileURL is a directory as a URL.

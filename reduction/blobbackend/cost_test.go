@@ -7,123 +7,254 @@ package blobbackend_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
 )
 
-// over is a result that is cut, under one that is not.
+// over is a result that is cut, under one that is not, but cleared once there are two.
 const (
 	over  = 60 << 10
 	under = 40 << 10
 )
 
-// reducing is the middleware over a store. A result of 40 KiB is within its limit, and two
-// of them are enough for old ones to be cleared.
-func reducing(t testing.TB, store reduction.Backend, onEvent func(context.Context, reduction.Event)) adk.ChatModelAgentMiddleware {
-	t.Helper()
-	m, err := reduction.New(context.Background(), &reduction.Config{
-		Backend: store, ProvideReadTool: true, MaxTokensForClear: 18_000, OnEvent: onEvent,
-	})
-	require.NoError(t, err)
-	return m
-}
-
 func info(name string) *schema.ToolInfo { return &schema.ToolInfo{Name: name, Desc: "for tests"} }
 
-// returning is a tool that returns a content.
-func returning(form adktest.Form, content string) tool.BaseTool {
-	return adktest.Tool(form, info("report"), func(context.Context, string) (string, error) { return content, nil })
+// meter runs agents over a store behind a proxy.
+type meter struct {
+	t     *testing.T
+	proxy *proxy
+	url   string
+	found map[string]string // requests, by what caused them
 }
 
-// rounds runs an agent that calls its tool once in each of several rounds.
-func rounds(t testing.TB, store reduction.Backend, report tool.BaseTool, ids ...string) adktest.Outcome[*schema.Message] {
-	t.Helper()
+// rounds runs an agent that calls its tool once in each of several rounds, and counts the
+// results that were cleared.
+func (m *meter) rounds(store reduction.Backend, form adktest.Form, content string, ids ...string) (cleared int) {
+	m.t.Helper()
+	var count atomic.Int64
+	reduce, err := reduction.New(context.Background(), &reduction.Config{
+		Backend: store, ProvideReadTool: true, MaxTokensForClear: 18_000,
+		OnEvent: func(_ context.Context, e reduction.Event) {
+			if e.Kind == reduction.EventCleared {
+				count.Add(1)
+			}
+		},
+	})
+	require.NoError(m.t, err)
 	var turns []adktest.Turn
 	for _, id := range ids {
 		turns = append(turns, adktest.Do(adktest.ToolCall{ID: id, Name: "report", Args: "{}"}))
 	}
 	agent := adktest.Agent[*schema.Message]{
-		Model: adktest.Script[*schema.Message](turns...), Tools: []tool.BaseTool{report},
-		Handlers: adktest.Handlers(reducing(t, store, nil)),
+		Model:    adktest.Script[*schema.Message](turns...),
+		Tools:    []tool.BaseTool{adktest.Tool(form, info("report"), func(context.Context, string) (string, error) { return content, nil })},
+		Handlers: adktest.Handlers(reduce),
 	}
-	out := agent.Run(context.Background(), []*schema.Message{schema.UserMessage("go")})
-	require.NoError(t, out.Err)
-	return out
+	require.NoError(m.t, agent.Run(context.Background(), []*schema.Message{schema.UserMessage("go")}).Err)
+	return int(count.Load())
 }
 
 // read makes one call of the read tool.
-func read(t testing.TB, store reduction.Backend, arguments string) string {
-	t.Helper()
+func (m *meter) read(store reduction.Backend, arguments string) {
+	m.t.Helper()
 	reader, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: store})
-	require.NoError(t, err)
-	answer, err := reader.InvokableRun(context.Background(), arguments)
-	require.NoError(t, err)
-	return answer
+	require.NoError(m.t, err)
+	_, err = reader.InvokableRun(context.Background(), arguments)
+	require.NoError(m.t, err)
 }
 
-// TestRequestsAreAsDocumented holds the table of docs/scaling.md to what goes over the wire.
+func (m *meter) measure(what string, do func()) {
+	m.t.Helper()
+	m.proxy.counted()
+	do()
+	m.found[what] = m.proxy.counted()
+}
+
+// TestRequestsAreAsDocumented holds the table in docs/scaling.md to what goes over the wire.
 func TestRequestsAreAsDocumented(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
-	b, content := openS3(t, url), filled(over)
-	measured := map[string]string{}
-	measure := func(what string, do func()) {
-		p.counted()
-		do()
-		measured[what] = p.counted()
+	m := &meter{t: t, proxy: p, url: url, found: map[string]string{}}
+	place, long := placeOn(t, url), filled(over)
+	store, replica := open(t, url, place), open(t, url, place)
+
+	m.measure("A result within the limit", func() { m.rounds(store, adktest.Invokable, filled(under), "within") })
+	m.measure("A result that is cut", func() { m.rounds(store, adktest.Invokable, long, "a") })
+	m.measure("A streamed result that is cut, less than 5 MiB", func() { m.rounds(store, adktest.Streamable, long, "b") })
+	m.measure("A streamed result that is cut, 12 MiB", func() { m.rounds(store, adktest.Streamable, filled(large), "c") })
+	m.measure("A result that is cleared", func() {
+		require.Equal(t, 1, m.rounds(store, adktest.Invokable, filled(under), "d", "e"))
+	})
+	m.measure("A result that another replica has stored already", func() { m.rounds(replica, adktest.Invokable, long, "a") })
+	m.measure("A result whose name holds something else", func() { m.rounds(replica, adktest.Invokable, long+"!", "b") })
+	m.measure("A page by bytes or lines, or a search", func() {
+		m.read(store, `{"file_path":"/tmp/trunc/a","byte_offset":30000}`)
+	})
+	for _, same := range []string{`"offset":100`, `"pattern":"1.00"`, `"query":"1.00"`} {
+		m.measure("same", func() { m.read(store, `{"file_path":"/tmp/trunc/a",`+same+`}`) })
+		require.Equal(t, m.found["A page by bytes or lines, or a search"], m.found["same"], same)
 	}
-	measure("A result within the limit", func() { rounds(t, b, returning(adktest.Invokable, filled(under)), "w") })
-	measure("A result that is cut", func() { rounds(t, b, returning(adktest.Invokable, content), "a") })
-	measure("A streamed result that is cut, up to 5 MiB", func() { rounds(t, b, returning(adktest.Streamable, content), "b") })
-	measure("A streamed result that is cut, 12 MiB", func() { rounds(t, b, returning(adktest.Streamable, filled(large)), "c") })
-	measure("A result that is cleared", func() { rounds(t, b, returning(adktest.Invokable, filled(under)), "d", "e") })
-	measure("A result that was cut and is cleared", func() { rounds(t, b, returning(adktest.Invokable, content), "f", "g", "h", "i") })
-	measured["A result that was cut and is cleared"] = strings.TrimSpace(strings.Replace(measured["A result that was cut and is cleared"], repeated("HEAD HEAD", 4)+" "+repeated("PUT", 4), "", 1))
-	replica := open(t, url, nil)
-	fresh := newReplica(t, b, url)
-	measure("A result that another replica has stored already", func() { rounds(t, fresh, returning(adktest.Invokable, content), "a") })
-	measure("A result whose name holds something else", func() { rounds(t, fresh, returning(adktest.Invokable, content+"!"), "b") })
-	_ = replica
-	for what, arguments := range map[string]string{
-		"A page read by bytes":               `{"file_path":"/tmp/trunc/a","byte_offset":30000}`,
-		"A page read by lines":               `{"file_path":"/tmp/trunc/a","offset":100}`,
-		"The last lines":                     `{"file_path":"/tmp/trunc/a","tail":20}`,
-		"A search by pattern or query":       `{"file_path":"/tmp/trunc/a","pattern":"1.00"}`,
-		"A path that holds nothing any more": `{"file_path":"/tmp/trunc/none"}`,
-	} {
-		measure(what, func() { read(t, b, arguments) })
+	delete(m.found, "same")
+	m.measure("The last lines", func() { m.read(store, `{"file_path":"/tmp/trunc/a","tail":20}`) })
+	m.measure("A path that holds nothing any more", func() { m.read(store, `{"file_path":"/tmp/trunc/none"}`) })
+	m.measure("Deleting all 6 results so far", func() {
+		deleted, err := store.DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, 6, deleted)
+	})
+
+	documented := m.documented(filepath.Join("..", "..", "docs", "scaling.md"))
+	require.Equal(t, m.found, documented, "docs/scaling.md says otherwise")
+}
+
+// documented is the table in a document.
+func (m *meter) documented(name string) map[string]string {
+	m.t.Helper()
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		m.t.Skip("the documents are not here")
 	}
-	for what, got := range measured {
-		t.Logf("%s: %s", what, got)
+	require.NoError(m.t, err)
+	_, table, _ := strings.Cut(string(content), "| requests |\n")
+	rows := map[string]string{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 4 {
+			break
+		}
+		if what := strings.TrimSpace(cells[1]); strings.Trim(what, "-") != "" {
+			rows[what] = strings.TrimSpace(cells[2])
+		}
+	}
+	return rows
+}
+
+// TestWhatWasCutIsClearedForNothing: it keeps the path that it has.
+func TestWhatWasCutIsClearedForNothing(t *testing.T) {
+	p, url := newProxy(t, s3URL(t))
+	m := &meter{t: t, proxy: p, url: url}
+	store := openS3(t, url)
+	require.Equal(t, 3, m.rounds(store, adktest.Invokable, filled(over), "a", "b", "c", "d"))
+	require.Equal(t, "HEAD, PUT, 2 HEAD, PUT, 2 HEAD, PUT, 2 HEAD, PUT, HEAD", p.counted())
+}
+
+// endless is a content of a size that nobody holds. It looks at the heap as it is read.
+type endless struct {
+	left int64
+	peak uint64
+	read int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, filler[:min(int64(len(filler)), e.left)])
+	e.left -= int64(n)
+	if e.read += int64(n); e.read>>20 != (e.read-int64(n))>>20 { // once in a MiB
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		e.peak = max(e.peak, now.HeapAlloc)
+	}
+	return n, nil
+}
+
+var filler = []byte(strings.Repeat("0123456789abcde\n", 4096))
+
+// streamed is the size of a large stream, in bytes, and mostHeld the most of it that may be
+// in memory.
+const (
+	streamed = 100 << 20
+	mostHeld = 24 << 20
+)
+
+// createStreamed stores a large stream and returns the growth of the heap.
+func createStreamed(t testing.TB, b reduction.Creator, name string) (held int64) {
+	t.Helper()
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	content := &endless{left: streamed}
+	require.NoError(t, b.Create(context.Background(), name, content))
+	return int64(content.peak) - int64(before.HeapAlloc)
+}
+
+func TestAStreamIsNotHeld(t *testing.T) {
+	for name, open := range streams(t) {
+		t.Run(name, func(t *testing.T) {
+			b := open(t)
+			require.Less(t, createStreamed(t, b, "large"), int64(mostHeld))
+			last, size, err := b.ReadRange(context.Background(), "large", streamed-16, -1)
+			require.NoError(t, err)
+			defer last.Close()
+			require.EqualValues(t, streamed, size)
+			got, err := io.ReadAll(last)
+			require.NoError(t, err)
+			require.Equal(t, "0123456789abcde\n", string(got))
+		})
 	}
 }
 
-func repeated(s string, n int) string { return strings.TrimSpace(strings.Repeat(s+" ", n)) }
-
-// newReplica opens the place of another Backend as another process would.
-func newReplica(t testing.TB, b *blobbackend.Backend, url string) *blobbackend.Backend {
-	return b
+// readable is what the benchmarks need of a store.
+type readable interface {
+	reduction.Creator
+	reduction.RangeReader
 }
 
-var _ = fmt.Sprint
-var _ = io.EOF
-var _ = os.Args
-var _ = filepath.Join
-var _ = regexp.MustCompile
-var _ runtime.MemStats
-var _ time.Time
+func streams(t testing.TB) map[string]func(t testing.TB) readable {
+	return map[string]func(t testing.TB) readable{
+		"directory": func(t testing.TB) readable { return open(t, fileURL(t.TempDir()), nil) },
+		"S3":        func(t testing.TB) readable { return openS3(t, s3URL(t)) },
+	}
+}
+
+// BenchmarkCreate is the time of storing a result, and the heap that a large one takes.
+func BenchmarkCreate(b *testing.B) {
+	for name, open := range streams(b) {
+		b.Run(name+"/60KiB", func(b *testing.B) {
+			store, content := open(b), filled(over)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				require.NoError(b, store.Create(b.Context(), fmt.Sprint(i), strings.NewReader(content)))
+			}
+		})
+		b.Run(name+"/100MiB", func(b *testing.B) {
+			store, held := open(b), int64(0)
+			for i := 0; b.Loop(); i++ {
+				held = max(held, createStreamed(b, store, fmt.Sprint(i)))
+			}
+			b.ReportMetric(float64(held)/1e6, "peak-MB")
+		})
+	}
+}
+
+// BenchmarkPage is the time of reading one page of a large result.
+func BenchmarkPage(b *testing.B) {
+	for name, open := range streams(b) {
+		b.Run(name, func(b *testing.B) {
+			store := open(b)
+			require.NoError(b, store.Create(b.Context(), "large", &endless{left: large}))
+			for b.Loop() {
+				r, _, err := store.ReadRange(b.Context(), "large", large/2, 24_000)
+				require.NoError(b, err)
+				_, err = io.Copy(io.Discard, r)
+				require.NoError(b, errors.Join(err, r.Close()))
+			}
+		})
+	}
+}

@@ -6,14 +6,13 @@ package blobbackend_test
 // This file puts a proxy before the server: it counts requests and breaks some.
 
 import (
+	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +26,8 @@ type proxy struct {
 	// the first request; pass is the way to the server.
 	Instead func(kind string, w http.ResponseWriter, r *http.Request, pass http.Handler) bool
 
-	mu    sync.Mutex
-	count map[string]int
+	mu   sync.Mutex
+	seen []string
 }
 
 // newProxy starts a proxy and returns the URL of the bucket through it.
@@ -46,11 +45,11 @@ func newProxy(t testing.TB, bucket string) (*proxy, string) {
 		r.SetURL(server)
 		r.Out.Host = r.In.Host // it is part of what is signed
 	}, ErrorLog: log.New(io.Discard, "", 0)}
-	p := &proxy{count: make(map[string]int)}
+	p := &proxy{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind := kindOf(r)
 		p.mu.Lock()
-		p.count[kind]++
+		p.seen = append(p.seen, kind)
 		p.mu.Unlock()
 		if p.Instead == nil || !p.Instead(kind, w, r, pass) {
 			pass.ServeHTTP(w, r)
@@ -82,16 +81,27 @@ func kindOf(r *http.Request) string {
 	return r.Method
 }
 
-// counted returns the requests since the last call, as "HEAD PUT PUT".
+// counted returns the requests since the last call in their order, as "HEAD, 3 PUT part".
 func (p *proxy) counted() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []string
-	for _, kind := range slices.Sorted(maps.Keys(p.count)) {
-		out = append(out, strings.Repeat(kind+" ", p.count[kind]))
+	for i := 0; i < len(p.seen); {
+		n := 1
+		for i+n < len(p.seen) && p.seen[i+n] == p.seen[i] {
+			n++
+		}
+		kind := p.seen[i]
+		if n > 1 {
+			kind = fmt.Sprint(n, " ", kind)
+		}
+		out, i = append(out, kind), i+n
 	}
-	clear(p.count)
-	return strings.TrimSpace(strings.Join(out, ""))
+	p.seen = nil
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
 }
 
 // lose returns an Instead that loses the answer to the first request of a kind: the server

@@ -47,7 +47,7 @@ func TestLargeContentsAreUploadedInParts(t *testing.T) {
 	b := openS3(t, url)
 	want := filled(large)
 	require.NoError(t, b.Create(ctx, "large", strings.NewReader(want)))
-	require.Equal(t, "HEAD POST begin POST end PUT part PUT part PUT part", p.counted())
+	require.Equal(t, "HEAD, POST begin, 3 PUT part, POST end", p.counted())
 	require.Equal(t, want, text(t, b, "large"))
 	require.ErrorIs(t, b.Create(ctx, "large", strings.NewReader("other")), fs.ErrExist)
 }
@@ -62,7 +62,7 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 			b := openS3(t, url)
 			want := filled(size)
 			require.NoError(t, b.Create(context.Background(), "name", strings.NewReader(want)))
-			require.Contains(t, p.counted(), kind+" "+kind, "the request was not repeated")
+			require.Contains(t, p.counted(), "2 "+kind, "the request was not repeated")
 			require.Equal(t, want, text(t, b, "name"))
 		})
 	}
@@ -73,9 +73,8 @@ func TestALostAnswerHidesNoConflict(t *testing.T) {
 	ctx := context.Background()
 	direct := s3URL(t)
 	p, url := newProxy(t, direct)
-	prefix := &blobbackend.Options{Prefix: "test/conflict/" + t.TempDir()}
+	prefix := placeOn(t, direct)
 	other := open(t, direct, prefix)
-	t.Cleanup(func() { _, _ = other.DeleteOlderThan(ctx, "", time.Now().Add(time.Hour)) })
 	p.Instead = func(kind string, _ http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
 		if kind == "PUT" {
 			if err := other.Create(ctx, "name", strings.NewReader("theirs")); err == nil {

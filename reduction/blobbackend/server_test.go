@@ -42,7 +42,7 @@ const (
 var errNoServer = errors.New("no S3 server")
 
 // s3URL is the URL of a bucket on the server. The test is skipped where none can be had.
-func s3URL(t *testing.T) string {
+func s3URL(t testing.TB) string {
 	t.Helper()
 	text, err := theServer()
 	if errors.Is(err, errNoServer) {

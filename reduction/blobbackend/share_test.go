@@ -7,14 +7,12 @@ package blobbackend_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob"
@@ -24,8 +22,8 @@ import (
 )
 
 // stores are the stores that processes can share.
-var stores = map[string]func(t *testing.T) string{
-	"directory": func(t *testing.T) string { return fileURL(t.TempDir()) },
+var stores = map[string]func(t testing.TB) string{
+	"directory": func(t testing.TB) string { return fileURL(t.TempDir()) },
 	"S3":        s3URL,
 }
 
@@ -33,12 +31,8 @@ var stores = map[string]func(t *testing.T) string{
 func shared(t *testing.T, run func(t *testing.T, job task)) {
 	for name, url := range stores {
 		t.Run(name, func(t *testing.T) {
-			job := task{Do: "agent", Store: url(t), Prefix: "test/" + rand.Text(), Dir: t.TempDir(), Calls: []string{"report", "log", "note"}}
-			t.Cleanup(func() {
-				_, err := fresh(t, job).DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
-				require.NoError(t, err)
-			})
-			run(t, job)
+			at := url(t)
+			run(t, task{Do: "agent", Store: at, Prefix: placeOn(t, at).Prefix, Dir: t.TempDir(), Calls: []string{"report", "log", "note"}})
 		})
 	}
 }
