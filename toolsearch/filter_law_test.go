@@ -29,7 +29,7 @@ func TestDeniedToolsLeaveNoTrace(t *testing.T) {
 
 func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
-	for range 150 {
+	for range 60 {
 		w := newTreasury(r)
 		w.streaming = streaming
 		hidden := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool { return !w.denied[req.Tool.Name] })
@@ -47,7 +47,7 @@ func TestRandomFiltersKeepWhatTheyDeny(t *testing.T) {
 
 func keepWhatTheyDeny[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
-	for range 150 {
+	for range 60 {
 		w := newTreasury(r)
 		w.streaming = streaming
 		seed := r.Uint64()
