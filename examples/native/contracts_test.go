@@ -7,7 +7,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 
 	"github.com/cloudwego/eino-ext/components/model/claude"
@@ -17,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/native/claudehosted"
+	"github.com/leanctx/leanctx/examples/native/mended"
 	"github.com/leanctx/leanctx/examples/native/provider"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -252,11 +251,10 @@ func TestAutomaticCacheControl(t *testing.T) {
 	}
 }
 
-func newCachingClaude(t *testing.T, url string) *claude.ChatModel {
+func newCachingClaude(t *testing.T, url string) *mended.ChatModel {
 	t.Helper()
-	m, err := claude.NewChatModel(t.Context(), &claude.Config{
+	m, err := mended.NewChatModel(t.Context(), &claude.Config{
 		BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000, AutoCacheControl: &claude.CacheControl{},
-		HTTPClient: &http.Client{Transport: claudehosted.Transport(nil)},
 	})
 	require.NoError(t, err)
 	return m

@@ -7,24 +7,20 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cloudwego/eino-ext/components/model/agenticopenai"
 	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino-ext/components/model/openai"
 
-	"github.com/leanctx/leanctx/examples/native/claudehosted"
+	"github.com/leanctx/leanctx/examples/native/mended"
 	"github.com/leanctx/leanctx/examples/native/standin"
 )
 
 // The servers on loopback let everybody in who shows a key.
 const key = "a key for loopback"
 
-func newClaude(ctx context.Context, url string) (*claude.ChatModel, error) {
-	return claude.NewChatModel(ctx, &claude.Config{
-		BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000,
-		HTTPClient: &http.Client{Transport: claudehosted.Transport(nil)}, // only ClaudeHosted needs it
-	})
+func newClaude(ctx context.Context, url string) (*mended.ChatModel, error) {
+	return mended.NewChatModel(ctx, &claude.Config{BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000})
 }
 
 func newResponses(ctx context.Context, url string) (*agenticopenai.ResponsesModel, error) {

@@ -1,13 +1,14 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package claudehosted
+package mended
 
 // This file reads a stream of events, and joins the pieces of each call of a provider's tool.
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 // events is a stream in which calls of the provider's tools come whole.
 type events struct {
+	ctx  context.Context // the request's
 	body io.Closer
 	in   *bufio.Reader
 	out  bytes.Buffer
@@ -29,15 +31,22 @@ type heldCall struct {
 	words strings.Builder
 }
 
-func wholeSearches(body io.ReadCloser) io.ReadCloser {
-	return &events{body: body, in: bufio.NewReader(body), held: map[int]*heldCall{}}
+func mendEvents(ctx context.Context, body io.ReadCloser) io.ReadCloser {
+	return &events{ctx: ctx, body: body, in: bufio.NewReader(body), held: map[int]*heldCall{}}
 }
 
 // Close closes the stream.
 func (e *events) Close() error { return e.body.Close() }
 
-// Read reads from the stream.
+// Read reads from the stream, once Stream has returned.
 func (e *events) Read(p []byte) (int, error) {
+	if done, ok := e.ctx.Value(returned{}).(chan struct{}); ok {
+		select {
+		case <-done:
+		case <-e.ctx.Done():
+			return 0, e.ctx.Err()
+		}
+	}
 	for e.out.Len() == 0 && e.err == nil {
 		var frame []byte
 		frame, e.err = e.frame()

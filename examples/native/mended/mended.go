@@ -1,0 +1,68 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mended is eino-ext's claude adapter (v0.1.20 to v0.1.25), with four faults mended
+// from outside. The first three concern Anthropic's own tool search, which
+// toolsearch.ClaudeHosted uses; the last one every stream.
+//
+//   - The adapter declares the provider's search tool without its type, which the Messages
+//     API requires.
+//   - In a stream it takes the words of the provider's search for those of a call of the
+//     client's, one without a name.
+//   - Its record of a search in Message.Extra is of a type that Eino can neither join from
+//     the chunks of a stream nor put into a checkpoint.
+//   - Its Stream and the goroutine that reads the stream write the same variable.
+package mended
+
+import (
+	"context"
+	"encoding/gob"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/cloudwego/eino-ext/components/model/claude"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+)
+
+func init() {
+	gob.RegisterName("leanctx_claude_tool_search_events", []claude.ToolSearchEvent{})
+	compose.RegisterStreamChunkConcatFunc(func(chunks [][]claude.ToolSearchEvent) ([]claude.ToolSearchEvent, error) {
+		return slices.Concat(chunks...), nil
+	})
+}
+
+// ChatModel is the adapter.
+type ChatModel struct{ *claude.ChatModel }
+
+// NewChatModel makes the adapter for Anthropic's own API; by way of Vertex or Bedrock only
+// streams are mended, not requests. It does not change the config, and keeps its HTTPClient.
+func NewChatModel(ctx context.Context, config *claude.Config) (*ChatModel, error) {
+	own, client := *config, http.Client{}
+	if config.HTTPClient != nil {
+		client = *config.HTTPClient
+	}
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	client.Transport = transport{client.Transport}
+	own.HTTPClient = &client
+	m, err := claude.NewChatModel(ctx, &own)
+	if err != nil {
+		return nil, fmt.Errorf("mended: making the adapter: %w", err)
+	}
+	return &ChatModel{m}, nil
+}
+
+// returned is the key of a channel that is closed when Stream has returned. Until then the
+// adapter's goroutine gets nothing to read, and so writes nothing.
+type returned struct{}
+
+// Stream asks the model.
+func (m *ChatModel) Stream(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	done := make(chan struct{})
+	defer close(done)
+	return m.ChatModel.Stream(context.WithValue(ctx, returned{}, done), input, opts...)
+}
