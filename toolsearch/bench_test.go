@@ -124,26 +124,30 @@ func must[T any](v T, err error) T {
 }
 
 // BenchmarkRun is a whole run of an agent with one tool of its own and 10,000 hidden ones.
+// Rounds are rounds of tool calls; in the first ones the model searches, and in the others it
+// calls the agent's own tool. Eino's core prepares all tools of an agent anew for each round,
+// and that is most of what is left on both sides.
 func BenchmarkRun(b *testing.B) {
 	for _, kind := range toolKinds {
 		tools := kind.make(10_000)
-		for _, rounds := range []int{0, 10} {
+		for _, c := range []struct{ rounds, searches int }{{0, 0}, {10, 1}, {10, 5}} {
 			for _, m := range makers {
-				b.Run(fmt.Sprintf("tools=10000/%s/rounds=%d/%s", kind.kind, rounds, m.side), func(b *testing.B) {
-					benchRun(b, must(m.make(context.Background(), tools)), rounds)
+				b.Run(fmt.Sprintf("tools=10000/%s/rounds=%d,searches=%d/%s", kind.kind, c.rounds, c.searches, m.side), func(b *testing.B) {
+					benchRun(b, must(m.make(context.Background(), tools)), c.rounds, c.searches)
 				})
 			}
 		}
 	}
 }
 
-func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds int) {
+func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int) {
 	turns := make([]adktest.Turn, rounds)
 	for i := range turns {
-		turns[i] = adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "own", Args: `{"value":"x"}`})
-	}
-	if rounds > 0 {
-		turns[0] = adktest.Do(adktest.ToolCall{ID: "c0", Name: "tool_search", Args: `{"query":"weather slack"}`})
+		call := adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "own", Args: `{"value":"x"}`}
+		if i < searches {
+			call = adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "tool_search", Args: `{"query":"weather slack"}`}
+		}
+		turns[i] = adktest.Do(call)
 	}
 	m := adktest.Script[*schema.Message](turns...)
 	agent := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{adktest.Simple("own", "A tool that is always there")}, Handlers: adktest.Handlers(h), Max: rounds + 2}

@@ -267,6 +267,29 @@ func TestCallbacksAreToldOfHiddenTools(t *testing.T) {
 	}
 }
 
+// A handler that wraps hidden tools once more, without a word on callbacks, does not make
+// callbacks go wrong.
+func TestCallbacksAreToldOfHiddenToolsThatAreWrapped(t *testing.T) {
+	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s.behind = adktest.Handlers[*schema.Message](&wraps{})
+	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
+}
+
+type wraps struct {
+	adk.BaseChatModelAgentMiddleware
+}
+
+type wrapped struct{ tool.InvokableTool }
+
+func (*wraps) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	next := *rc
+	next.Tools = nil
+	for _, x := range rc.Tools {
+		next.Tools = append(next.Tools, wrapped{x.(tool.InvokableTool)})
+	}
+	return ctx, &next, nil
+}
+
 // toldBy is the type under which Eino itself tells callbacks of a tool.
 func toldBy(t *testing.T, own tool.BaseTool) string {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)

@@ -112,8 +112,8 @@ const (
 	// done in bounded time; the tool gets them as the model wrote them. The other
 	// middlewares of the agent wrap the call as they wrap any other, and so see and change
 	// its result; but Eino tells them the name call_tool, and the tool's own name is only
-	// in the arguments, so that a rule of theirs for the tool's name does not apply.
-	// Callbacks are told of both calls.
+	// in the arguments, so that a rule for the tool's name, theirs or in ReturnDirectly,
+	// does not apply. Callbacks are told of both calls.
 	SearchCall
 )
 

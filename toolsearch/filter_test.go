@@ -323,3 +323,45 @@ func TestDeniedToolsTakeNoPlaceFromOthers(t *testing.T) {
 	require.Equal(t, `{"loaded":["send-mail"]}`, p.answer(t, "c"))
 	require.Contains(t, p.answer(t, "d"), "Nearest names: pay_invoice_late.")
 }
+
+type userKey struct{}
+
+// One instance serves many users at once, and the filter decides for each by the context
+// of the run.
+func TestFilterDecidesPerRequest(t *testing.T) {
+	everywhere(t, decidesPerRequest[*schema.Message], decidesPerRequest[*schema.AgenticMessage])
+}
+
+func decidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
+	const users = 8
+	var names []string
+	for i := range users {
+		names = append(names, fmt.Sprintf("diary_of_%d", i))
+	}
+	for _, proto := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
+		h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{
+			DynamicTools: simples(names...), Protocol: proto,
+			Filter: func(ctx context.Context, req toolsearch.FilterRequest) (bool, error) {
+				return req.Tool.Name == ctx.Value(userKey{}), nil
+			},
+		})
+		require.NoError(t, err)
+		var wait sync.WaitGroup
+		for i := range users {
+			wait.Go(func() {
+				ctx := context.WithValue(context.Background(), userKey{}, names[i])
+				m := adktest.Script[M](do("a", "tool_search", `{"query":"diary"}`), adktest.Do(
+					adktest.ToolCall{ID: "b", Name: names[i], Args: `{}`}, adktest.ToolCall{ID: "c", Name: names[(i+1)%users], Args: `{}`}))
+				out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: simples("own"), Handlers: adktest.Handlers(h)}.Run(ctx, []M{adktest.User[M]("please")})
+				p := played[M]{out, m.Wires(), nil}
+				text := strings.ReplaceAll(p.text(), names[(i+1)%users], "")
+				for j, name := range names {
+					if (strings.Contains(text, name)) != (i == j) {
+						t.Errorf("user %d and %s: %v %s", i, name, out.Err, text)
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+}

@@ -159,7 +159,7 @@ func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O
 	} else if g.reports {
 		return run(ctx)
 	}
-	ctx = callbacks.OnStart(ctx, args)
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.typ, components.ComponentOfTool), args)
 	out, err := run(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)
@@ -179,7 +179,7 @@ func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(str
 	} else if g.reports {
 		return run(ctx)
 	}
-	ctx = callbacks.OnStart(ctx, args)
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.typ, components.ComponentOfTool), args)
 	out, err := run(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)
