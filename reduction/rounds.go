@@ -88,7 +88,8 @@ func (p *pairer) add(at int, r result) {
 }
 
 // waiting returns the call that waits for a result: of those with its id, or
-// where its id is lost of all, the first of its name, or else the first.
+// where its id is lost of all, the first of its name, or else the first. Without
+// an id, a call of another name is not the one.
 func (r *round) waiting(got result, byID bool) *pair {
 	var first *pair
 	for i := range r.pairs {
@@ -99,7 +100,7 @@ func (r *round) waiting(got result, byID bool) *pair {
 		if p.call.name == got.name {
 			return p
 		}
-		if first == nil && (byID || got.name == "") {
+		if first == nil && (got.id != "" || got.name == "") {
 			first = p
 		}
 	}

@@ -31,7 +31,7 @@
 // servers that speak the protocol of S3 most can (the header If-None-Match on PutObject and
 // CompleteMultipartUpload); one that ignores the header leaves a gap between the look at a
 // name and the write. The tests of this package tell which it is: they run against a
-// bucket of yours if LEANCTX_S3 holds its URL.
+// bucket of yours if LEANCTX_BUCKET holds its URL.
 package blobbackend
 
 import (
@@ -62,6 +62,12 @@ type Options struct {
 	// Prefix is a directory inside the bucket below which everything is kept, for instance
 	// "conversations/42". It must not point out of the bucket. Empty: the whole bucket.
 	Prefix string
+
+	// Timeout is how long a call may wait for the store at a time, its own retries included:
+	// one that does not answer must not hold up an agent whose context has no deadline. The
+	// time that a content takes to come does not count, nor that between reads of a range.
+	// Directories have none. Zero: a minute. Negative: no limit.
+	Timeout time.Duration
 }
 
 // Backend keeps contents in a bucket. It is safe for concurrent use.
@@ -112,7 +118,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {
 	}
 	b, err := openDir(url)
 	if b == nil && err == nil {
-		b, err = openBucket(ctx, url)
+		b, err = openBucket(ctx, url, opts)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blobbackend: opening the bucket: %w", err)
@@ -121,12 +127,12 @@ func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {
 	return b, nil
 }
 
-func openBucket(ctx context.Context, url string) (*Backend, error) {
+func openBucket(ctx context.Context, url string, opts *Options) (*Backend, error) {
 	bucket, err := blob.OpenBucket(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket}, close: bucket.Close}, nil
+	return &Backend{store: objects{bucket, opts.timeout()}, close: bucket.Close}, nil
 }
 
 // New makes a Backend of a bucket that the caller has opened and will close. Package
@@ -143,7 +149,7 @@ func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket}, prefix: prefix, close: func() error { return nil }}, nil
+	return &Backend{store: objects{bucket, opts.timeout()}, prefix: prefix, close: func() error { return nil }}, nil
 }
 
 // prefix is what the names in the bucket start with.
@@ -159,6 +165,17 @@ func (o *Options) prefix() (string, error) {
 		prefix += "/"
 	}
 	return prefix, nil
+}
+
+// timeout is how long to wait; zero means for ever.
+func (o *Options) timeout() time.Duration {
+	switch {
+	case o == nil || o.Timeout == 0:
+		return time.Minute
+	case o.Timeout < 0:
+		return 0
+	}
+	return o.Timeout
 }
 
 // Close closes the bucket, if Open opened it.

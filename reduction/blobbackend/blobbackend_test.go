@@ -36,8 +36,8 @@ func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Back
 	return b
 }
 
-// openS3 opens a place of its own on the server, and empties it in the end.
-func openS3(t testing.TB, url string) *blobbackend.Backend {
+// openOn opens a place of its own on the server, and empties it in the end.
+func openOn(t testing.TB, url string) *blobbackend.Backend {
 	t.Helper()
 	return open(t, url, placeOn(t, url))
 }
@@ -65,7 +65,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 	for name, store := range map[string]func(t *testing.T) reduction.Backend{
 		"memory":    func(t *testing.T) reduction.Backend { return open(t, "mem://", nil) },
 		"directory": func(t *testing.T) reduction.Backend { return open(t, fileURL(t.TempDir()), nil) },
-		"S3":        func(t *testing.T) reduction.Backend { return openS3(t, s3URL(t)) },
+		"server":    func(t *testing.T) reduction.Backend { return openOn(t, serverURL(t)) },
 		"a prefix of memory": func(t *testing.T) reduction.Backend {
 			return open(t, "mem://", &blobbackend.Options{Prefix: "conversations/42"})
 		},
@@ -178,7 +178,7 @@ func TestAClosedBucketOfTheCallerStaysOpen(t *testing.T) {
 
 func TestRangesThatHoldNothing(t *testing.T) {
 	ctx := context.Background()
-	b := openS3(t, s3URL(t))
+	b := openOn(t, serverURL(t))
 	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "empty"}))
 	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "three", Content: "abc"}))
 	for _, c := range []struct {

@@ -36,7 +36,10 @@ const (
 )
 
 // objects are the contents of a bucket.
-type objects struct{ bucket *blob.Bucket }
+type objects struct {
+	bucket *blob.Bucket
+	limit  time.Duration // of waiting for it
+}
 
 // Write puts an object in the place of whatever is there.
 func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error {
@@ -45,7 +48,7 @@ func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 
 // Create makes an object, unless there is one of this name.
 func (o objects) Create(ctx context.Context, name string, content io.Reader) error {
-	taken, err := o.bucket.Exists(ctx, name)
+	taken, err := within(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
 	if err != nil {
 		return err
 	}
@@ -62,45 +65,57 @@ func (o objects) Create(ctx context.Context, name string, content io.Reader) err
 
 // marked reports whether an object was written by the call of this mark.
 func (o objects) marked(ctx context.Context, name, mark string) bool {
-	attributes, err := o.bucket.Attributes(ctx, name)
+	attributes, err := o.attributes(ctx, name)
 	return err == nil && attributes.Metadata[markKey] == mark
+}
+
+func (o objects) attributes(ctx context.Context, name string) (*blob.Attributes, error) {
+	return within(ctx, o.limit, func(ctx context.Context) (*blob.Attributes, error) { return o.bucket.Attributes(ctx, name) })
 }
 
 // save writes whole or not at all: cancelling a writer before it is closed leaves nothing.
 func (o objects) save(ctx context.Context, name string, content io.Reader, opts *blob.WriterOptions) error {
-	writing, cancel := context.WithCancel(ctx)
-	defer cancel()
+	writing, watch := watched(ctx, o.limit)
+	defer watch.end()
 	opts.ContentType, opts.DisableContentTypeDetection = "text/plain; charset=utf-8", true
 	opts.BufferSize, opts.MaxConcurrency, opts.BeforeWrite = partSize, uploading, o.tune
 	w, err := o.bucket.NewWriter(writing, name, opts)
 	if err != nil {
-		return err
+		return watch.explain(err)
 	}
-	if err := copyTo(ctx, w, content); err != nil {
-		cancel()
+	// Its own ReadFrom would take a megabyte.
+	if _, err := io.CopyBuffer(upload{w, watch}, source{ctx, content}, make([]byte, copySize)); err != nil {
+		watch.end()
 		_ = w.Close() // says only that it was cancelled
-		return err
+		return watch.explain(err)
 	}
-	return w.Close()
+	watch.begin()
+	return watch.explain(w.Close())
 }
 
-// copyTo copies a content without the megabyte that a blob.Writer would take for it.
-func copyTo(ctx context.Context, w io.Writer, content io.Reader) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, watched{ctx, content}, make([]byte, copySize))
-	return err
+// upload is a writer that waits for the store, but not for ever.
+type upload struct {
+	w     io.Writer
+	watch *watch
 }
 
-// watched fails once its context has ended.
-type watched struct {
+func (u upload) Write(p []byte) (int, error) {
+	u.watch.begin()
+	defer u.watch.pause()
+	return u.w.Write(p)
+}
+
+// source is a content that fails once its context has ended.
+type source struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (w watched) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
+func (s source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return w.r.Read(p)
+	return s.r.Read(p)
 }
 
 // ReadRange fetches a range in one request. Providers disagree on ranges that hold nothing:
@@ -112,10 +127,15 @@ func (o objects) ReadRange(ctx context.Context, name string, offset, length int6
 	if length > math.MaxInt64-offset {
 		length = -1
 	}
-	r, err := o.bucket.NewRangeReader(ctx, name, offset, length, &blob.ReaderOptions{BeforeRead: quiet})
+	reading, watch := watched(ctx, o.limit)
+	watch.begin()
+	r, err := o.bucket.NewRangeReader(reading, name, offset, length, &blob.ReaderOptions{BeforeRead: quiet})
+	watch.pause()
 	if err == nil {
-		return r, r.Size(), nil
+		return download{r, watch}, r.Size(), nil
 	}
+	watch.end()
+	err = watch.explain(err)
 	if gcerrors.Code(err) == gcerrors.NotFound || ctx.Err() != nil {
 		return nil, 0, err
 	}
@@ -125,9 +145,27 @@ func (o objects) ReadRange(ctx context.Context, name string, offset, length int6
 	return nil, 0, err
 }
 
+// download is a reader that waits for the store, but not for ever.
+type download struct {
+	r     io.ReadCloser
+	watch *watch
+}
+
+func (d download) Read(p []byte) (int, error) {
+	d.watch.begin()
+	defer d.watch.pause()
+	n, err := d.r.Read(p)
+	return n, d.watch.explain(err)
+}
+
+func (d download) Close() error {
+	defer d.watch.end()
+	return d.r.Close()
+}
+
 // nothing is a range that holds nothing.
 func (o objects) nothing(ctx context.Context, name string) (io.ReadCloser, int64, error) {
-	attributes, err := o.bucket.Attributes(ctx, name)
+	attributes, err := o.attributes(ctx, name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -139,7 +177,7 @@ func (o objects) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (
 	var failure error // the first one: an object that cannot go must not keep the others
 	where := newPlace(dir)
 	for list := o.bucket.List(where.options()); ; {
-		object, err := list.Next(ctx)
+		object, err := within(ctx, o.limit, list.Next)
 		if ctx.Err() != nil {
 			return deleted, ctx.Err()
 		}
@@ -161,7 +199,7 @@ func (o objects) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (
 
 // delete deletes an object and returns 1, or 0 if somebody else was faster.
 func (o objects) delete(ctx context.Context, key string) (int, error) {
-	err := o.bucket.Delete(ctx, key)
+	_, err := within(ctx, o.limit, func(ctx context.Context) (none struct{}, err error) { return none, o.bucket.Delete(ctx, key) })
 	switch {
 	case err == nil:
 		return 1, nil

@@ -44,7 +44,7 @@ func filled(n int) string {
 func TestLargeContentsAreUploadedInParts(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
-	b := openS3(t, url)
+	b := openOn(t, url)
 	want := filled(large)
 	require.NoError(t, b.Create(ctx, "large", strings.NewReader(want)))
 	require.Equal(t, "HEAD, POST begin, 3 PUT part, POST end", p.counted())
@@ -59,7 +59,7 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			p, url := newProxy(t, s3URL(t))
 			p.Instead = lose(kind)
-			b := openS3(t, url)
+			b := openOn(t, url)
 			want := filled(size)
 			require.NoError(t, b.Create(context.Background(), "name", strings.NewReader(want)))
 			require.Contains(t, p.counted(), "2 "+kind, "the request was not repeated")
@@ -98,7 +98,7 @@ func TestAWriteUnderWayIsAConflict(t *testing.T) {
 		_, _ = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>ConditionalRequestConflict</Code><Message>try again</Message></Error>`)
 		return true
 	}
-	err := openS3(t, url).Create(context.Background(), "name", strings.NewReader("x"))
+	err := openOn(t, url).Create(context.Background(), "name", strings.NewReader("x"))
 	require.ErrorIs(t, err, fs.ErrExist)
 }
 
@@ -164,7 +164,7 @@ func TestAFailedUploadLeavesNoParts(t *testing.T) {
 			p, through := newProxy(t, url)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			b := openS3(t, through)
+			b := openOn(t, through)
 			require.Error(t, b.Create(ctx, "large", content(cancel)))
 			require.Contains(t, p.counted(), "PUT part", "nothing was uploaded")
 			_, _, err := b.ReadRange(context.Background(), "large", 0, -1)
@@ -217,7 +217,7 @@ func age(t *testing.T, dir, upload string) {
 func TestOneThatCannotGoKeepsNoOthers(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
-	b := openS3(t, url)
+	b := openOn(t, url)
 	for _, name := range []string{"dir/a", "dir/locked", "dir/z"} {
 		require.NoError(t, b.Create(ctx, name, strings.NewReader("x")))
 	}

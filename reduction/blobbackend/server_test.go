@@ -28,7 +28,7 @@ const (
 	// serverVar chooses the server: the URL of a bucket, as Open takes it, with its
 	// credentials in the environment; or the path of a versitygw program. Empty: versitygw
 	// is installed from the Go module proxy, once.
-	serverVar = "LEANCTX_S3"
+	serverVar = "LEANCTX_BUCKET"
 
 	serverModule  = "github.com/versity/versitygw"
 	serverVersion = "v1.8.0"
@@ -41,15 +41,25 @@ const (
 // errNoServer means that there is none to be had here.
 var errNoServer = errors.New("no S3 server")
 
-// s3URL is the URL of a bucket on the server. The test is skipped where none can be had.
-func s3URL(t testing.TB) string {
+// serverURL is the URL of a bucket on the server. The test is skipped where none can be had.
+func serverURL(t testing.TB) string {
 	t.Helper()
 	text, err := theServer()
 	if errors.Is(err, errNoServer) {
-		t.Skipf("NOT TESTED against S3: %v. Set %s to the URL of a bucket or to a versitygw program.", err, serverVar)
+		t.Skipf("NOT TESTED against a server: %v. Set %s to the URL of a bucket or to a versitygw program.", err, serverVar)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return text
+}
+
+// s3URL is serverURL for tests of what only S3 has.
+func s3URL(t testing.TB) string {
+	t.Helper()
+	text := serverURL(t)
+	if !strings.HasPrefix(text, "s3://") {
+		t.Skipf("%s is no S3", text)
 	}
 	return text
 }

@@ -24,7 +24,7 @@ import (
 // stores are the stores that processes can share.
 var stores = map[string]func(t testing.TB) string{
 	"directory": func(t testing.TB) string { return fileURL(t.TempDir()) },
-	"S3":        s3URL,
+	"server":    serverURL,
 }
 
 // shared runs a test over each of them, in a place of its own that is emptied in the end.

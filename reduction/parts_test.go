@@ -1,0 +1,271 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
+	v := facts{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n"}
+	for _, w := range []*wording{english, chinese} {
+		for _, tool := range []string{"read_file", ""} {
+			v.tool = tool
+			require.Equal(t, notice{clearedNotice, v.path, v.bytes}, recognise(w.fill(w.cleared, v)))
+			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise(w.fill(w.truncated, v)))
+			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise("what was passed on"+w.fill(w.stream, v)))
+			require.Equal(t, noNotice, recognise("what was passed on"+w.fill(w.unsaved, v)).kind, "there is nothing to point at")
+			require.NotContains(t, w.fill(w.unsaved, v), v.path)
+			require.Equal(t, tool != "", strings.Contains(w.fill(w.cleared, v), "read_file"))
+		}
+		require.Equal(t, clearedNotice, recognise(w.fill(w.placeholder, v)).kind)
+		for _, f := range []form{w.cleared, w.truncated, w.stream} {
+			require.Equal(t, f.size(w.hinted(v)), len(w.fill(f, v)))
+		}
+	}
+	for name, kind := range map[string]noticeKind{"cleared": clearedNotice, "truncated": truncatedNotice, "stream": truncatedNotice, "placeholder": clearedNotice} {
+		for _, lang := range []string{"en", "zh"} {
+			n := recognise(noticeForm("eino/" + name + "." + lang).fill(v))
+			require.Equal(t, kind, n.kind, name+lang)
+			require.Equal(t, kind == clearedNotice && name == "placeholder", n.path == "", name+lang)
+		}
+	}
+}
+
+func TestWhatOnlyLooksLikeANoticeIsNone(t *testing.T) {
+	for _, text := range []string{
+		"", "x", openTag, closeTag, openTag + closeTag,
+		openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag + " and more",
+		"and before " + openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag,
+		openTag + "Old result (five bytes), saved in full to: /a\nRead it." + closeTag,
+		openTag + "Old result (5 bytes), saved in full to: \nRead it." + closeTag,
+		openTag + "Old result (5 bytes), saved in full to: /" + strings.Repeat("a", 5000) + "\nRead it." + closeTag,
+		openTag + "Old result (5 bytes), saved in full to: /a\n" + strings.Repeat("Read it.", 100) + closeTag,
+		"[Old tool result content cleared] ",
+	} {
+		require.Equal(t, notice{}, recognise(text), text)
+	}
+	require.Equal(t, notice{}, noticeIn([]string{"[Old tool result content cleared]", "text"}))
+	require.Equal(t, notice{}, noticeIn(nil))
+	one, two := english.fill(english.truncated, facts{path: "/1"}), english.fill(english.truncated, facts{path: "/2"})
+	require.Equal(t, notice{}, noticeIn([]string{one, two}))
+	require.Equal(t, "/1", noticeIn([]string{one, "caption", one}).path)
+}
+
+func TestFieldsInToolOutputAreNotFilledIn(t *testing.T) {
+	out := english.fill(english.truncated, facts{path: "/p", head: "{path}", tail: "{bytes}"})
+	require.Contains(t, out, "{path}")
+	require.Contains(t, out, "{bytes}")
+}
+
+func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
+	for args, want := range map[string][]string{
+		``:                            nil,
+		`{"path":"/tmp/trunc/c1"}`:    {"/tmp/trunc/c1"},
+		`{"path":"\/tmp\/clear\/c1"}`: {"/tmp/clear/c1"},
+		`diff /tmp/trunc/a:0 /tmp/trunc/=2e=2e /tmp/clear/b-x.y|wc`: {"/tmp/trunc/a:0", "/tmp/trunc/=2e=2e", "/tmp/clear/b-x.y"},
+		`ls /tmp/trunc/ /tmp/truncated`:                             nil,
+	} {
+		require.Equal(t, want, mentions("/tmp", args), args)
+	}
+	require.Len(t, mentions("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
+}
+
+func TestContainsFindsAPieceAnywhereInAStoredContent(t *testing.T) {
+	var b strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&b, "line %d of a long content\n", i%20_000)
+	}
+	content := b.String()
+	memory := backend.NewMemory(0)
+	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
+	ranged := newStore(memory)
+	whole := newStore(struct {
+		backend.Backend
+		backend.Reader
+	}{memory, memory})
+	for _, s := range []*store{ranged, whole} {
+		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
+			require.True(t, s.contains(context.Background(), "/f", part))
+		}
+		for _, part := range []string{content + "x", "not there", content[:300] + "x", strings.Repeat("line 1 of a long content\n", 2)} {
+			require.False(t, s.contains(context.Background(), "/f", part))
+		}
+		require.False(t, s.contains(context.Background(), "/missing", "x"))
+	}
+	many := strings.Repeat("needle", 1000)
+	require.NoError(t, memory.Create(context.Background(), "/g", strings.NewReader(many)))
+	require.False(t, ranged.contains(context.Background(), "/g", "needleneedlX"), "it gives up at some point")
+}
+
+func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
+	text := strings.Repeat("some words of which a stream is made\n", 1000)
+	for _, n := range []int{1, 7, 128, 4096, 50_000} {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for rest := text; rest != ""; {
+			k := min(n, len(rest))
+			_, _ = h.WriteString(rest[:k])
+			rest = rest[k:]
+		}
+		require.Equal(t, fingerprintOf(text).hash, h.Sum64())
+	}
+}
+
+func TestALedgerIsBoundedAndForgetsTheOldest(t *testing.T) {
+	l := &ledger{}
+	busy := fingerprintOf("busy")
+	require.True(t, l.take("/busy", busy))
+	for i := range maxClaims + 100 {
+		name := fmt.Sprint("/f", i)
+		require.True(t, l.take(name, busy))
+		l.finish(name, busy, true)
+	}
+	require.LessOrEqual(t, len(l.claims), maxClaims+1)
+	require.LessOrEqual(t, len(l.order), maxClaims+1)
+	require.False(t, l.take("/busy", fingerprintOf("other")), "what is being written stays")
+	_, used := l.known("/f1")
+	require.False(t, used)
+	_, used = l.known(fmt.Sprint("/f", maxClaims+99))
+	require.True(t, used)
+	l.finish("/unknown", busy, true)
+}
+
+func TestAClaimEndsWithItsLastWriter(t *testing.T) {
+	l, a, b := &ledger{}, fingerprintOf("a"), fingerprintOf("b")
+	require.True(t, l.take("/f", a))
+	require.True(t, l.take("/f", a))
+	require.False(t, l.take("/f", b))
+	l.finish("/f", a, false)
+	require.False(t, l.take("/f", b))
+	l.finish("/f", a, false)
+	require.True(t, l.take("/f", b), "nothing came of it")
+	l.finish("/f", b, true)
+	require.False(t, l.take("/f", a))
+	l.note("/f")
+	got, _ := l.known("/f")
+	require.Equal(t, b, got, "what is known stays known")
+	l.note("/g")
+	require.False(t, l.take("/g", a))
+	require.False(t, l.take("/g", fingerprint{}))
+}
+
+type odd struct{ n int }
+
+func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+type empty struct{}
+
+func (*empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
+	a, b := backend.NewMemory(0), backend.NewMemory(0)
+	led := allLedgers.of(a, true)
+	require.Same(t, led, allLedgers.of(a, true))
+	require.NotSame(t, led, allLedgers.of(b, true))
+	require.NotSame(t, allLedgers.of(odd{}, false), allLedgers.of(odd{}, false), "what has no address is nobody else")
+	require.NotSame(t, allLedgers.of(&empty{}, false), allLedgers.of(&empty{}, false), "nor what shares its address")
+	var l ledgers
+	for range maxUnreadable + 10 {
+		l.of(&odd{}, false)
+	}
+	require.Len(t, l.unreadable, maxUnreadable)
+}
+
+func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
+	for n := range 20 {
+		end := &tail{max: n}
+		all := ""
+		for _, s := range []string{"häß", "lich ", "日本", "語", "", "a very long piece of text that is longer than the tail 語"} {
+			end.add(s)
+			all += s
+			got := end.text()
+			require.True(t, strings.HasSuffix(all, got))
+			require.LessOrEqual(t, len(got), n)
+			require.GreaterOrEqual(t, len(got), min(n, len(all))-3)
+		}
+	}
+	end := &tail{max: 100}
+	end.skip([]string{"abc", "def", "ghi"}, 4)
+	require.Equal(t, "efghi", end.text())
+}
+
+func TestRoundsPairCallsWithTheirResults(t *testing.T) {
+	assistant := func(calls ...string) view {
+		v := view{role: roleAssistant}
+		for i, c := range calls {
+			id, name, _ := strings.Cut(c, "/")
+			v.calls = append(v.calls, call{index: i, id: id, name: name})
+		}
+		return v
+	}
+	tool := func(results ...string) view {
+		v := view{role: roleTool}
+		for i, r := range results {
+			id, name, _ := strings.Cut(r, "/")
+			v.results = append(v.results, result{index: i, id: id, name: name})
+		}
+		return v
+	}
+	user := view{role: roleUser}
+	for name, c := range map[string]struct {
+		history []view
+		want    string
+	}{
+		"in order":                       {[]view{assistant("1", "2"), tool("1"), tool("2")}, "1@1 2@2"},
+		"swapped":                        {[]view{assistant("1", "2"), tool("2"), tool("1")}, "1@2 2@1"},
+		"missing":                        {[]view{assistant("1", "2"), tool("2")}, "1- 2@1"},
+		"an orphan":                      {[]view{tool("0"), assistant("1"), tool("x"), tool("1")}, "1@3"},
+		"a user in between":              {[]view{assistant("1"), user, tool("1")}, "1@2"},
+		"late":                           {[]view{assistant("1"), assistant("2"), tool("1"), tool("2")}, "1@2 | 2@3"},
+		"an id again in another round":   {[]view{assistant("1"), tool("1"), assistant("1"), tool("1")}, "1@1 | 1@3"},
+		"an id again, the first missing": {[]view{assistant("1"), assistant("1"), tool("1")}, "1- | 1@2"},
+		"an id twice in one round":       {[]view{assistant("1/a", "1/b"), tool("1/b"), tool("1/a")}, "1@2 1@1"},
+		"an id twice, without names":     {[]view{assistant("1/a", "1/b"), tool("1/"), tool("1/")}, "1@1 1@2"},
+		"no ids":                         {[]view{assistant("/a", "/b", "/a"), tool("/b"), tool("/a"), tool("/a")}, "@2 @1 @3"},
+		"ids that were lost":             {[]view{assistant("1/a", "2/b"), tool("/b"), tool("/")}, "1@2 2@1"},
+		"lost, of another name":          {[]view{assistant("1/a"), tool("/z")}, "1-"},
+		"no ids belong to the newest":    {[]view{assistant("/a"), assistant("/b"), tool("/a")}, "- | -"},
+		"several in one message":         {[]view{assistant("1", "2"), tool("2", "1", "3")}, "1@1 2@1"},
+		"twice the same result":          {[]view{assistant("1"), tool("1"), tool("1")}, "1@1"},
+	} {
+		var got []string
+		for _, r := range roundsOf(c.history) {
+			var pairs []string
+			for _, p := range r.pairs {
+				s := p.call.id + "-"
+				if p.found {
+					s = fmt.Sprint(p.call.id, "@", p.at)
+				}
+				pairs = append(pairs, s)
+			}
+			got = append(got, strings.Join(pairs, " "))
+		}
+		require.Equal(t, c.want, strings.Join(got, " | "), name)
+	}
+}
+
+func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
+	// What cutStream relies on: a copy of a stream can be closed twice and then be
+	// read, without the source being asked.
+	r, _ := schema.Pipe[string](0)
+	one := oneOf(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
+	one.Close()
+	one.Close()
+	_, err := one.Recv()
+	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
+	require.Equal(t, io.EOF, closed(err))
+	require.Equal(t, io.ErrNoProgress, closed(io.ErrNoProgress))
+}
