@@ -63,6 +63,30 @@ func TestCallToolChecksSchemasWithReferences(t *testing.T) {
 	}
 }
 
+func TestCallToolChecksEveryKeyword(t *testing.T) {
+	for _, c := range []struct{ schema, fits, not string }{
+		{`{"patternProperties":{"^n_":{"type":"integer"}}}`, `{"n_a":1}`, `{"n_a":"x"}`},
+		{`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"a":"x"}`},
+		{`{"propertyNames":{"pattern":"^a"}}`, `{"ab":1}`, `{"b":1}`},
+		{`{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"properties":{"a":{"prefixItems":[{"type":"integer"}],"items":{"type":"string"}}}}`, `{"a":[1,"x"]}`, `{"a":[1,2]}`},
+		{`{"properties":{"a":{"contains":{"type":"integer"}}}}`, `{"a":["x",2]}`, `{"a":["x"]}`},
+		{`{"properties":{"a":{"enum":["x",7]}}}`, `{"a":7.0}`, `{"a":8}`},
+		{`{"properties":{"a":{"const":{"b":[1]}}}}`, `{"a":{"b":[1.0]}}`, `{"a":{"b":[2]}}`},
+		{`{"properties":{"a":{"maximum":9007199254740993}}}`, `{"a":9007199254740992}`, `{"a":9007199254740999}`},
+		{`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1,"b":2}`, `{"a":1,"c":2}`},
+		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `{"a":1,"b":2}`},
+		{`{"not":{"required":["a"]}}`, `{"b":1}`, `{"a":1}`},
+		{`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2]}`, `{"a":[1,1]}`},
+		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":null}`, `{"a":1}`},
+		{`{"properties":{"a":false}}`, `{"b":1}`, `{"a":1}`},
+	} {
+		require.Equal(t, "echo "+c.fits, callWith(t, withSchema(t, c.schema), c.fits), c.schema)
+		require.Contains(t, callWith(t, withSchema(t, c.schema), c.not), "do not fit", c.schema)
+	}
+}
+
 // A schema that cannot be checked, or not in time, is the tool's own affair.
 func TestCallToolComesToAnEndWithEverySchema(t *testing.T) {
 	var doubling strings.Builder

@@ -98,6 +98,17 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Each of several problems can be asked for.
+func TestErrorsOfNewUnwrapToEach(t *testing.T) {
+	one, two := errors.New("one"), errors.New("two")
+	fails := func(err error) tool.BaseTool {
+		return infoTool(func() (*schema.ToolInfo, error) { return nil, err })
+	}
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: []tool.BaseTool{fails(one), fails(two)}})
+	require.ErrorIs(t, err, one)
+	require.ErrorIs(t, err, two)
+}
+
 // Later changes of a Config, of its slices and of the tools' infos have no effect.
 func TestNewCopiesWhatItNeeds(t *testing.T) {
 	info := &schema.ToolInfo{Name: "a", Desc: "first"}

@@ -69,6 +69,19 @@ func TestMaxResultsBoundsWhatASearchReturns(t *testing.T) {
 	}
 }
 
+func TestAPatternLoadsABoundedNumberOfTools(t *testing.T) {
+	answer := asked(t, toolsearch.Config{DynamicTools: reports(120), Protocol: toolsearch.Regexp}, "tool_search", `{"regex_pattern":"report"}`)
+	require.Equal(t, 100, strings.Count(answer, `"report_`))
+	require.Contains(t, answer, "More tools match than the 100")
+}
+
+func TestCandidatesAreShort(t *testing.T) {
+	long := strings.Repeat("查", 151)
+	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", long), adktest.Simple("b", long[:3*150])}, Protocol: toolsearch.SearchLoad}
+	answer := asked(t, cfg, "search_tools", `{"query":"select:a,b"}`)
+	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*149]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
+}
+
 func TestMinScoreLeavesOutWhatScoresLess(t *testing.T) {
 	tools := []tool.BaseTool{adktest.Simple("mail", "x"), adktest.Simple("mailbox", "x"), adktest.Simple("other", "sends mail")}
 	for min, want := range map[float64]string{0: `["mail","mailbox","other"]`, 2: `["mail","mailbox","other"]`, 2.5: `["mail","mailbox"]`, 5: `["mail","mailbox"]`, 10: `["mail"]`} {
