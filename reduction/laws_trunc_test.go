@@ -215,3 +215,28 @@ func failingStore(t *testing.T, fault backendtest.Fault, n int, f form) {
 		}
 	}
 }
+
+func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 4, 5, 7, 64} {
+		for _, unit := range []string{"€", "🙂", "é", "a€🙂"} {
+			content := strings.Repeat(unit, 2000)
+			var chunks []string
+			for rest := content; rest != ""; {
+				n := min(size, len(rest))
+				chunks = append(chunks, rest[:n])
+				rest = rest[n:]
+			}
+			for limit := 1000; limit < 1004; limit++ {
+				store := backend.NewMemory(0)
+				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: limit})
+				for i, f := range forms {
+					out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: "t", CallID: fmt.Sprint("c", i)}, `{}`, chunks)
+					require.NoError(t, err)
+					require.True(t, utf8.ValidString(out), "%s, %q in chunks of %d", f.name, unit, size)
+					require.LessOrEqual(t, len(out), limit)
+					require.Equal(t, content, stored(t, store, pathIn(out)))
+				}
+			}
+		}
+	}
+}

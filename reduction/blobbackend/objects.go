@@ -55,18 +55,16 @@ func (o objects) Create(ctx context.Context, name string, content io.Reader) err
 	if taken {
 		return fs.ErrExist
 	}
-	mark := rand.Text()
-	err = o.save(ctx, name, content, &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: mark}})
-	if err != nil && ctx.Err() == nil && o.marked(ctx, name, mark) {
-		return nil // it was stored, the answer got lost, and the next attempt found the name taken
-	}
-	return err
+	return o.save(ctx, name, content, &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: rand.Text()}})
 }
 
-// marked reports whether an object was written by the call of this mark.
-func (o objects) marked(ctx context.Context, name, mark string) bool {
+// stored reports whether an object is there that was written with these very options.
+func (o objects) stored(ctx context.Context, name string, opts *blob.WriterOptions) bool {
+	if opts.Metadata == nil || ctx.Err() != nil {
+		return false
+	}
 	attributes, err := o.attributes(ctx, name)
-	return err == nil && attributes.Metadata[markKey] == mark
+	return err == nil && attributes.Metadata[markKey] == opts.Metadata[markKey]
 }
 
 func (o objects) attributes(ctx context.Context, name string) (*blob.Attributes, error) {
@@ -90,7 +88,11 @@ func (o objects) save(ctx context.Context, name string, content io.Reader, opts 
 		return watch.explain(err)
 	}
 	watch.begin()
-	return watch.explain(w.Close())
+	err = watch.explain(w.Close())
+	if err != nil && o.stored(ctx, name, opts) {
+		return nil // the answer got lost, and the next attempt found the name taken
+	}
+	return err
 }
 
 // upload is a writer that waits for the store, but not for ever.

@@ -1,0 +1,145 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend_test
+
+// This file tests how long a store is waited for, in a time that only seems to pass.
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/driver"
+	"gocloud.dev/blob/memblob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/leanctx/leanctx/reduction/blobbackend"
+)
+
+// silent is a bucket on a server that does not answer, with a driver that never gives up.
+type silent struct{ driver.Bucket }
+
+func (silent) wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (silent) Close() error                                 { return nil }
+func (silent) As(any) bool                                  { return false }
+func (silent) ErrorCode(error) gcerrors.ErrorCode           { return gcerrors.Unknown }
+func (s silent) Delete(ctx context.Context, _ string) error { return s.wait(ctx) }
+
+func (s silent) Attributes(ctx context.Context, _ string) (*driver.Attributes, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s silent) ListPaged(ctx context.Context, _ *driver.ListOptions) (*driver.ListPage, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s silent) NewRangeReader(ctx context.Context, _ string, _, _ int64, _ *driver.ReaderOptions) (driver.Reader, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s silent) NewTypedWriter(ctx context.Context, _, _ string, _ *driver.WriterOptions) (driver.Writer, error) {
+	return silentWriter{s, ctx}, nil
+}
+
+type silentWriter struct {
+	silent
+	ctx context.Context
+}
+
+func (w silentWriter) Write([]byte) (int, error) { return 0, w.wait(w.ctx) }
+func (w silentWriter) Close() error              { return w.wait(w.ctx) }
+
+// calls are all that can be asked of a Backend.
+var calls = map[string]func(ctx context.Context, b *blobbackend.Backend) error{
+	"Write": func(ctx context.Context, b *blobbackend.Backend) error {
+		return b.Write(ctx, &filesystem.WriteRequest{FilePath: "x", Content: "x"})
+	},
+	"Write of nothing": func(ctx context.Context, b *blobbackend.Backend) error {
+		return b.Write(ctx, &filesystem.WriteRequest{FilePath: "x"})
+	},
+	"Create": func(ctx context.Context, b *blobbackend.Backend) error {
+		return b.Create(ctx, "x", strings.NewReader("x"))
+	},
+	"Read": func(ctx context.Context, b *blobbackend.Backend) error {
+		_, err := b.Read(ctx, &filesystem.ReadRequest{FilePath: "x"})
+		return err
+	},
+	"ReadRange": func(ctx context.Context, b *blobbackend.Backend) error {
+		_, _, err := b.ReadRange(ctx, "x", 1, 1)
+		return err
+	},
+	"ReadRange of nothing": func(ctx context.Context, b *blobbackend.Backend) error {
+		_, _, err := b.ReadRange(ctx, "x", 0, 0)
+		return err
+	},
+	"DeleteOlderThan": func(ctx context.Context, b *blobbackend.Backend) error {
+		_, err := b.DeleteOlderThan(ctx, "", time.Now())
+		return err
+	},
+}
+
+func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, err := blobbackend.New(blob.NewBucket(silent{}), nil)
+				require.NoError(t, err)
+				begun := time.Now()
+				err = call(context.Background(), b)
+				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+				require.NotErrorIs(t, err, fs.ErrExist)
+				require.NotErrorIs(t, err, fs.ErrNotExist)
+				require.LessOrEqual(t, time.Since(begun), 2*time.Minute)
+			})
+		})
+	}
+}
+
+func TestAnotherTimeoutOrNone(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{time.Second: time.Second, -1: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			b, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: timeout})
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			begun := time.Now()
+			require.Error(t, calls["Write"](ctx, b))
+			require.Equal(t, want, time.Since(begun))
+		})
+	}
+}
+
+// TestOnlyTheStoreIsOnTheClock: a tool may stream slowly, and a reader may take its time.
+func TestOnlyTheStoreIsOnTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := memblob.OpenBucket(nil)
+		defer bucket.Close()
+		b, err := blobbackend.New(bucket, nil)
+		require.NoError(t, err)
+		words := strings.NewReader("slowly")
+		require.NoError(t, b.Create(context.Background(), "x", readerFunc(func(p []byte) (int, error) {
+			time.Sleep(time.Hour)
+			return words.Read(p[:1])
+		})))
+		r, _, err := b.ReadRange(context.Background(), "x", 0, -1)
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		got, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		require.Equal(t, "slowly", string(got))
+	})
+}
