@@ -54,7 +54,7 @@ func (a *affixes) of(word string) []affixed {
 	var found []affixed
 	add := func(other string, prefix bool) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
-		if token, ok := a.words[other]; ok && other != word && ratio >= minAffixRatio && len(found) < maxAffixes {
+		if token, ok := a.words[other]; ok && other != word && ratio >= minAffixRatio && len(found) < maxAffixes && !areOpposite(word, other) {
 			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
 		}
 	}
@@ -69,6 +69,19 @@ func (a *affixes) of(word string) []affixed {
 		add(backwards(other), false)
 	}
 	return found
+}
+
+// reversing are the beginnings that turn a word into its opposite.
+var reversing = []string{"un", "de", "dis", "in", "im", "non", "anti", "mis"}
+
+// areOpposite reports whether one of two words is the other with such a beginning:
+// whoever wants to undelete a file must not be offered to delete one.
+func areOpposite(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	start, ok := strings.CutSuffix(a, b)
+	return ok && slices.Contains(reversing, start)
 }
 
 // startingWith returns the part of the ordered words that begins with prefix.

@@ -10,6 +10,7 @@ import "slices"
 // What a token counts that stands for a word, compared with the word itself.
 const (
 	weightForm        = 0.8
+	weightTwin        = 0.6
 	weightSynonym     = 0.2
 	weightRelated     = 0.3
 	weightChinese     = 0.4 // for an English word
@@ -19,6 +20,9 @@ const (
 	weightTypo        = 0.7 // times how close it is
 	weightJoined      = 0.6 // two words written as one
 	weightSplit       = 0.7 // one word written as two
+	// unknownFactor is for synonyms and what is related of a word that no document uses:
+	// then they are all there is to go by.
+	unknownFactor = 1.5
 )
 
 // expand fills in the tokens that stand for a want that is a token itself, and how
@@ -32,9 +36,14 @@ func (r *reader) expand(w *want) {
 		w.mass = float64(float32(rarity(0, len(r.x.names)))) / 2
 	}
 	r.addAll(w, r.l.forms[w.text], weightForm, "form of")
-	r.addAll(w, r.l.synonyms[w.text], weightSynonym, "synonym of")
+	r.addAll(w, r.l.twins[w.text], weightTwin, "same as")
 	r.addAll(w, r.l.chinese[w.text], weightChinese, "translation of")
-	r.addAll(w, r.l.related[w.text], weightRelated, "related to")
+	loose := 1.0
+	if !known {
+		loose = unknownFactor
+	}
+	r.addAll(w, r.l.synonyms[w.text], weightSynonym*loose, "synonym of")
+	r.addAll(w, r.l.related[w.text], weightRelated*loose, "related to")
 	for _, a := range r.x.affixes.of(w.text) {
 		relation := "ends like"
 		if a.prefix {

@@ -19,8 +19,10 @@ var listFiles embed.FS
 type lists struct {
 	stop     map[string]bool
 	forms    map[string][]string // the same word in other forms
+	twins    map[string][]string // what says the same
 	synonyms map[string][]string // the other tokens of a token's groups
 	related  map[string][]string // what a tool may say where a request says the key
+	phrases  map[string][]phrase // by their first word
 	// lexicon leads from a word in Chinese characters to English tokens. A translation
 	// of several words has one slice for each of them; what is in the same slice are
 	// alternatives.
@@ -36,8 +38,10 @@ var knowledge = sync.OnceValue(func() *lists {
 	l := &lists{
 		stop:     make(map[string]bool),
 		forms:    make(map[string][]string),
+		twins:    make(map[string][]string),
 		synonyms: make(map[string][]string),
 		related:  make(map[string][]string),
+		phrases:  make(map[string][]phrase),
 		lexicon:  make(map[string][][]string),
 		chinese:  make(map[string][]string),
 	}
@@ -45,6 +49,7 @@ var knowledge = sync.OnceValue(func() *lists {
 	eachLine("stopwords_en.txt", func(word []string) { l.stop[s.stem(word[0])] = true })
 	eachLine("stopwords_zh.txt", func(word []string) { l.stop[word[0]] = true })
 	eachLine("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
+	eachLine("twins_en.txt", func(line []string) { addTwins(l.twins, s, line) })
 	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
 		eachLine(name, func(group []string) { addGroup(l.synonyms, s, group) })
 	}
@@ -53,6 +58,7 @@ var knowledge = sync.OnceValue(func() *lists {
 			addNew(l.related, s.stem(entry[0]), s.stem(word))
 		}
 	})
+	eachLine("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })
 	eachLine("zh_en.txt", func(entry []string) { l.addTranslations(s, entry[0], entry[1:]) })
 	return l
 })
@@ -76,6 +82,18 @@ func addGroup(list map[string][]string, s stemmer, group []string) {
 		for _, other := range group {
 			addNew(list, s.stem(one), s.stem(other))
 		}
+	}
+}
+
+// addTwins makes the first word of a line lead to the others, and after a "=" each to
+// each.
+func addTwins(list map[string][]string, s stemmer, line []string) {
+	if line[0] == "=" {
+		addGroup(list, s, line[1:])
+		return
+	}
+	for _, word := range line[1:] {
+		addNew(list, s.stem(line[0]), s.stem(word))
 	}
 }
 

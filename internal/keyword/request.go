@@ -62,6 +62,9 @@ type reader struct {
 	ends    []int // of the pieces
 	keepAll bool  // stop words too, because there is nothing else
 
+	phrases map[int]said // by where they start
+	idle    map[int]bool // where words start that are idle in a phrase
+
 	request request
 	seen    map[string]int // text of a want -> its position
 	piece   int
@@ -75,6 +78,7 @@ func (x *BM25) read(text string, shared []uint8) request {
 	r := &reader{x: x, l: knowledge(), stemmer: make(stemmer), shared: shared}
 	r.text = normalize(clip(text, maxRequestBytes))
 	r.spans, r.ends = valueSpans(r.text), pieceEnds(r.text)
+	r.findPhrases()
 	r.readRuns()
 	if len(r.request.wants) == 0 {
 		r.keepAll = true
@@ -156,6 +160,10 @@ func (r *reader) readWord(word run, weight float64) {
 	if len(word.text) > maxWordBytes {
 		r.before = run{}
 		return
+	}
+	r.readPhrase(word, weight)
+	if r.idle[word.start] {
+		weight *= idleWeight
 	}
 	parts, counting := 0, 0
 	eachPart(word.text, func(part string) {

@@ -81,7 +81,7 @@ func (t *typos) of(word string, shared []uint8) []meantWord {
 			c = max(c, affixFactor*affixRatio(word, other))
 		}
 		shared[token] = 0
-		if c > 0 {
+		if c > 0 && !areOpposite(word, other) {
 			best.add(meantWord{token: token, close: c})
 		}
 	}
