@@ -291,3 +291,27 @@ func noSearch[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Equal(t, want, tr.tools(), args)
 	}
 }
+
+// Who calls the hooks by hand may use one state all along.
+func TestHooksTakeOneStateForManyModelCalls(t *testing.T) {
+	adktest.Both(t, oneState[*schema.Message], oneState[*schema.AgenticMessage])
+}
+
+func oneState[M adk.MessageType](t *testing.T, streaming bool) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1")})
+	ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	require.NoError(t, err)
+	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M]()}
+	for _, tl := range rc.Tools {
+		info, err := tl.Info(ctx)
+		require.NoError(t, err)
+		state.ToolInfos = append(state.ToolInfos, info)
+	}
+	_, state, err = h.BeforeModelRewriteState(ctx, state, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"tool_search"}, adktest.Names(state.ToolInfos))
+	state.Messages = append(state.Messages, adktest.Assistant[M]("", searchFor("1", "a1")), adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
+	_, state, err = h.BeforeModelRewriteState(ctx, state, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"tool_search", "a1"}, adktest.Names(state.ToolInfos))
+}

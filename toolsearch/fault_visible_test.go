@@ -194,6 +194,35 @@ func withoutCalls(dumps []string) (out []string) {
 	return out
 }
 
+// What holds more than a list of names is not taken for one.
+func TestTS12_AMessageThatHoldsMoreThanAReminderStays(t *testing.T) {
+	const list = "<available-deferred-tools>\nx\n</available-deferred-tools>"
+	image := schema.MessageInputPart{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: new(string)}}}
+	text := schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: list}
+	pictures := schema.UserMessage("")
+	pictures.UserInputMultiContent = []schema.MessageInputPart{text, image}
+	both := schema.UserMessage(list)
+	both.UserInputMultiContent = []schema.MessageInputPart{image}
+	staysWhole(t, schema.UserMessage(list+"\nWhat are these?\n"+list), pictures, both)
+
+	blocks := func(more ...*schema.ContentBlock) *schema.AgenticMessage {
+		m := schema.UserAgenticMessage(list)
+		m.ContentBlocks = append(m.ContentBlocks, more...)
+		return m
+	}
+	staysWhole(t, schema.UserAgenticMessage(list+"\nWhat are these?\n"+list), blocks(schema.NewContentBlock(&schema.UserInputImage{URL: "x"})),
+		blocks(schema.NewContentBlock(&schema.UserInputText{Text: "What are these?"})))
+}
+
+func staysWhole[M adk.MessageType](t *testing.T, messages ...M) {
+	for _, m := range messages {
+		tr := ourSide[M](false).run([]M{m}, nil, nil, ourSide[M](false).mustBuild(t, simples("a1")...))
+		require.NoError(t, tr.Err)
+		require.Len(t, tr.wires[0].Messages, 2)
+		require.Equal(t, adktest.Text(m), adktest.Text(tr.wires[0].Messages[1]))
+	}
+}
+
 // A user who writes about the tags is not taken for a reminder.
 func TestTS12_AMessageThatOnlyQuotesAReminderStays(t *testing.T) {
 	bothSides(t, quotes[*schema.Message], quotes[*schema.AgenticMessage])

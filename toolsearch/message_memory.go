@@ -19,8 +19,10 @@ type memory[M adk.MessageType] struct {
 	codec     codec[M]
 	seen      []M
 	evidence  evidence
-	reminders []int // positions of messages that are reminders
-	mixed     []int // positions of messages that hold one, and something else
+	done      *adk.TypedChatModelAgentState[M] // what the last hook returned
+	given     adk.TypedChatModelAgentState[M]  // what was in it
+	reminders []int                            // positions of messages that are reminders
+	mixed     []int                            // positions of messages that hold one, and something else
 }
 
 // read brings the memory up to date with the messages.
@@ -38,6 +40,13 @@ func (m *memory[M]) read(msgs []M, r *run) {
 		m.evidence.add(m.codec.view(msgs[i]), r)
 	}
 	m.seen = append(m.seen, msgs[len(m.seen):]...)
+}
+
+// isDone reports whether a state is what the last hook returned, with nothing new in it: the
+// instance is in the agent twice.
+func (m *memory[M]) isDone(s *adk.TypedChatModelAgentState[M]) bool {
+	return s == m.done && slices.Equal(s.Messages, m.given.Messages) &&
+		slices.Equal(s.ToolInfos, m.given.ToolInfos) && slices.Equal(s.DeferredToolInfos, m.given.DeferredToolInfos)
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text: where

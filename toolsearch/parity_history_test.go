@@ -36,6 +36,7 @@ func historyScenarios() []scenario {
 			hiddenStill + " result [found get_weather]", loadedAgain + ` result ["get_weather"]`},
 		{"TS-29", "a search by pattern", showsFor(otherProtocol[*schema.Message]("tool_search", `{"selectedTools":["get_weather"]}`)), showsFor(otherProtocol[*schema.AgenticMessage]("tool_search", `{"selectedTools":["get_weather"]}`)), hiddenStill, loadedAgain},
 		{"TS-29", "a tool loaded by its name", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`)), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`)), hiddenStill, loadedAgain},
+		{"TS-29", "a tool loaded by its name, in a store that drops names", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`, "")), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`, "")), hiddenStill, loadedAgain},
 		{"X-05", "a search under an alias", searchesByAlias[*schema.Message], searchesByAlias[*schema.AgenticMessage],
 			`["get_weather"] 0:own,tool_search 1:own,tool_search`, `["get_weather"] 0:own,tool_search 1:own,tool_search,get_weather`},
 	}
@@ -89,9 +90,10 @@ func twoResults() []*schema.AgenticMessage {
 	return append(ask[*schema.AgenticMessage](), adktest.Assistant[*schema.AgenticMessage]("", searchFor("1", "weather"), searchFor("2", "mail")), m)
 }
 
-func otherProtocol[M adk.MessageType](name, result string) func() []M {
+func otherProtocol[M adk.MessageType](name, result string, stored ...string) func() []M {
 	return func() []M {
-		return append(ask[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{}`}), adktest.Result[M]("1", name, result), adktest.Assistant[M]("done"))
+		under := append(stored, name)[0]
+		return append(ask[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{}`}), adktest.Result[M]("1", under, result), adktest.Assistant[M]("done"))
 	}
 }
 

@@ -117,7 +117,6 @@ type run struct {
 	direct   map[string]bool          // tools whose result ends the run; Eino's own map
 	tools    map[*entry]tool.BaseTool // guards of the own tools that are hidden in this run
 	memory   any                      // *memory[M]: what the messages said so far
-	last     any                      // the state that the last hook returned
 	verdicts verdicts
 	decided  decision // of the last model call
 

@@ -58,14 +58,17 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	r := m.run(ctx)
-	if state == nil || r == nil || r.last == any(state) { // an instance that is there twice
+	if state == nil || r == nil {
+		return ctx, state, nil
+	}
+	mem := r.memory.(*memory[M])
+	if mem.isDone(state) {
 		return ctx, state, nil
 	}
 	if err := r.meet(state.ToolInfos); err != nil {
 		return ctx, state, err
 	}
 	r.verdicts.forget()
-	mem := r.memory.(*memory[M])
 	next := *state
 	if r.group.contract.hosted {
 		next.Messages = each(next.Messages, m.codec.unpack)
@@ -80,7 +83,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	next.Messages = mem.withReminder(next.Messages, r.reminder(ctx))
 	mem.read(next.Messages, r)
 	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
-	r.last = &next
+	mem.done, mem.given = &next, next
 	return ctx, &next, nil
 }
 
