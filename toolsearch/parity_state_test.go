@@ -161,12 +161,28 @@ func keepsInRun[M adk.MessageType](t *testing.T, s side[M]) string {
 
 func checkpointScenarios() []scenario {
 	return []scenario{
+		{"TS-33", "what a provider's own search left in a message", leftBySearch, nil, "the adapter's type", "text"},
 		{"TS-16", "a checkpoint of native search over 300 tools", checkpointSize[*schema.Message], checkpointSize[*schema.AgenticMessage], "holds the definitions", "holds no definition"},
 		{"TS-16", "a loaded tool with nested annotations", nestedExtra[*schema.Message], nestedExtra[*schema.AgenticMessage], "cannot be saved", "saved, and the run goes on"},
 		{"M-02", "a resume with other tools", resumesWithOthers[*schema.Message], resumesWithOthers[*schema.AgenticMessage],
 			"1 reminder: a1,gone shows tool_search,a1,gone", "1 reminder: a1,new shows tool_search,a1"},
 		{"M-02", "a resume with another description", resumesWithWords[*schema.Message], resumesWithWords[*schema.AgenticMessage], "old words", "new words"},
 	}
+}
+
+// leftBySearch asks what the state holds after a model call in which the provider searched.
+func leftBySearch(t *testing.T, s side[*schema.Message]) string {
+	type event struct{ Name string }
+	m := adktest.Assistant[*schema.Message]("found")
+	m.Extra = map[string]any{"_eino_claude_tool_search_events": []event{{"a1"}}}
+	state := &adk.ChatModelAgentState{Messages: []*schema.Message{m}}
+	_, next, err := s.mustBuildNative(t, simples("a1")...).AfterModelRewriteState(context.Background(), state, nil)
+	require.NoError(t, err)
+	require.IsType(t, []event{}, m.Extra["_eino_claude_tool_search_events"], "the message itself is as it was")
+	if _, is := next.Messages[0].Extra["_eino_claude_tool_search_events"].(string); is {
+		return "text"
+	}
+	return "the adapter's type"
 }
 
 // waits is what a tool does that interrupts the run once.
@@ -259,4 +275,5 @@ func TestTS15_AnEditOfAnInfoStaysInItsRun(t *testing.T)                { playAll
 func TestTS16_CheckpointsAreSmallAndCanBeSaved(t *testing.T)           { playAll(t, "TS-16") }
 func TestTS31_WhatIsKeptInARun(t *testing.T)                           { playAll(t, "TS-31") }
 func TestTS32_TheStateIsNotChangedInPlace(t *testing.T)                { playAll(t, "TS-32") }
+func TestTS33_WhatAProvidersSearchLeftCanBeSaved(t *testing.T)         { playAll(t, "TS-33") }
 func TestM02_AResumeWithOtherToolsShowsAndAnnouncesThose(t *testing.T) { playAll(t, "M-02") }
