@@ -87,7 +87,7 @@ func (o objects) giveUp(ctx context.Context, at *place, t time.Time) error {
 	}
 	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: at.bucket, Prefix: at.underlying})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+		page, err := within(ctx, o.limit, func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
 		if err != nil {
 			return unlessUnknown(err)
 		}
@@ -95,7 +95,10 @@ func (o objects) giveUp(ctx context.Context, at *place, t time.Time) error {
 			if upload.Initiated == nil || !upload.Initiated.Before(t) {
 				continue
 			}
-			_, err := client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: at.bucket, Key: upload.Key, UploadId: upload.UploadId})
+			abort := &s3.AbortMultipartUploadInput{Bucket: at.bucket, Key: upload.Key, UploadId: upload.UploadId}
+			_, err := within(ctx, o.limit, func(ctx context.Context) (*s3.AbortMultipartUploadOutput, error) {
+				return client.AbortMultipartUpload(ctx, abort)
+			})
 			if err != nil && codeOf(err) != "NoSuchUpload" { // somebody else was faster
 				return err
 			}

@@ -167,7 +167,7 @@ func TestAFailedUploadLeavesNoParts(t *testing.T) {
 			defer cancel()
 			b := openOn(t, through)
 			require.Error(t, b.Create(ctx, "large", content(cancel)))
-			require.Regexp(t, `^HEAD, POST begin, (\d )?PUT part, DELETE upload$`, p.counted())
+			require.Regexp(t, `^HEAD, POST begin, .*PUT part.*DELETE upload`, p.counted())
 			_, _, err := b.ReadRange(context.Background(), "large", 0, -1)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			require.Empty(t, uploads(t, url, "test/"))
