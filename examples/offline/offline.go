@@ -9,7 +9,8 @@
 // the conversation alone. In turn it
 //
 //   - splits the user's last request into steps,
-//   - searches for a tool where none of those it sees fits a step,
+//   - searches for a tool where none of those it sees fits a step, in whichever way
+//     the schemas of the search tools offer,
 //   - calls the best of those that it sees, with arguments found in the words
 //     of the step and fitted to the tool's schema,
 //   - corrects arguments when a tool says what was wrong with them,
@@ -54,7 +55,11 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 	for _, m := range input {
 		turns = append(turns, c.read(m))
 	}
-	return decide(understand(turns, common.Tools))
+	w := wayOf(common.Tools)
+	turns = w.read(turns)
+	s := understand(turns, w.tools(common.Tools))
+	s.way = w
+	return w.write(decide(s))
 }
 
 // Cost says how many tokens a request costs: its messages, and the definitions
@@ -72,13 +77,13 @@ func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, defi
 		}
 	}
 	for _, info := range tools {
-		definitions += len(definition(info))
+		definitions += len(Definition(info))
 	}
 	return text / 4, definitions / 4
 }
 
-// definition is a tool as it goes over the wire.
-func definition(info *schema.ToolInfo) []byte {
+// Definition is a tool as it goes over the wire, in JSON; nil for nil.
+func Definition(info *schema.ToolInfo) []byte {
 	if info == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ type rule func(*situation, *progress) (action, bool)
 // rules in the order in which they are asked. A rule of its own fits in here for
 // anything else that a conversation may ask of the model, such as reading back a
 // result that was cut.
-var rules = []rule{takeResult, correctCall, callAnother, followEarlier, callVisible, searchMore, callAnyway, giveUp}
+var rules = []rule{takeResult, correctCall, callAnother, followEarlier, callVisible, loadFound, searchMore, callAnyway, giveUp}
 
 // decide answers: with calls while there is something to do, else with what came out.
 func decide(s *situation) reply {

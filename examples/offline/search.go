@@ -29,7 +29,7 @@ func (s *situation) nextQuery(p *progress) string {
 		tried[q.query] = true
 		tried[selectPrefix] = tried[selectPrefix] || strings.HasPrefix(q.query, selectPrefix)
 	}
-	for _, query := range s.queries(p) {
+	for _, query := range s.asQueries(p) {
 		if query != "" && !tried[query] && !(strings.HasPrefix(query, selectPrefix) && tried[selectPrefix]) {
 			return query
 		}

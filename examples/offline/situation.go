@@ -22,6 +22,7 @@ type situation struct {
 	steps   []*progress
 	visible []toolView // what can be called, without the search tool
 	search  bool       // there is a search tool
+	way     way        // how it is called
 	hidden  []toolView // by name only: deferred tools that were announced and are not visible
 	common  map[string]int
 	past    attempt // the last call that worked before this request
