@@ -148,6 +148,7 @@ func (r *reader) translate(word string, weight float64) {
 			for _, m := range w.matches {
 				w.mass = max(w.mass, float64(r.x.idf[m.token]))
 			}
+			r.addAll(w, r.l.twins[alternatives[0]], weightTwin, "same as")
 			r.addAll(w, r.l.synonyms[alternatives[0]], weightSynonym, "synonym of")
 			r.addAll(w, r.l.related[alternatives[0]], weightSynonym, "related to")
 		})

@@ -18,10 +18,37 @@ const (
 // maxSegmented is the longest stretch, in runes, that is cut into words at once.
 const maxSegmented = 512
 
+// stretch is a part of a text.
+type stretch struct{ start, end int }
+
 // segment cuts a dense run into words of the lexicon, in order, at the least cost.
-// Characters that belong to no word are left out.
+// Characters that belong to no word are left out, and so are fillers.
 func (l *lists) segment(text string) []string {
 	var words []string
+	for _, s := range l.stretches(text) {
+		if word := text[s.start:s.end]; !l.fillers[word] {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// withoutFillers returns what is between the fillers of a dense run.
+func (l *lists) withoutFillers(text string) []string {
+	var parts []string
+	start := 0
+	for _, s := range l.stretches(text) {
+		if l.fillers[text[s.start:s.end]] {
+			parts = append(parts, text[start:s.start])
+			start = s.end
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// stretches are the words of the lexicon and the fillers in a dense run.
+func (l *lists) stretches(text string) []stretch {
+	var words []stretch
 	offsets := make([]int, 0, len(text)/3+1) // of the runes, and of the end
 	for at := range text {
 		if len(offsets) == maxSegmented {
@@ -33,7 +60,9 @@ func (l *lists) segment(text string) []string {
 	return append(words, l.cut(text, append(offsets, len(text)))...)
 }
 
-func (l *lists) cut(text string, offsets []int) []string {
+func (l *lists) isWord(text string) bool { return l.lexicon[text] != nil || l.fillers[text] }
+
+func (l *lists) cut(text string, offsets []int) []stretch {
 	cost := make([]float64, len(offsets))
 	from := make([]int, len(offsets)) // where the best last word of a prefix starts
 	for end := 1; end < len(offsets); end++ {
@@ -43,15 +72,15 @@ func (l *lists) cut(text string, offsets []int) []string {
 			if size == 1 {
 				price = cost[end-size] + costSingle
 			}
-			if price <= cost[end] && l.lexicon[text[offsets[end-size]:offsets[end]]] != nil {
+			if price <= cost[end] && l.isWord(text[offsets[end-size]:offsets[end]]) {
 				cost[end], from[end] = price, end-size
 			}
 		}
 	}
-	var words []string
+	var words []stretch
 	for end := len(offsets) - 1; end > 0; end = from[end] {
-		if word := text[offsets[from[end]]:offsets[end]]; l.lexicon[word] != nil {
-			words = append(words, word)
+		if s := (stretch{start: offsets[from[end]], end: offsets[end]}); l.isWord(text[s.start:s.end]) {
+			words = append(words, s)
 		}
 	}
 	slices.Reverse(words)

@@ -18,6 +18,7 @@ var listFiles embed.FS
 // lists are the embedded word lists, as tokens.
 type lists struct {
 	stop     map[string]bool
+	fillers  map[string]bool     // of Chinese requests
 	forms    map[string][]string // the same word in other forms
 	twins    map[string][]string // what says the same
 	synonyms map[string][]string // the other tokens of a token's groups
@@ -37,6 +38,7 @@ type lists struct {
 var knowledge = sync.OnceValue(func() *lists {
 	l := &lists{
 		stop:     make(map[string]bool),
+		fillers:  make(map[string]bool),
 		forms:    make(map[string][]string),
 		twins:    make(map[string][]string),
 		synonyms: make(map[string][]string),
@@ -48,6 +50,10 @@ var knowledge = sync.OnceValue(func() *lists {
 	s := make(stemmer)
 	eachLine("stopwords_en.txt", func(word []string) { l.stop[s.stem(word[0])] = true })
 	eachLine("stopwords_zh.txt", func(word []string) { l.stop[word[0]] = true })
+	eachLine("fillers_zh.txt", func(word []string) {
+		l.fillers[word[0]] = true
+		l.longest = max(l.longest, utf8.RuneCountInString(word[0]))
+	})
 	eachLine("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
 	eachLine("twins_en.txt", func(line []string) { addTwins(l.twins, s, line) })
 	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
@@ -104,7 +110,7 @@ func (l *lists) addTranslations(s stemmer, word string, translations []string) {
 		i := 0
 		for part := range strings.SplitSeq(translation, "+") {
 			stem := s.stem(part)
-			if l.stop[stem] {
+			if l.stop[stem] && stem != "off" && stem != "on" {
 				continue
 			}
 			if i == len(groups) {

@@ -199,8 +199,24 @@ func (r *reader) readStem(stem string, weight float64, required bool) bool {
 // readDense wants the characters of a dense run, their neighbours, and what the words
 // among them mean.
 func (r *reader) readDense(word run, weight float64) {
-	alone := utf8.RuneCountInString(word.text) == 1
-	eachGlyph(word.text, func(token string) {
+	parts := []string{word.text}
+	if !r.keepAll {
+		parts = r.l.withoutFillers(word.text)
+	}
+	for _, part := range parts {
+		r.readGlyphs(part, weight)
+	}
+	for _, segment := range r.l.segment(word.text) {
+		r.translate(segment, weight)
+	}
+	if r.isRequired(word) {
+		r.requireDense(word.text)
+	}
+}
+
+func (r *reader) readGlyphs(text string, weight float64) {
+	alone := utf8.RuneCountInString(text) == 1
+	eachGlyph(text, func(token string) {
 		if r.l.stop[token] && !r.keepAll {
 			return
 		}
@@ -210,12 +226,6 @@ func (r *reader) readDense(word run, weight float64) {
 		}
 		r.want(token, own, r.expand)
 	})
-	for _, segment := range r.l.segment(word.text) {
-		r.translate(segment, weight)
-	}
-	if r.isRequired(word) {
-		r.requireDense(word.text)
-	}
 }
 
 // want adds a want and has it filled in, or finds it if it is there already. It

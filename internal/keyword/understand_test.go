@@ -119,6 +119,7 @@ func TestWordsOfADenseRun(t *testing.T) {
 		"删除文件夹里的": {"删除", "文件夹"},
 		"鱻鱻":      nil,
 		"最大公约数":   {"最大公约数"},
+		"帮我看看天气":  {"天气"},
 	} {
 		require.Equal(t, want, l.segment(text), "%q", text)
 	}
@@ -127,10 +128,26 @@ func TestWordsOfADenseRun(t *testing.T) {
 	require.Empty(t, l.segment(""))
 }
 
+func TestFillersOfADenseRunAreNoWords(t *testing.T) {
+	l := knowledge()
+	for text, want := range map[string][]string{
+		"天气":         {"天气"},
+		"帮我查天气":      {"", "查天气"},
+		"这个天气怎么样":    {"", "天气", ""},
+		"怎么样":        {"", ""},
+		"天气想要知道怎么样吗": {"天气", "", "", "吗"},
+	} {
+		require.Equal(t, want, l.withoutFillers(text), "%q", text)
+	}
+	x := NewBM25([]Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
+	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", Options{}))
+	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", Options{}), "there is nothing else")
+}
+
 func TestListsAreWellFormed(t *testing.T) {
 	entries, err := listFiles.ReadDir("lists")
 	require.NoError(t, err)
-	require.Len(t, entries, 10)
+	require.Len(t, entries, 11)
 	for _, entry := range entries {
 		name := entry.Name()
 		first := make(map[string]bool)
@@ -142,12 +159,12 @@ func TestListsAreWellFormed(t *testing.T) {
 				require.True(t, name == "zh_hant.txt" || word == normalize(word), "%s: %q", name, word)
 				require.Equal(t, strings.ToLower(word), word, name)
 			}
-			if strings.HasPrefix(name, "stopwords") {
+			if strings.HasPrefix(name, "stopwords") || name == "fillers_zh.txt" {
 				require.Len(t, fields, 1, name)
 			} else if name != "zh_hant.txt" {
 				require.GreaterOrEqual(t, len(fields), 2, "%s: %q", name, fields)
 			}
-			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") {
+			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") || name == "fillers_zh.txt" {
 				require.False(t, first[fields[0]], "%s: two lines for %q", name, fields[0])
 				first[fields[0]] = true
 			}
