@@ -56,6 +56,9 @@ func (b *builder) add(doc uint32, d *Doc) {
 	b.read(doc, fieldServer, clip(server, maxNameBytes))
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		b.read(doc, fieldParam, clip(p.Name, maxNameBytes))
+		if id := leadingIdentifier(p.Name); len(id) == len(p.Name) {
+			b.count(doc, fieldParam, strings.ToLower(id))
+		}
 		b.read(doc, fieldParamDescription, clip(p.Description, maxParamBytes))
 		for _, value := range p.Enum[:min(len(p.Enum), maxEnum)] {
 			b.read(doc, fieldEnum, clip(value, maxNameBytes))

@@ -77,3 +77,17 @@ func TestOppositesAreNotOffered(t *testing.T) {
 	require.Equal(t, []string{"delete_file"}, answers(t, x, "delet", Options{}))
 	require.Equal(t, []string{"description"}, answers(t, x, "descriptions", Options{}))
 }
+
+func TestIdentifiersOfParameters(t *testing.T) {
+	for text, want := range map[string]string{
+		"due_date": "due_date", "a_b c": "a_b", "max2_n,": "max2_n", "": "", "plain": "", "_x": "", "x_": "", "a b_c": "", "日_期": "",
+	} {
+		require.Equal(t, want, leadingIdentifier(text), "%q", text)
+	}
+	x := NewBM25([]Doc{
+		{Name: "a", Description: "Due date. The date when it is due."},
+		{Name: "b", Params: []Param{{Name: "date"}, {Name: "due"}}},
+		{Name: "c", Params: []Param{{Name: "Due_Date"}, {Name: "x"}, {Name: "y"}, {Name: "z"}}},
+	})
+	require.Equal(t, []string{"c"}, answers(t, x, "due_date", Options{Limit: 1}))
+}

@@ -162,6 +162,7 @@ func (r *reader) readWord(word run, weight float64) {
 		return
 	}
 	r.readPhrase(word, weight)
+	r.readIdentifier(word, weight)
 	if r.idle[word.start] {
 		weight *= idleWeight
 	}
@@ -181,6 +182,18 @@ func (r *reader) readWord(word run, weight float64) {
 	}
 	r.join(word)
 	r.before = word
+}
+
+// readIdentifier wants the identifier that starts with a word, if it is that of a
+// parameter.
+func (r *reader) readIdentifier(word run, weight float64) {
+	if word.start > 0 && r.text[word.start-1] == '_' {
+		return
+	}
+	id := strings.ToLower(leadingIdentifier(r.text[word.start:]))
+	if _, known := r.x.tokens[id]; known {
+		r.want(id, weight, r.expand)
+	}
 }
 
 // readStem wants a word, unless it says nothing.

@@ -72,6 +72,20 @@ func eachPart(word string, visit func(part string)) {
 	visit(word[start:])
 }
 
+// leadingIdentifier returns the identifier with underscores inside that text starts with,
+// or "". Whoever writes one means just that.
+func leadingIdentifier(text string) string {
+	end, joined := 0, false
+	for end < len(text) && (text[end] == '_' || text[end] < utf8.RuneSelf && isWordRune(rune(text[end]))) {
+		joined = joined || text[end] == '_'
+		end++
+	}
+	if joined = joined && text[0] != '_' && text[end-1] != '_'; !joined || end > maxWordBytes {
+		return ""
+	}
+	return text[:end]
+}
+
 // stemmer reduces words to their stems and remembers those it has seen.
 type stemmer map[string]string
 
