@@ -58,7 +58,11 @@ func (r *run) editor(ctx context.Context, show showing, p pairs) editor {
 	}
 }
 
-func (h *historyEditor) unmark(id string) bool { return !h.rules.acceptsNative || !h.pairs[id].native }
+// unmark keeps the marks of calls for adapters that need them, where the result fits.
+func (h *historyEditor) unmark(id string) bool {
+	needed := h.rules.pairs || h.rules.name == "" && h.rules.acceptsNative
+	return !needed || !h.pairs[id].native
+}
 
 func (h *historyEditor) hosted(tools []string) bool {
 	for _, name := range tools {
