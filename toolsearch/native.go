@@ -19,20 +19,27 @@ import (
 var ErrNativeUnsupported = errors.New("the model has no native tool search")
 
 // Contract is what an adapter and its provider expect of a native tool search: where the
-// hidden tools go, who searches, and what a result looks like.
+// hidden tools go, who searches, and what a result looks like. A history may come from any
+// contract, or from none: what the adapter does not take is rewritten on a copy.
+//
+// Where the provider searches (the hosted ones) it also loads, unseen: calls are not held
+// back as unloaded, and UnloadAfter has no effect. Filter holds everywhere.
 type Contract string
 
 const (
 	// ClaudeHosted is eino-ext's claude adapter with Anthropic's own search: all hidden
 	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
-	// must be kept with the history. Set a cache breakpoint on a tool of the agent's own
-	// rather than automatic cache control, which would mark a deferred tool.
+	// must be kept with the history, as it is in memory or in gob; after JSON the model
+	// searches again. Set a cache breakpoint on a tool of the agent's own rather than
+	// automatic cache control, which would mark a deferred tool. Up to v0.1.25 the adapter
+	// leaves out what the provider requires, and cannot stream: see examples/native/mended.
 	ClaudeHosted Contract = "claude hosted"
 	// ClaudeClient is eino-ext's claude adapter with this package's search: found tools are
 	// returned as references, and each only once in a conversation.
 	ClaudeClient Contract = "claude client"
 	// OpenAIHosted is eino-ext's agenticopenai adapter (Responses API) with OpenAI's own
-	// search over all hidden tools.
+	// search over all hidden tools. The model sees their names and descriptions all the
+	// same, so that it saves their parameters only.
 	OpenAIHosted Contract = "openai hosted"
 	// OpenAIClient is eino-ext's agenticopenai adapter (Responses API) with this package's
 	// search: definitions travel in the search's output.
@@ -58,7 +65,6 @@ type contract struct {
 	acceptsNative bool // the history may hold results in the provider's form
 	pairs         bool // ... but only for calls of the provider's own kind, and no others for those
 	hosted        bool // the history may hold searches that the provider ran
-	noReminder    bool
 	neverLoads    bool // the tool list never changes
 }
 

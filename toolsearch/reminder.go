@@ -32,9 +32,6 @@ func isReminder(text string, marked bool) bool {
 
 // reminder is the text for this model call; "" if there is no tool to list.
 func (r *run) reminder(ctx context.Context) string {
-	if r.group.contract.noReminder {
-		return ""
-	}
 	if text, ok := r.group.plainReminder(); ok {
 		return text
 	}

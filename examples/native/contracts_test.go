@@ -7,6 +7,8 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino-ext/components/model/claude"
@@ -258,4 +260,31 @@ func newCachingClaude(t *testing.T, url string) *mended.ChatModel {
 	})
 	require.NoError(t, err)
 	return m
+}
+
+// A loaded tool that is not used for a while is hidden again, where toolsearch searches.
+func TestAToolThatIsNotUsedIsHiddenAgain(t *testing.T) {
+	on(t, hiddenAgain[*schema.Message], hiddenAgain[*schema.AgenticMessage])
+}
+
+func hiddenAgain[M adk.MessageType](t *testing.T, s side, stream bool) {
+	if s.hosted() {
+		t.Skip("the provider loads")
+	}
+	c := newAgent[M](t, s.api, stream, "own")
+	cfg := *native(s.contract)
+	cfg.UnloadAfter = 2
+	c.search(cfg)
+	own := calls(call("own", ""))
+	c.ask("Ping?", calls(find("ping"), find("weather")), calls(call("ping", ""), call("weather__forecast", "")), own, own,
+		calls(blind("ping"), find("weather")), calls(call("ping", ""), call("weather__history", "")), says("Pong."))
+	require.Equal(t, []string{"own", "own", "ping"}, withoutWeather(c.ran.list())[1:])
+	list := c.server.Requests()
+	require.Contains(t, provider.Names(list[2].Visible()), "ping")
+	require.NotContains(t, provider.Names(list[4].Visible()), "ping")
+	require.Contains(t, provider.Names(list[5].Visible()), "ping")
+}
+
+func withoutWeather(names []string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, "weather") })
 }
