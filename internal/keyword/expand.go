@@ -23,6 +23,9 @@ const (
 	// unknownFactor is for synonyms and what is related of a word that no document uses:
 	// then they are all there is to go by.
 	unknownFactor = 1.5
+	// unknownGlyphs is how much characters matter that no document has: most pairs of
+	// neighbours are no word, and what is one may well be translated.
+	unknownGlyphs = 0.1
 )
 
 // expand fills in the tokens that stand for a want that is a token itself, and how
@@ -34,6 +37,9 @@ func (r *reader) expand(w *want) {
 		w.matches = append(w.matches, matching{token: own, weight: 1, relation: "equals"})
 	} else {
 		w.mass = float64(float32(rarity(0, len(r.x.names)))) / 2
+		if startsDense(w.text) {
+			w.mass *= unknownGlyphs
+		}
 	}
 	r.addAll(w, r.l.forms[w.text], weightForm, "form of")
 	r.addAll(w, r.l.twins[w.text], weightTwin, "same as")
