@@ -73,7 +73,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	var wrong problems
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	s.contract = chooseContract(&s.cfg, agentic, len(config.DynamicTools) > 0, &wrong)
+	s.contract = chooseContract(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0, &wrong)
 	return s, wrong.err()
 }
 

@@ -143,6 +143,8 @@ func TestAModelWithoutToolSearchIsRefused(t *testing.T) {
 	m := modelOn[*schema.Message](t, provider.Chat, "http://127.0.0.1:1")
 	_, err := toolsearch.New(t.Context(), &toolsearch.Config{UseModelToolSearch: true, Model: m, DynamicTools: (&runs{}).tools("ping")})
 	require.ErrorIs(t, err, toolsearch.ErrNativeUnsupported)
+	_, other := toolsearch.New(t.Context(), &toolsearch.Config{UseModelToolSearch: true, Model: m, SearchableTools: []string{"own"}})
+	require.EqualError(t, other, err.Error())
 	for _, name := range []string{"*openai.ChatModel", "OpenAI", "Claude", "AgenticClaude", "AgenticOpenAI/Responses"} {
 		require.ErrorContains(t, err, name)
 	}
