@@ -81,6 +81,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			reductiontest.RunBackend(t, store, reductiontest.BackendOptions{})
 		})
 	}

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,9 +24,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/reduction/blobbackend"
 )
 
 // over is a result that is cut, under one that is not, but cleared once there are two.
@@ -100,6 +104,9 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	m.measure("A result that is cleared", func() {
 		require.Equal(t, 1, m.rounds(store, adktest.Invokable, filled(under), "d", "e"))
 	})
+	m.measure("Three results that are cleared together", func() {
+		require.Equal(t, 3, m.rounds(store, adktest.Invokable, filled(under/2), "f", "g", "h", "i"))
+	})
 	m.measure("A result that another replica has stored already", func() { m.rounds(replica, adktest.Invokable, long, "a") })
 	m.measure("A result whose name holds something else", func() { m.rounds(replica, adktest.Invokable, long+"!", "b") })
 	m.measure("A page by bytes or lines, or a search", func() {
@@ -112,10 +119,10 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	delete(m.found, "same")
 	m.measure("The last lines", func() { m.read(store, `{"file_path":"/tmp/trunc/a","tail":20}`) })
 	m.measure("A path that holds nothing any more", func() { m.read(store, `{"file_path":"/tmp/trunc/none"}`) })
-	m.measure("Deleting one result", func() {
-		deleted, err := store.DeleteOlderThan(context.Background(), "/tmp/clear", time.Now().Add(time.Hour))
+	m.measure("Deleting 4 results", func() {
+		deleted, err := store.DeleteOlderThan(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
 		require.NoError(t, err)
-		require.Equal(t, 1, deleted)
+		require.Equal(t, 4, deleted)
 	})
 
 	documented := m.documented(filepath.Join("..", "..", "docs", "scaling.md"))
@@ -151,6 +158,65 @@ func TestWhatWasCutIsClearedForNothing(t *testing.T) {
 	store := openOn(t, url)
 	require.Equal(t, 3, m.rounds(store, adktest.Invokable, filled(over), "a", "b", "c", "d"))
 	require.Equal(t, "HEAD, PUT, 2 HEAD, PUT, 2 HEAD, PUT, 2 HEAD, PUT, HEAD", p.counted())
+}
+
+// TestPagesFetchWhatTheyShow: in bytes a page, in lines what comes before it too.
+func TestPagesFetchWhatTheyShow(t *testing.T) {
+	p, url := newProxy(t, s3URL(t))
+	m := &meter{t: t, proxy: p, url: url}
+	store := openOn(t, url)
+	require.NoError(t, store.Create(context.Background(), "large", strings.NewReader(filled(large))))
+	p.weighed()
+	m.read(store, fmt.Sprintf(`{"file_path":"large","byte_offset":%d}`, large/2))
+	require.Less(t, p.weighed(), 25_000)
+	m.read(store, `{"file_path":"large","tail":20}`)
+	require.Less(t, p.weighed(), 25_000)
+	m.read(store, fmt.Sprintf(`{"file_path":"large","offset":%d}`, strings.Count(filled(large), "\n")))
+	require.Greater(t, p.weighed(), large-25_000)
+}
+
+// TestParallelResultsAreStoredAtOnce: neither of two results is stored before the other is
+// on its way.
+func TestParallelResultsAreStoredAtOnce(t *testing.T) {
+	p, url := newProxy(t, s3URL(t))
+	var arrived sync.WaitGroup
+	arrived.Add(2)
+	p.Instead = func(kind string, _ http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+		if kind == "PUT" {
+			arrived.Done()
+			arrived.Wait()
+		}
+		return false
+	}
+	inOneRound(t, openOn(t, url), "a", "b")
+}
+
+// TestAnAgentGoesOnWithoutItsStore: the result stays in the conversation, whole.
+func TestAnAgentGoesOnWithoutItsStore(t *testing.T) {
+	store, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: time.Millisecond})
+	require.NoError(t, err)
+	seen := inOneRound(t, store, "a")
+	require.Equal(t, filled(over), adktest.Text(seen[len(seen)-1]))
+}
+
+// inOneRound runs an agent that calls a tool with long results several times at once, and
+// returns what its model sees in the end.
+func inOneRound(t *testing.T, store reduction.Backend, ids ...string) []*schema.Message {
+	t.Helper()
+	reduce, err := reduction.New(context.Background(), &reduction.Config{Backend: store})
+	require.NoError(t, err)
+	var calls []adktest.ToolCall
+	for _, id := range ids {
+		calls = append(calls, adktest.ToolCall{ID: id, Name: "report"})
+	}
+	model := adktest.Script[*schema.Message](adktest.Do(calls...))
+	agent := adktest.Agent[*schema.Message]{
+		Model:    model,
+		Tools:    []tool.BaseTool{adktest.Tool(adktest.Invokable, info("report"), func(context.Context, string) (string, error) { return filled(over), nil })},
+		Handlers: adktest.Handlers(reduce),
+	}
+	require.NoError(t, agent.Run(context.Background(), []*schema.Message{schema.UserMessage("go")}).Err)
+	return model.Wires()[1].Messages
 }
 
 // endless is a content of a size that nobody holds. It looks at the heap as it is read.

@@ -28,6 +28,7 @@ type proxy struct {
 
 	mu   sync.Mutex
 	seen []string
+	sent int // bytes of answers
 }
 
 // newProxy starts a proxy and returns the URL of the bucket through it.
@@ -52,13 +53,35 @@ func newProxy(t testing.TB, bucket string) (*proxy, string) {
 		p.seen = append(p.seen, kind)
 		p.mu.Unlock()
 		if p.Instead == nil || !p.Instead(kind, w, r, pass) {
-			pass.ServeHTTP(w, r)
+			pass.ServeHTTP(&scale{ResponseWriter: w, proxy: p}, r)
 		}
 	}))
 	t.Cleanup(front.Close)
 	options.Set("endpoint", front.URL)
 	u.RawQuery = options.Encode()
 	return p, u.String()
+}
+
+// scale weighs an answer.
+type scale struct {
+	http.ResponseWriter
+	proxy *proxy
+}
+
+func (s *scale) Write(b []byte) (int, error) {
+	s.proxy.mu.Lock()
+	s.proxy.sent += len(b)
+	s.proxy.mu.Unlock()
+	return s.ResponseWriter.Write(b)
+}
+
+// weighed returns the bytes of the answers since the last call.
+func (p *proxy) weighed() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sent := p.sent
+	p.sent = 0
+	return sent
 }
 
 // kindOf names a request as the prices of S3 do.

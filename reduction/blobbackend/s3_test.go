@@ -58,6 +58,7 @@ func TestLargeContentsAreUploadedInParts(t *testing.T) {
 func TestALostAnswerIsNoConflict(t *testing.T) {
 	for kind, size := range map[string]int{"PUT": small, "POST end": large} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			p, url := newProxy(t, s3URL(t))
 			p.Instead = lose(kind)
 			b := openOn(t, url)

@@ -29,6 +29,7 @@ var stores = map[string]func(t testing.TB) string{
 
 // shared runs a test over each of them, in a place of its own that is emptied in the end.
 func shared(t *testing.T, run func(t *testing.T, job task)) {
+	t.Parallel()
 	for name, url := range stores {
 		t.Run(name, func(t *testing.T) {
 			at := url(t)
@@ -48,7 +49,6 @@ func fresh(t *testing.T, job task) *blobbackend.Backend {
 func TestAKilledAgentLosesNothing(t *testing.T) {
 	for _, moment := range []string{"model", "cut report", "cut log", "stream", "cleared"} {
 		t.Run(moment, func(t *testing.T) {
-			t.Parallel()
 			shared(t, func(t *testing.T, job task) { killAndGoOn(t, job, moment) })
 		})
 	}
