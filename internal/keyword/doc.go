@@ -52,7 +52,7 @@
 // description 2 to 8, one that is only related, or a guess, up to about 3. A common word
 // alone can make 5 to 10 of a document that does something else, so scores of different
 // requests compare only roughly: a lower limit of 2 drops guesses and hardly an answer, one
-// of 3 a third of the answers to what no document does and one right answer in a hundred,
+// of 3 a quarter of the answers to what no document does and one right answer in a hundred,
 // one of 4 more of both. A request for several things is also scored piece by piece, and
 // answers to pieces that nothing answers yet come first; so do, among nearly equal
 // scores, servers with fewest answers. What the package knows about words is in lists/,
