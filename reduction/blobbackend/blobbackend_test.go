@@ -51,6 +51,9 @@ func placeOn(t testing.TB, url string) *blobbackend.Options {
 		require.NoError(t, err)
 		_, err = b.DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
 		require.NoError(t, errors.Join(err, b.Close()))
+		if strings.HasPrefix(url, "s3://") {
+			giveUp(t, url, opts.Prefix)
+		}
 	})
 	return opts
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob"
 
@@ -124,19 +125,34 @@ func TestAServerThatFailsIsAnError(t *testing.T) {
 }
 
 // uploads lists the keys of the uploads below a prefix that are not finished.
-func uploads(t *testing.T, url, prefix string) (keys []string) {
+func uploads(t testing.TB, url, prefix string) (keys []string) {
 	t.Helper()
-	client, bucket := client(t, url)
-	out, err := client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &bucket, Prefix: &prefix})
-	require.NoError(t, err)
-	for _, u := range out.Uploads {
+	for _, u := range unfinished(t, url, prefix) {
 		keys = append(keys, *u.Key)
 	}
 	return keys
 }
 
+func unfinished(t testing.TB, url, prefix string) []types.MultipartUpload {
+	t.Helper()
+	client, bucket := client(t, url)
+	out, err := client.ListMultipartUploads(context.Background(), &s3.ListMultipartUploadsInput{Bucket: &bucket, Prefix: &prefix})
+	require.NoError(t, err)
+	return out.Uploads
+}
+
+// giveUp takes back what killed processes left below a prefix.
+func giveUp(t testing.TB, url, prefix string) {
+	t.Helper()
+	client, bucket := client(t, url)
+	for _, u := range unfinished(t, url, prefix) {
+		_, err := client.AbortMultipartUpload(context.Background(), &s3.AbortMultipartUploadInput{Bucket: &bucket, Key: u.Key, UploadId: u.UploadId})
+		require.NoError(t, err)
+	}
+}
+
 // client is the provider's own, and the bucket's name.
-func client(t *testing.T, url string) (*s3.Client, string) {
+func client(t testing.TB, url string) (*s3.Client, string) {
 	t.Helper()
 	b, err := blob.OpenBucket(context.Background(), url)
 	require.NoError(t, err)
@@ -166,12 +182,13 @@ func TestAFailedUploadLeavesNoParts(t *testing.T) {
 			p, through := newProxy(t, url)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			b := openOn(t, through)
+			place := placeOn(t, url)
+			b := open(t, through, place)
 			require.Error(t, b.Create(ctx, "large", content(cancel)))
 			require.Regexp(t, `^HEAD, POST begin, .*PUT part.*DELETE upload`, p.counted())
 			_, _, err := b.ReadRange(context.Background(), "large", 0, -1)
 			require.ErrorIs(t, err, fs.ErrNotExist)
-			require.Empty(t, uploads(t, url, "test/"))
+			require.Empty(t, uploads(t, url, place.Prefix))
 		})
 	}
 }
