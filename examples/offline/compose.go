@@ -7,6 +7,7 @@ package offline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,10 +16,11 @@ func (s *situation) compose() string {
 	if len(s.steps) == 0 {
 		return say(s.request, "What can I do for you?", "有什么可以帮您？")
 	}
+	steps := slices.DeleteFunc(slices.Clone(s.steps), func(p *progress) bool { return p.looked })
 	var lines []string
-	for _, p := range s.steps {
+	for _, p := range steps {
 		line := s.outcome(p)
-		if len(s.steps) > 1 {
+		if len(steps) > 1 {
 			line = fmt.Sprintf("%d. %s", p.index+1, line)
 		}
 		lines = append(lines, line)
@@ -29,7 +31,7 @@ func (s *situation) compose() string {
 func (s *situation) outcome(p *progress) string {
 	switch {
 	case p.done:
-		return strings.Trim(p.result, "\n")
+		return s.brief(p)
 	case len(p.calls) > 0:
 		return fmt.Sprintf(say(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
 	}
@@ -45,4 +47,25 @@ func say(heard, english, chinese string) string {
 		return chinese
 	}
 	return english
+}
+
+// briefLines is how many lines are told of a result that is kept elsewhere.
+const briefLines = 3
+
+// brief is the result of a step; of one that is too long for the conversation,
+// where it is and how it begins.
+func (s *situation) brief(p *progress) string {
+	text := strings.Trim(p.result, "\n")
+	n, kept := s.notice(text)
+	if !kept {
+		return text
+	}
+	lines := []string{fmt.Sprintf(say(p.text, "That is done; all of the result is in %s.", "已完成，完整结果保存在 %s。"), n.path)}
+	for line := range strings.Lines(strings.Join(n.shown, "\n")) {
+		if len(lines) > briefLines {
+			return strings.Join(append(lines, "…"), "\n")
+		}
+		lines = append(lines, excerpt(strings.TrimRight(line, "\r\n"), 0))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -15,6 +15,8 @@
 //     of the step and fitted to the tool's schema,
 //   - corrects arguments when a tool says what was wrong with them,
 //   - passes an earlier result on where a step speaks of it,
+//   - looks for what was asked in a long result, and reads back the results that
+//     were cut or taken out of the conversation,
 //   - and says what came out, or that it has no tool for it.
 //
 // It knows some English and a little Chinese (the lists in lexicon), but no

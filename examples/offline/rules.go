@@ -17,9 +17,8 @@ type action struct {
 type rule func(*situation, *progress) (action, bool)
 
 // rules in the order in which they are asked. A rule of its own fits in here for
-// anything else that a conversation may ask of the model, such as reading back a
-// result that was cut.
-var rules = []rule{takeResult, correctCall, callAnother, followEarlier, callVisible, loadFound, searchMore, callAnyway, giveUp}
+// anything else that a conversation may ask of the model.
+var rules = []rule{readBack, lookBack, takeResult, correctCall, callAnother, followEarlier, callVisible, loadFound, searchMore, callAnyway, giveUp}
 
 // decide answers: with calls while there is something to do, else with what came out.
 func decide(s *situation) reply {

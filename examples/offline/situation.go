@@ -24,8 +24,11 @@ type situation struct {
 	search  bool       // there is a search tool
 	way     way        // how it is called
 	hidden  []toolView // by name only: deferred tools that were announced and are not visible
+	readers []toolView // what reads stored results back
 	common  map[string]int
-	past    attempt // the last call that worked before this request
+	past    attempt   // the last call that worked before this request
+	history []attempt // all calls before this request that worked
+	reads   []attempt // all calls that read a stored result back
 }
 
 // progress is what was done about a step.
@@ -35,6 +38,8 @@ type progress struct {
 	searches []searched
 	calls    []attempt
 	hidden   []fit // of rankHidden; nil: not worked out yet
+	reads    int   // of the calls that read stored results back
+	looked   bool  // a later step answers with what it found in the result
 	// What the rules decided, for the steps after it.
 	done, failed bool
 	result       string
@@ -96,6 +101,10 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 			s.search = true
 			continue
 		}
+		if t.readsBack {
+			s.readers = append(s.readers, t)
+			continue
+		}
 		s.visible = append(s.visible, t)
 		count(t)
 	}
@@ -112,27 +121,34 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 
 // replay reads what this model called, by the ids it gave.
 func (s *situation) replay(turns []Turn) {
-	results := map[string]string{}
+	results, kept := map[string]string{}, map[string]string{}
 	for _, t := range turns {
 		for _, r := range t.Results {
 			results[r.ID] = r.Text
+			if n, ok := s.notice(r.Text); ok {
+				kept[n.path] = n.reader.name
+			}
 		}
 	}
 	for _, t := range turns {
 		for _, c := range t.Calls {
 			result, answered := results[c.ID]
 			if answered {
-				s.note(c, result)
+				s.note(c, result, s.isRead(c, kept))
 			}
 		}
 	}
 }
 
-func (s *situation) note(c Call, result string) {
+func (s *situation) note(c Call, result string, read bool) {
+	a := attempt{c.Name, c.Args, result}
+	if read {
+		s.reads = append(s.reads, a)
+	}
 	m := isCallID.FindStringSubmatch(c.ID)
 	if m == nil || m[1] != fmt.Sprint(s.number) {
-		if c.Name != searchTool && !isError(result) {
-			s.past = attempt{c.Name, c.Args, result}
+		if c.Name != searchTool && !read && !isError(result) {
+			s.past, s.history = a, append(s.history, a)
 		}
 		return
 	}
@@ -141,8 +157,10 @@ func (s *situation) note(c Call, result string) {
 		case m[2] != fmt.Sprint(p.index+1):
 		case c.Name == searchTool:
 			p.searches = append(p.searches, searched{queryOf(c.Args), namesIn(result)})
+		case read:
+			p.reads++
 		default:
-			p.calls = append(p.calls, attempt{c.Name, c.Args, result})
+			p.calls = append(p.calls, a)
 		}
 	}
 }
@@ -162,7 +180,7 @@ func namesIn(result string) []string {
 
 // callID numbers a call: request, step, attempt.
 func (s *situation) callID(p *progress) string {
-	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+1)
+	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+p.reads+1)
 }
 
 // earlier is the result that a step speaks of, and whether it has come.

@@ -32,6 +32,7 @@ var (
 	weather     = regexp.MustCompile(`(?i)\bis it\b|\bit is\b`)
 	pairOf      = regexp.MustCompile(`(?i)^(.*?)\bthe ([\w-]+(?: [\w-]+){0,3}) and the ([\w-]+(?: [\w-]+){0,3}) (of|in|for) (.+)$`)
 	placePair   = regexp.MustCompile(`^(.*?)\b(in|of|for) ([^,]+?),? and (?:in |of |for )?([^,]+)$`)
+	leadsIn     = regexp.MustCompile(`(?i)^(?:in|of|from) (?:the|that|this) [\w -]+$`)
 	followUp    = regexp.MustCompile(`(?i)^(?:and\s+)?(?:what about|how about|the same for|same for|do the same for|likewise for)\s+|^and\s+(?:for\s+|in\s+|with\s+)?|^那`)
 )
 
@@ -45,7 +46,9 @@ func split(request string) []step {
 			s := newStep(text)
 			s.then = part.then && len(out) > 0
 			s.follows = part.follows && len(out) == 0 && s.isShort()
-			if before = ""; len(s.words)+len(s.soft) > 0 || s.follows {
+			if before = ""; leadsIn.MatchString(text) {
+				before = text + ", "
+			} else if len(s.words)+len(s.soft) > 0 || s.follows {
 				out = append(out, s)
 			} else if len(s.values) > 0 {
 				before = text + " "
@@ -53,7 +56,7 @@ func split(request string) []step {
 		}
 	}
 	if before != "" {
-		out = append(out, newStep(strings.TrimSpace(before)))
+		out = append(out, newStep(strings.Trim(before, " ,")))
 	}
 	return out
 }

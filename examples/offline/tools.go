@@ -7,6 +7,7 @@ package offline
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +22,11 @@ type toolView struct {
 	about  []string // words of the description
 	params []param
 
-	chinese bool // the description is
+	chinese   bool // the description is
+	readsBack bool // it says that it reads back results which were saved
 }
+
+var ofSaved = regexp.MustCompile(`(?is)\b(?:saved|stored|persisted)\b.*\bresults?\b|\bresults?\b.*\b(?:saved|stored|persisted)\b|结果.*保存|保存.*结果`)
 
 type param struct {
 	name     string
@@ -64,7 +68,18 @@ func viewTool(info *schema.ToolInfo) toolView {
 		}
 		t.params = append(t.params, p)
 	}
+	t.readsBack = ofSaved.MatchString(info.Desc) && t.pathParam() != ""
 	return t
+}
+
+// pathParam is the required parameter that takes a path; empty if there is none.
+func (t toolView) pathParam() string {
+	for _, p := range t.params {
+		if p.required && p.kind == "string" && anyAlike(speaksOf[path], p.words) {
+			return p.name
+		}
+	}
+	return ""
 }
 
 // nameOnly is what is known of a tool of which only the name was seen.
