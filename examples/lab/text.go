@@ -1,0 +1,106 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+// This file writes calls, numbers and long lines for printing.
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/examples/offline"
+)
+
+// Width is how many columns a line has.
+const Width = 100
+
+// Did says what the model did in a turn: a line for each call, or that it answers.
+func Did(t offline.Turn) (out []string) {
+	for _, c := range t.Calls {
+		out = append(out, c.Name+" "+brief(c))
+	}
+	if len(out) == 0 {
+		out = append(out, "answers")
+	}
+	return out
+}
+
+// brief shortens the long texts among the arguments.
+func brief(c offline.Call) string {
+	var args map[string]any
+	if json.Unmarshal([]byte(c.Args), &args) != nil {
+		return c.Args
+	}
+	for name, v := range args {
+		if text, ok := v.(string); ok && utf8.RuneCountInString(text) > 40 {
+			args[name] = string([]rune(text)[:30]) + "…"
+		}
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(args) != nil {
+		return c.Args
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Ratio says how many times b goes into a, with one decimal.
+func Ratio(a, b int) string { return fmt.Sprintf("%.1fx", float64(a)/float64(max(b, 1))) }
+
+// Thousands writes 12345 as 12,345.
+func Thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// Columns prints a line of two columns, the left one of left columns; what does
+// not fit into the right one goes on below.
+func Columns(left int, head, text string) string {
+	var b strings.Builder
+	for _, part := range wrap(text, Width-left) {
+		line := head + strings.Repeat(" ", max(0, left-utf8.RuneCountInString(head))) + part
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		head = ""
+	}
+	return b.String()
+}
+
+// Indent sets the lines of a text in.
+func Indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
+
+// wrap cuts text into lines of so many columns at most, after a comma or a blank
+// where there is one. Further lines are set in by two columns.
+func wrap(text string, columns int) (out []string) {
+	for {
+		end := fitting(text, columns)
+		if end == len(text) {
+			return append(out, text)
+		}
+		if at := strings.LastIndexAny(text[:end], ", "); at > end/2 {
+			end = at + 1
+		}
+		out = append(out, strings.TrimRight(text[:end], " "))
+		text = "  " + strings.TrimLeft(text[end:], " ")
+	}
+}
+
+// fitting is how many bytes of text have room in so many columns; wide
+// characters take two.
+func fitting(text string, columns int) int {
+	for i, r := range text {
+		if columns--; r >= 0x2E80 {
+			columns--
+		}
+		if columns < 0 {
+			return i
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,102 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command reduction shows the reduction middleware at work: an agent whose tools
+// return far more than a conversation can hold is asked about it over several
+// runs. Long results are cut and old ones taken out, the model reads back what it
+// needs, and in the end every original in the store is held against what the
+// tools returned.
+//
+// It needs no network and no key: the model is the rule-based one of package
+// offline. Give newAgent the client of a real model to see that one do it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+func main() {
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	flag.Parse()
+	demo := run[*schema.Message]
+	if *agentic {
+		demo = run[*schema.AgenticMessage]
+	}
+	goroot, err := goRoot()
+	if err == nil {
+		err = demo(context.Background(), os.Stdout, goroot, *streaming)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reduction:", err)
+		os.Exit(1)
+	}
+}
+
+// newAgent makes the agent. All that reduction asks for is a Backend and the line
+// with Handlers. The store may be any that Eino has; ProvideReadTool gives the
+// model the tool that reads back, and OnEvent is for those who want to watch. For
+// *schema.Message the same is written reduction.New and adk.NewChatModelAgent.
+func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, reduction.Event)) (*adk.TypedChatModelAgent[M], error) {
+	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
+		Backend:           store,
+		ProvideReadTool:   true,
+		MaxTokensForClear: 20_000, // small, so that clearing is seen
+		OnEvent:           watch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+		Handlers:    []adk.TypedChatModelAgentMiddleware[M]{reduce},
+	})
+}
+
+// newPlainAgent makes the same agent without the middleware.
+func newPlainAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool) (*adk.TypedChatModelAgent[M], error) {
+	return adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+	})
+}
+
+// run has the conversation with both agents and prints what happened. It is an
+// error if an answer is wrong, or an original is not in the store as it was.
+func run[M adk.MessageType](ctx context.Context, out io.Writer, files fs.FS, streaming bool) error {
+	dir, err := os.MkdirTemp("", "leanctx-reduction-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	store, err := reduction.NewDirBackend(dir)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := newScene[M](ctx, files, store, streaming)
+	if err != nil {
+		return err
+	}
+	return s.play(ctx, out, conversation(files), dir)
+}

@@ -1,0 +1,139 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+const golden = "testdata/output.golden.txt"
+
+// TestOutput runs the whole demo, on a tree of files that is the same with every
+// version of Go. With LEANCTX_UPDATE=1 it writes what came out to the golden file
+// first.
+func TestOutput(t *testing.T) {
+	files := sourceTree()
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(golden, output[*schema.Message](t, files, true), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Contains(t, string(want), "The image that came with the load stayed")
+	for name, got := range map[string][]byte{
+		"Message, streaming":        output[*schema.Message](t, files, true),
+		"Message, whole":            output[*schema.Message](t, files, false),
+		"AgenticMessage, streaming": output[*schema.AgenticMessage](t, files, true),
+		"AgenticMessage, whole":     output[*schema.AgenticMessage](t, files, false),
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, string(want), string(got)) })
+	}
+}
+
+func output[M adk.MessageType](t *testing.T, files fs.FS, streaming bool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run[M](context.Background(), &out, files, streaming))
+	return out.Bytes()
+}
+
+// sourceTree has as many files as that of Go, roughly, and those of the questions.
+func sourceTree() fs.FS {
+	content := bytes.Repeat([]byte("// a line of a file of no interest, again and again\n"), 4000)
+	tree := fstest.MapFS{}
+	for p := range 120 {
+		folder := "src/lib" // before those of the questions, or behind them
+		if p%2 == 0 {
+			folder = "src/tool"
+		}
+		for n := range 60 {
+			tree[fmt.Sprintf("%s%03d/file%04d_of_sixty.go", folder, p, n)] = &fstest.MapFile{Data: content[:(p*997+n*131)%20_000]}
+		}
+	}
+	for n := range 400 {
+		tree[fmt.Sprintf("src/net/conn%03d.go", n)] = &fstest.MapFile{Data: content[:n*37]}
+	}
+	for i, name := range []string{"src/net/http/server.go", "src/net/ip.go", "src/net/dial.go", "src/sort/sort.go"} {
+		tree[name] = &fstest.MapFile{Data: content[:100_000-i*7_777]}
+	}
+	proc := append(bytes.Clone(content), "func schedule() {\n}\n"...)
+	tree["src/runtime/proc.go"] = &fstest.MapFile{Data: append(proc, content...)}
+	return tree
+}
+
+func TestItWorksOnTheGoInstallationItRunsWith(t *testing.T) {
+	files, err := goRoot()
+	require.NoError(t, err)
+	output[*schema.Message](t, files, true)
+}
+
+func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
+	for _, q := range conversation(sourceTree()) {
+		require.NotEmpty(t, q.Truth(), q.Text)
+		require.False(t, q.Holds(""), q.Text)
+		require.False(t, q.Holds("I have no tool for this: "+q.Text), "repeating the question is no answer: %s", q.Text)
+	}
+}
+
+// played has a conversation of one question whose truth is the given function.
+func played(t *testing.T, truth func(dir string) []string) error {
+	t.Helper()
+	ctx, dir, files := context.Background(), t.TempDir(), sourceTree()
+	store, err := reduction.NewDirBackend(dir)
+	require.NoError(t, err)
+	defer store.Close()
+	s, err := newScene[*schema.Message](ctx, files, store, true)
+	require.NoError(t, err)
+	return s.play(ctx, io.Discard, []lab.Question{{
+		Text:  `List the files in src. How long is "src/sort/sort.go"?`,
+		Truth: func() []string { return truth(dir) },
+	}}, dir)
+}
+
+func TestWhatIsNotRightIsAnError(t *testing.T) {
+	right := sizeOf(sourceTree(), "src/sort/sort.go")
+	for name, c := range map[string]struct {
+		truth func(dir string) []string
+		err   string
+	}{
+		"nothing is wrong":         {func(string) []string { return right() }, ""},
+		"a wrong answer":           {func(string) []string { return []string{"no such line"} }, "answers are wrong"},
+		"an original that differs": {func(dir string) []string { change(t, dir, "tmp/trunc/call_1_1_1"); return right() }, "1 files in the store"},
+		"a file that is none":      {func(dir string) []string { change(t, dir, "tmp/trunc/other"); return right() }, "1 files in the store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := played(t, c.truth)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+		})
+	}
+}
+
+// change adds a byte to a file of the store.
+func change(t *testing.T, dir, name string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	_, err = f.WriteString("x")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
