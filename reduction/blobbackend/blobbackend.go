@@ -196,7 +196,7 @@ func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error
 }
 
 // Create stores what content yields, piece by piece, unless the name is taken. On S3 it
-// holds about 20 MB at a time of a content of more than 5 MiB.
+// holds up to 24 MB at a time of a content of more than 5 MiB.
 func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := b.name(ctx, filePath)
 	if err == nil {
