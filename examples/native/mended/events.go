@@ -40,12 +40,8 @@ func (e *events) Close() error { return e.body.Close() }
 
 // Read reads from the stream, once Stream has returned.
 func (e *events) Read(p []byte) (int, error) {
-	if done, ok := e.ctx.Value(returned{}).(chan struct{}); ok {
-		select {
-		case <-done:
-		case <-e.ctx.Done():
-			return 0, e.ctx.Err()
-		}
+	if err := e.wait(); err != nil {
+		return 0, err
 	}
 	for e.out.Len() == 0 && e.err == nil {
 		var frame []byte
@@ -56,6 +52,19 @@ func (e *events) Read(p []byte) (int, error) {
 		return 0, e.err
 	}
 	return e.out.Read(p)
+}
+
+func (e *events) wait() error {
+	done, ok := e.ctx.Value(returned{}).(chan struct{})
+	if !ok {
+		return nil
+	}
+	select {
+	case <-done:
+		return nil
+	case <-e.ctx.Done():
+		return e.ctx.Err()
+	}
 }
 
 // frame reads up to the empty line after an event, or to the end of the stream.

@@ -44,24 +44,30 @@ func TestTheAdapterStillHasItsFaults(t *testing.T) {
 	cfg.HTTPClient = &http.Client{Transport: onlyTypes{}}
 	raw, err = claude.NewChatModel(t.Context(), cfg)
 	require.NoError(t, err)
-	m := streamed(t, raw)
+	m := streamed(t, &ChatModel{raw})
 	require.Len(t, m.ToolCalls, 2)
 	require.Empty(t, m.ToolCalls[0].Function.Name, "a call without a name")
 	require.JSONEq(t, `{"query": "ping"}`, m.ToolCalls[0].Function.Arguments, "the words of the search")
 }
 
-// onlyTypes mends requests, and leaves streams as they are.
+// onlyTypes mends requests, and leaves the events of a stream as they are.
 type onlyTypes struct{}
 
 func (onlyTypes) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := transport{http.DefaultTransport}.RoundTrip(r)
 	if e, ok := resp.Body.(*events); ok {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{e.in, e.body}
+		resp.Body = asTheyAre{e}
 	}
 	return resp, err
+}
+
+type asTheyAre struct{ *events }
+
+func (a asTheyAre) Read(p []byte) (int, error) {
+	if err := a.wait(); err != nil {
+		return 0, err
+	}
+	return a.in.Read(p)
 }
 
 func streamed(t *testing.T, m model.BaseModel[*schema.Message]) *schema.Message {
