@@ -87,28 +87,46 @@ func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
 	return next, nil
 }
 
-// openFile opens a plain file for reading; see enter.
-func openFile(at place) (*os.File, fs.FileInfo, error) {
+// maxTries is how often a file is opened again that was replaced while it was being
+// opened. A writer has to sync between two replacements, so the second try is the last one
+// in practice.
+const maxTries = 100
+
+// openFile opens a plain file for reading; see enter. The file may be replaced by another
+// plain one between the look and the opening, which is no reason to refuse it.
+func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
+	for range maxTries {
+		var replaced bool
+		if f, info, replaced, err = tryOpen(at); !replaced {
+			break
+		}
+	}
+	return f, info, err
+}
+
+// tryOpen opens a plain file once; replaced tells that it became another plain file.
+func tryOpen(at place) (f *os.File, info fs.FileInfo, replaced bool, err error) {
 	seen, err := at.dir.Lstat(at.base)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	if seen.IsDir() {
-		return nil, nil, fs.ErrNotExist
+		return nil, nil, false, fs.ErrNotExist
 	}
 	if !seen.Mode().IsRegular() {
-		return nil, nil, errNotPlain
+		return nil, nil, false, errNotPlain
 	}
-	f, err := at.dir.Open(at.base)
+	f, err = at.dir.Open(at.base)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	info, err := f.Stat()
+	info, err = f.Stat()
 	if err != nil || !os.SameFile(seen, info) {
 		f.Close()
-		return nil, nil, errors.Join(errNotPlain, err)
+		now, again := at.dir.Lstat(at.base)
+		return nil, nil, err == nil && again == nil && now.Mode().IsRegular(), errors.Join(errNotPlain, err)
 	}
-	return f, info, nil
+	return f, info, false, nil
 }
 
 // taken is fs.ErrExist if anything has the name.
