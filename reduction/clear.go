@@ -39,10 +39,9 @@ type pass[M adk.MessageType] struct {
 	*clearer[M]
 	draft  draft
 	tools  []*schema.ToolInfo
-	before int64 // tokens of the state
-	msgs   []M   // after the rewriter
-	out    []M   // with the changes so far
-	shown  map[string]bool
+	before int64        // tokens of the state
+	msgs   []M          // after the rewriter
+	out    []M          // with the changes so far
 	marked map[int]bool // assistant messages that have the mark in out
 	done   []*change
 }
@@ -83,8 +82,8 @@ func (c *clearer[M]) run(ctx context.Context, state *adk.TypedChatModelAgentStat
 	if !rewritten && (len(candidates) == 0 || c.hopeless(candidates)) {
 		return nil, false, nil
 	}
-	p.out, p.shown = slices.Clone(msgs), c.shown(msgs)
-	c.files.note(p.shown)
+	p.out = slices.Clone(msgs)
+	c.files.note(c.shown(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return nil, false, err
 	}
@@ -236,14 +235,13 @@ func (p *pass[M]) write(ctx context.Context) (differs bool) {
 // store stores the content of one change. ok is false if the result stays as it
 // is, same if the change is what p.out has.
 func (p *pass[M]) store(ctx context.Context, ch *change) (ok, same bool) {
-	path, err := p.files.save(ctx, ch.rule.store, ch.spot, ch.content, p.shown)
+	path, err := p.files.save(ctx, ch.rule.store, ch.spot, ch.content)
 	if err != nil {
 		e := ch.event(EventOffloadFailed)
 		e.Err = err
 		p.report.send(ctx, e)
 		return false, false
 	}
-	p.shown[nameKey(path)] = true
 	if path == ch.path {
 		return true, true
 	}

@@ -54,6 +54,22 @@ func clearLaws[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction
 			}
 			l.next()
 		}
+		l.readAll()
+	}
+}
+
+// readAll follows every path in the conversation through the read tool, page by
+// page.
+func (l *lawbook[M]) readAll() {
+	require.NoError(l.T, adk.SetLanguage(adk.LanguageEnglish))
+	reader := readTool(l.T, l.memory)
+	for i, m := range l.msgs {
+		first := l.shape.answers(l.originals[i])
+		for j, a := range l.shape.answers(m) {
+			if a.joined() != first[j].joined() {
+				require.Equal(l.T, first[j].joined(), readBack(l.T, reader, pathIn(a.joined())), "seed %d", l.seed)
+			}
+		}
 	}
 }
 

@@ -47,6 +47,11 @@ type shape[M adk.MessageType] interface {
 	copy(m M) M
 }
 
+var (
+	_ shape[*schema.Message]        = plainShape{}
+	_ shape[*schema.AgenticMessage] = agenticShape{}
+)
+
 func shapeOf[M adk.MessageType]() shape[M] {
 	var s any
 	switch any(*new(M)).(type) {
@@ -67,8 +72,6 @@ func copyAll[M adk.MessageType](msgs []M) []M {
 }
 
 var png = "iVBORw0KGgo="
-
-func address(s string) *string { return &s }
 
 type plainShape struct{}
 

@@ -89,9 +89,8 @@ func (o *offloader) note(paths map[string]bool) {
 }
 
 // save stores content where at says, or beside it if that place holds something
-// else, and returns the path. shown holds the names of files that must not be
-// written to unless they hold this very content.
-func (o *offloader) save(ctx context.Context, s *store, at spot, content string, shown map[string]bool) (string, error) {
+// else, and returns the path.
+func (o *offloader) save(ctx context.Context, s *store, at spot, content string) (string, error) {
 	print := fingerprint{}
 	if len(content) <= maxHashed || !s.readable() {
 		print = fingerprintOf(content)
@@ -102,7 +101,7 @@ func (o *offloader) save(ctx context.Context, s *store, at spot, content string,
 		if !showable(p) {
 			return "", fmt.Errorf("reduction: storing %q: %w", p, errPath)
 		}
-		err := o.saveAs(ctx, s, p, stored{content, print, shown[nameKey(p)]})
+		err := o.saveAs(ctx, s, p, stored{content, print})
 		if err == nil {
 			return p, nil
 		}
@@ -117,18 +116,11 @@ func (o *offloader) save(ctx context.Context, s *store, at spot, content string,
 type stored struct {
 	content string
 	print   fingerprint
-	shown   bool // a conversation shows the name
 }
 
 // saveAs stores a content under one name, or returns errTaken.
 func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
 	name := nameKey(p)
-	if known, used := s.ledger.known(name); c.shown && !(used && known.set && known == c.print) {
-		if !s.holds(ctx, p, c.content) {
-			return errTaken
-		}
-		return nil
-	}
 	own, elsewhere := o.take(s, name, c.print)
 	if elsewhere {
 		return errTaken

@@ -77,7 +77,7 @@ func (c *cut[T]) swallow(at spot, head int) T {
 	full := c.boundary(c.t.limit)
 	end := &tail{max: c.t.limit - head}
 	end.skip(c.texts, head)
-	file, err := c.t.files.open(c.ctx, c.store, at, c.texts, c.shown)
+	file, err := c.t.files.open(c.ctx, c.store, at, c.texts)
 	if err != nil {
 		file = &lost{err}
 	}

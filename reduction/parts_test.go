@@ -162,7 +162,7 @@ func TestAClaimEndsWithItsLastWriter(t *testing.T) {
 	require.False(t, l.take("/g", fingerprint{}))
 }
 
-type odd struct{ n int }
+type odd struct{ _ int }
 
 func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
 

@@ -33,15 +33,15 @@ type sink interface {
 // open returns a sink for a stream of which start has arrived. In a store that
 // takes streams the file is begun now; for any other one the content is held
 // until commit.
-func (o *offloader) open(ctx context.Context, s *store, at spot, start []string, shown map[string]bool) (sink, error) {
+func (o *offloader) open(ctx context.Context, s *store, at spot, start []string) (sink, error) {
 	if s.creator == nil {
-		return &whole{o: o, ctx: ctx, s: s, at: at, shown: shown, texts: start}, nil
+		return &whole{o: o, ctx: ctx, s: s, at: at, texts: start}, nil
 	}
 	err := error(errTaken)
 	for n := 0; n < at.tries() && errors.Is(err, errTaken); n++ {
 		p := at.candidate(n, anySum)
 		var f *spill
-		if f, err = o.begin(ctx, s, p, shown[nameKey(p)]); err == nil {
+		if f, err = o.begin(ctx, s, p); err == nil {
 			if err = f.start(start); err == nil {
 				return f, nil
 			}
@@ -52,15 +52,12 @@ func (o *offloader) open(ctx context.Context, s *store, at spot, start []string,
 
 // begin claims a name for a stream, whose content nobody knows yet, so that any
 // file that is there is another one.
-func (o *offloader) begin(ctx context.Context, s *store, p string, shown bool) (*spill, error) {
+func (o *offloader) begin(ctx context.Context, s *store, p string) (*spill, error) {
 	if !showable(p) {
 		return nil, errPath
 	}
 	name := nameKey(p)
-	if own, _ := o.take(s, name, fingerprint{}); shown || !own {
-		if own {
-			s.ledger.finish(name, fingerprint{}, true)
-		}
+	if own, _ := o.take(s, name, fingerprint{}); !own {
 		return nil, errTaken
 	}
 	for _, other := range o.stores {
@@ -184,7 +181,6 @@ type whole struct {
 	ctx   context.Context
 	s     *store
 	at    spot
-	shown map[string]bool
 	texts []string
 }
 
@@ -201,7 +197,7 @@ func (w *whole) commit(same []string) (string, error) {
 			return p, nil
 		}
 	}
-	return w.o.save(w.ctx, w.s, w.at, content, w.shown)
+	return w.o.save(w.ctx, w.s, w.at, content)
 }
 
 func (w *whole) abort() {}

@@ -41,7 +41,8 @@ const (
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx), shown: shownIn(ctx)}
+	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx)}
+	t.files.note(shownIn(ctx))
 	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
 		if t.report == nil {
 			return src
@@ -78,9 +79,8 @@ type cut[T any] struct {
 	t      *truncator
 	chunks chunker[T]
 	words  *wording
-	reader string          // the read tool's name
-	shown  map[string]bool // names of files that must stay
-	pass   int             // bytes that may be passed on before the notice
+	reader string // the read tool's name
+	pass   int    // bytes that may be passed on before the notice
 
 	source *schema.StreamReader[T] // the tool's own
 	in     *schema.StreamReader[T] // the same, ending at its first error

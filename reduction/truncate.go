@@ -127,7 +127,8 @@ func (t *truncator) keep(ctx context.Context, j job, at spot, content string) (s
 	if p != "" && len(p) <= len(at.path)+len(padding) {
 		return p, nil
 	}
-	return t.files.save(ctx, j.store, at, content, shownIn(ctx))
+	t.files.note(shownIn(ctx))
+	return t.files.save(ctx, j.store, at, content)
 }
 
 // padding stands for the suffix that a path may still get.
@@ -184,7 +185,7 @@ func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, size i
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", j.tool.Name, errNoBackend)
 	}
 	at := spot{path: got.OffloadFilePath, fixed: true}
-	if _, err := t.files.save(ctx, j.store, at, got.OffloadContent, nil); err != nil {
+	if _, err := t.files.save(ctx, j.store, at, got.OffloadContent); err != nil {
 		e := j.event(EventOffloadFailed, size)
 		e.Err = err
 		t.report.send(ctx, e)
