@@ -1,0 +1,132 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command protocols solves the same tasks with every protocol of toolsearch, and
+// shows what each costs: in model calls, in tokens, and in what the provider's
+// prompt cache can still use.
+//
+// It needs no network and no key: the model is the rule-based one of package offline.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+func main() {
+	cached := flag.Float64("cached", 0.1, "price of a cached input token, as a part of the price of a new one")
+	calls := flag.Bool("calls", false, "print every model call as well")
+	flag.Parse()
+	if err := run(context.Background(), os.Stdout, *cached, *calls); err != nil {
+		fmt.Fprintln(os.Stderr, "protocols:", err)
+		os.Exit(1)
+	}
+}
+
+// way is one configuration under test; a nil one is no middleware at all.
+type way struct {
+	title string
+	cfg   *toolsearch.Config
+}
+
+var ways = []way{
+	{"no middleware", nil},
+	{"Keyword", &toolsearch.Config{}},
+	{"Keyword, CatalogLimit 50", &toolsearch.Config{CatalogLimit: 50}},
+	{"Keyword, MaxResults 2", &toolsearch.Config{MaxResults: 2}},
+	{"Keyword, UnloadAfter 3", &toolsearch.Config{UnloadAfter: 3}},
+	{"Keyword, BM25Index", &toolsearch.Config{NewIndex: toolsearch.BM25Index}},
+	{"Regexp", &toolsearch.Config{Protocol: toolsearch.Regexp}},
+	{"Regexp, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.Regexp, CatalogLimit: 50}},
+	{"SearchLoad", &toolsearch.Config{Protocol: toolsearch.SearchLoad}},
+	{"SearchLoad, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.SearchLoad, CatalogLimit: 50}},
+	{"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}},
+	{"SearchCall, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.SearchCall, CatalogLimit: 50}},
+}
+
+// newRunner makes the agent, with the tools behind the middleware or in full.
+func newRunner(ctx context.Context, w way, m *meter, tools []tool.BaseTool) (*adk.Runner, error) {
+	cfg := &adk.ChatModelAgentConfig{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       m,
+	}
+	if w.cfg == nil {
+		cfg.ToolsConfig = adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}}
+	} else {
+		searching := *w.cfg
+		searching.DynamicTools = tools
+		search, err := toolsearch.New(ctx, &searching)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Handlers = []adk.ChatModelAgentMiddleware{search}
+	}
+	agent, err := adk.NewChatModelAgent(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}), nil
+}
+
+// run measures every way and prints the tables. It is an error if an answer is wrong.
+func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
+	root, err := os.MkdirTemp("", "leanctx-protocols-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	tools, err := library.Tools(root)
+	if err != nil {
+		return err
+	}
+	lab := lab{tools: tools, cached: cached, calls: calls, out: out}
+	lab.heading()
+	if err := lab.table(ctx, "Each task is a conversation of its own", false); err != nil {
+		return err
+	}
+	if err := lab.table(ctx, "One conversation over all tasks", true); err != nil {
+		return err
+	}
+	if lab.wrong > 0 {
+		return fmt.Errorf("%d answers are wrong", lab.wrong)
+	}
+	fmt.Fprintln(out, "\nEvery answer is right.")
+	return nil
+}
+
+// ask runs the agent on a history and a new request, and returns the history with what was said.
+func ask(ctx context.Context, runner *adk.Runner, history []*schema.Message, request string) ([]*schema.Message, error) {
+	said := append(history, offline.User[*schema.Message](request))
+	events := runner.Run(ctx, said)
+	for {
+		event, ok := events.Next()
+		if !ok {
+			return said, nil
+		}
+		if event.Err != nil {
+			return nil, event.Err
+		}
+		if event.Output == nil || event.Output.MessageOutput == nil {
+			continue
+		}
+		m, err := event.Output.MessageOutput.GetMessage()
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, m)
+	}
+}

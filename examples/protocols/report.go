@@ -1,0 +1,130 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file runs the tasks and prints what they cost.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+)
+
+// lab runs every way over the same tasks.
+type lab struct {
+	tools  []tool.BaseTool
+	cached float64 // price of a cached token
+	calls  bool    // print each call
+	out    io.Writer
+	wrong  int
+}
+
+func (l *lab) heading() {
+	questions := 0
+	for _, t := range tasks {
+		questions += len(t)
+	}
+	fmt.Fprintf(l.out, `%d tools, %d tasks with %d requests, an offline model. All figures are sums over all model calls, in
+tokens: a quarter of the bytes. "cached" is the longest beginning of a request that an earlier request
+has as well, in the order tools, system message, other messages; "new" is the rest. "price" assumes
+that a cached token costs %.0f %% of a new one, and leaves out what the model writes.
+`, len(l.tools), len(tasks), questions, 100*l.cached)
+}
+
+// sum is a line of a table, in bytes.
+type sum struct {
+	calls, definitions, all, cached int
+}
+
+// price is in tokens at the price of new ones.
+func (s sum) price(cached float64) int {
+	return int(float64(s.all-s.cached)/4 + cached*float64(s.cached)/4)
+}
+
+func (l *lab) table(ctx context.Context, title string, one bool) error {
+	fmt.Fprintf(l.out, "\n%s\n\n", title)
+	if !l.calls {
+		l.columns()
+	}
+	plain := 0
+	for _, w := range ways {
+		calls, err := l.solve(ctx, w, one)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.title, err)
+		}
+		if l.calls {
+			l.each(w.title, calls)
+			l.columns()
+		}
+		s := total(calls)
+		if w.cfg == nil {
+			plain = s.price(l.cached)
+		}
+		fmt.Fprintf(l.out, "%-29s %5d %11s %9s %9s %8s %8s %6.1f %%\n", w.title, s.calls, tokens(s.definitions), tokens(s.all),
+			tokens(s.cached), thousands(s.all/4-s.cached/4), thousands(s.price(l.cached)), 100*float64(s.price(l.cached))/float64(max(plain, 1)))
+	}
+	return nil
+}
+
+func (l *lab) columns() {
+	fmt.Fprintf(l.out, "%-29s %5s %11s %9s %9s %8s %8s %8s\n", "", "calls", "definitions", "all", "cached", "new", "price", "of none")
+}
+
+// each prints the model calls of a way.
+func (l *lab) each(title string, calls []call) {
+	fmt.Fprintf(l.out, "\n%s\n  %4s %5s %11s %7s %7s %7s\n", title, "call", "tools", "definitions", "all", "cached", "new")
+	for i, c := range calls {
+		fmt.Fprintf(l.out, "  %4d %5d %11s %7s %7s %7s\n", i+1, c.tools, tokens(c.definitions), tokens(c.all), tokens(c.cached), thousands(c.all/4-c.cached/4))
+	}
+}
+
+// solve gives an agent the tasks, and checks its answers.
+func (l *lab) solve(ctx context.Context, w way, one bool) ([]call, error) {
+	m := newMeter()
+	runner, err := newRunner(ctx, w, m, l.tools)
+	if err != nil {
+		return nil, err
+	}
+	var history []*schema.Message
+	for _, t := range tasks {
+		if !one {
+			history = nil
+		}
+		for _, q := range t {
+			if history, err = ask(ctx, runner, history, q.text); err != nil {
+				return nil, err
+			}
+			if answer := history[len(history)-1].Content; !strings.Contains(answer, q.truth) {
+				l.wrong++
+				fmt.Fprintf(l.out, "WRONG: %s: %s should hold %s, not: %s\n", w.title, q.text, q.truth, answer)
+			}
+		}
+	}
+	return m.calls, nil
+}
+
+func total(calls []call) sum {
+	s := sum{calls: len(calls)}
+	for _, c := range calls {
+		s.definitions += c.definitions
+		s.all += c.all
+		s.cached += c.cached
+	}
+	return s
+}
+
+// tokens are a quarter of the bytes.
+func tokens(bytes int) string { return thousands(bytes / 4) }
+
+// thousands writes 12345 as 12,345.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
