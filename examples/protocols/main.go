@@ -47,7 +47,6 @@ var ways = []way{
 	{"Keyword, CatalogLimit 50", &toolsearch.Config{CatalogLimit: 50}},
 	{"Keyword, MaxResults 2", &toolsearch.Config{MaxResults: 2}},
 	{"Keyword, UnloadAfter 3", &toolsearch.Config{UnloadAfter: 3}},
-	{"Keyword, BM25Index", &toolsearch.Config{NewIndex: toolsearch.BM25Index}},
 	{"Regexp", &toolsearch.Config{Protocol: toolsearch.Regexp}},
 	{"Regexp, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.Regexp, CatalogLimit: 50}},
 	{"SearchLoad", &toolsearch.Config{Protocol: toolsearch.SearchLoad}},
@@ -115,7 +114,7 @@ func ask(ctx context.Context, runner *adk.Runner, history []*schema.Message, req
 	for {
 		event, ok := events.Next()
 		if !ok {
-			return said, nil
+			return inOrderOfCalls(said), nil
 		}
 		if event.Err != nil {
 			return nil, event.Err
@@ -129,4 +128,22 @@ func ask(ctx context.Context, runner *adk.Runner, history []*schema.Message, req
 		}
 		said = append(said, m)
 	}
+}
+
+// inOrderOfCalls sorts the results of calls that ran at once. They come in the order in which
+// the tools are ready, and a history in another order than the run's own is new to the cache.
+func inOrderOfCalls(messages []*schema.Message) []*schema.Message {
+	place := map[string]int{}
+	for _, m := range messages {
+		for _, c := range m.ToolCalls {
+			place[c.ID] = len(place)
+		}
+	}
+	for i := range messages {
+		for j := i; j > 0 && messages[j].Role == schema.Tool && messages[j-1].Role == schema.Tool &&
+			place[messages[j].ToolCallID] < place[messages[j-1].ToolCallID]; j-- {
+			messages[j-1], messages[j] = messages[j], messages[j-1]
+		}
+	}
+	return messages
 }
