@@ -92,12 +92,15 @@ func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
 	if err != nil {
 		return err
 	}
-	lab := lab{tools: tools, cached: cached, calls: calls, out: out}
+	lab := lab{tools: tools, cached: cached, calls: calls, out: out, needed: map[string]bool{}}
 	lab.heading()
 	if err := lab.table(ctx, "Each task is a conversation of its own", false); err != nil {
 		return err
 	}
 	if err := lab.table(ctx, "One conversation over all tasks", true); err != nil {
+		return err
+	}
+	if err := lab.smaller(ctx); err != nil {
 		return err
 	}
 	if lab.wrong > 0 {

@@ -6,8 +6,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,33 +24,69 @@ const (
 )
 
 // TestGoldenOutput runs the whole comparison. With LEANCTX_UPDATE=1 it writes what
-// came out to the golden file first.
+// came out to the golden file first, and the tables into the guide.
 func TestGoldenOutput(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, 0.1, false))
 	if os.Getenv("LEANCTX_UPDATE") != "" {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
+		guide := read(t, document)
+		for name, table := range measured(t) {
+			guide = block(name).ReplaceAllLiteralString(guide, shown(name, table))
+		}
+		require.NoError(t, os.WriteFile(document, []byte(guide), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), out.String())
+	require.Equal(t, read(t, golden), out.String())
 }
 
-// TestChoosingShowsWhatWasMeasured holds the guide to the golden file.
+// TestChoosingShowsWhatWasMeasured holds the guide to the golden files.
 func TestChoosingShowsWhatWasMeasured(t *testing.T) {
-	measured, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	guide, err := os.ReadFile(document)
-	require.NoError(t, err)
-	blocks := 0
-	for _, block := range strings.Split(string(measured), "\n\n") {
-		if strings.Contains(block, "definitions") && strings.Contains(block, "%") {
-			blocks++
-			require.Contains(t, string(guide), "```\n"+strings.Trim(block, "\n")+"\n```", "docs/choosing.md must show the table as it is")
-		}
+	guide := read(t, document)
+	for name, table := range measured(t) {
+		require.NotEmpty(t, table)
+		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden writes the tables of docs/choosing.md anew")
 	}
-	require.Equal(t, 2, blocks)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// block is where the guide shows a table.
+func block(name string) *regexp.Regexp {
+	return regexp.MustCompile("(?s)<!-- measured: " + name + " -->\n```\n.*?```\n")
+}
+
+func shown(name, table string) string {
+	return "<!-- measured: " + name + " -->\n```\n" + table + "\n```\n"
+}
+
+// measured are the tables that the guide shows, from the golden files.
+func measured(t *testing.T) map[string]string {
+	t.Helper()
+	parts := strings.Split(read(t, golden), "\n\n")
+	require.Len(t, parts, 8, "a heading, three titles with their tables, and the verdict")
+	return map[string]string{"conversations": parts[2], "conversation": parts[4], "sizes": parts[6], "indexes": indexes(t)}
+}
+
+// indexes takes the line of all held out queries from each index's golden file.
+func indexes(t *testing.T) string {
+	t.Helper()
+	heldOut := regexp.MustCompile(`(?s)\(heldout\)\n\n(.*?)\n(?:.*?\n)*?all( .*?)\n`)
+	var lines []string
+	for _, index := range []struct{ file, title string }{{"keyword", "KeywordIndex"}, {"bm25", "BM25Index"}, {"fused", "both, fused"}} {
+		m := heldOut.FindStringSubmatch(read(t, "../../toolsearch/toolsearcheval/testdata/golden/"+index.file+".txt"))
+		require.NotNil(t, m, index.file)
+		if lines == nil {
+			lines = append(lines, m[1])
+		}
+		lines = append(lines, fmt.Sprintf("%-12s%s", index.title, m[2][len("KeywordIndex")-len("all"):]))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func TestNoQuestionHoldsItsAnswer(t *testing.T) {
@@ -60,12 +98,12 @@ func TestNoQuestionHoldsItsAnswer(t *testing.T) {
 	}
 }
 
-// within runs a function with other tasks and ways.
+// within sets other tasks and ways for a test, and leaves out the parts of the library.
 func within(t *testing.T, other [][]question, only []way) {
 	t.Helper()
-	oldTasks, oldWays := tasks, ways
-	t.Cleanup(func() { tasks, ways = oldTasks, oldWays })
-	tasks, ways = other, only
+	oldTasks, oldWays, oldSizes := tasks, ways, sizes
+	t.Cleanup(func() { tasks, ways, sizes = oldTasks, oldWays, oldSizes })
+	tasks, ways, sizes = other, only, nil
 }
 
 func TestAWrongAnswerIsAnError(t *testing.T) {
@@ -76,7 +114,7 @@ func TestAWrongAnswerIsAnError(t *testing.T) {
 func TestOnlySearchCallKeepsTheBeginningOfEveryRequest(t *testing.T) {
 	tools, err := library.Tools(t.TempDir())
 	require.NoError(t, err)
-	l := lab{tools: tools, out: io.Discard}
+	l := lab{tools: tools, out: io.Discard, needed: map[string]bool{}}
 	within(t, tasks[:2], ways)
 	for _, w := range ways {
 		if w.cfg == nil || w.cfg.UnloadAfter > 0 {

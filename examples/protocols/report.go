@@ -22,6 +22,7 @@ type lab struct {
 	calls  bool    // print each call
 	out    io.Writer
 	wrong  int
+	needed map[string]bool // the tools that were called without the middleware
 }
 
 func (l *lab) heading() {
@@ -105,7 +106,18 @@ func (l *lab) solve(ctx context.Context, w way, one bool) ([]call, error) {
 			}
 		}
 	}
+	if w.cfg == nil {
+		l.note(history)
+	}
 	return m.calls, nil
+}
+
+func (l *lab) note(history []*schema.Message) {
+	for _, m := range history {
+		for _, c := range m.ToolCalls {
+			l.needed[c.Function.Name] = true
+		}
+	}
 }
 
 func total(calls []call) sum {

@@ -1,0 +1,71 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file measures how the saving depends on the number of tools.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cloudwego/eino/components/tool"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// sizes are numbers of tools.
+var sizes = []int{10, 20, 30, 50, 100, 200}
+
+// smaller prints the price of the one conversation for parts of the library, each of which
+// holds the tools that the tasks need.
+func (l *lab) smaller(ctx context.Context) error {
+	some := []way{{"no middleware", nil}, {"Keyword", &toolsearch.Config{}}, {"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}}}
+	fmt.Fprintf(l.out, "\nOne conversation over all tasks, with fewer tools: all tokens, and their price\n\n%5s", "tools")
+	for _, w := range some {
+		fmt.Fprintf(l.out, "  %24s", w.title)
+	}
+	fmt.Fprintln(l.out)
+	for _, n := range sizes {
+		tools, err := l.part(ctx, n)
+		if err != nil {
+			return err
+		}
+		part := *l
+		part.tools = tools
+		cells := make([]string, len(some))
+		for i, w := range some {
+			calls, err := part.solve(ctx, w, true)
+			if err != nil {
+				return fmt.Errorf("%s of %d tools: %w", w.title, n, err)
+			}
+			s := total(calls)
+			cells[i] = fmt.Sprintf("  %12s %11s", tokens(s.all), thousands(s.price(l.cached)))
+		}
+		l.wrong = part.wrong
+		fmt.Fprintf(l.out, "%5d%s\n", len(tools), strings.Join(cells, ""))
+	}
+	return nil
+}
+
+// part is so many of the tools: those that were needed, and others from the whole library.
+func (l *lab) part(ctx context.Context, n int) (out []tool.BaseTool, err error) {
+	var others []tool.BaseTool
+	for _, t := range l.tools {
+		info, err := t.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if l.needed[info.Name] {
+			out = append(out, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	more := n - len(out)
+	for i := range more {
+		out = append(out, others[i*len(others)/more])
+	}
+	return out, nil
+}
