@@ -28,6 +28,16 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
 	})
 	require.ErrorContains(t, err, "reduction: config is wrong: ")
+	_, err = reduction.New(ctx, &reduction.Config{MaxLengthForTrunc: -1, ProvideReadTool: true, Backend: &discard{},
+		ToolConfig: map[string]*reduction.ToolReductionConfig{"a": {Backend: &drainStore{}}, "b": {Backend: backend.NewMemory(0)}}})
+	for _, field := range []string{"MaxLengthForTrunc is -1", "Backend, a *reduction_test.discard, cannot read", `ToolConfig["a"].Backend, a *reduction_test.drainStore, cannot read`} {
+		require.ErrorContains(t, err, field)
+	}
+	_, err = reduction.New(ctx, &reduction.Config{
+		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
+		ClearTargetTokens: -5, MinSavingBytes: -6,
+		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
+	})
 	for _, field := range []string{"Backend is missing", "MaxLengthForTrunc is -1", "MaxTokensForClear is -2", "ClearRetentionSuffixLimit is -3",
 		"ClearAtLeastTokens is -4", "ClearTargetTokens is -5", "MinSavingBytes is -6", `ToolConfig["b"] is nil`, `ToolConfig["a"].Backend is a nil pointer`} {
 		require.ErrorContains(t, err, field)

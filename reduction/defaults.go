@@ -87,7 +87,34 @@ func (t *TypedConfig[M]) wrong() (out []string) {
 	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
 		out = append(out, fmt.Sprintf("ClearTargetTokens is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
-	return append(out, t.wrongTools()...)
+	return append(append(out, t.wrongTools()...), t.unreadable()...)
+}
+
+// unreadable lists what keeps ProvideReadTool from reading everything back.
+func (t *TypedConfig[M]) unreadable() (out []string) {
+	if !t.ProvideReadTool {
+		return nil
+	}
+	stores := map[string]Backend{"Backend": t.Backend}
+	for name, own := range t.ToolConfig {
+		if own != nil {
+			stores[fmt.Sprintf("ToolConfig[%q].Backend", name)] = own.Backend
+		}
+	}
+	none := true
+	for _, field := range slices.Sorted(maps.Keys(stores)) {
+		b := stores[field]
+		_, reads := b.(Reader)
+		_, ranges := b.(RangeReader)
+		if b != nil && !reads && !ranges {
+			out = append(out, fmt.Sprintf("%s, a %T, cannot read, and must for ProvideReadTool", field, b))
+		}
+		none = none && b == nil
+	}
+	if none {
+		out = append(out, "ProvideReadTool is set, but there is no Backend")
+	}
+	return out
 }
 
 // wrongTools lists what is wrong with ToolConfig, by name of the tool.

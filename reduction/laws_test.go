@@ -29,7 +29,7 @@ func histories() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_HISTORIES"), 10, 64); err == nil {
 		return n
 	}
-	return 15
+	return 10
 }
 
 func TestLawsOfClearingHoldOverRandomHistories(t *testing.T) {

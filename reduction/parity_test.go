@@ -28,7 +28,7 @@ func TestParityOfClearingOnOrdinaryHistories(t *testing.T) {
 // ordinaryClearing runs both packages over histories that none of Eino's faults
 // bears on, pass by pass.
 func ordinaryClearing[M adk.MessageType](t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range 2 * histories() {
 		g := newGen[M](seed)
 		cfg := reduction.TypedConfig[M]{
 			MaxTokensForClear: int64(1 + g.IntN(2000)), ClearRetentionSuffixLimit: g.IntN(4),

@@ -46,14 +46,6 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 // newReader makes the tool that ProvideReadTool adds.
 func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (tool.BaseTool, error) {
 	stores := m.truncator.files.stores
-	for _, s := range stores {
-		if !s.readable() {
-			return nil, fmt.Errorf("reduction: config is wrong: ProvideReadTool is set, but Backend %T cannot read", s.backend)
-		}
-	}
-	if len(stores) == 0 {
-		return nil, fmt.Errorf("reduction: config is wrong: ProvideReadTool is set, but there is no Backend")
-	}
 	cfg := ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].backend}
 	if len(stores) > 1 {
 		cfg.Backend = &union{stores}
