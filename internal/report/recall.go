@@ -7,10 +7,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -23,52 +26,81 @@ var indexes = []struct {
 	{"BM25Index", toolsearch.BM25Index},
 }
 
-// ownSet is the project's own graded set.
+// ownSet is the project's own graded set, which is about these tools and the library's.
 var ownSet = filepath.Join("..", "..", "toolsearch", "toolsearcheval", "testdata")
 
-// recall evaluates every index on the project's own set, and on what else there is.
+// recall evaluates every index on the half of the project's own set that no ranking was
+// tuned on, and on what else there is.
 func recall(ctx context.Context, data string) (figure, error) {
 	f := figure{title: "Relevant tools among the first 5 results", xTitle: "catalogue", yTitle: "recall@5"}
 	for _, x := range indexes {
 		f.series = append(f.series, series{name: x.name})
 	}
-	add := func(label, tools, cases string) error {
-		infos, graded, err := toolsearcheval.Load(tools, cases)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		f.labels = append(f.labels, label)
-		for i, x := range indexes {
-			r, err := toolsearcheval.Evaluate(ctx, x.make, infos, graded)
-			if err != nil {
-				return err
-			}
-			f.series[i].values = append(f.series[i].values, r.Recall5)
-		}
-		return nil
+	tools, cases, err := own(ctx)
+	if err != nil {
+		return f, err
 	}
-	for _, c := range []struct{ label, tools, cases string }{
-		{"own", filepath.Join(ownSet, "tools.jsonl"), filepath.Join(ownSet, "queries.jsonl")},
-	} {
-		if err := add(c.label, c.tools, c.cases); err != nil {
-			return f, err
-		}
-	}
-	if data == "" {
-		return f, nil
+	if err := f.evaluate(ctx, "own, held out", tools, cases); err != nil || data == "" {
+		return f, err
 	}
 	folders, err := filepath.Glob(filepath.Join(data, "*", "tools.jsonl"))
 	if err != nil {
 		return f, err
 	}
-	for _, tools := range folders {
-		dir := filepath.Dir(tools)
-		if err := add(filepath.Base(dir), tools, filepath.Join(dir, "queries.jsonl")); err != nil {
+	for _, file := range folders {
+		dir := filepath.Dir(file)
+		tools, cases, err := toolsearcheval.Load(file, filepath.Join(dir, "queries.jsonl"))
+		if err != nil {
+			return f, err
+		}
+		dropUnknown(tools, cases)
+		if err := f.evaluate(ctx, filepath.Base(dir), tools, cases); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
+}
+
+func (f *figure) evaluate(ctx context.Context, label string, tools []*schema.ToolInfo, cases []toolsearcheval.Case) error {
+	f.labels = append(f.labels, label)
+	for i, x := range indexes {
+		r, err := toolsearcheval.Evaluate(ctx, x.make, tools, cases)
+		if err != nil {
+			return err
+		}
+		f.series[i].values = append(f.series[i].values, r.Recall5)
+	}
+	return nil
+}
+
+// own is the library of the demo with further tools, and the held-out queries.
+func own(ctx context.Context) ([]*schema.ToolInfo, []toolsearcheval.Case, error) {
+	tools, cases, err := toolsearcheval.Load(filepath.Join(ownSet, "tools.jsonl"), filepath.Join(ownSet, "heldout.jsonl"))
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := os.MkdirTemp("", "report")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	working, err := library.Tools(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	infos, err := toolsearcheval.Infos(ctx, working)
+	return append(tools, infos...), cases, err
+}
+
+// dropUnknown leaves out equivalents that a catalogue does not hold.
+func dropUnknown(tools []*schema.ToolInfo, cases []toolsearcheval.Case) {
+	known := map[string]bool{}
+	for _, t := range tools {
+		known[t.Name] = true
+	}
+	for _, c := range cases {
+		for name, others := range c.Equivalent {
+			c.Equivalent[name] = slices.DeleteFunc(others, func(o string) bool { return !known[o] })
+		}
+	}
 }

@@ -44,6 +44,6 @@ func TestAFigureIsAnSVGWithItsNames(t *testing.T) {
 func TestRecallIsMeasuredOnTheProjectsOwnSet(t *testing.T) {
 	f, err := recall(context.Background(), "")
 	require.NoError(t, err)
-	require.Equal(t, []string{"own"}, f.labels)
+	require.Equal(t, []string{"own, held out"}, f.labels)
 	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "BM25Index finds more than the specified score")
 }
