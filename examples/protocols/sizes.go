@@ -16,7 +16,7 @@ import (
 )
 
 // sizes are numbers of tools.
-var sizes = []int{10, 20, 30, 50, 100, 200}
+var sizes = []int{10, 20, 30, 50, 100}
 
 // smaller prints the price of the one conversation for parts of the library, each of which
 // holds the tools that the tasks need.
