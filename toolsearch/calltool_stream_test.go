@@ -23,7 +23,7 @@ import (
 )
 
 // picture returns a text and a picture, in as many pieces.
-type picture struct{ stream bool }
+type picture struct{}
 
 const pictureURL = "https://example.com/a.png"
 
