@@ -91,6 +91,9 @@ func (s *situation) referred(p *progress) []value {
 	text := usable(result)
 	v := value{kind: quoted, text: text, start: len(p.text), end: len(p.text), before: "of"}
 	out := []value{v}
+	if len(text) > longResult {
+		return out // too long to be one value and what stands around it
+	}
 	for _, w := range values(text) {
 		if w.end-w.start == len(text) || w.kind == number {
 			w.start, w.end, w.before = len(p.text), len(p.text), "of"

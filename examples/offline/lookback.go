@@ -54,17 +54,28 @@ func (s *situation) isLong(a attempt) bool {
 
 // capable tells whether a tool that the model sees does all that a step says.
 func (s *situation) capable(p *progress) bool {
+	if !slices.ContainsFunc(p.words, func(w string) bool { return !askingWords[w] }) {
+		return false // it only says that something is looked for
+	}
 	fits := s.rank(p)
 	return len(fits) > 0 && fits[0].score >= goodScore && len(fits[0].filling.missing) == 0 && fits[0].filling.unused == 0
 }
 
+// findable tells whether a tool that can be searched for is named with a word
+// that the step says, beside those that only say that something is looked for.
+func (s *situation) findable(p *progress) bool {
+	return s.search && slices.ContainsFunc(s.rankHidden(p), func(f fit) bool {
+		return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return !askingWords[w] && best(w, f.tool.own) > 0 })
+	})
+}
+
 // waits tells whether a step asks about what the step before is going to return.
 func (s *situation) waits(p *progress) bool {
-	if p.index == 0 || s.search || !asks.MatchString(p.text) {
+	if p.index == 0 || !asks.MatchString(p.text) {
 		return false
 	}
 	before := s.steps[p.index-1]
-	return !before.done && !before.failed && !s.capable(p)
+	return !before.done && !before.failed && !s.findable(p) && !s.capable(p)
 }
 
 // spokenOf finds the result that a step speaks of: by name, or because it goes

@@ -32,7 +32,7 @@ var (
 	weather     = regexp.MustCompile(`(?i)\bis it\b|\bit is\b`)
 	pairOf      = regexp.MustCompile(`(?i)^(.*?)\bthe ([\w-]+(?: [\w-]+){0,3}) and the ([\w-]+(?: [\w-]+){0,3}) (of|in|for) (.+)$`)
 	placePair   = regexp.MustCompile(`^(.*?)\b(in|of|for) ([^,]+?),? and (?:in |of |for )?([^,]+)$`)
-	leadsIn     = regexp.MustCompile(`(?i)^(?:in|of|from) (?:the|that|this) [\w -]+$`)
+	leadsIn     = regexp.MustCompile(`(?i)^(?:in|of|from) (?:the|that|this) [\w ./-]+$`)
 	followUp    = regexp.MustCompile(`(?i)^(?:and\s+)?(?:what about|how about|the same for|same for|do the same for|likewise for)\s+|^and\s+(?:for\s+|in\s+|with\s+)?|^那`)
 )
 
