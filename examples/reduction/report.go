@@ -24,7 +24,7 @@ type scene[M adk.MessageType] struct {
 	store       *reduction.DirBackend
 	lean, plain *lab.Agent[M]
 	witness     *witness // of what the lean agent's tools return
-	events      *events
+	events      *lab.Events
 
 	with, without  lab.Outcome[M] // of the last question
 	lead, baseline sum
@@ -39,15 +39,15 @@ type sum struct{ calls, tokens, largest, huge int }
 const window = 200_000
 
 func newScene[M adk.MessageType](ctx context.Context, files fs.FS, store *reduction.DirBackend, streaming bool) (*scene[M], error) {
-	s := &scene[M]{store: store, witness: &witness{}, events: &events{}}
+	s := &scene[M]{store: store, witness: &witness{}, events: &lab.Events{}}
 	var err error
 	s.lean, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
-		return newAgent(ctx, chat, newTools(files, s.witness), store, s.events.add)
+		return newAgent(ctx, chat, newTools(files, s.witness), store, s.events.Add)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.lean.BeforeCalls(s.events.next)
+	s.lean.BeforeCalls(s.events.Next)
 	s.plain, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
 		return newPlainAgent(ctx, chat, newTools(files, &witness{}))
 	})
@@ -68,7 +68,7 @@ func (s *scene[M]) play(ctx context.Context, out io.Writer, questions []lab.Ques
 			return err
 		}
 		fmt.Fprintf(out, "> %s\n", q.Text)
-		s.print(out, s.events.from(first))
+		s.print(out, s.events.From(first))
 		verdict := "ok"
 		if !q.Holds(s.with.Answer()) {
 			verdict = "WRONG, it should hold " + strings.Join(q.Truth(), " and ")
@@ -132,18 +132,18 @@ func (s *sum) add(tokens int) {
 const left = 23
 
 // print prints a line for each model call, with what became of results before it.
-func (s *scene[M]) print(out io.Writer, calls []happened) {
+func (s *scene[M]) print(out io.Writer, calls []lab.Happened) {
 	fmt.Fprint(out, lab.Columns(left, "    with    without", "what happened"))
 	call := 0
 	for _, t := range s.with.Turns {
 		for _, r := range t.Results {
-			fmt.Fprint(out, lab.Columns(left, "", became(calls[call].tools[r.ID])))
+			fmt.Fprint(out, lab.Columns(left, "", lab.Became(calls[call].Tools[r.ID])))
 		}
 		if len(t.Results) > 0 {
 			continue
 		}
-		if cleared := calls[call].cleared; len(cleared) > 0 {
-			fmt.Fprint(out, lab.Columns(left, "", takenOut(cleared)))
+		if cleared := calls[call].Cleared; len(cleared) > 0 {
+			fmt.Fprint(out, lab.Columns(left, "", lab.TakenOut(cleared)))
 		}
 		head := s.costs(call)
 		for _, text := range lab.Did(t) {
@@ -169,33 +169,6 @@ func (s *scene[M]) costs(call int) string {
 	return fmt.Sprintf("%8s %10s", cell(s.with.Requests), cell(s.without.Requests))
 }
 
-// became says what became of a result when its tool returned.
-func became(e reduction.Event) string {
-	size := lab.Thousands(e.BytesBefore) + " bytes"
-	switch {
-	case e.Kind == reduction.EventTruncated:
-		return fmt.Sprintf("→ %s, cut to %s; whole in %s", size, lab.Thousands(e.BytesAfter), e.Path)
-	case e.Kind == reduction.EventOffloadFailed:
-		return fmt.Sprintf("→ %s, not stored: %v", size, e.Err)
-	case e.Reason == reduction.ReasonReadTool:
-		return "→ read back " + size
-	}
-	return "→ " + size
-}
-
-// takenOut says what was cleared before a model call.
-func takenOut(all []reduction.Event) string {
-	before, after := 0, 0
-	for _, e := range all {
-		before, after = before+e.BytesBefore, after+e.BytesAfter
-	}
-	what := fmt.Sprintf("%d old results", len(all))
-	if len(all) == 1 {
-		what = "the result of " + all[0].Tool
-	}
-	return fmt.Sprintf("cleared %s: %s bytes to %s", what, lab.Thousands(before), lab.Thousands(after))
-}
-
 // totals is the closing table of the costs.
 func (s *scene[M]) totals(out io.Writer) {
 	line := func(title, with, without, more string) {
@@ -210,7 +183,7 @@ func (s *scene[M]) totals(out io.Writer) {
 	tokens("tokens, all calls", a.tokens, b.tokens)
 	tokens("tokens, the largest call", a.largest, b.largest)
 	line("calls of more than "+lab.Thousands(window)+" tokens", fmt.Sprint(a.huge), fmt.Sprint(b.huge), "")
-	cut, cleared, reads, size := s.events.counts()
+	cut, cleared, reads, size := s.events.Counts()
 	fmt.Fprintf(out, "\n%d results were cut, %d taken out later, and read_file was called %d times, for %s bytes in all.\n\n",
 		cut, cleared, reads, lab.Thousands(size))
 }

@@ -23,7 +23,7 @@ import (
 // verify reads every original back and compares digests, and looks for files
 // that are none. It returns how many are not as they should be.
 func (s *scene[M]) verify(ctx context.Context, out io.Writer, dir string) (bad int, err error) {
-	stored := s.events.stored()
+	stored := s.events.Stored()
 	fmt.Fprintf(out, "%-24s %-14s %10s  %s\n", "Originals in the store", "returned by", "bytes", "SHA-256")
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		got, err := digest(ctx, s.store, path)

@@ -1,0 +1,82 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command both shows the two middlewares in one agent, over a long conversation:
+// toolsearch hides a library of tools, reduction takes large and old results out.
+// Tools that were found stay loaded while results are cleared around them. The
+// same conversation is had with both, with each one alone, and with none.
+//
+// It needs no network and no key: the model is the rule-based one of package
+// offline. Give newAgent the client of a real model to see that one do it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+func main() {
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	flag.Parse()
+	demo := run[*schema.Message]
+	if *agentic {
+		demo = run[*schema.AgenticMessage]
+	}
+	if err := demo(context.Background(), os.Stdout, *streaming); err != nil {
+		fmt.Fprintln(os.Stderr, "both:", err)
+		os.Exit(1)
+	}
+}
+
+// parts says which of the middlewares an agent has.
+type parts struct {
+	search, reduce bool
+	store          reduction.Backend
+	watch          func(context.Context, reduction.Event)
+}
+
+// newAgent makes the agent. The middlewares know nothing of each other: reduction
+// leaves the answers of tool_search alone, and toolsearch sees in them, and in the
+// calls, which tools are loaded.
+func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, use parts) (*adk.TypedChatModelAgent[M], error) {
+	config := &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+	}
+	if use.search {
+		search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools})
+		if err != nil {
+			return nil, err
+		}
+		config.Handlers = append(config.Handlers, search)
+	} else {
+		config.ToolsConfig.Tools = tools
+	}
+	if use.reduce {
+		reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
+			Backend:           use.store,
+			ProvideReadTool:   true,
+			MaxLengthForTrunc: 20_000, // both limits are small, so that much is seen
+			MaxTokensForClear: 10_000,
+			OnEvent:           use.watch,
+		})
+		if err != nil {
+			return nil, err
+		}
+		config.Handlers = append(config.Handlers, reduce)
+	}
+	return adk.NewTypedChatModelAgent(ctx, config)
+}

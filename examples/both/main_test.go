@@ -1,0 +1,112 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/lab"
+)
+
+const golden = "testdata/output.golden.txt"
+
+// TestOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes what came out
+// to the golden file first.
+func TestOutput(t *testing.T) {
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(golden, output[*schema.Message](t, true), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	for name, got := range map[string][]byte{
+		"Message, streaming":        output[*schema.Message](t, true),
+		"Message, whole":            output[*schema.Message](t, false),
+		"AgenticMessage, streaming": output[*schema.AgenticMessage](t, true),
+		"AgenticMessage, whole":     output[*schema.AgenticMessage](t, false),
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, string(want), string(got)) })
+	}
+}
+
+func output[M adk.MessageType](t *testing.T, streaming bool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run[M](context.Background(), &out, streaming))
+	return out.Bytes()
+}
+
+func TestLoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
+	ctx := context.Background()
+	both, err := newTrial[*schema.Message](ctx, "both", t.TempDir(), true, parts{search: true, reduce: true})
+	require.NoError(t, err)
+	defer both.store.Close()
+	for _, q := range conversation {
+		right, err := both.ask(ctx, q)
+		require.NoError(t, err)
+		require.True(t, right, q.Text)
+	}
+	_, cleared, reads, _ := both.events.Counts()
+	require.Positive(t, cleared, "nothing was put to the test")
+	require.Positive(t, reads)
+	for _, w := range []watched{both.loaded, both.found} {
+		require.Greater(t, w.shown, len(w.seen), "each was shown again")
+		require.Zero(t, w.lost)
+	}
+	last := both.last.Requests[len(both.last.Requests)-1]
+	require.Contains(t, last.Tools, "hash__sha256", "it was loaded nine runs ago")
+}
+
+func TestWhatIsLostIsAnError(t *testing.T) {
+	answer := func(text string) *schema.Message {
+		return schema.ToolMessage(text, "c1", schema.WithToolName("tool_search"))
+	}
+	request := func(text string, tools ...string) lab.Request[*schema.Message] {
+		return lab.Request[*schema.Message]{Messages: []*schema.Message{answer(text)}, Tools: tools}
+	}
+	found := map[string]string{"c1": "found"}
+	for name, c := range map[string]struct {
+		second lab.Request[*schema.Message]
+		err    string
+	}{
+		"nothing is lost":           {request("found", "b", "a", "c"), ""},
+		"a tool is":                 {request("found", "a"), "loaded tools were missing 1 times"},
+		"an answer is replaced":     {request("saved elsewhere", "a", "b"), "answers of tool_search were not whole 1 times"},
+		"an answer is not there":    {lab.Request[*schema.Message]{Tools: []string{"a", "b"}}, "answers of tool_search were not whole 1 times"},
+		"an answer of another call": {lab.Request[*schema.Message]{Messages: []*schema.Message{schema.ToolMessage("found", "c2")}, Tools: []string{"a", "b"}}, "not whole 1 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := &trial[*schema.Message]{}
+			tr.watch(request("found", "a", "b"), found)
+			tr.watch(c.second, nil)
+			err := tr.verdict(io.Discard, []*trial[*schema.Message]{tr})
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+		})
+	}
+}
+
+func TestAWrongAnswerIsAnError(t *testing.T) {
+	tr := &trial[*schema.Message]{}
+	require.ErrorContains(t, tr.verdict(io.Discard, []*trial[*schema.Message]{tr, {wrong: 2}}), "2 answers are wrong")
+}
+
+func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
+	for _, q := range conversation {
+		require.NotEmpty(t, q.Truth(), q.Text)
+		require.False(t, q.Holds(""), q.Text)
+		require.False(t, q.Holds("I have no tool for this: "+q.Text), q.Text)
+	}
+}

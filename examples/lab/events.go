@@ -1,0 +1,128 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+// This file keeps what the reduction middleware reports, and says it in words.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// Events collects what the middleware reports, model call by model call. It is
+// safe for concurrent use, and its zero value is ready.
+type Events struct {
+	mu    sync.Mutex
+	calls []Happened // the last one is still to come
+}
+
+// Happened is what became of results before a model call.
+type Happened struct {
+	Cleared []reduction.Event
+	Tools   map[string]reduction.Event // by call: of the results that came just before
+}
+
+// Add is for the middleware's OnEvent.
+func (e *Events) Add(_ context.Context, event reduction.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.calls) == 0 {
+		e.calls = []Happened{{}}
+	}
+	last := &e.calls[len(e.calls)-1]
+	switch {
+	case event.Phase == reduction.PhaseTruncation:
+		if last.Tools == nil {
+			last.Tools = map[string]reduction.Event{}
+		}
+		last.Tools[event.CallID] = event
+	case event.Kind == reduction.EventCleared:
+		last.Cleared = append(last.Cleared, event)
+	}
+}
+
+// Next is called before each model call.
+func (e *Events) Next() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.calls = append(e.calls, Happened{}); len(e.calls) == 1 {
+		e.calls = append(e.calls, Happened{})
+	}
+}
+
+// From are the model calls from the nth on.
+func (e *Events) From(n int) []Happened {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.calls[n:])
+}
+
+// searchTool is left alone as the read tool is.
+const searchTool = "tool_search"
+
+// Counts says how many results were cut and cleared, and what was read back.
+func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
+	out := map[string]bool{}
+	for _, h := range e.From(0) {
+		for _, event := range h.Tools {
+			switch {
+			case event.Kind == reduction.EventTruncated:
+				cut++
+			case event.Reason == reduction.ReasonReadTool && event.Tool != searchTool:
+				reads++
+				readBytes += event.BytesBefore
+			}
+		}
+		for _, event := range h.Cleared {
+			out[event.CallID] = true
+		}
+	}
+	return cut, len(out), reads, readBytes
+}
+
+// Stored are the calls whose results were stored, by the path that was named for them.
+func (e *Events) Stored() map[string]string {
+	out := map[string]string{}
+	for _, h := range e.From(0) {
+		for _, event := range h.Tools {
+			out[event.Path] = event.CallID
+		}
+		for _, event := range h.Cleared {
+			out[event.Path] = event.CallID
+		}
+	}
+	delete(out, "")
+	return out
+}
+
+// Became says what became of a result when its tool returned.
+func Became(e reduction.Event) string {
+	size := Thousands(e.BytesBefore) + " bytes"
+	switch {
+	case e.Kind == reduction.EventTruncated:
+		return fmt.Sprintf("→ %s, cut to %s; whole in %s", size, Thousands(e.BytesAfter), e.Path)
+	case e.Kind == reduction.EventOffloadFailed:
+		return fmt.Sprintf("→ %s, not stored: %v", size, e.Err)
+	case e.Reason == reduction.ReasonReadTool:
+		return "→ read back " + size
+	}
+	return "→ " + size
+}
+
+// TakenOut says what was cleared before a model call.
+func TakenOut(all []reduction.Event) string {
+	before, after := 0, 0
+	for _, e := range all {
+		before, after = before+e.BytesBefore, after+e.BytesAfter
+	}
+	what := fmt.Sprintf("%d old results", len(all))
+	if len(all) == 1 {
+		what = "the result of " + all[0].Tool
+	}
+	return fmt.Sprintf("cleared %s: %s bytes to %s", what, Thousands(before), Thousands(after))
+}
