@@ -117,6 +117,15 @@ func TestTS12_ALimitGivesEveryServerItsShare(t *testing.T) {
 	adktest.Both(t, limited[*schema.Message], limited[*schema.AgenticMessage])
 }
 
+func TestTS12_ALimitIsKeptWhateverTheServers(t *testing.T) {
+	for limit := 1; limit < 40; limit++ {
+		s := ourSide[*schema.Message](false)
+		tr := s.run(ask[*schema.Message](), nil, nil, with[*schema.Message](t, &toolsearch.Config{DynamicTools: servers(map[string]int{"git": 30, "mail": 2, "x": 5}), CatalogLimit: limit}))
+		_, text := reminders(tr.wires[0])
+		require.Equal(t, min(limit, 37), strings.Count(text, "__t"), text)
+	}
+}
+
 func limited[M adk.MessageType](t *testing.T, streaming bool) {
 	for what, store := range map[string]*shelf{"stored": {}, "broken": {err: errors.New("full")}, "panicking": {panic: true}} {
 		c := &toolsearch.Config{DynamicTools: servers(map[string]int{"git": 30, "mail": 2, "x": 5}), CatalogLimit: 8, Backend: store}

@@ -25,7 +25,7 @@ type ownTool struct {
 
 // join adds an instance to a run. A nil run means that there is nothing to do.
 func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run, *adk.ChatModelAgentContext, error) {
-	old := groupIn(ctx, rc.Tools)
+	old := groupIn(rc.Tools)
 	members := []*settings{s}
 	if old != nil {
 		if old.has(s) {
@@ -71,18 +71,11 @@ func (s *settings) agreesWith(lead *settings) error {
 	return nil
 }
 
-// groupIn finds the group that an earlier instance made for this run: from a search tool,
-// or, where the provider searches, from a hidden tool of the run that the context carries.
-func groupIn(ctx context.Context, tools []tool.BaseTool) *group {
-	r := runOf(ctx)
+// groupIn finds the group that an earlier instance made for this run.
+func groupIn(tools []tool.BaseTool) *group {
 	for _, t := range tools {
-		switch t := t.(type) {
-		case metaMarker:
-			return t.groupOf()
-		case guarded:
-			if e := t.hidden(); r != nil && r.group.cat.byName[e.info.Name] == e {
-				return r.group
-			}
+		if m, ok := t.(metaMarker); ok {
+			return m.groupOf()
 		}
 	}
 	return nil

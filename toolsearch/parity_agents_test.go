@@ -62,6 +62,24 @@ func nativeAlone[M adk.MessageType](t *testing.T, s side[M]) string {
 	return tr.tools()
 }
 
+func TestTS08_EarlierHandlersSeeNoHiddenToolsEither(t *testing.T) {
+	bothSides(t, seenEarlier[*schema.Message], seenEarlier[*schema.AgenticMessage])
+}
+
+// seenEarlier asks a handler before this one what it is shown in the second model call:
+// Eino's core fills a list that is nil with all tools.
+func seenEarlier[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+	for s, want := range map[*side[M]]string{&eino: "tool_search,a1,a2", &ours: ""} {
+		var seen string
+		look := rewriting[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+			seen = strings.Join(adktest.Names(state.ToolInfos), ",")
+		}}
+		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, look, s.mustBuildNative(t, simples("a1", "a2")...))
+		require.NoError(t, tr.Err)
+		require.Equal(t, want, seen, s.name)
+	}
+}
+
 // counting counts how often its info is read.
 type counting struct {
 	tool.InvokableTool
