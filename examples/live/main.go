@@ -47,11 +47,12 @@ func run(ctx context.Context, env func(string) string, args []string, in io.Read
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	runner, err := newRunner(ctx, p, work, out)
+	status := &meter{}
+	runner, err := newRunner(ctx, p, work, status)
 	if err != nil {
 		return err
 	}
-	chat := &chat{runner: runner, out: out}
+	chat := &chat{runner: runner, out: out, status: status}
 	if len(args) > 0 {
 		return chat.say(ctx, strings.Join(args, " "))
 	}
@@ -60,7 +61,7 @@ func run(ctx context.Context, env func(string) string, args []string, in io.Read
 }
 
 // newRunner is the part to copy.
-func newRunner(ctx context.Context, p provider, work string, out io.Writer) (*adk.Runner, error) {
+func newRunner(ctx context.Context, p provider, work string, meter *meter) (*adk.Runner, error) {
 	folder, results := filepath.Join(work, "files"), filepath.Join(work, "results")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func newRunner(ctx context.Context, p provider, work string, out io.Writer) (*ad
 	if err != nil {
 		return nil, err
 	}
-	meter := &meter{out: out, all: len(tools) + 2}
+	meter.all = len(tools) + 2 // with tool_search and the read tool
 	for _, t := range tools {
 		info, err := t.Info(ctx)
 		if err != nil {
@@ -120,6 +121,7 @@ func newRunner(ctx context.Context, p provider, work string, out io.Writer) (*ad
 type chat struct {
 	runner  *adk.Runner
 	out     io.Writer
+	status  *meter
 	history []*schema.Message
 }
 
@@ -145,6 +147,7 @@ func (c *chat) say(ctx context.Context, text string) error {
 	events := c.runner.Run(ctx, history)
 	for {
 		event, ok := events.Next()
+		c.status.flush(c.out)
 		if !ok {
 			c.history = history
 			return nil

@@ -18,19 +18,19 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// meter is a handler that prints a status line after each model call. It comes last in the
-// list, where it sees what the model sees.
+// meter is a handler that measures each model call. It comes last in the list, where it
+// sees what the model sees. It prints nothing by itself: the answer may be streaming to the
+// screen while it measures.
 type meter struct {
 	*adk.BaseChatModelAgentMiddleware
-	out  io.Writer
 	all  int // tools, hidden ones included
 	full int // bytes of the definitions of all of them
 
 	mu    sync.Mutex
-	notes []string
+	lines []string
 }
 
-// AfterModelRewriteState prints the status line.
+// AfterModelRewriteState notes the status line of a model call.
 func (m *meter) AfterModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
 	saved := max(0, m.full-definitions(state.ToolInfos)) / 4
 	line := fmt.Sprintf("%d of %d tools visible, about %d tokens of definitions saved", len(state.ToolInfos), m.all, saved)
@@ -40,14 +40,27 @@ func (m *meter) AfterModelRewriteState(ctx context.Context, state *adk.ChatModel
 			line = fmt.Sprintf("%d tokens in (%d cached), %d out; ", u.PromptTokens, u.PromptTokenDetails.CachedTokens, u.CompletionTokens) + line
 		}
 	}
-	fmt.Fprintf(m.out, "\n  [%s]\n", line)
+	m.note(line)
+	return ctx, state, nil
+}
+
+func (m *meter) note(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, n := range m.notes {
-		fmt.Fprintf(m.out, "  [%s]\n", n)
+	m.lines = append(m.lines, line)
+}
+
+// flush prints what was noted since the last time.
+func (m *meter) flush(out io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.lines {
+		fmt.Fprintf(out, "\n  [%s]", l)
 	}
-	m.notes = nil
-	return ctx, state, nil
+	if len(m.lines) > 0 {
+		fmt.Fprintln(out)
+	}
+	m.lines = nil
 }
 
 // reduced notes what the reduction did.
@@ -55,9 +68,7 @@ func (m *meter) reduced(_ context.Context, e reduction.Event) {
 	if e.Kind != reduction.EventTruncated && e.Kind != reduction.EventCleared && e.Kind != reduction.EventOffloadFailed {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.notes = append(m.notes, fmt.Sprintf("result of %s %s: %d bytes became %d, the original is at %q",
+	m.note(fmt.Sprintf("result of %s %s: %d bytes became %d, the original is at %q",
 		e.Tool, e.Kind, e.BytesBefore, e.BytesAfter, e.Path))
 }
 

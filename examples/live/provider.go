@@ -12,6 +12,8 @@ import (
 	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino-ext/components/model/openai"
 	"github.com/cloudwego/eino/components/model"
+
+	"github.com/leanctx/leanctx/examples/native/mended"
 )
 
 // usage is what a person sees who has configured nothing.
@@ -40,7 +42,7 @@ var errNoModel = errors.New("no model is configured")
 
 // provider is the model, and whether it searches tools by itself.
 type provider struct {
-	model  model.ToolCallingChatModel
+	model  model.BaseChatModel
 	name   string
 	native bool
 }
@@ -55,7 +57,8 @@ func chooseProvider(ctx context.Context, env func(string) string) (provider, err
 		if url := env("ANTHROPIC_BASE_URL"); url != "" {
 			config.BaseURL = &url
 		}
-		m, err := claude.NewChatModel(ctx, config)
+		// mended is eino-ext's adapter without its data race; claude.NewChatModel takes the same.
+		m, err := mended.NewChatModel(ctx, config)
 		return provider{m, name, env("NATIVE_TOOL_SEARCH") != ""}, err
 	}
 	name := env("OPENAI_MODEL")
