@@ -29,7 +29,7 @@ func TestParityOfRandomConversations(t *testing.T) {
 
 func randomConversations[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	r, why := newRand(t), ids{}
-	for range 60 {
+	for range 40 {
 		c := newCatalogue(r, 15)
 		s := &conversation[M]{r: r, c: c, why: why, native: chance(r, 25)}
 		if s.native { // a dump joins the names with commas

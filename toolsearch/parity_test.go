@@ -34,8 +34,8 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 	r := newRand(t)
 	eino, ours := einoSide[*schema.Message](false), ourSide[*schema.Message](false)
 	why := ids{}
-	for range 1500 {
-		c := newCatalogue(r, 40)
+	for range 2000 {
+		c := newCatalogue(r, 30)
 		tools := c.tools(r)
 		var names []string
 		for _, i := range c.infos {
@@ -43,7 +43,7 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 		}
 		e := searchToolOf(t, eino.mustBuild(t, tools...)).(tool.InvokableTool)
 		o := searchToolOf(t, ours.mustBuild(t, tools...)).(tool.InvokableTool)
-		for range 8 {
+		for range 4 {
 			s := searched{args: c.arguments(r), names: names}
 			s.eino, s.err = e.InvokableRun(context.Background(), s.args)
 			var err error
