@@ -28,13 +28,16 @@ func TestOutput(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	for name, got := range map[string][]byte{
-		"Message, streaming":        output[*schema.Message](t, true),
-		"Message, whole":            output[*schema.Message](t, false),
-		"AgenticMessage, streaming": output[*schema.AgenticMessage](t, true),
-		"AgenticMessage, whole":     output[*schema.AgenticMessage](t, false),
+	for name, form := range map[string]func(*testing.T) []byte{
+		"Message, streaming":        func(t *testing.T) []byte { return output[*schema.Message](t, true) },
+		"Message, whole":            func(t *testing.T) []byte { return output[*schema.Message](t, false) },
+		"AgenticMessage, streaming": func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, true) },
+		"AgenticMessage, whole":     func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, false) },
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, string(want), string(got)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, string(want), string(form(t)))
+		})
 	}
 }
 

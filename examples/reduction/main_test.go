@@ -36,13 +36,16 @@ func TestOutput(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	require.Contains(t, string(want), "The image that came with the load stayed")
-	for name, got := range map[string][]byte{
-		"Message, streaming":        output[*schema.Message](t, files, true),
-		"Message, whole":            output[*schema.Message](t, files, false),
-		"AgenticMessage, streaming": output[*schema.AgenticMessage](t, files, true),
-		"AgenticMessage, whole":     output[*schema.AgenticMessage](t, files, false),
+	for name, form := range map[string]func(*testing.T) []byte{
+		"Message, streaming":        func(t *testing.T) []byte { return output[*schema.Message](t, files, true) },
+		"Message, whole":            func(t *testing.T) []byte { return output[*schema.Message](t, files, false) },
+		"AgenticMessage, streaming": func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, files, true) },
+		"AgenticMessage, whole":     func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, files, false) },
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, string(want), string(got)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, string(want), string(form(t)))
+		})
 	}
 }
 
