@@ -23,11 +23,14 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// makers are the two packages' constructors on the same tools.
-var makers = []struct {
+// maker is a side of a comparison.
+type maker struct {
 	side string
 	make func(context.Context, []tool.BaseTool) (adk.ChatModelAgentMiddleware, error)
-}{
+}
+
+// makers are the two packages' constructors on the same tools.
+var makers = []maker{
 	{"eino", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 		return theirs.New(ctx, &theirs.Config{DynamicTools: tools})
 	}},
