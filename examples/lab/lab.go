@@ -26,12 +26,23 @@ type Agent[M adk.MessageType] struct {
 
 // New makes an agent by the given function, which gets the model to use.
 func New[M adk.MessageType](streaming bool, newAgent func(model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error)) (*Agent[M], error) {
+	return Watch(func(chat model.BaseModel[M]) (*adk.TypedRunner[M], error) {
+		agent, err := newAgent(chat)
+		if err != nil {
+			return nil, err
+		}
+		return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming}), nil
+	})
+}
+
+// Watch is New for a function that makes the whole runner.
+func Watch[M adk.MessageType](newRunner func(model.BaseModel[M]) (*adk.TypedRunner[M], error)) (*Agent[M], error) {
 	recorder := &Recorder[M]{BaseModel: offline.New[M]()}
-	agent, err := newAgent(recorder)
+	runner, err := newRunner(recorder)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent[M]{recorder, adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming})}, nil
+	return &Agent[M]{recorder, runner}, nil
 }
 
 // BeforeCalls has a function called before each model call. It must be set before

@@ -64,7 +64,7 @@ func Thousands(n int) string {
 // not fit into the right one goes on below.
 func Columns(left int, head, text string) string {
 	var b strings.Builder
-	for _, part := range wrap(text, Width-left) {
+	for _, part := range Wrap(text, Width-left) {
 		line := head + strings.Repeat(" ", max(0, left-utf8.RuneCountInString(head))) + part
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 		head = ""
@@ -75,9 +75,9 @@ func Columns(left int, head, text string) string {
 // Indent sets the lines of a text in.
 func Indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
 
-// wrap cuts text into lines of so many columns at most, after a comma or a blank
+// Wrap cuts text into lines of so many columns at most, after a comma or a blank
 // where there is one. Further lines are set in by two columns.
-func wrap(text string, columns int) (out []string) {
+func Wrap(text string, columns int) (out []string) {
 	for {
 		end := fitting(text, columns)
 		if end == len(text) {

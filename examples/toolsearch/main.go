@@ -22,8 +22,6 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -81,34 +79,15 @@ func newPlainRunner[M adk.MessageType](ctx context.Context, chat model.BaseModel
 // run solves the tasks with both agents and prints what they sent. It is an
 // error if an answer is wrong.
 func run[M adk.MessageType](ctx context.Context, out io.Writer, streaming bool) error {
-	lean, err := newLab(ctx, newRunner[M], streaming)
+	lean, err := newBench(ctx, newRunner[M], streaming)
 	if err != nil {
 		return err
 	}
 	defer lean.close()
-	plain, err := newLab(ctx, newPlainRunner[M], streaming)
+	plain, err := newBench(ctx, newPlainRunner[M], streaming)
 	if err != nil {
 		return err
 	}
 	defer plain.close()
 	return report(ctx, out, lean, plain)
-}
-
-// newLab gives an agent a model, the library and a folder to work in.
-func newLab[M adk.MessageType](ctx context.Context, newRunner makeRunner[M], streaming bool) (*lab[M], error) {
-	root, err := os.MkdirTemp("", "leanctx-toolsearch-")
-	if err != nil {
-		return nil, err
-	}
-	l := &lab[M]{root: root, model: &recorder[M]{BaseModel: offline.New[M]()}}
-	tools, err := library.Tools(root)
-	if err == nil {
-		l.tools = len(tools)
-		l.runner, err = newRunner(ctx, l.model, tools, streaming)
-	}
-	if err != nil {
-		l.close()
-		return nil, err
-	}
-	return l, nil
 }

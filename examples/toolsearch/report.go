@@ -15,11 +15,9 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/offline"
 )
-
-// width is how many columns a line has.
-const width = 100
 
 // sum is a line of the closing table.
 type sum struct {
@@ -29,7 +27,7 @@ type sum struct {
 	leanInFull, plainInFull int // tokens of definitions and messages
 }
 
-func report[M adk.MessageType](ctx context.Context, out io.Writer, lean, plain *lab[M]) error {
+func report[M adk.MessageType](ctx context.Context, out io.Writer, lean, plain *bench[M]) error {
 	fmt.Fprintf(out, "An agent with a library of %d tools, and an offline model. For each model call: how many tools went\n"+
 		"over the wire, and their tokens; beside it the same for the agent without the middleware.\n"+
 		"Tokens are estimates: a quarter of the bytes of the tools' definitions (name, description, schema)\n"+
@@ -53,39 +51,39 @@ func report[M adk.MessageType](ctx context.Context, out io.Writer, lean, plain *
 }
 
 // solve runs a task with both agents, and prints what the lean one did.
-func solve[M adk.MessageType](ctx context.Context, out io.Writer, t task, lean, plain *lab[M]) (s sum, wrong int, err error) {
+func solve[M adk.MessageType](ctx context.Context, out io.Writer, t task, lean, plain *bench[M]) (s sum, wrong int, err error) {
 	s.title = t.title
-	var with, without outcome[M]
+	var with, without lab.Outcome[M]
 	for _, q := range t.questions {
-		if with, err = lean.ask(ctx, with.messages, q.text); err != nil {
+		if with, err = lean.Ask(ctx, with.Messages, q.text); err != nil {
 			return s, wrong, err
 		}
-		if without, err = plain.ask(ctx, without.messages, q.text); err != nil {
+		if without, err = plain.Ask(ctx, without.Messages, q.text); err != nil {
 			return s, wrong, err
 		}
-		s.add(with.wires, without.wires)
+		add(&s, with.Requests, without.Requests)
 		fmt.Fprintf(out, "   > %s\n", q.text)
-		printCalls(out, with, without.wires)
+		printCalls(out, with, without.Requests)
 		verdict := "ok"
-		if !q.holds(with.answer()) {
+		if !q.holds(with.Answer()) {
 			verdict = "WRONG, it should hold " + strings.Join(q.truth(), " and ")
 			wrong++
 		}
-		fmt.Fprintf(out, "   %s\n   %s\n", strings.ReplaceAll(with.answer(), "\n", "\n   "), verdict)
+		fmt.Fprintf(out, "   %s\n   %s\n", strings.ReplaceAll(with.Answer(), "\n", "\n   "), verdict)
 	}
 	return s, wrong, nil
 }
 
-func (s *sum) add(lean, plain []wire) {
+func add[M adk.MessageType](s *sum, lean, plain []lab.Request[M]) {
 	for _, w := range lean {
 		s.leanCalls++
-		s.lean += w.definitions
-		s.leanInFull += w.total()
+		s.lean += w.Definitions
+		s.leanInFull += w.Tokens()
 	}
 	for _, w := range plain {
 		s.plainCalls++
-		s.plain += w.definitions
-		s.plainInFull += w.total()
+		s.plain += w.Definitions
+		s.plainInFull += w.Tokens()
 	}
 }
 
@@ -99,16 +97,16 @@ func (s *sum) addSum(t sum) {
 }
 
 // printCalls prints a line for each model call, and one for what is notable in the results.
-func printCalls[M adk.MessageType](out io.Writer, o outcome[M], plain []wire) {
+func printCalls[M adk.MessageType](out io.Writer, o lab.Outcome[M], plain []lab.Request[M]) {
 	line := func(head, text string) {
-		for _, part := range wrap(text, width-37) {
+		for _, part := range lab.Wrap(text, lab.Width-37) {
 			fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("   %-31s  %s", head, part), " "))
 			head = ""
 		}
 	}
 	line("tools tokens | without: tokens", "what the model did")
 	call := 0
-	for _, t := range o.turns {
+	for _, t := range o.Turns {
 		for _, r := range t.Results {
 			if text := notable(r); text != "" {
 				line("", "→ "+text)
@@ -120,25 +118,25 @@ func printCalls[M adk.MessageType](out io.Writer, o outcome[M], plain []wire) {
 		for n, text := range did(t) {
 			head := ""
 			if n == 0 {
-				head = costs(o.wires, plain, call)
+				head = costs(o.Requests, plain, call)
 			}
 			line(head, text)
 		}
 		call++
 	}
 	for ; call < len(plain); call++ {
-		line(costs(o.wires, plain, call), "")
+		line(costs(o.Requests, plain, call), "")
 	}
 }
 
 // costs is the left part of a line: what the call cost, and what it cost without
 // the middleware.
-func costs(lean, plain []wire, call int) string {
-	cell := func(wires []wire, format string) string {
-		if call >= len(wires) {
+func costs[M adk.MessageType](lean, plain []lab.Request[M], call int) string {
+	cell := func(requests []lab.Request[M], format string) string {
+		if call >= len(requests) {
 			return fmt.Sprintf(format, "-", "-")
 		}
-		return fmt.Sprintf(format, fmt.Sprint(wires[call].tools), thousands(wires[call].definitions))
+		return fmt.Sprintf(format, fmt.Sprint(len(requests[call].Tools)), lab.Thousands(requests[call].Definitions))
 	}
 	return cell(lean, "%5s %6s | ") + cell(plain, "%7s %8s")
 }
@@ -199,48 +197,9 @@ func summary(out io.Writer, sums []sum) {
 	}
 	for _, s := range append(sums, all) {
 		fmt.Fprintf(out, "%-36s %4d %3d  %7s %9s %5.1fx   %7s %9s %5.1fx\n", s.title, s.leanCalls, s.plainCalls,
-			thousands(s.lean), thousands(s.plain), ratio(s.plain, s.lean),
-			thousands(s.leanInFull), thousands(s.plainInFull), ratio(s.plainInFull, s.leanInFull))
+			lab.Thousands(s.lean), lab.Thousands(s.plain), ratio(s.plain, s.lean),
+			lab.Thousands(s.leanInFull), lab.Thousands(s.plainInFull), ratio(s.plainInFull, s.leanInFull))
 	}
 }
 
 func ratio(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
-
-// thousands writes 12345 as 12,345.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// wrap cuts text into lines of so many columns at most, after a comma or a blank
-// where there is one. Further lines are set in by two columns.
-func wrap(text string, columns int) (out []string) {
-	for {
-		end := fitting(text, columns)
-		if end == len(text) {
-			return append(out, text)
-		}
-		if at := strings.LastIndexAny(text[:end], ", "); at > end/2 {
-			end = at + 1
-		}
-		out = append(out, strings.TrimRight(text[:end], " "))
-		text = "  " + strings.TrimLeft(text[end:], " ")
-	}
-}
-
-// fitting is how many bytes of text have room in so many columns; wide
-// characters take two.
-func fitting(text string, columns int) int {
-	for i, r := range text {
-		if columns--; r >= 0x2E80 {
-			columns--
-		}
-		if columns < 0 {
-			return i
-		}
-	}
-	return len(text)
-}
