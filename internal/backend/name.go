@@ -17,6 +17,10 @@ const (
 	maxElement = 255  // bytes between two slashes: what common file systems allow
 )
 
+// CatalogDir is the directory, in a store, of the lists of tools that package
+// toolsearch stores and names in its reminder.
+const CatalogDir = "/toolsearch"
+
 // Name returns the name inside a store that filePath stands for: relative, with
 // single slashes, without "." and "..". "/a/b", "a//b" and "a/c/../b" are one
 // name. A path that names nothing or points out of the store, that holds a NUL

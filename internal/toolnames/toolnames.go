@@ -1,0 +1,18 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package toolnames holds the names of the tools through which package toolsearch
+// lets a model find, load and call hidden tools. Package reduction knows them too:
+// what loads a tool must stay in the history.
+package toolnames
+
+const (
+	Search      = "tool_search"  // finds tools; in most protocols it loads them too
+	SearchTools = "search_tools" // shows candidates and loads none
+	Load        = "load_tool"    // loads tools by name
+	Call        = "call_tool"    // runs a tool that stays hidden
+)
+
+// Loads reports whether the answers of the tool called name load tools: they are
+// how later requests and runs know which tools to show.
+func Loads(name string) bool { return name == Search || name == Load }
