@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
 	rootRequirements, testifyInTests, importBans, keywordImports,
 	messageSwitch, documentedNames,
-	openEnds, wordsAboutTheWork, markdownLinks, namedTests,
+	openEnds, markdownLinks, namedTests,
 }
 
 func TestPolicy(t *testing.T) {

@@ -3,7 +3,7 @@
 
 package internal_test
 
-// Rules on words: what comments and documents must not say, and where links lead.
+// Rules on words: nothing is left for later, and links between files lead somewhere.
 
 import (
 	"fmt"
@@ -66,53 +66,6 @@ var openEnds = rule{
 		"Makefile": "all: # FIX" + "ME\n",
 	}, []string{`Makefile:1: "FIX` + `ME"`, `a.go:4: "TO` + `DO"`, `a.go:5: "XX` + `X"`}}},
 	good: []map[string]string{{"a.go": "package a\n\n// add_todo adds to a todo list.\nvar todo = \"TO" + "DO\"\n", "x/testdata/a.md": "TO" + "DO"}},
-}
-
-// machinePaths are places on the machines of those who work on the project.
-var machinePaths = regexp.MustCompile(`(?m)(^|[^\w.~/-])/(work|farm)(/|\b)|/root/(go|sdk)\b|/tmp/brie[f]\b|\.\./share[d]|\bshare[d]/(data|research|hooks)|\.librar[y]/`)
-
-// dataDefault is the one place that may name a directory beside the repository.
-var dataDefault = regexp.MustCompile(`(?m)^DATA +\?= .*$`)
-
-// making is talk about how the project is made, rather than what it is.
-var making = regexp.MustCompile(`(?i:` +
-	`\bhelper agent|\bsub-?agent (wrote|built|did)\b|` +
-	`\b(buil[t]|wrote|written|made|done|added|fixed|left|started) (in|by|during|for) (this|an?|the|the (last|next|previous)|an earlier) session\b|` +
-	`\b(earlier|previous|later|next|last) session (wrote|built|added|fixed|left)\b|` +
-	`\bissues? #?[0-9]+\b)|` +
-	`\bCE[O]\b|\bDESIG[N](\.md)?( §|\b)|\b(upstream|toolsearch-peers|reduction-peers)\.m[d]\b|\bresearc[h]/`)
-
-var wordsAboutTheWork = rule{
-	name: "files speak of the product, not of how it is made",
-	mend: "say what is so and why, for a reader who has nothing but this repository; example paths are /data/… or a temporary directory",
-	check: func(t *tree) (found []string) {
-		for _, f := range t.files {
-			text := f.text
-			if f.path == "Makefile" {
-				text = dataDefault.ReplaceAllString(text, "")
-			}
-			found = append(found, match(f, passage{1, text}, machinePaths)...)
-			for _, p := range prose(t, f) {
-				found = append(found, match(f, p, making)...)
-			}
-		}
-		return found
-	},
-	bad: []sample{{map[string]string{
-		"a.go":            "package a\n\n// The CE" + "O asked for issue" + " 12.\nvar a = \"see /wo" + "rk/main/x\"\n",
-		"a/testdata/x.md": "from ../sha" + "red/data\n",
-		"Makefile":        "DATA ?= ../sha" + "red/data\nX = ../sha" + "red/data\n",
-		"b.md":            "A helper" + " agent wrote this.\nIt was buil" + "t in an earlier session; see DESIG" + "N §2.\n",
-	}, []string{
-		`Makefile:2: "../sha` + `red"`, `a.go:4: "/wo` + `rk/"`, `a.go:3: "CE` + `O"`, `a.go:3: "issue` + ` 12"`,
-		`a/testdata/x.md:1: "../sha` + `red"`,
-		`b.md:1: "helper` + ` agent"`, `b.md:2: "buil` + `t in an earlier session"`, `b.md:2: "DESIG` + `N §"`,
-	}}},
-	good: []map[string]string{{
-		"a.go": "package a\n\n// A session keeps its tools: those found in this session, or in an earlier session, stay.\n" +
-			"// The network/work/queue of docs/work and https://example.com/issues/12 are fine.\nvar a = \"close issue 12 of DESIG" + "N.md\"\n",
-		"b.md": "Every agent may have sub-agents. Our design is simple; ~/work is yours.\n",
-	}},
 }
 
 var (
