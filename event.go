@@ -1,0 +1,260 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leanctx holds what the middlewares of this module share: the [Event]
+// that both report, ready-made receivers for it, and the [FieldError] with which
+// both refuse a configuration. The middlewares themselves are the packages
+// toolsearch and reduction.
+//
+//	log := leanctx.Slog(slog.Default())
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
+//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
+//
+// Events report changes and totals, never what stayed the same: over a run there
+// are at most four for each model call, two for each tool call, and one for each
+// result that is taken out for the first time and for each change of the catalogue.
+package leanctx
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Kind says what an [Event] reports.
+type Kind string
+
+// The kinds of toolsearch.
+const (
+	// KindCatalogChanged: a run started, or the hidden tools differ from those last
+	// reported in it. Tools holds how many there are and the tokens of their definitions.
+	KindCatalogChanged Kind = "catalog_changed"
+	// KindToolsSearched: the model searched and was answered. Search is set.
+	KindToolsSearched Kind = "tools_searched"
+	// KindToolsPrefetched: tools were loaded for a user message before the model was
+	// called. Tools and Search are set.
+	KindToolsPrefetched Kind = "tools_prefetched"
+	// KindToolsLoaded: tools became visible to the model. Tools is set.
+	KindToolsLoaded Kind = "tools_loaded"
+	// KindToolsUnloaded: tools were hidden again. Tools is set.
+	KindToolsUnloaded Kind = "tools_unloaded"
+	// KindToolsDenied: the set of tools that the Filter denies in a phase changed, or
+	// the model called a denied tool. Tools is set; of a call Tool and CallID as well.
+	// Err is the Filter's error, if it returned one.
+	KindToolsDenied Kind = "tools_denied"
+	// KindCallGated: a call did not run because its tool was not loaded. Tool and
+	// CallID are set.
+	KindCallGated Kind = "call_gated"
+	// KindSourceFailed: a Source of tools failed, and the run keeps its last tools.
+	// Err is set.
+	KindSourceFailed Kind = "source_failed"
+	// KindIndexFailed: an index failed, and another one answered. Err is set.
+	KindIndexFailed Kind = "index_failed"
+)
+
+// The kinds of reduction.
+const (
+	// KindResultCut: a result was longer than its limit when it returned. Output is set.
+	KindResultCut Kind = "result_cut"
+	// KindResultKept: a result was longer than its limit and stays whole.
+	// Output.Reason says why.
+	KindResultKept Kind = "result_kept"
+	// KindResultReferred: a result became a reference to an equal one that the model
+	// still sees. Output is set.
+	KindResultReferred Kind = "result_referred"
+	// KindResultRead: the model read stored content back. Output is set.
+	KindResultRead Kind = "result_read"
+	// KindResultCleared: an old result was replaced for the first time. Output is set.
+	KindResultCleared Kind = "result_cleared"
+	// KindClearDone: the threshold was crossed and the history was looked through.
+	// Pass is set.
+	KindClearDone Kind = "clear_done"
+)
+
+// The kinds of both, and of MCP servers.
+const (
+	// KindStoreFailed: a store did not take what it was given, which stays in the
+	// conversation. Err is set; Output as well, where it was a result.
+	KindStoreFailed Kind = "store_failed"
+	// KindSessionRestarted: the conversation that the provider keeps cannot go on, so
+	// the next request is sent whole.
+	KindSessionRestarted Kind = "session_restarted"
+	// KindServerUp: an MCP server answers. Server is set.
+	KindServerUp Kind = "server_up"
+	// KindServerDown: an MCP server stopped answering. Server and Err are set.
+	KindServerDown Kind = "server_down"
+	// KindServerListed: an MCP server listed its tools. Server and Tools are set.
+	KindServerListed Kind = "server_listed"
+	// KindToolRefused: a tool of an MCP server cannot be offered. Server, Tool and Err
+	// are set.
+	KindToolRefused Kind = "tool_refused"
+)
+
+// Event reports one thing that a middleware did. Only the parts that belong to
+// its Kind are set. A receiver may keep an event but must not change it: all
+// receivers of a [Tee] are handed the same one.
+type Event struct {
+	// Time is when it happened.
+	Time time.Time
+	// Kind says what happened.
+	Kind Kind
+	// Tool and CallID are the tool call it happened to, and Server its MCP server.
+	Tool, CallID, Server string
+	// Repeat says that an earlier run of this conversation did the same, as where
+	// tools are loaded because the history shows that they were.
+	Repeat bool
+	// Search is one search and its answer.
+	Search *Search
+	// Tools is a change of what the model sees or may use.
+	Tools *ToolChange
+	// Output is a tool's result and what became of it.
+	Output *OutputChange
+	// Pass is one look through a history.
+	Pass *Pass
+	// Err is what failed. Its text may name machines and files, and never reaches
+	// the model. In JSON it is the text.
+	Err error
+}
+
+// Search is one search for tools.
+type Search struct {
+	// Query is the request as the model wrote it, at most 1,000 bytes of it.
+	Query string `json:"query"`
+	// Index is the type of the index that answered.
+	Index string `json:"index,omitempty"`
+	// Took is how long the answer took.
+	Took time.Duration `json:"took_ns"`
+	// Fallback says that the index failed and another one answered.
+	Fallback bool `json:"fallback,omitempty"`
+	// Hits are at most 10 results, best first.
+	Hits []Hit `json:"hits,omitempty"`
+}
+
+// Hit is one result of a search.
+type Hit struct {
+	// Name is the tool's name.
+	Name string `json:"name"`
+	// Score orders the results of one search; those of different indexes do not compare.
+	Score float64 `json:"score"`
+	// Confidence is the index's estimate, from 0 to 1, that the tool serves the
+	// request. If zero, it is not known.
+	Confidence float64 `json:"confidence,omitempty"`
+	// Terms explain the score, for the first 5 hits, where the index can.
+	Terms []Term `json:"terms,omitempty"`
+}
+
+// Term is what one word of a request added to the score of a tool.
+type Term struct {
+	// Text is the word as the model wrote it.
+	Text string `json:"text"`
+	// Field is the part of the tool's definition that holds it.
+	Field string `json:"field,omitempty"`
+	// Relation is how the two are related, such as "same word" or "typo".
+	Relation string `json:"relation,omitempty"`
+	// Score is what it added.
+	Score float64 `json:"score"`
+}
+
+// ToolChange is a change of what the model sees or may use.
+type ToolChange struct {
+	// Added and Removed are at most 20 names each, in the order of the tool list.
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+	// AddedCount and RemovedCount count all of them.
+	AddedCount   int `json:"added_count,omitempty"`
+	RemovedCount int `json:"removed_count,omitempty"`
+	// Tokens is the estimated size of the definitions of all that are concerned.
+	Tokens int64 `json:"tokens,omitempty"`
+	// Phase is the phase of a denial: a toolsearch.Phase.
+	Phase string `json:"phase,omitempty"`
+	// Reason is why, such as "history" or "unused".
+	Reason string `json:"reason,omitempty"`
+}
+
+// Size measures text in bytes and, by the token counter in use, in tokens. Media
+// count in tokens only.
+type Size struct {
+	// Bytes of text, in UTF-8.
+	Bytes int `json:"bytes"`
+	// Tokens is an estimate.
+	Tokens int64 `json:"tokens"`
+}
+
+// OutputChange is a tool's result and what became of it.
+type OutputChange struct {
+	// Before is the size that the tool returned, and After the size that goes on.
+	// They are equal if nothing changed.
+	Before Size `json:"before"`
+	After  Size `json:"after"`
+	// Path is where the whole result is stored. If empty, it is not stored.
+	Path string `json:"path,omitempty"`
+	// Rule is what decided, such as "limit" or "handler".
+	Rule string `json:"rule,omitempty"`
+	// Reason is why a result was kept: a reduction.Reason.
+	Reason string `json:"reason,omitempty"`
+	// Stream says that the result was streamed.
+	Stream bool `json:"stream,omitempty"`
+}
+
+// Pass is one look through a history.
+type Pass struct {
+	// Looked counts the results that were looked at, Cleared those that were replaced
+	// for the first time, and Repeated those that an earlier run had replaced already.
+	Looked   int `json:"looked"`
+	Cleared  int `json:"cleared"`
+	Repeated int `json:"repeated,omitempty"`
+	// Kept counts what was left as it is, by reason.
+	Kept map[string]int `json:"kept,omitempty"`
+	// Before and After are estimates of the whole history in tokens. Threshold is
+	// what started the pass, and Target what it aimed at; if zero, it had none.
+	Before    int64 `json:"before"`
+	After     int64 `json:"after"`
+	Threshold int64 `json:"threshold"`
+	Target    int64 `json:"target,omitempty"`
+}
+
+// eventJSON is the form of an Event on the wire.
+type eventJSON struct {
+	Time   time.Time     `json:"time"`
+	Kind   Kind          `json:"kind"`
+	Tool   string        `json:"tool,omitempty"`
+	CallID string        `json:"call_id,omitempty"`
+	Server string        `json:"server,omitempty"`
+	Repeat bool          `json:"repeat,omitempty"`
+	Search *Search       `json:"search,omitempty"`
+	Tools  *ToolChange   `json:"tools,omitempty"`
+	Output *OutputChange `json:"output,omitempty"`
+	Pass   *Pass         `json:"pass,omitempty"`
+	Error  string        `json:"error,omitempty"`
+}
+
+// MarshalJSON writes the parts that are set under keys in snake_case.
+func (e Event) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{e.Time, e.Kind, e.Tool, e.CallID, e.Server, e.Repeat, e.Search, e.Tools, e.Output, e.Pass, errorText(e.Err)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Err is then an error with the same text.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var j eventJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*e = Event{j.Time, j.Kind, j.Tool, j.CallID, j.Server, j.Repeat, j.Search, j.Tools, j.Output, j.Pass, nil}
+	if j.Error != "" {
+		e.Err = errors.New(j.Error)
+	}
+	return nil
+}
+
+// errorText is the text of an error, whatever its Error method does.
+func errorText(err error) (text string) {
+	if err == nil {
+		return ""
+	}
+	defer func() {
+		if recover() != nil {
+			text = "an error whose text cannot be read"
+		}
+	}()
+	return err.Error()
+}

@@ -1,0 +1,228 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package leanctx_test
+
+// This file tests what receivers of events may rely on.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/leanctx/leanctx"
+	"github.com/stretchr/testify/require"
+)
+
+var kinds = []leanctx.Kind{
+	leanctx.KindCatalogChanged, leanctx.KindToolsSearched, leanctx.KindToolsPrefetched, leanctx.KindToolsLoaded,
+	leanctx.KindToolsUnloaded, leanctx.KindToolsDenied, leanctx.KindCallGated, leanctx.KindSourceFailed,
+	leanctx.KindIndexFailed, leanctx.KindResultCut, leanctx.KindResultKept, leanctx.KindResultReferred,
+	leanctx.KindResultRead, leanctx.KindResultCleared, leanctx.KindClearDone, leanctx.KindStoreFailed,
+	leanctx.KindSessionRestarted, leanctx.KindServerUp, leanctx.KindServerDown, leanctx.KindServerListed,
+	leanctx.KindToolRefused,
+}
+
+// fill sets every field below v to something that is not its zero value, or, for
+// pointers and errors, sometimes to nothing.
+func fill(r *rand.Rand, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d <&> \u2028 \x1b[2J é", r.IntN(1000)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1 + r.Int64N(1_000_000))
+	case reflect.Float64:
+		v.SetFloat(float64(1+r.IntN(1000)) / 8)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(3), 3))
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]int{"excluded": 1 + r.IntN(9)}))
+	case reflect.Pointer:
+		if r.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(r, v.Elem())
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.UnixMilli(r.Int64N(1e12)).UTC()))
+			return
+		}
+		for i := range v.NumField() {
+			fill(r, v.Field(i))
+		}
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(fmt.Errorf("failure %d", r.IntN(1000))))
+	}
+}
+
+func randomEvent(r *rand.Rand) (e leanctx.Event) {
+	fill(r, reflect.ValueOf(&e).Elem())
+	e.Kind = kinds[r.IntN(len(kinds))]
+	return e
+}
+
+func TestEveryEventSurvivesJSON(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 2_000 {
+		before := randomEvent(r)
+		data, err := json.Marshal(before)
+		require.NoError(t, err)
+		var after leanctx.Event
+		require.NoError(t, json.Unmarshal(data, &after))
+		require.EqualError(t, after.Err, before.Err.Error())
+		after.Err = before.Err
+		require.Equal(t, before, after)
+	}
+}
+
+func TestKeysAndKindsAreSnakeCase(t *testing.T) {
+	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	r := rand.New(rand.NewPCG(1, 1))
+	seen := map[leanctx.Kind]bool{}
+	for _, kind := range kinds {
+		require.Regexp(t, snake, string(kind))
+		require.False(t, seen[kind], kind)
+		seen[kind] = true
+	}
+	var check func(any)
+	check = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, inner := range v {
+				require.Regexp(t, snake, key)
+				check(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				check(inner)
+			}
+		}
+	}
+	for range 100 {
+		data, err := json.Marshal(randomEvent(r))
+		require.NoError(t, err)
+		var v any
+		require.NoError(t, json.Unmarshal(data, &v))
+		check(v)
+	}
+}
+
+func TestALogLineHoldsWhatIsSetAndNothingElse(t *testing.T) {
+	var out bytes.Buffer
+	log := leanctx.Slog(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	log(context.Background(), leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: "call_1", Search: &leanctx.Search{
+		Query: "time tokyo", Index: "bm25", Took: time.Millisecond, Hits: []leanctx.Hit{{Name: "time__now", Score: 3}},
+	}})
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &line))
+	require.Equal(t, "tools_searched", line["msg"])
+	require.Equal(t, "INFO", line["level"])
+	require.Equal(t, map[string]any{
+		"call_id": "call_1",
+		"search":  map[string]any{"query": "time tokyo", "index": "bm25", "took": 1e6, "hits": []any{"time__now"}},
+	}, line["leanctx"])
+}
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		event leanctx.Event
+		level slog.Level
+	}{
+		{"a failing store", leanctx.Event{Kind: leanctx.KindStoreFailed}, slog.LevelWarn},
+		{"a denied call", leanctx.Event{Kind: leanctx.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
+		{"a denied list", leanctx.Event{Kind: leanctx.KindToolsDenied}, slog.LevelDebug},
+		{"a load", leanctx.Event{Kind: leanctx.KindToolsLoaded}, slog.LevelInfo},
+		{"a load that the history shows", leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
+		{"a pass that cleared", leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Cleared: 1}}, slog.LevelInfo},
+		{"a pass that cleared nothing", leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{}}, slog.LevelDebug},
+	} {
+		require.Equal(t, c.level, c.event.Level(), c.what)
+	}
+}
+
+func TestALineForPeopleIsOneLineWithoutControlCharacters(t *testing.T) {
+	require.Equal(t, "result cleared files__read: 2,967 → 32 tokens, whole in /tmp/clear/call_1", leanctx.Event{
+		Kind: leanctx.KindResultCleared, Tool: "files__read",
+		Output: &leanctx.OutputChange{Before: leanctx.Size{Tokens: 2967}, After: leanctx.Size{Tokens: 32}, Path: "/tmp/clear/call_1"},
+	}.String())
+	require.Equal(t, "tools loaded + a, b, c, d, e and 2 more (1,234 tokens)", leanctx.Event{
+		Kind: leanctx.KindToolsLoaded, Tools: &leanctx.ToolChange{Added: []string{"a", "b", "c", "d", "e", "f"}, AddedCount: 7, Tokens: 1234},
+	}.String())
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 500 {
+		line := randomEvent(r).String()
+		require.NotContains(t, line, "\x1b")
+		require.NotContains(t, line, "\n")
+		require.NotContains(t, line, "\u2028")
+	}
+	require.NotContains(t, leanctx.Event{Tool: "a\u202eb\nc"}.String(), "\u202e")
+}
+
+func TestLinesOfConcurrentEventsDoNotMix(t *testing.T) {
+	var out bytes.Buffer
+	write := leanctx.JSONL(&out)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				write(context.Background(), leanctx.Event{Kind: leanctx.KindResultCut, Tool: strings.Repeat("x", 300)})
+			}
+		})
+	}
+	all.Wait()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, lines, 400)
+	for _, line := range lines {
+		require.True(t, json.Valid([]byte(line)))
+	}
+}
+
+type unreadable struct{}
+
+func (unreadable) Error() string { panic("no text") }
+
+func TestOneReceiverCannotKeepAnEventFromTheOthers(t *testing.T) {
+	var got []string
+	to := func(name string) func(context.Context, leanctx.Event) {
+		return func(context.Context, leanctx.Event) { got = append(got, name) }
+	}
+	leanctx.Tee(to("first"), nil, func(context.Context, leanctx.Event) { panic("broken") }, to("last"))(context.Background(), leanctx.Event{})
+	require.Equal(t, []string{"first", "last"}, got)
+
+	var out bytes.Buffer
+	broken := leanctx.Event{Kind: leanctx.KindStoreFailed, Err: unreadable{}}
+	leanctx.JSONL(&out)(context.Background(), broken)
+	require.Contains(t, out.String(), "cannot be read")
+	require.Contains(t, broken.String(), "cannot be read")
+}
+
+func TestAFieldErrorNamesPackageAndField(t *testing.T) {
+	cause := errors.New("is -1, and must not be negative")
+	err := errors.Join(
+		&leanctx.FieldError{Package: "toolsearch", Field: "MaxResults", Err: cause},
+		&leanctx.FieldError{Package: "toolsearch", Err: errors.New("the configuration is nil")},
+	)
+	require.EqualError(t, err, "toolsearch: MaxResults: is -1, and must not be negative\ntoolsearch: the configuration is nil")
+	require.ErrorIs(t, err, cause)
+	var field *leanctx.FieldError
+	require.ErrorAs(t, err, &field)
+	require.Equal(t, "MaxResults", field.Field)
+}

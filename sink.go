@@ -1,0 +1,291 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package leanctx
+
+// This file hands events on: to a log, to a file, to several receivers, to people.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Slog returns a receiver that logs each event: its kind as the message, at its
+// [Event.Level], with what is set in a group named "leanctx". If the logger is
+// nil, it is slog.Default at the time of the event.
+func Slog(l *slog.Logger) func(context.Context, Event) {
+	return func(ctx context.Context, e Event) {
+		to := l
+		if to == nil {
+			to = slog.Default()
+		}
+		if level := e.Level(); to.Enabled(ctx, level) {
+			to.LogAttrs(ctx, level, string(e.Kind), slog.Attr{Key: "leanctx", Value: slog.GroupValue(e.attrs()...)})
+		}
+	}
+}
+
+// JSONL returns a receiver that writes each event to w as one line of JSON. It is
+// safe for concurrent use; errors of w are dropped, since a log must not end a run.
+func JSONL(w io.Writer) func(context.Context, Event) {
+	var mu sync.Mutex
+	return func(_ context.Context, e Event) {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = w.Write(append(line, '\n'))
+	}
+}
+
+// Tee returns a receiver that hands each event to all receivers, in order. Nil
+// ones are left out, and a panic in one does not reach the others.
+func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event) {
+	kept := make([]func(context.Context, Event), 0, len(receivers))
+	for _, r := range receivers {
+		if r != nil {
+			kept = append(kept, r)
+		}
+	}
+	return func(ctx context.Context, e Event) {
+		for _, r := range kept {
+			contain(ctx, r, e)
+		}
+	}
+}
+
+func contain(ctx context.Context, receive func(context.Context, Event), e Event) {
+	defer func() { _ = recover() }()
+	receive(ctx, e)
+}
+
+// Level is how much an event matters: Warn where something failed or was refused,
+// Info where the window changed, and Debug otherwise.
+func (e Event) Level() slog.Level {
+	switch e.Kind {
+	case KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
+		return slog.LevelWarn
+	case KindToolsDenied:
+		if e.CallID != "" {
+			return slog.LevelWarn
+		}
+		return slog.LevelDebug
+	case KindCatalogChanged, KindResultKept, KindServerListed:
+		return slog.LevelDebug
+	case KindClearDone:
+		if e.Pass == nil || e.Pass.Cleared == 0 {
+			return slog.LevelDebug
+		}
+	}
+	if e.Repeat {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// LogValue is a group of what is set, under the keys that JSON has.
+func (e Event) LogValue() slog.Value {
+	return slog.GroupValue(append([]slog.Attr{slog.String("kind", string(e.Kind))}, e.attrs()...)...)
+}
+
+// attrs are the parts that are set, but for the time and the kind.
+func (e Event) attrs() []slog.Attr {
+	var g group
+	g.text("tool", e.Tool)
+	g.text("call_id", e.CallID)
+	g.text("server", e.Server)
+	g.flag("repeat", e.Repeat)
+	if s := e.Search; s != nil {
+		var in group
+		in.text("query", s.Query)
+		in.text("index", s.Index)
+		in = append(in, slog.Duration("took", s.Took))
+		in.flag("fallback", s.Fallback)
+		in = append(in, slog.Any("hits", hitNames(s.Hits)))
+		g.nest("search", in)
+	}
+	if t := e.Tools; t != nil {
+		var in group
+		in.names("added", t.Added)
+		in.names("removed", t.Removed)
+		in.number("added_count", int64(t.AddedCount))
+		in.number("removed_count", int64(t.RemovedCount))
+		in.number("tokens", t.Tokens)
+		in.text("phase", t.Phase)
+		in.text("reason", t.Reason)
+		g.nest("tools", in)
+	}
+	if o := e.Output; o != nil {
+		g.nest("output", o.attrs())
+	}
+	if p := e.Pass; p != nil {
+		g.nest("pass", p.attrs())
+	}
+	g.text("error", errorText(e.Err))
+	return g
+}
+
+func (o *OutputChange) attrs() (g group) {
+	g = append(g, slog.Int("before_bytes", o.Before.Bytes), slog.Int64("before_tokens", o.Before.Tokens),
+		slog.Int("after_bytes", o.After.Bytes), slog.Int64("after_tokens", o.After.Tokens))
+	g.text("path", o.Path)
+	g.text("rule", o.Rule)
+	g.text("reason", o.Reason)
+	g.flag("stream", o.Stream)
+	return g
+}
+
+func (p *Pass) attrs() (g group) {
+	g = append(g, slog.Int("looked", p.Looked), slog.Int("cleared", p.Cleared))
+	g.number("repeated", int64(p.Repeated))
+	if len(p.Kept) > 0 {
+		g = append(g, slog.Any("kept", p.Kept))
+	}
+	g = append(g, slog.Int64("before", p.Before), slog.Int64("after", p.After), slog.Int64("threshold", p.Threshold))
+	g.number("target", p.Target)
+	return g
+}
+
+// group collects attributes and leaves out what is not set.
+type group []slog.Attr
+
+func (g *group) text(key, value string) {
+	if value != "" {
+		*g = append(*g, slog.String(key, value))
+	}
+}
+
+func (g *group) flag(key string, value bool) {
+	if value {
+		*g = append(*g, slog.Bool(key, true))
+	}
+}
+
+func (g *group) number(key string, value int64) {
+	if value != 0 {
+		*g = append(*g, slog.Int64(key, value))
+	}
+}
+
+func (g *group) names(key string, value []string) {
+	if len(value) > 0 {
+		*g = append(*g, slog.Any(key, value))
+	}
+}
+
+func (g *group) nest(key string, in group) {
+	*g = append(*g, slog.Attr{Key: key, Value: slog.GroupValue(in...)})
+}
+
+func hitNames(hits []Hit) []string {
+	names := make([]string, len(hits))
+	for i, h := range hits {
+		names[i] = h.Name
+	}
+	return names
+}
+
+// String is one line for people. What a model or a server wrote stands in it with
+// its control characters escaped.
+func (e Event) String() string {
+	var b strings.Builder
+	b.WriteString(strings.ReplaceAll(string(e.Kind), "_", " "))
+	for _, name := range []string{e.Server, e.Tool} {
+		if name != "" {
+			b.WriteString(" " + printable(name))
+		}
+	}
+	if s := e.Search; s != nil {
+		fmt.Fprintf(&b, " %q: %s in %s", s.Query, listed(hitNames(s.Hits), len(s.Hits)), s.Took.Round(time.Microsecond))
+	}
+	if t := e.Tools; t != nil {
+		b.WriteString(t.line())
+	}
+	if o := e.Output; o != nil {
+		b.WriteString(o.line())
+	}
+	if p := e.Pass; p != nil {
+		fmt.Fprintf(&b, ": %s → %s tokens, %d of %d results", grouped(p.Before), grouped(p.After), p.Cleared, p.Looked)
+	}
+	if text := errorText(e.Err); text != "" {
+		b.WriteString(": " + printable(text))
+	}
+	return b.String()
+}
+
+func (t *ToolChange) line() (text string) {
+	if t.AddedCount > 0 {
+		text += " + " + listed(t.Added, t.AddedCount)
+	}
+	if t.RemovedCount > 0 {
+		text += " − " + listed(t.Removed, t.RemovedCount)
+	}
+	if t.Tokens > 0 {
+		text += " (" + grouped(t.Tokens) + " tokens)"
+	}
+	for _, word := range []string{t.Phase, t.Reason} {
+		if word != "" {
+			text += ", " + printable(word)
+		}
+	}
+	return text
+}
+
+func (o *OutputChange) line() string {
+	text := ": " + grouped(o.Before.Tokens) + " tokens"
+	if o.After != o.Before {
+		text = ": " + grouped(o.Before.Tokens) + " → " + grouped(o.After.Tokens) + " tokens"
+	}
+	if o.Path != "" {
+		text += ", whole in " + printable(o.Path)
+	}
+	if o.Reason != "" {
+		text += ", " + printable(o.Reason)
+	}
+	return text
+}
+
+// listed is up to five names and how many more there are.
+func listed(names []string, count int) string {
+	const most = 5
+	if count == 0 {
+		return "nothing"
+	}
+	shown := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, printable(name))
+	}
+	text := strings.Join(shown, ", ")
+	if rest := count - len(shown); rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
+}
+
+// printable is text with everything escaped that could act on a terminal or break a line.
+func printable(text string) string {
+	quoted := strconv.QuoteToGraphic(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// grouped is a number with a comma between groups of three digits.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return sign + digits
+}
