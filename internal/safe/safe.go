@@ -1,0 +1,59 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package safe calls code that may panic: callbacks, stores and tools of users.
+package safe
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// PanicError is the error of a call that panicked. It wraps nothing: a panic with
+// io.EOF, say, is not the end of a stream.
+type PanicError struct {
+	// What names the code that panicked, such as "TokenCounter".
+	What string
+
+	// Value is what it panicked with, as text.
+	Value string
+
+	// Stack is the stack at that time. Only the %+v verb prints it.
+	Stack string
+}
+
+// Error names the code and the value.
+func (e *PanicError) Error() string { return e.What + " panicked: " + e.Value }
+
+// Format adds the stack for %+v.
+func (e *PanicError) Format(s fmt.State, verb rune) {
+	switch {
+	case verb == 'q':
+		_, _ = fmt.Fprintf(s, "%q", e.Error())
+	case verb == 'v' && s.Flag('+'):
+		_, _ = fmt.Fprintf(s, "%s\n%s", e.Error(), e.Stack)
+	default:
+		_, _ = fmt.Fprint(s, e.Error())
+	}
+}
+
+// Call runs f and returns its error. If f panics, the error is a [*PanicError]
+// that names what.
+func Call(what string, f func() error) (err error) {
+	defer func() { err = caught(recover(), what, err) }()
+	return f()
+}
+
+// Value is Call for an f that also returns a value, which is zero if f panics.
+func Value[T any](what string, f func() (T, error)) (value T, err error) {
+	defer func() { err = caught(recover(), what, err) }()
+	return f()
+}
+
+// caught is the error of a call that ended with what recover returned.
+func caught(p any, what string, err error) error {
+	if p == nil {
+		return err
+	}
+	return &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
+}

@@ -1,0 +1,65 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package safe_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+func TestAnErrorIsReturnedAsItIs(t *testing.T) {
+	require.NoError(t, safe.Call("x", func() error { return nil }))
+	require.Same(t, io.EOF, safe.Call("x", func() error { return io.EOF }))
+	got, err := safe.Value("x", func() (int, error) { return 3, io.EOF })
+	require.Equal(t, 3, got)
+	require.Same(t, io.EOF, err)
+}
+
+// hostile panics when it is printed.
+type hostile struct{}
+
+func (hostile) String() string { panic("again") }
+
+func TestAPanicIsAnErrorThatNamesTheCallAndWrapsNothing(t *testing.T) {
+	var none map[string]int
+	for name, f := range map[string]func(){
+		"a text":        func() { panic("boom") },
+		"an error":      func() { panic(fmt.Errorf("boom: %w", io.EOF)) },
+		"nil":           func() { panic(nil) },
+		"the runtime's": func() { none["x"] = 1 },
+		"hostile":       func() { panic(hostile{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := func(err error) {
+				var p *safe.PanicError
+				require.ErrorAs(t, err, &p)
+				assert.Equal(t, "TokenCounter", p.What)
+				assert.NotErrorIs(t, err, io.EOF)
+				assert.Equal(t, "TokenCounter panicked: "+p.Value, err.Error())
+				assert.Equal(t, err.Error(), fmt.Sprintf("%v", err))
+				assert.Equal(t, fmt.Sprintf("%q", err.Error()), fmt.Sprintf("%q", err))
+				assert.Contains(t, fmt.Sprintf("%+v", err), "safe_test.go", "the stack")
+			}
+			check(safe.Call("TokenCounter", func() error { f(); return nil }))
+			got, err := safe.Value("TokenCounter", func() (string, error) { f(); return "x", nil })
+			assert.Empty(t, got)
+			check(err)
+		})
+	}
+	require.ErrorContains(t, safe.Call("x", func() error { panic("boom") }), "boom")
+}
+
+func TestAPanicInsideAnErrorIsContained(t *testing.T) {
+	inner := safe.Call("inner", func() error { panic("boom") })
+	outer := safe.Call("outer", func() error { return errors.Join(io.EOF, inner) })
+	require.ErrorIs(t, outer, io.EOF)
+	require.ErrorIs(t, outer, inner)
+}
