@@ -30,6 +30,10 @@ type RangeReader = backend.RangeReader
 // is taken. It is used in preference to Write.
 type Creator = backend.Creator
 
+// AnyCreator is a Creator that finishes a stream under the first of several names
+// that is free, so that another writer who takes a name meanwhile costs nothing.
+type AnyCreator = backend.AnyCreator
+
 // Cleaner is a Backend that can delete what is older than a time. The middleware
 // never calls it: when a content may go is for its owner to say.
 type Cleaner = backend.Cleaner

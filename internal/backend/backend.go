@@ -87,6 +87,23 @@ type Creator interface {
 	Create(ctx context.Context, filePath string, content io.Reader) error
 }
 
+// AnyCreator is a Creator that finishes a content under the first of several
+// names that is free, so that a content which can be read only once is not lost
+// when another writer takes its name meanwhile.
+type AnyCreator interface {
+	// CreateAny stores what content yields until io.EOF, as Create does, under the
+	// first of names(0), names(1), … that is free, and returns that name. It takes
+	// content once, whichever name it ends under: a name that another writer takes
+	// while content is read makes it go on to the next one.
+	//
+	// It asks for each name at most once, in order, on the goroutine it was called
+	// on, and partly before it reads content. All names lie in one directory. An
+	// empty name says that there are no more: the error is then one for which
+	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left
+	// under any of the names.
+	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
+}
+
 // Cleaner is a Backend that can forget.
 type Cleaner interface {
 	// DeleteOlderThan deletes the files below dir, at any depth, that were last

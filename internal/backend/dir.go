@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,8 +40,8 @@ const placeTries = 5
 // temporary name, synced, and then put in place, so that it is there whole or not
 // at all, after a crash too.
 //
-// It has all the powers: [Backend], [Reader], [RangeReader], [Creator] and
-// [Cleaner], streams in both directions, and is safe for concurrent use by any
+// It has all the powers: [Backend], [Reader], [RangeReader], [Creator],
+// [AnyCreator] and [Cleaner], streams in both directions, and is safe for concurrent use by any
 // number of goroutines and processes. Two promises need more: on a file system
 // without hard links a Create by two processes at once may let the later win,
 // and a file that another process writes again while DeleteOlderThan looks at it
@@ -64,6 +65,7 @@ var (
 	_ Reader      = (*Dir)(nil)
 	_ RangeReader = (*Dir)(nil)
 	_ Creator     = (*Dir)(nil)
+	_ AnyCreator  = (*Dir)(nil)
 	_ Cleaner     = (*Dir)(nil)
 )
 
@@ -105,6 +107,37 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) er
 		return failed("creating", filePath, err)
 	}
 	return nil
+}
+
+// CreateAny implements [AnyCreator]. It holds one buffer of 64 KiB.
+func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	n := naming{names: names}
+	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
+	if err == nil {
+		err = d.save(ctx, n.filePath, content, func(at place, temp string) error { return d.exclusiveAny(ctx, at, temp, &n) })
+	}
+	if err != nil {
+		return "", failed("creating", n.filePath, err)
+	}
+	return n.filePath, nil
+}
+
+// exclusiveAny puts a temporary file in its place, or in the next one that is free.
+func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *naming) error {
+	parent := path.Dir(nameOf(n.filePath))
+	err := d.exclusive(at, temp)
+	for errors.Is(err, fs.ErrExist) && n.next() {
+		name, bad := diskName(ctx, n.filePath)
+		if bad == nil && path.Dir(nameOf(n.filePath)) != parent {
+			bad = errOtherDir
+		}
+		if bad != nil {
+			return bad
+		}
+		at.base = path.Base(name)
+		err = d.exclusive(at, temp)
+	}
+	return err
 }
 
 // free is an error if the name is taken, by whatever.

@@ -8,6 +8,7 @@ package backend
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,8 +30,8 @@ const fileCost = 128
 // not fit, the oldest go: those whose last write is longest ago. What went is
 // missing from then on, and cannot be read back. Nothing survives the process.
 //
-// It has all the powers: [Backend], [Reader], [RangeReader], [Creator] and
-// [Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
+// It has all the powers: [Backend], [Reader], [RangeReader], [Creator],
+// [AnyCreator] and [Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
 type Memory struct {
 	max int64
 	now func() time.Time
@@ -54,6 +55,7 @@ var (
 	_ Reader      = (*Memory)(nil)
 	_ RangeReader = (*Memory)(nil)
 	_ Creator     = (*Memory)(nil)
+	_ AnyCreator  = (*Memory)(nil)
 	_ Cleaner     = (*Memory)(nil)
 )
 
@@ -97,11 +99,57 @@ func (m *Memory) create(ctx context.Context, name string, content io.Reader) err
 	if m.get(name) != nil {
 		return fs.ErrExist
 	}
-	b := &boundedBuilder{max: m.max}
-	if err := pour(ctx, b, content); err != nil {
+	text, err := m.collect(ctx, content)
+	if err != nil {
 		return err
 	}
-	return m.put(&file{name: name, content: b.String()}, false)
+	return m.put(&file{name: name, content: text}, false)
+}
+
+// CreateAny implements [AnyCreator].
+func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	n := naming{names: names}
+	if err := m.createAny(ctx, &n, content); err != nil {
+		return "", failed("creating", n.filePath, err)
+	}
+	return n.filePath, nil
+}
+
+func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) error {
+	err := n.firstFree(func(filePath string) error {
+		name, err := m.name(ctx, filePath)
+		if err == nil && m.get(name) != nil {
+			err = fs.ErrExist
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := m.collect(ctx, content)
+	if err != nil {
+		return err
+	}
+	store := func(filePath string) error {
+		name, err := Name(filePath)
+		if err != nil {
+			return err
+		}
+		return m.put(&file{name: name, content: text}, false)
+	}
+	if err := store(n.filePath); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return n.firstFree(store)
+}
+
+// collect reads a content to its end, unless it does not fit.
+func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error) {
+	b := &boundedBuilder{max: m.max}
+	if err := pour(ctx, b, content); err != nil {
+		return "", err
+	}
+	return b.String(), nil
 }
 
 // Read implements [Reader].

@@ -6,6 +6,7 @@ package backend
 // This file turns the file paths that callers use into names inside a store.
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -52,6 +53,44 @@ func DirName(dir string) (string, error) {
 		return "", nil
 	}
 	return Name(dir)
+}
+
+// errOtherDir says that the names of one content are not in one directory.
+var errOtherDir = fmt.Errorf("the names lie in different directories: %w", fs.ErrInvalid)
+
+// naming goes through the names that a content may have.
+type naming struct {
+	names    func(attempt int) string
+	attempt  int
+	filePath string // the current one
+}
+
+// next goes on to the next name and reports whether there is one.
+func (n *naming) next() bool {
+	filePath := n.names(n.attempt)
+	n.attempt++
+	if filePath == "" {
+		return false
+	}
+	n.filePath = filePath
+	return true
+}
+
+// firstFree goes on to the first name for which try does not return fs.ErrExist,
+// and returns what try returned for it.
+func (n *naming) firstFree(try func(filePath string) error) error {
+	for n.next() {
+		if err := try(n.filePath); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return fs.ErrExist
+}
+
+// nameOf is Name for a path that is known to have one.
+func nameOf(filePath string) string {
+	name, _ := Name(filePath)
+	return name
 }
 
 // failed is the error of a store's method: what it was doing, to what, and why it

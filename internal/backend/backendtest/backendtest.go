@@ -71,7 +71,7 @@ type testCase struct {
 
 func allCases() []testCase {
 	var all []testCase
-	for _, cases := range [][]testCase{contentCases, windowCases, createCases, nameCases, sharedCases, cleanCases} {
+	for _, cases := range [][]testCase{contentCases, windowCases, createCases, anyCases, nameCases, sharedCases, cleanCases} {
 		all = append(all, cases...)
 	}
 	return all
@@ -84,6 +84,7 @@ type suite struct {
 	reader  backend.Reader
 	ranger  backend.RangeReader
 	creator backend.Creator
+	any     backend.AnyCreator
 	cleaner backend.Cleaner
 }
 
@@ -92,6 +93,7 @@ func newSuite(store backend.Backend, opts Options) *suite {
 	s.reader, _ = store.(backend.Reader)
 	s.ranger, _ = store.(backend.RangeReader)
 	s.creator, _ = store.(backend.Creator)
+	s.any, _ = store.(backend.AnyCreator)
 	s.cleaner, _ = store.(backend.Cleaner)
 	return s
 }

@@ -26,6 +26,7 @@ type FullStore interface {
 	backend.Reader
 	backend.RangeReader
 	backend.Creator
+	backend.AnyCreator
 	backend.Cleaner
 }
 
@@ -112,6 +113,24 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 		take:  func() { _, _ = io.Copy(io.Discard, taken) },
 		short: io.ErrShortWrite,
 	})
+}
+
+// CreateAny implements [backend.AnyCreator]. It is a call of OpCreate with an empty
+// path.
+func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+	fault := f.next(OpCreate, "")
+	taken := io.LimitReader(content, fault.After)
+	create := func(content io.Reader) (err error) {
+		filePath, err = f.store.CreateAny(ctx, names, content)
+		return err
+	}
+	err = fault.run(ctx, action{
+		pass:  func() error { return create(content) },
+		part:  func() error { return create(taken) },
+		take:  func() { _, _ = io.Copy(io.Discard, taken) },
+		short: io.ErrShortWrite,
+	})
+	return filePath, err
 }
 
 // Read implements [backend.Reader]. A partial read returns the first bytes.

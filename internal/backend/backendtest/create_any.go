@@ -1,0 +1,224 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+// This file tests that a streamed content ends up under the first free name.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+)
+
+var anyCases = []testCase{
+	{"the first free name takes a streamed content", testAnyFirstFree},
+	{"a name that is taken while a content arrives is passed over", testAnyTakenMeanwhile},
+	{"of many at once for the same names each keeps its content", testAnyRace},
+	{"without a free name nothing is stored", testAnyNoName},
+	{"a content that fails leaves nothing under any name", testAnyFails},
+	{"a context that ends halfway leaves nothing under any name", testAnyCancelled},
+}
+
+// largeStream is more than the stores of this module hold of a content at once.
+const largeStream = 6 << 20
+
+func (s *suite) needsCreateAny(t *testing.T) {
+	t.Helper()
+	if s.any == nil {
+		t.Skip("the store has no CreateAny")
+	}
+}
+
+// numbered returns the first limit names of a list, and the ones asked for so far.
+func (s *suite) numbered(base string, limit int) (names func(int) string, asked *[]int) {
+	asked = new([]int)
+	return func(attempt int) string {
+		*asked = append(*asked, attempt)
+		if attempt >= limit {
+			return ""
+		}
+		return s.path(fmt.Sprintf("%s-%d", base, attempt))
+	}, asked
+}
+
+// inOrder checks that names were asked for one after another, and none twice.
+func inOrder(t *testing.T, asked []int) {
+	t.Helper()
+	for i, attempt := range asked {
+		if attempt != i {
+			t.Errorf("CreateAny asked for the names %v, want each once and in order", asked)
+			return
+		}
+	}
+}
+
+func testAnyFirstFree(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	for way, reader := range readersOf("some content\nof two lines") {
+		base := "any/" + way
+		for want := range 3 {
+			names, asked := s.numbered(base, 5)
+			content, expected := reader, "some content\nof two lines"
+			if want > 0 {
+				expected = fmt.Sprint("content ", want)
+				content = strings.NewReader(expected)
+			}
+			got, err := s.any.CreateAny(t.Context(), names, content)
+			if name := s.path(fmt.Sprintf("%s-%d", base, want)); err != nil || got != name {
+				t.Fatalf("CreateAny (%s) = %q, %v, want %q", way, got, err, name)
+			}
+			s.holds(t, got, expected)
+			inOrder(t, *asked)
+		}
+	}
+}
+
+// testAnyTakenMeanwhile takes the first two names in the middle of a content, one by
+// Write and one by Create.
+func testAnyTakenMeanwhile(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	for _, size := range []int{0, 1, 200_000, largeStream} {
+		content := strings.Repeat("0123456789abcde\n", size/16+1)[:size]
+		if !s.fits(content) {
+			continue
+		}
+		base := fmt.Sprint("meanwhile/", size)
+		names, asked := s.numbered(base, 5)
+		take := sync.OnceFunc(func() {
+			s.write(t, s.path(base+"-0"), "taken by Write")
+			if s.creator == nil {
+				s.write(t, s.path(base+"-1"), "taken by Create")
+			} else if err := s.creator.Create(t.Context(), s.path(base+"-1"), strings.NewReader("taken by Create")); err != nil {
+				t.Error(err)
+			}
+		})
+		rest := strings.NewReader(content)
+		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+			if rest.Len() <= size/2 {
+				take()
+			}
+			return rest.Read(p)
+		}))
+		if want := s.path(base + "-2"); err != nil || got != want {
+			t.Errorf("CreateAny of %d bytes = %q, %v, want %q", size, got, err, want)
+			continue
+		}
+		s.holds(t, got, content)
+		s.holds(t, s.path(base+"-0"), "taken by Write")
+		s.holds(t, s.path(base+"-1"), "taken by Create")
+		inOrder(t, *asked)
+	}
+}
+
+func testAnyRace(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	const writers = 8
+	got := make([]string, writers)
+	var ready, done sync.WaitGroup
+	ready.Add(writers)
+	for i := range writers {
+		done.Go(func() {
+			begun := sync.OnceFunc(func() { ready.Done(); ready.Wait() })
+			defer begun()
+			content := strings.NewReader(raceContent(i))
+			names, asked := s.numbered("any-race/one", 2*writers)
+			var err error
+			got[i], err = s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+				begun()
+				return content.Read(p)
+			}))
+			if err != nil {
+				t.Errorf("CreateAny of %d: %v", i, err)
+			}
+			inOrder(t, *asked)
+		})
+	}
+	done.Wait()
+	owner := make(map[string]int)
+	for i, name := range got {
+		if other, twice := owner[name]; twice {
+			t.Errorf("CreateAny stored %d and %d under %q", other, i, name)
+		}
+		owner[name] = i
+		s.holds(t, name, raceContent(i))
+	}
+}
+
+func testAnyNoName(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	s.write(t, s.path("none/x-0"), "first")
+	for _, limit := range []int{0, 1} {
+		names, _ := s.numbered("none/x", limit)
+		content := &countingReader{Reader: strings.NewReader("second")}
+		if got, err := s.any.CreateAny(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("CreateAny with %d names, all taken = %q, %v, want fs.ErrExist", limit, got, err)
+		}
+		if content.calls > 0 {
+			t.Error("CreateAny read from the content though every name was taken")
+		}
+	}
+	// The last name is taken while the content arrives.
+	names, _ := s.numbered("late/x", 1)
+	rest := strings.NewReader("second")
+	_, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		n, err := rest.Read(p)
+		if err != nil {
+			s.write(t, s.path("late/x-0"), "first")
+		}
+		return n, err
+	}))
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("CreateAny whose only name was taken meanwhile: %v, want fs.ErrExist", err)
+	}
+	s.holds(t, s.path("none/x-0"), "first")
+	s.holds(t, s.path("late/x-0"), "first")
+}
+
+func testAnyFails(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	for _, before := range []int{0, 1, 200_000} {
+		names, asked := s.numbered(fmt.Sprint("any-fails/", before), 3)
+		broken := io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
+		if got, err := s.any.CreateAny(t.Context(), names, broken); !errors.Is(err, ErrInjected) || got != "" {
+			t.Errorf("CreateAny of a content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
+		}
+		inOrder(t, *asked)
+		for attempt := range 3 {
+			s.missing(t, s.path(fmt.Sprintf("any-fails/%d-%d", before, attempt)))
+		}
+	}
+}
+
+func testAnyCancelled(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	if s.IgnoresContext {
+		t.Skip("Options.IgnoresContext")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	names, _ := s.numbered("any-cancelled", 3)
+	reads := 0
+	_, err := s.any.CreateAny(ctx, names, readerFunc(func(p []byte) (int, error) {
+		reads++
+		switch reads {
+		case 3:
+			cancel()
+		case 100:
+			return 0, io.EOF
+		}
+		return copy(p, "some content"), nil
+	}))
+	if err == nil {
+		t.Error("CreateAny succeeded though its context ended halfway")
+	}
+	for attempt := range 3 {
+		s.missing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
+	}
+}
