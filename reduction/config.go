@@ -100,8 +100,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// gets copies of the assistant message and of the messages with its results,
 	// nil if there are none, and returns what takes their place; nothing removes
 	// the round. It sees each round outside the retained ones once. Messages that
-	// stand between those of a round stay. Its error ends the run. Nil: no
-	// rewriting.
+	// stand between those of a round stay, and so does what else an AgenticMessage
+	// with results holds, such as what the user said. Its error ends the run. Nil:
+	// no rewriting.
 	ClearMessageRewriter func(ctx context.Context, toolCallMsg M, toolResponseMsgs []M) (messagesAfterRewrite []M, err error)
 
 	// ClearPostProcess is called after messages were changed, with the state that

@@ -22,10 +22,6 @@ const (
 	defaultRetention = 1       // rounds
 )
 
-// searchToolName is the tool of package toolsearch, whose results say which tools
-// are loaded.
-const searchToolName = "tool_search"
-
 // withDefaults returns a copy that no later change of t reaches, or an error that
 // names every field that is wrong.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {

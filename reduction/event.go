@@ -49,7 +49,7 @@ const (
 	// ReasonSkipped: the configuration skips the phase for its tool.
 	ReasonSkipped Reason = "skipped"
 
-	// ReasonReadTool: its tool reads stored content back, or is tool_search.
+	// ReasonReadTool: its tool reads stored content back, or its answers load tools.
 	ReasonReadTool Reason = "read_tool"
 
 	// ReasonNotSmaller: what would replace it is not smaller by MinSavingBytes, or

@@ -89,6 +89,11 @@ type codec[M adk.MessageType] interface {
 	apply(m M, e edit) M
 	// clone returns a copy that may be changed without m noticing.
 	clone(m M) M
+	// withoutResults returns a copy of a message with results that has all but
+	// those. It reports false where nothing is left.
+	withoutResults(m M) (M, bool)
+	// onlyResults returns a clone of a message with results that has nothing else.
+	onlyResults(m M) M
 }
 
 var (

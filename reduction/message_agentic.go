@@ -260,3 +260,21 @@ func cloneBlock(b *schema.ContentBlock) *schema.ContentBlock {
 	}
 	return &out
 }
+
+// withoutResults keeps what a user said in the message that holds results.
+func (agentic) withoutResults(m *schema.AgenticMessage) (*schema.AgenticMessage, bool) {
+	out := *m
+	out.Extra = maps.Clone(m.Extra)
+	out.ContentBlocks = slices.DeleteFunc(slices.Clone(m.ContentBlocks), isResult)
+	return &out, slices.ContainsFunc(out.ContentBlocks, func(b *schema.ContentBlock) bool { return b != nil })
+}
+
+func (a agentic) onlyResults(m *schema.AgenticMessage) *schema.AgenticMessage {
+	out := a.clone(m)
+	out.ContentBlocks = slices.DeleteFunc(out.ContentBlocks, func(b *schema.ContentBlock) bool { return !isResult(b) })
+	return out
+}
+
+func isResult(b *schema.ContentBlock) bool {
+	return b != nil && (b.FunctionToolResult != nil || b.ToolSearchFunctionToolResult != nil)
+}

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // blockOverhead stands for the separator of a block.
@@ -100,14 +102,20 @@ func (w *weight) mcpTools(tools []*schema.MCPListToolsItem, sizes *schemaSizes) 
 		}
 		w.bytes += len(t.Name) + len(t.Description)
 		if t.InputSchema != nil {
-			w.bytes += sizes.of(t.InputSchema, func() any { return t.InputSchema })
+			w.bytes += sizes.of(t.InputSchema, func() int { return toolschema.Bytes(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
 		}
 	}
 }
 
 // anyBytes is the length of a value that a component supplied. Only what is
-// neither text nor bytes has to be written to be measured.
-func anyBytes(v any) int {
+// neither text nor bytes has to be written to be measured. What cannot be written
+// counts as nothing.
+func anyBytes(v any) (n int) {
+	defer func() {
+		if recover() != nil {
+			n = 0
+		}
+	}()
 	switch v := v.(type) {
 	case nil:
 		return 0

@@ -198,3 +198,8 @@ func (plain) clone(m *schema.Message) *schema.Message {
 	out.AssistantGenMultiContent = slices.Clone(m.AssistantGenMultiContent)
 	return &out
 }
+
+// A tool message is its result.
+func (plain) withoutResults(*schema.Message) (*schema.Message, bool) { return nil, false }
+
+func (p plain) onlyResults(m *schema.Message) *schema.Message { return p.clone(m) }

@@ -10,6 +10,8 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 type (
@@ -100,7 +102,7 @@ func (p *policy) clearing(tool string) rule {
 // exempt reports whether the default handlers keep off a tool: storing what was
 // read from the store would never end, and toolsearch reads from the history
 // which tools are loaded.
-func (p *policy) exempt(tool string) bool { return tool == p.readTool || tool == searchToolName }
+func (p *policy) exempt(tool string) bool { return tool == p.readTool || toolnames.Loads(tool) }
 
 func (p *policy) store(tool string) *store {
 	if s := p.stores[tool]; s != nil {

@@ -27,7 +27,11 @@ func (c *clearer[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
 			return nil, false, err
 		}
 		instead[r.at] = got
-		for _, i := range append(r.messages(), r.at) {
+		gone[r.at] = true
+		for _, i := range r.messages() {
+			if rest, any := c.codec.withoutResults(msgs[i]); any {
+				instead[i] = append(instead[i], rest)
+			}
 			gone[i] = true
 		}
 	}
@@ -66,7 +70,7 @@ func alone(vs []view, r round, end int) bool {
 func (c *clearer[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {
-		responses = append(responses, c.codec.clone(msgs[i]))
+		responses = append(responses, c.codec.onlyResults(msgs[i]))
 	}
 	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
 	if err != nil {

@@ -57,7 +57,21 @@ func roundsOf(vs []view) []round {
 	return p.rounds
 }
 
-type pairer struct{ rounds []round }
+type pairer struct {
+	rounds []round
+
+	// Calls by id, for results that are not of the newest round: slots holds one
+	// entry for each round and id, latest the newest of each id. Both are nil
+	// until the first such result, as most histories have none.
+	slots  []slot
+	latest map[string]int
+}
+
+// slot says that a round has a call of an id.
+type slot struct {
+	round  int
+	before int // the next older slot of the same id; negative: none
+}
 
 func (p *pairer) begin(at int, v view) {
 	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
@@ -65,25 +79,63 @@ func (p *pairer) begin(at int, v view) {
 		r.pairs[i].call = c
 	}
 	p.rounds = append(p.rounds, r)
+	if p.latest != nil {
+		p.enter(len(p.rounds) - 1)
+	}
 }
 
-// add finds the call of a result. Nearly always that is in the newest round, so
-// no index is kept.
+// add finds the call of a result. Nearly always that is in the newest round.
 func (p *pairer) add(at int, r result) {
-	for i := len(p.rounds) - 1; i >= 0; i-- {
-		if to := p.rounds[i].waiting(r, true); to != nil {
-			to.found, to.at, to.result = true, at, r
-			return
-		}
-		if r.id == "" {
-			break
-		}
-	}
-	if len(p.rounds) == 0 || r.id != "" {
+	if len(p.rounds) == 0 {
 		return
 	}
-	if to := p.rounds[len(p.rounds)-1].waiting(r, false); to != nil {
+	newest := &p.rounds[len(p.rounds)-1]
+	to := newest.waiting(r, true)
+	switch {
+	case to != nil:
+	case r.id != "":
+		to = p.older(r)
+	default:
+		to = newest.waiting(r, false)
+	}
+	if to != nil {
 		to.found, to.at, to.result = true, at, r
+	}
+}
+
+// older finds the newest call that waits for a result with an id. A round that has
+// none left is not looked at again.
+func (p *pairer) older(r result) *pair {
+	if p.latest == nil {
+		p.latest = make(map[string]int, len(p.rounds))
+		for i := range p.rounds {
+			p.enter(i)
+		}
+	}
+	at, ok := p.latest[r.id]
+	for ok && at >= 0 {
+		if to := p.rounds[p.slots[at].round].waiting(r, true); to != nil {
+			return to
+		}
+		at = p.slots[at].before
+		p.latest[r.id] = at
+	}
+	return nil
+}
+
+// enter notes the ids of a round's calls.
+func (p *pairer) enter(round int) {
+	for i := range p.rounds[round].pairs {
+		id := p.rounds[round].pairs[i].call.id
+		before, ok := p.latest[id]
+		if !ok {
+			before = -1
+		}
+		if before >= 0 && p.slots[before].round == round {
+			continue
+		}
+		p.slots = append(p.slots, slot{round, before})
+		p.latest[id] = len(p.slots) - 1
 	}
 }
 

@@ -9,12 +9,13 @@ package reduction
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 const (
@@ -83,25 +84,16 @@ func (s *schemaSizes) params(p *schema.ParamsOneOf) int {
 	if p == nil {
 		return 0
 	}
-	return s.of(p, func() any {
-		js, err := p.ToJSONSchema()
-		if err != nil {
-			return nil
-		}
-		return js
-	})
+	return s.of(p, func() int { return toolschema.Bytes(p) })
 }
 
-// of returns the size of what has the address key, and has content make it when
-// it is not known.
-func (s *schemaSizes) of(key any, content func() any) int {
+// of returns the size of what has the address key, and measures it when that is
+// not known.
+func (s *schemaSizes) of(key any, measure func() int) int {
 	if n, ok := s.known.Load(key); ok {
 		return n.(int)
 	}
-	n := 0
-	if text, err := json.Marshal(content()); err == nil {
-		n = len(text)
-	}
+	n := measure()
 	if s.count.Add(1) > maxSchemas {
 		s.known.Clear()
 		s.count.Store(1)

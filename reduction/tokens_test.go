@@ -139,3 +139,29 @@ func TestOnlySoManySchemasAreRemembered(t *testing.T) {
 func TestTextCountsAsInEino(t *testing.T) {
 	require.EqualValues(t, (len("user")+3+100)/4, count(t, []*schema.Message{schema.UserMessage(strings.Repeat("x", 100))}))
 }
+
+// A schema can be part of itself. Counting must survive it: an overflowing stack
+// ends the process.
+func TestAToolWhoseSchemaContainsItselfIsCounted(t *testing.T) {
+	self := &schema.ParameterInfo{Type: schema.Object, Desc: "a tree"}
+	self.SubParams = map[string]*schema.ParameterInfo{"child": self}
+	described := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"tree": self})
+	made, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"a": {Type: schema.String}}).ToJSONSchema()
+	require.NoError(t, err)
+	made.Properties.Set("again", made)
+	mcp := schema.NewContentBlock(&schema.MCPListToolsResult{Tools: []*schema.MCPListToolsItem{{Name: "mcp", InputSchema: made}}})
+	tools := []*schema.ToolInfo{{Name: "described", ParamsOneOf: described}, {Name: "made", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(made)}}
+
+	n, err := defaultCounter[*schema.Message]()(context.Background(), nil, tools)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	agentic := []*schema.AgenticMessage{{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{mcp,
+		schema.NewContentBlock(&schema.ServerToolCall{Name: "s", Arguments: panicking{}})}}}
+	m, err := defaultCounter[*schema.AgenticMessage]()(context.Background(), agentic, tools)
+	require.NoError(t, err)
+	require.Greater(t, m, n)
+}
+
+type panicking struct{}
+
+func (panicking) MarshalJSON() ([]byte, error) { panic("not today") }
