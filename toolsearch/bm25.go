@@ -21,7 +21,7 @@ import (
 // words in any form, and Chinese, Japanese and Korean without spaces. Where a word stands
 // in no tool it tries likely misspellings; some synonyms, and English words for Chinese
 // ones, count a little. Words with a leading + must match. Where tools of several servers
-// fit equally well, each server gets a place; tools that the model sees already come last.
+// fit equally well, each server gets a place.
 //
 // The index is built once. Its answers are the same on every machine. The work for a
 // query, and what is read of each schema, is bounded.
@@ -32,11 +32,7 @@ func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
 type bm25Index struct{ x *keyword.BM25 }
 
 func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	o := keyword.Options{Limit: q.Limit}
-	if q.Loaded != nil {
-		o.Last = func(doc int) bool { return q.Loaded(b.x.Name(doc)) }
-	}
-	hits, err := b.x.Search(ctx, q.Text, o)
+	hits, err := b.x.Search(ctx, q.Text, keyword.Options{Limit: q.Limit})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,10 @@ func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) 
 
 // look runs the queries of one call. Its only error is the context's.
 func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
-	f := finding{sees: r.loadedFunc(ctx)}
+	f := finding{}
+	if c := r.group.contract; !c.native || c.newOnly { // other providers' forms cannot say what is loaded
+		f.sees = r.loadedFunc(ctx)
+	}
 	if limit <= 0 {
 		limit = r.group.cfg.MaxResults
 	}
@@ -130,13 +134,13 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f 
 	}
 	f.asked++
 	most := r.group.mostResults()
-	q := Query{Text: s.words, Limit: min(limit, most+1), Loaded: f.sees} // one more, to see whether there are more
-	ranked, err := r.rank(ctx, q, ok)
-	if len(ranked) > most {
-		ranked = ranked[:most]
+	want := ranking{sees: f.sees, limit: min(limit, most+1)} // one more, to see whether there are more
+	ranked, err := r.rank(ctx, s.words, want, ok)
+	if ranked.fresh > most {
+		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
 	}
-	f.add(ranked)
+	f.add(ranked.found)
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = r.unmatched(ctx, s.words, ok)
 		f.near = r.suggest(ctx, s.words, ok)
@@ -177,32 +181,52 @@ func (r *run) choose(ctx context.Context, names []string, ok usable, f *finding)
 	}
 }
 
-// rank asks the index, and asks for more while the filter leaves too few.
-func (r *run) rank(ctx context.Context, q Query, ok usable) ([]found, error) {
-	for limit := q.Limit; ; q.Limit *= 4 {
-		results, err := r.askIndex(ctx, q)
+// ranking collects the results of a search. Tools that the model sees already keep their
+// rank and use up no place: those among the first results make room for as many others.
+type ranking struct {
+	sees  func(name string) bool // nil: none
+	limit int                    // the most tools that the model does not see
+	found []found
+	fresh int // those of found that the model does not see
+}
+
+func (k *ranking) isFull() bool { return k.fresh == k.limit }
+
+func (k *ranking) add(x found) {
+	if k.sees == nil || !k.sees(x.entry.info.Name) {
+		k.fresh++
+	} else if len(k.found) >= k.limit {
+		return
+	}
+	k.found = append(k.found, x)
+}
+
+// rank asks the index, and asks for more while too few may be returned. What the first
+// answer held keeps its place: an index may rank more results in another order.
+func (r *run) rank(ctx context.Context, words string, kept ranking, ok usable) (ranking, error) {
+	for ask := kept.limit; ; ask *= 4 {
+		results, err := r.askIndex(ctx, Query{Text: words, Limit: ask})
 		if err != nil {
-			return nil, err
+			return ranking{}, err
 		}
-		kept := r.keep(ctx, results, limit, ok)
-		if len(kept) == limit || len(results) < q.Limit {
+		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
+		r.keep(ctx, results, &kept, ok)
+		if kept.isFull() || len(results) < ask {
 			return kept, nil
 		}
 	}
 }
 
-func (r *run) keep(ctx context.Context, results []Result, limit int, ok usable) []found {
-	kept := make([]found, 0, min(limit, len(results)))
+func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok usable) {
 	for _, x := range results {
-		if len(kept) == limit {
-			break
+		if kept.isFull() {
+			return
 		}
 		e := r.group.cat.byName[x.Name]
-		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) && !holds(kept, e) {
-			kept = append(kept, found{e, x.Score})
+		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) && !holds(kept.found, e) {
+			kept.add(found{e, x.Score})
 		}
 	}
-	return kept
 }
 
 func holds(list []found, e *entry) bool {

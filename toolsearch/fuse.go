@@ -135,7 +135,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	slices.SortFunc(found, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
-	return unloadedFirst(found, q.Loaded, limit), nil
+	return firstOf(found, limit), nil
 }
 
 // ask asks all parts at once.

@@ -27,9 +27,6 @@ type Query struct {
 	Text string
 	// Limit is the most results wanted. Zero or less: all.
 	Limit int
-	// Loaded says whether the model sees a tool already; an index may rank such tools
-	// behind the others. Nil: none is.
-	Loaded func(name string) bool
 }
 
 // Result is one ranked tool.

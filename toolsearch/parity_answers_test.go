@@ -71,6 +71,7 @@ func answerScenarios() []scenario {
 		search("TS-02", "a name with other separators", `{"query":"select:get-weather"}`, `null`, found),
 		search("TS-02", "a name twice", `{"query":"select:get_weather,get_weather"}`, `["get_weather","get_weather"]`, found),
 		{"TS-23", "a search for a tool that is loaded", searchesAgain[*schema.Message], searchesAgain[*schema.AgenticMessage], found, found + ` already ["get_weather"]`},
+		{"TS-34", "a search whose best tool is loaded", searchesBeside[*schema.Message], searchesBeside[*schema.AgenticMessage], found, `["get_weather","set_weather"] already ["get_weather"]`},
 		{"TS-24", "the words that describe tool_search", describes[*schema.Message], describes[*schema.AgenticMessage], "Eino's words", "our words"},
 		{"TS-26", "marks in a name", rawSearch[*schema.Message](`{"query":"select:a<b>&c"}`, "a<b>&c"), rawSearch[*schema.AgenticMessage](`{"query":"select:a<b>&c"}`, "a<b>&c"),
 			`{"matches":["a\u003cb\u003e\u0026c"]}`, `{"matches":["a<b>&c"]}`},
@@ -81,6 +82,14 @@ func answerScenarios() []scenario {
 
 func searchesAgain[M adk.MessageType](t *testing.T, s side[M]) string {
 	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "weather")), adktest.Do(searchFor("2", "weather"))}, s.mustBuild(t, simples("get_weather")...))
+	require.NoError(t, tr.Err)
+	return told(tr.result("2"))
+}
+
+// searchesBeside searches for one tool where the best is loaded already.
+func searchesBeside[M adk.MessageType](t *testing.T, s side[M]) string {
+	again := adktest.ToolCall{ID: "2", Name: "tool_search", Args: `{"query":"weather","max_results":1}`}
+	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "select:get_weather")), adktest.Do(again)}, s.mustBuild(t, simples("get_weather", "set_weather")...))
 	require.NoError(t, tr.Err)
 	return told(tr.result("2"))
 }
@@ -169,6 +178,7 @@ func searchesTooLate[M adk.MessageType](t *testing.T, s side[M]) string {
 func TestTS01_BadArgumentsDoNotEndTheRun(t *testing.T)          { playAll(t, "TS-01") }
 func TestTS02_ASearchSaysWhatItDidNotFind(t *testing.T)         { playAll(t, "TS-02") }
 func TestTS22_ASearchLoadsABoundedNumberOfTools(t *testing.T)   { playAll(t, "TS-22") }
+func TestTS34_LoadedToolsUseUpNoPlace(t *testing.T)             { playAll(t, "TS-34") }
 func TestTS23_AnAnswerSaysWhatIsLoadedAlready(t *testing.T)     { playAll(t, "TS-23") }
 func TestTS24_TheWordsAreOurOwn(t *testing.T)                   { playAll(t, "TS-24") }
 func TestTS26_MarksInAnAnswerAreNotEscapedForHTML(t *testing.T) { playAll(t, "TS-26") }

@@ -71,7 +71,30 @@ func (s searched) explainMatches(e, o string, why ids) error {
 	if json.Unmarshal([]byte(e), &en) != nil || json.Unmarshal([]byte(o), &on) != nil {
 		return fmt.Errorf("matches %s and %s", e, o)
 	}
-	return s.explainNames(en, on, why)
+	return s.explainNames(en, s.withoutExtra(en, on, why), why)
+}
+
+// withoutExtra leaves out what is found on top because loaded tools use up no place: as
+// many tools as the answer calls loaded, behind what Eino finds.
+func (s searched) withoutExtra(e, o []string, why ids) []string {
+	var a struct {
+		Loaded []string `json:"already_loaded"`
+	}
+	if s.selects() || len(o) <= len(e) || json.Unmarshal([]byte(s.ours), &a) != nil || len(o)-len(e) > len(a.Loaded) {
+		return o
+	}
+	for _, name := range o[len(e):] {
+		if slices.Contains(a.Loaded, name) {
+			return o
+		}
+	}
+	why.add("TS-34")
+	return o[:len(e)]
+}
+
+func (s searched) selects() bool {
+	query := strings.TrimSpace(s.query())
+	return len(query) >= 7 && strings.EqualFold(query[:7], "select:")
 }
 
 // explainNames explains different lists of names.
@@ -79,10 +102,9 @@ func (s searched) explainNames(e, o []string, why ids) error {
 	if slices.Equal(e, o) {
 		return nil
 	}
-	query := strings.TrimSpace(s.query())
-	if len(query) >= 7 && strings.EqualFold(query[:7], "select:") {
+	if s.selects() {
 		why.add("TS-02")
-		return s.explainSelection(query, e, o)
+		return s.explainSelection(strings.TrimSpace(s.query()), e, o)
 	}
 	if len(e) > 100 && slices.Equal(e[:100], o) {
 		why.add("TS-22")

@@ -254,12 +254,11 @@ func (s *conversation[M]) compareSearch(id, e, o string) error {
 	}
 	one := searched{args: s.calls[id], names: names, eino: e, ours: o}
 	if !s.native {
-		before := s.why["TS-02"]
-		delete(s.why, "TS-02")
-		err := one.explainText(s.why)
-		s.more = s.more || s.why["TS-02"]
-		if before {
-			s.why.add("TS-02")
+		why := ids{}
+		err := one.explainText(why)
+		s.more = s.more || why["TS-02"] || why["TS-34"]
+		for id := range why {
+			s.why.add(id)
 		}
 		return err
 	}

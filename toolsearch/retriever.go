@@ -59,7 +59,7 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		limit = x.words.Len()
 	}
 	topK := limit
-	if len(required.Terms) > 0 || q.Loaded != nil {
+	if len(required.Terms) > 0 {
 		topK = min(x.words.Len(), limit*moreForRequired)
 	}
 	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
@@ -68,7 +68,7 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, fmt.Errorf("toolsearch: retrieving %.80q: %w", text, err)
 	}
 	found, err := x.require(ctx, required, x.tools(docs))
-	return unloadedFirst(found, q.Loaded, limit), err
+	return firstOf(found, limit), err
 }
 
 // wanted are the words of a query without their marks, and those that are required.
@@ -130,21 +130,10 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	return kept, nil
 }
 
-// unloadedFirst moves tools that the model sees already behind the others, and cuts.
-func unloadedFirst(found []Result, loaded func(string) bool, limit int) []Result {
-	if loaded != nil {
-		var first, last []Result
-		for _, f := range found {
-			if loaded(f.Name) {
-				last = append(last, f)
-			} else {
-				first = append(first, f)
-			}
-		}
-		found = append(first, last...)
-	}
+// firstOf is the first results of a ranking; all where the limit is not above zero.
+func firstOf(found []Result, limit int) []Result {
 	if limit > 0 && len(found) > limit {
-		found = found[:limit]
+		return found[:limit]
 	}
 	return found
 }

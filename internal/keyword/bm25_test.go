@@ -124,30 +124,6 @@ func TestBM25RequiresWhatHasAPlus(t *testing.T) {
 	require.Equal(t, []string{"a"}, answers(t, nonlinear, "+linear systems", Options{}), "not inside a word")
 }
 
-func TestBM25PutsLastWhatIsToldTo(t *testing.T) {
-	x := NewBM25(toolbox)
-	all := answers(t, x, "convert time", Options{})
-	require.Greater(t, len(all), 2)
-	isLast := func(doc int) bool { return x.Name(doc) == all[0] }
-	got := answers(t, x, "convert time", Options{Last: isLast})
-	require.Equal(t, append(slices.Clone(all[1:]), all[0]), got)
-	require.Equal(t, all[1:3], answers(t, x, "convert time", Options{Limit: 2, Last: isLast}))
-	require.Equal(t, all, answers(t, x, "convert time", Options{Last: func(int) bool { return true }}), "all alike")
-}
-
-func TestBM25AsksForTheLastOfManyOnlyWhereItMatters(t *testing.T) {
-	x := NewBM25(library(3000))
-	asked := 0
-	count := func(int) bool { asked++; return false }
-	require.Len(t, answers(t, x, "weather identifier", Options{Limit: 5, Last: count}), 5)
-	require.Less(t, asked, 200)
-	hidden := func(doc int) bool { return strings.HasPrefix(x.Name(doc), "github") }
-	all := answers(t, x, "github weather", Options{})
-	want := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return strings.HasPrefix(name, "github") })
-	require.Equal(t, len(want) > 0, true)
-	require.Equal(t, want[:3], answers(t, x, "github weather", Options{Limit: 3, Last: hidden}))
-}
-
 func TestBM25PutsFirstWhatIsCalledByItsName(t *testing.T) {
 	x := NewBM25([]Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
 	for _, name := range []string{"get_prices", "get_price", "getPrice"} {

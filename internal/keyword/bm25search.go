@@ -16,9 +16,6 @@ import (
 type Options struct {
 	// Limit is the most documents to return. 0 or less: all.
 	Limit int
-	// Last tells documents, by position, that come after all others, whatever their
-	// score. Nil: none.
-	Last func(doc int) bool
 }
 
 // scored is a document's inner number with its score.
@@ -166,39 +163,13 @@ func (x *BM25) choose(b *board, r *request, pieces []piece, o Options) []Hit {
 		o.Limit = len(b.kept)
 	}
 	score := finalScores(b, r, pieces)
-	var first, last []scored
-	// Whether a document comes last can be costly to find out: ask for the best ones
-	// only, and for more of them only while there are too few.
-	for room := o.Limit + spare; ; room *= 4 {
-		best := newTopK(min(room, len(b.kept)), compareScored)
-		for _, doc := range b.kept {
-			if v := score(doc); v > 0 {
-				best.add(scored{doc: doc, score: v})
-			}
-		}
-		first, last = x.partition(best.sorted(), o.Last)
-		if len(first) >= o.Limit || room >= len(b.kept) {
-			break
+	best := newTopK(min(o.Limit+spare, len(b.kept)), compareScored)
+	for _, doc := range b.kept {
+		if v := score(doc); v > 0 {
+			best.add(scored{doc: doc, score: v})
 		}
 	}
-	chosen := x.spread(first, pieces, b.top(), o.Limit)
-	chosen = append(chosen, last...)
-	return x.asHits(chosen[:min(o.Limit, len(chosen))])
-}
-
-// partition separates the documents that come last from the others.
-func (x *BM25) partition(ranked []scored, comesLast func(doc int) bool) (first, last []scored) {
-	if comesLast == nil {
-		return ranked, nil
-	}
-	for _, s := range ranked {
-		if comesLast(x.place[s.doc]) {
-			last = append(last, s)
-		} else {
-			first = append(first, s)
-		}
-	}
-	return first, last
+	return x.asHits(x.spread(best.sorted(), pieces, b.top(), o.Limit))
 }
 
 func (x *BM25) asHits(chosen []scored) []Hit {

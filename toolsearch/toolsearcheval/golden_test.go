@@ -41,10 +41,13 @@ func golden(t testing.TB, x namedIndex, g graded) string {
 	for i := range heldout.Cases {
 		heldout.Cases[i].Case.Query = ""
 	}
+	loaded := loadedCases(g.cases())
+	again := evaluate(t, loadedIndex(t, x, loaded), g.tools, loaded)
 	var b strings.Builder
 	section := func(title, text string) { fmt.Fprintf(&b, "\n%s\n\n%s", title, text) }
 	section("To tune on (dev)", dev.String())
 	section("To judge by (heldout)", heldout.String())
+	section("Once the relevant tools are loaded (dev and heldout)", again.String())
 	section("Place of the first relevant tool (dev)", dev.Ranks())
 	section("Place of the first relevant tool (heldout)", heldout.Ranks())
 	return b.String()
