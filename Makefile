@@ -14,7 +14,7 @@ DATA        ?= $(wildcard ../shared/data)
 # Every go.mod is a module of its own, and each one is checked. Those in NORACE
 # gain nothing from the race detector.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort))
-NORACE  := ./internal/report
+NORACE  := ./internal/tools/report
 
 # Version stamps need a healthy .git, and nothing here uses them.
 export GOFLAGS := $(filter-out -buildvcs=%,$(shell $(GO) env GOFLAGS)) -buildvcs=false
@@ -41,9 +41,9 @@ help: ## print this list
 		while IFS='	' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
 
 demo: ## watch real Eino agents work with both middlewares, offline and without a key
-	$(GO) run ./examples/toolsearch
-	$(GO) run ./examples/reduction
-	$(GO) run ./examples/both
+	cd examples && $(GO) run ./toolsearch
+	cd examples && $(GO) run ./reduction
+	cd examples && $(GO) run ./both
 
 check: lint tidy-check test ## everything a change must pass: lint, tidy modules, every test of every module
 
@@ -80,7 +80,7 @@ bench: ## every benchmark, once (BENCH=regexp chooses)
 	$(call each,$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...)
 
 compare: ## Eino's packages and ours on the same work, in one table (PKG= and COUNT= choose)
-	$(GO) run ./internal/compare -count $(COUNT) $(PKG)
+	$(GO) run ./internal/tools/compare -count $(COUNT) $(PKG)
 
 golden: ## write the golden files anew; read the diff before you commit it
 	$(call each,LEANCTX_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
@@ -90,8 +90,8 @@ recall: ## print how well each index finds tools, per catalogue (DATA=directory 
 	LEANCTX_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
 
 report: ## measure, and draw the charts in docs/img
-	cd internal/report && $(GO) run .
+	cd internal/tools/report && $(GO) run .
 
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
-	$(GO) run ./internal/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
-	$(GO) run $(RACE) ./internal/soak -runs $$(( $(SOAK_RUNS) / 10 ))
+	$(GO) run ./internal/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
+	$(GO) run $(RACE) ./internal/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))

@@ -7,6 +7,7 @@ require (
 	github.com/cloudwego/eino-ext/components/model/claude v0.1.25
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/leanctx/leanctx v0.0.0
+	github.com/leanctx/leanctx/examples v0.0.0
 	github.com/leanctx/leanctx/examples/native v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -99,5 +100,6 @@ require (
 
 replace (
 	github.com/leanctx/leanctx => ../..
+	github.com/leanctx/leanctx/examples => ..
 	github.com/leanctx/leanctx/examples/native => ../native
 )

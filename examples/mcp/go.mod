@@ -6,6 +6,7 @@ require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/leanctx/leanctx v0.0.0
+	github.com/leanctx/leanctx/examples v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -51,3 +52,5 @@ require (
 )
 
 replace github.com/leanctx/leanctx => ../..
+
+replace github.com/leanctx/leanctx/examples => ..

@@ -6,6 +6,7 @@ require (
 	github.com/blevesearch/bleve/v2 v2.6.1
 	github.com/cloudwego/eino v0.9.21
 	github.com/leanctx/leanctx v0.0.0
+	github.com/leanctx/leanctx/examples v0.0.0
 	github.com/philippgille/chromem-go v0.7.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -70,3 +71,5 @@ require (
 )
 
 replace github.com/leanctx/leanctx => ../..
+
+replace github.com/leanctx/leanctx/examples => ..

@@ -3,8 +3,8 @@
 
 package toolsearcheval_test
 
-// This file holds the project's own graded set together: the tools of the demo's library,
-// those of testdata/tools.jsonl, and the queries of testdata/dev.jsonl, to tune on, and of
+// This file holds the project's own graded set together: the tools of the demo's library
+// in testdata/library.jsonl, those of testdata/tools.jsonl, and the queries of testdata/dev.jsonl, to tune on, and of
 // testdata/heldout.jsonl, to judge by.
 
 import (
@@ -17,7 +17,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -47,11 +46,9 @@ type graded struct {
 func (g graded) cases() []toolsearcheval.Case { return slices.Concat(g.dev, g.heldout) }
 
 func libraryTools(t testing.TB) []*schema.ToolInfo {
-	tools, err := library.Tools(t.TempDir())
+	tools, err := toolsearcheval.LoadTools("testdata/library.jsonl")
 	require.NoError(t, err)
-	infos, err := toolsearcheval.Infos(context.Background(), tools)
-	require.NoError(t, err)
-	return infos
+	return tools
 }
 
 // ownSet is the whole set.

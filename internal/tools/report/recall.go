@@ -27,7 +27,7 @@ var indexes = []struct {
 }
 
 // ownSet is the project's own graded set, which is about these tools and the library's.
-var ownSet = filepath.Join("..", "..", "toolsearch", "toolsearcheval", "testdata")
+var ownSet = filepath.Join("..", "..", "..", "toolsearch", "toolsearcheval", "testdata")
 
 // recall evaluates every index on the half of the project's own set that no ranking was
 // tuned on, and on what else there is.

@@ -1,10 +1,11 @@
-module github.com/leanctx/leanctx/internal/report
+module github.com/leanctx/leanctx/internal/tools/report
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/leanctx/leanctx v0.0.0
+	github.com/leanctx/leanctx/examples v0.0.0
 	github.com/stretchr/testify v1.12.1
 	gonum.org/v1/plot v0.17.0
 )
@@ -51,4 +52,6 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/leanctx/leanctx => ../../..
+
+replace github.com/leanctx/leanctx/examples => ../../../examples

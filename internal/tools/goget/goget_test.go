@@ -24,7 +24,7 @@ import (
 
 const (
 	module = "github.com/leanctx/leanctx"
-	root   = "../.."
+	root   = "../../.."
 	// required is the version of this module that reduction/blobbackend requires.
 	required = "v0.1.0"
 )

@@ -5,7 +5,7 @@
 // tokens per model call with and without each, recall per index and catalogue, and the cost
 // of a search against the number of tools, Eino's and ours.
 //
-//	go run . [-out ../../docs/img] [-data directory of more catalogues]
+//	go run . [-out ../../../docs/img] [-data directory of more catalogues]
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", filepath.Join("..", "..", "docs", "img"), "where the pictures go")
+	out := flag.String("out", filepath.Join("..", "..", "..", "docs", "img"), "where the pictures go")
 	data := flag.String("data", os.Getenv("LEANCTX_DATA"), "directory with more catalogues for the recall chart")
 	flag.Parse()
 	if err := report(context.Background(), *out, *data); err != nil {
