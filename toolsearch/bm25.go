@@ -10,7 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/bm25"
 )
 
 // BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
@@ -26,13 +26,13 @@ import (
 // The index is built once. Its answers are the same on every machine. The work for a
 // query, and what is read of each schema, is bounded.
 func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return bm25Index{keyword.NewBM25(documents(tools, true))}, nil
+	return bm25Index{bm25.New(documents(tools, true))}, nil
 }
 
-type bm25Index struct{ x *keyword.BM25 }
+type bm25Index struct{ x *bm25.Index }
 
 func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	hits, err := b.x.Search(ctx, q.Text, keyword.Options{Limit: q.Limit})
+	hits, err := b.x.Search(ctx, q.Text, q.Limit)
 	if err != nil {
 		return nil, err
 	}

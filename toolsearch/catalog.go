@@ -131,7 +131,7 @@ func (c *catalog) entry(doc int) *entry { return c.byName[c.words.Name(doc)] }
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.words.Near(name, ask)
+		docs := c.words.Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entry(doc); len(names) < limit && may(e) {
 				names = append(names, e.info.Name)

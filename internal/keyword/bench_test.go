@@ -85,14 +85,6 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-func BenchmarkNear(b *testing.B) {
-	x := New(library(10_000))
-	x.Near("warm up", 1)
-	for b.Loop() {
-		x.Near("githb__get_wether", 3)
-	}
-}
-
 // searchBudget is the most allocations of a search of a few keywords.
 const searchBudget = 5
 
@@ -110,41 +102,10 @@ func TestSearchStaysInItsAllocationBudget(t *testing.T) {
 	}
 }
 
-var benchRequests = []struct{ name, text string }{
-	{"2words", "weather slack"},
-	{"5words", "create an invoice for a customer"},
-	{"chinese", "帮我创建一个发票并发送给客户"},
-	{"typo", "cretae invoise"},
-	{"40words", "I have a customer who placed an order last week. Could you create an invoice for the payment in Stripe, " +
-		"send the customer an email with the report, and then add an event to the calendar so that the team remembers to export the table next Monday?"},
-	{"100KB", strings.Repeat("send the weekly report to everyone, ", 100_000/36)},
-	{"2000words", manyWords(2000)},
-}
-
-func BenchmarkBM25(b *testing.B) {
-	for _, n := range []int{100, 1_000, 10_000} {
-		x := NewBM25(library(n))
-		for _, request := range benchRequests {
-			b.Run(fmt.Sprintf("%s/%d", request.name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := x.Search(context.Background(), request.text, Options{Limit: 5}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkNewBM25(b *testing.B) {
-	for _, n := range []int{1_000, 10_000} {
-		docs := library(n)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				NewBM25(docs)
-			}
-		})
+func BenchmarkSuggest(b *testing.B) {
+	x := New(library(10_000))
+	x.Suggest("warm up", 1)
+	for b.Loop() {
+		x.Suggest("githb__get_wether", 3)
 	}
 }

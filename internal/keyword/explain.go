@@ -3,59 +3,59 @@
 
 package keyword
 
-// This file says why a document scores what it does.
+// This file explains the score of a document.
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Explanation is a score taken apart. It is the caller's.
+// Explanation breaks a score down into its parts. The caller owns it.
 type Explanation struct {
 	// Name of the document.
 	Name string
-	// Score is what Search gives the document, 0 if it does not return it.
+	// Score is what Search gives the document, or 0 if Search does not return it.
 	Score float64
 	// Terms are the terms of the query, in order.
 	Terms []TermExplanation
-	// Factors are what the sum over the terms is multiplied with or what is added
-	// to it, in order. The specified score has none.
+	// Factors are what the sum over the terms is multiplied by, in order. The
+	// specified score has none.
 	Factors []Factor
 }
 
-// TermExplanation is what one term of the query adds to a score.
+// TermExplanation says what one term of the query adds to a score.
 type TermExplanation struct {
-	// Term is the word as the scorer compares it.
+	// Term is the word in the form that is compared.
 	Term string
-	// Required says that the term has to match.
+	// Required reports whether the term must match.
 	Required bool
-	// Score is what the term adds. 0: it does not match.
+	// Score is what the term adds. It is 0 if the term does not match.
 	Score float64
-	// Matches are the places that count, the one that decides first.
+	// Matches are the places that count, the decisive one first.
 	Matches []Match
 }
 
-// Match is one place where a document matches a term.
+// Match is a place where a document matches a term.
 type Match struct {
-	// Field is the part of the document: name, description, …
+	// Field is the part of the document, such as name or description.
 	Field string
-	// Relation says how the word there stands to the term: equals, contains, …
+	// Relation is that of the word to the term, such as equals or contains.
 	Relation string
 	// Word is the word of the document.
 	Word string
-	// Score is what this match is worth.
+	// Score is what this match would add alone.
 	Score float64
 }
 
-// Factor changes a whole score.
+// Factor multiplies a whole score.
 type Factor struct {
 	// Name says what it rewards.
 	Name string
-	// Value is what the score is multiplied with.
+	// Value is what the score is multiplied by.
 	Value float64
 }
 
-// String writes the explanation on several lines for people to read.
+// String returns the explanation on several lines, for people to read.
 func (e Explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %.4g\n", e.Name, e.Score)
@@ -76,11 +76,11 @@ func (e Explanation) String() string {
 }
 
 // Explain says why Search gives the document at position doc, from 0 to Len()-1,
-// its score. It goes through the words of the index for every term: it is for
-// people, not for every search.
+// its score. It is slower than Search, since it looks at the words of the index for
+// every term.
 func (x *Index) Explain(q Query, doc int) Explanation {
-	inner := x.inner[doc]
-	e := Explanation{Name: x.names[inner]}
+	inner := x.Ordinal(doc)
+	e := Explanation{Name: x.NameAt(inner)}
 	missing := false
 	for _, term := range q.Terms {
 		if term.Text == "" {
@@ -98,7 +98,7 @@ func (x *Index) Explain(q Query, doc int) Explanation {
 	return e
 }
 
-// explainTerm takes the best match, read off the name and description themselves.
+// explainTerm returns the best match of a term.
 func (x *Index) explainTerm(term string, doc uint32) TermExplanation {
 	t := TermExplanation{Term: term}
 	note := func(score float64, field, relation, word string) {
@@ -124,27 +124,4 @@ func (x *Index) explainTerm(term string, doc uint32) TermExplanation {
 		}
 	}
 	return t
-}
-
-// Unmatched returns the terms that match no document at all, in order and as
-// written, each spelling once.
-func (x *Index) Unmatched(q Query) []string {
-	t := x.scratch.Get().(*tally)
-	defer x.scratch.Put(t)
-	defer t.reset()
-	var none []string
-	seen := make(map[string]bool)
-	for _, term := range q.Terms {
-		if term.Text == "" || seen[term.Text] {
-			continue
-		}
-		seen[term.Text] = true
-		t.start(1, false)
-		x.match(strings.ToLower(term.Text), t)
-		if len(t.touched) == 0 {
-			none = append(none, term.Text)
-		}
-		t.reset()
-	}
-	return none
 }

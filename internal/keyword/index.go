@@ -8,13 +8,48 @@ package keyword
 import (
 	"strings"
 	"sync"
+
+	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// Index answers queries by the specified score. It looks at names and
-// descriptions only. It is immutable and safe for concurrent use.
+// Doc describes one tool. The zero value is a document without a name that no query
+// finds.
+type Doc struct {
+	// Name is the full name, with the server's prefix if it has one.
+	Name string
+	// Server is the name of the server that the tool comes from. If empty, it is what
+	// precedes "__" in Name.
+	Server string
+	// Description is prose in any language.
+	Description string
+	// Params are the tool's parameters.
+	Params []Param
+}
+
+// Param is a parameter of a [Doc].
+type Param struct {
+	// Name is the parameter's own name, without those of the objects around it.
+	Name string
+	// Description is prose in any language. It may be empty.
+	Description string
+	// Enum lists the allowed values, if there are any.
+	Enum []string
+}
+
+// NewCatalog returns the catalog of the documents' names.
+func NewCatalog(docs []Doc) *names.Catalog {
+	list := make([]string, len(docs))
+	for i := range docs {
+		list[i] = docs[i].Name
+	}
+	return names.New(list)
+}
+
+// Index answers queries by the specified score. It reads names and descriptions
+// only. It is immutable and safe for concurrent use.
 type Index struct {
-	catalog
-	lower      []string // names in lower case, by inner number
+	*names.Catalog
+	lower      []string // names in lower case, by ordinal
 	vocabulary vocabulary
 	parts      postings // words that are parts of names
 	compounds  postings // words that are name segments of several parts
@@ -26,56 +61,36 @@ type Index struct {
 // New indexes docs; Hit.Doc is the position in this slice. Names need not be
 // distinct. Building takes time and memory in proportion to the text.
 func New(docs []Doc) *Index {
-	x := &Index{catalog: newCatalog(docs), lower: make([]string, len(docs))}
-	for i, name := range x.names {
+	x := &Index{Catalog: NewCatalog(docs), lower: make([]string, len(docs))}
+	var parts, compounds, prose collector
+	var words names.IDs
+	for i := range x.lower {
+		doc := uint32(i)
+		name := x.NameAt(doc)
 		x.lower[i] = strings.ToLower(name)
+		for _, segment := range segments(name) {
+			camel := names.CamelParts(segment)
+			for _, part := range camel {
+				parts.add(words.ID(strings.ToLower(part)), doc)
+			}
+			if len(camel) > 1 {
+				compounds.add(words.ID(strings.ToLower(segment)), doc)
+			}
+		}
+		for _, word := range strings.Fields(strings.ToLower(docs[x.Position(doc)].Description)) {
+			prose.add(words.ID(word), doc)
+		}
 	}
-	x.indexWords(docs)
+	x.vocabulary = newVocabulary(words.Words())
+	x.parts = newPostings(len(words.Words()), parts.uses)
+	x.compounds = newPostings(len(words.Words()), compounds.uses)
+	x.prose = newPostings(len(words.Words()), prose.uses)
 	x.scratch = &sync.Pool{New: func() any { return &tally{cells: make([]cell, len(docs))} }}
 	return x
 }
 
-func (x *Index) indexWords(docs []Doc) {
-	var parts, compounds, prose collector
-	words := wordIDs{ids: make(map[string]uint32)}
-	for i, place := range x.place {
-		doc := uint32(i)
-		for _, segment := range segments(x.names[i]) {
-			of := humps(segment)
-			for _, part := range of {
-				parts.add(words.id(strings.ToLower(part)), doc)
-			}
-			if len(of) > 1 {
-				compounds.add(words.id(strings.ToLower(segment)), doc)
-			}
-		}
-		for _, word := range strings.Fields(strings.ToLower(docs[place].Description)) {
-			prose.add(words.id(word), doc)
-		}
-	}
-	x.vocabulary = newVocabulary(words.words)
-	x.parts = newPostings(len(words.words), parts.uses)
-	x.compounds = newPostings(len(words.words), compounds.uses)
-	x.prose = newPostings(len(words.words), prose.uses)
-}
-
-// wordIDs numbers distinct words in the order they come.
-type wordIDs struct {
-	ids   map[string]uint32
-	words []string
-}
-
-func (w *wordIDs) id(word string) uint32 {
-	id, ok := w.ids[word]
-	if !ok {
-		id = uint32(len(w.words))
-		w.ids[word] = id
-		w.words = append(w.words, word)
-	}
-	return id
-}
-
-// collector gathers uses of words, each document's once. Documents come in order.
+// collector gathers the uses of words, one per word and document. Documents come in
+// order.
 type collector struct {
 	uses []use
 	last []uint32 // per word: the last document that used it, plus 1

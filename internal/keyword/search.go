@@ -10,19 +10,21 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// Hit is a document that was found.
+// Hit is a document that a search found.
 type Hit struct {
 	// Doc is its position in the slice that the index was built from.
 	Doc int
-	// Score is above 0. What it means depends on the scorer.
+	// Score is greater than 0. Its meaning depends on the scorer.
 	Score float64
 }
 
 // Search returns the documents with the highest scores, best first, at most limit
-// of them; all of them if limit is 0 or less. The only error is that of ctx, which
-// is looked at before every term. The hits are the caller's.
+// of them. If limit is zero or less, it returns all. Its only error is that of ctx,
+// which it checks before every term. The caller owns the hits.
 func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
 	t := x.scratch.Get().(*tally)
 	defer x.scratch.Put(t)
@@ -46,11 +48,11 @@ type countedTerm struct {
 	count    int32
 }
 
-// manyTerms is the number of terms from which a map finds repetitions faster than
-// comparing does.
+// manyTerms is the number of terms above which a map finds repetitions faster than
+// comparing each pair.
 const manyTerms = 16
 
-// countTerms merges terms that differ in nothing but case. An empty term is none.
+// countTerms merges terms that differ only in case, and drops empty ones.
 func countTerms(terms []Term) []countedTerm {
 	counted := make([]countedTerm, 0, len(terms))
 	var seen map[string]int
@@ -85,13 +87,13 @@ func findTerm(counted []countedTerm, seen map[string]int, text string) int {
 	return -1
 }
 
-// ranked is a document's inner number with its score.
+// ranked is a document's ordinal with its score.
 type ranked struct {
 	doc   uint32
 	score int32
 }
 
-// compareRanked puts the better one first. Inner numbers are in the order of names.
+// compareRanked puts the higher score first, and then the smaller name.
 func compareRanked(a, b ranked) int {
 	if a.score != b.score {
 		return cmp.Compare(b.score, a.score)
@@ -99,24 +101,150 @@ func compareRanked(a, b ranked) int {
 	return cmp.Compare(a.doc, b.doc)
 }
 
-// top returns the best of the tally, in order.
+// top returns the best documents of the tally, in order.
 func top(t *tally, required int32, limit int) []ranked {
 	if limit <= 0 || limit > len(t.touched) {
 		limit = len(t.touched)
 	}
-	best := newTopK(limit, compareRanked)
+	best := names.NewTopK(limit, compareRanked)
 	for _, doc := range t.touched {
 		if c := t.cells[doc]; c.required == required {
-			best.add(ranked{doc: doc, score: c.total})
+			best.Add(ranked{doc: doc, score: c.total})
 		}
 	}
-	return best.sorted()
+	return best.Sorted()
 }
 
 func (x *Index) hits(found []ranked) []Hit {
 	hits := make([]Hit, len(found))
 	for i, r := range found {
-		hits[i] = Hit{Doc: x.place[r.doc], Score: float64(r.score)}
+		hits[i] = Hit{Doc: x.Position(r.doc), Score: float64(r.score)}
 	}
 	return hits
+}
+
+// What a term scores, by the best place it is found in.
+const (
+	scorePart     = 10 // a part of the name is the term
+	scoreInPart   = 5  // a part of the name contains it
+	scoreInName   = 3  // the name contains it, across parts
+	scoreInProse  = 2  // the description contains it
+	scoreNotFound = 0
+)
+
+// cell is the state of a document during a search.
+type cell struct {
+	total    int32 // a query would need 400 MB of text to overflow it
+	best     int32 // of the current term
+	term     int32 // the last term that matched, counted from 1
+	required int32 // number of required terms that matched
+}
+
+// tally adds up the scores of all documents for one query.
+type tally struct {
+	cells   []cell
+	touched []uint32 // documents with a cell that is not zero
+	term    int32
+	count   int32 // how often the current term occurs
+	needed  int32 // 1 if the current term is required
+}
+
+// start begins the next term.
+func (t *tally) start(count int32, required bool) {
+	t.term++
+	t.count = count
+	t.needed = 0
+	if required {
+		t.needed = 1
+	}
+}
+
+// found records that the current term scores score in doc.
+func (t *tally) found(doc uint32, score int32) {
+	c := &t.cells[doc]
+	if c.term != t.term {
+		if c.term == 0 {
+			t.touched = append(t.touched, doc)
+		}
+		c.term = t.term
+		c.best = scoreNotFound
+		c.required += t.needed
+	}
+	if score > c.best {
+		c.total += (score - c.best) * t.count
+		c.best = score
+	}
+}
+
+func (t *tally) foundAll(docs []uint32, score int32) {
+	for _, doc := range docs {
+		t.found(doc, score)
+	}
+}
+
+// reset prepares the tally for the next query. It costs as much as this one touched.
+func (t *tally) reset() {
+	for _, doc := range t.touched {
+		t.cells[doc] = cell{}
+	}
+	t.touched = t.touched[:0]
+	t.term = 0
+}
+
+// match records what term scores in every document that it matches. A document in
+// which it matches in several places is recorded several times. term is in lower case
+// and not empty.
+func (x *Index) match(term string, t *tally) {
+	words, exact := x.vocabulary.candidates(term)
+	for _, word := range words {
+		text := x.vocabulary.words[word]
+		if !exact && !strings.Contains(text, term) {
+			continue
+		}
+		score := int32(scoreInPart)
+		if len(text) == len(term) {
+			score = scorePart
+		}
+		t.foundAll(x.parts.of(word), score)
+		t.foundAll(x.compounds.of(word), scoreInName)
+		t.foundAll(x.prose.of(word), scoreInProse)
+	}
+	if strings.Contains(term, "_") {
+		x.matchAcrossSegments(term, t)
+	}
+}
+
+// matchAcrossSegments records the documents whose names contain a term that has an
+// underscore. No word of a name has one, so the longest stretch of the term without
+// an underscore narrows down the names to compare.
+func (x *Index) matchAcrossSegments(term string, t *tally) {
+	stretch := ""
+	for _, s := range segments(term) {
+		if len(s) > len(stretch) {
+			stretch = s
+		}
+	}
+	if stretch == "" {
+		for doc, name := range x.lower {
+			if strings.Contains(name, term) {
+				t.found(uint32(doc), scoreInName)
+			}
+		}
+		return
+	}
+	words, exact := x.vocabulary.candidates(stretch)
+	for _, word := range words {
+		if exact || strings.Contains(x.vocabulary.words[word], stretch) {
+			x.matchNames(x.parts.of(word), term, t)
+			x.matchNames(x.compounds.of(word), term, t)
+		}
+	}
+}
+
+func (x *Index) matchNames(docs []uint32, term string, t *tally) {
+	for _, doc := range docs {
+		if strings.Contains(x.lower[doc], term) {
+			t.found(doc, scoreInName)
+		}
+	}
 }

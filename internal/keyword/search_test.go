@@ -187,16 +187,6 @@ func TestIndexKeepsNothingOfTheSlicesItWasGiven(t *testing.T) {
 	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, search(t, x, "bee", 0))
 }
 
-func TestLookup(t *testing.T) {
-	x := New([]Doc{{Name: "b"}, {Name: "a"}, {Name: "b"}})
-	doc, ok := x.Lookup("b")
-	require.True(t, ok)
-	require.Equal(t, 0, doc, "the first of several")
-	_, ok = x.Lookup("B")
-	require.False(t, ok)
-	require.Equal(t, 3, x.Len())
-}
-
 func TestSearchStopsWhenItsContextEnds(t *testing.T) {
 	x := New([]Doc{{Name: "a"}})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -205,12 +195,6 @@ func TestSearchStopsWhenItsContextEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, hits)
 	require.Len(t, search(t, x, "a", 0), 1, "the next search starts afresh")
-}
-
-func TestUnmatched(t *testing.T) {
-	x := New([]Doc{{Name: "get_weather", Description: "Tells the weather"}})
-	require.Equal(t, []string{"mail", "Zebra"}, x.Unmatched(Parse("weather +mail the Zebra mail")))
-	require.Empty(t, x.Unmatched(Query{}))
 }
 
 func TestSearchesRunConcurrently(t *testing.T) {
@@ -230,7 +214,7 @@ func TestSearchesRunConcurrently(t *testing.T) {
 				if err != nil || !slices.Equal(want, got) {
 					t.Errorf("worker %d query %q: %v, %v", worker, query, got, err)
 				}
-				x.Near(query, 3)
+				x.Suggest(query, 3)
 			}
 		})
 	}

@@ -3,15 +3,18 @@
 
 package keyword
 
-// This file finds the words that contain a given piece of text.
+// This file finds the words that contain a piece of text, and the documents that use a word.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// gramSize is the longest piece of a word, in bytes, that is looked up directly.
-// Longer pieces are found through the rarest of their parts of this size.
+// gramSize is the length in bytes of the longest piece of a word that is looked up
+// directly. Longer pieces are found through the rarest of their parts of this size.
 const gramSize = 3
 
-// maxProbes bounds how many parts of one long piece are looked at.
+// maxProbes is the most parts of one long piece that are looked up.
 const maxProbes = 64
 
 // vocabulary is a set of distinct words, numbered from 0, that can be searched
@@ -21,14 +24,14 @@ type vocabulary struct {
 	grams map[uint32][]uint32 // piece of 1 to gramSize bytes -> words, ascending
 }
 
-// candidates returns words among which are all that contain piece. When exact is
-// true these are no others. piece is not empty.
+// candidates returns a superset of the words that contain piece, or exactly these
+// words if exact is true. piece is not empty.
 func (v *vocabulary) candidates(piece string) (words []uint32, exact bool) {
 	if len(piece) <= gramSize {
-		return v.grams[gram(piece)], true
+		return v.grams[Gram(piece)], true
 	}
 	for i := 0; i+gramSize <= len(piece) && i < maxProbes; i++ {
-		found := v.grams[gram(piece[i:i+gramSize])]
+		found := v.grams[Gram(piece[i:i+gramSize])]
 		if len(found) == 0 {
 			return nil, true
 		}
@@ -39,8 +42,8 @@ func (v *vocabulary) candidates(piece string) (words []uint32, exact bool) {
 	return words, false
 }
 
-// gram packs a piece of 1 to gramSize bytes, with its length, into a number.
-func gram(piece string) uint32 {
+// Gram packs a piece of one to three bytes, and its length, into a number.
+func Gram(piece string) uint32 {
 	key := uint32(len(piece)) << (8 * gramSize)
 	for i := range len(piece) {
 		key |= uint32(piece[i]) << (8 * i)
@@ -55,20 +58,21 @@ func newVocabulary(words []string) vocabulary {
 	for i, word := range words {
 		v.words[i], block = block[:len(word)], block[len(word):]
 	}
-	v.grams = gramLists(v.words, 1, gramSize)
+	v.grams = GramLists(v.words, 1, gramSize)
 	return v
 }
 
-// gramList is the list of one piece while it is being counted, then filled.
+// gramList is the list of one piece, which is first counted and then filled.
 type gramList struct {
 	words []uint32
 	count int
-	last  int // the word that was counted last, plus 1
+	last  int // the word counted last, plus 1
 }
 
-// gramLists lists the words that have each piece of from to to bytes. It counts first,
-// so that all lists share one block of the right size.
-func gramLists(words []string, from, to int) map[uint32][]uint32 {
+// GramLists returns, for each piece of from to to bytes, the numbers of the words that
+// contain it, ascending. It counts first, so that all lists share one block of the
+// right size.
+func GramLists(words []string, from, to int) map[uint32][]uint32 {
 	ids := make(map[uint32]int)
 	var lists []gramList
 	total := 0
@@ -109,8 +113,45 @@ func eachGram(words []string, from, to int, visit func(key uint32, word int)) {
 	for i, word := range words {
 		for at := range len(word) {
 			for size := from; size <= to && at+size <= len(word); size++ {
-				visit(gram(word[at:at+size]), i)
+				visit(Gram(word[at:at+size]), i)
 			}
 		}
 	}
+}
+
+// postings lists, for every word, the documents that use it in one kind of place,
+// ascending and without repetitions.
+type postings struct {
+	starts []uint32 // of each word in docs, and the end of the last
+	docs   []uint32
+}
+
+func (p *postings) of(word uint32) []uint32 {
+	return p.docs[p.starts[word]:p.starts[word+1]]
+}
+
+// has reports whether doc uses word.
+func (p *postings) has(word, doc uint32) bool {
+	_, ok := slices.BinarySearch(p.of(word), doc)
+	return ok
+}
+
+// use says that a document uses a word.
+type use struct{ word, doc uint32 }
+
+// newPostings groups uses, which are in the order of their documents, by word.
+func newPostings(words int, uses []use) postings {
+	p := postings{starts: make([]uint32, words+1), docs: make([]uint32, len(uses))}
+	for _, u := range uses {
+		p.starts[u.word+1]++
+	}
+	for i := range words {
+		p.starts[i+1] += p.starts[i]
+	}
+	next := append([]uint32(nil), p.starts[:words]...)
+	for _, u := range uses {
+		p.docs[next[u.word]] = u.doc
+		next[u.word]++
+	}
+	return p
 }

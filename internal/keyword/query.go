@@ -3,28 +3,29 @@
 
 package keyword
 
-// This file reads the text of a keyword query.
+// This file reads the text of a query.
 
-import "strings"
+import (
+	"strings"
+)
 
 // Term is one word of a [Query].
 type Term struct {
-	// Text is the word as it was written, without the mark that makes it required.
-	// It holds no white space and is not empty in a parsed query.
+	// Text is the word as written, without the mark that makes it required. In a
+	// parsed query it is not empty and has no white space.
 	Text string
-	// Required leaves out every document that the term does not match.
+	// Required excludes every document that the term does not match.
 	Required bool
 }
 
-// Query is what a search asks for. The zero value asks for nothing and finds
-// nothing.
+// Query is a parsed keyword query. The zero value finds nothing.
 type Query struct {
-	// Terms are the words in the order they were written, repetitions included.
+	// Terms are the words as written, in order, with repetitions.
 	Terms []Term
 }
 
-// Parse splits text at white space into terms. A leading '+' makes a term
-// required and is not part of it; a '+' alone is ignored. Any text is a query.
+// Parse splits text at white space into terms. A leading '+' makes a term required
+// and is not part of it; a lone '+' is ignored. Every text is a valid query.
 func Parse(text string) Query {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -43,7 +44,7 @@ func Parse(text string) Query {
 	return Query{Terms: terms}
 }
 
-// String writes the query so that [Parse] reads it back unchanged, if it came
+// String returns text from which [Parse] returns the same query, if the query came
 // from Parse.
 func (q Query) String() string {
 	var b strings.Builder
@@ -57,4 +58,9 @@ func (q Query) String() string {
 		b.WriteString(term.Text)
 	}
 	return b.String()
+}
+
+// segments cuts a name at its underscores and drops empty segments.
+func segments(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '_' })
 }

@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package bm25
 
 import (
 	"context"
@@ -13,25 +13,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
 )
 
 // toolbox is a small catalogue with something of everything.
-var toolbox = []Doc{
-	{Name: "time__convert_time_zone", Description: "Convert a time from one zone to another.", Params: []Param{{Name: "from_zone"}, {Name: "to_zone"}}},
+var toolbox = []keyword.Doc{
+	{Name: "time__convert_time_zone", Description: "Convert a time from one zone to another.", Params: []keyword.Param{{Name: "from_zone"}, {Name: "to_zone"}}},
 	{Name: "time__current_time", Description: "Tell what time it is now in a place."},
 	{Name: "text__count_words", Description: "Count the words, lines and characters of a text."},
 	{Name: "text__to_upper_case", Description: "Write a text in capital letters."},
 	{Name: "stats__standard_deviation", Description: "Standard deviation of a list of numbers."},
 	{Name: "stats__median", Description: "Median of a list of numbers."},
 	{Name: "codec__base64_encode", Description: "Encode bytes as base64."},
-	{Name: "codec__sha256", Description: "Compute a checksum of some text.", Params: []Param{{Name: "input", Description: "What to digest"}}},
-	{Name: "codec__gzip", Description: "Make data smaller and restore it.", Params: []Param{{Name: "level"}}},
+	{Name: "codec__sha256", Description: "Compute a checksum of some text.", Params: []keyword.Param{{Name: "input", Description: "What to digest"}}},
+	{Name: "codec__gzip", Description: "Make data smaller and restore it.", Params: []keyword.Param{{Name: "level"}}},
 	{Name: "web__parseURL", Description: "Take a web address apart into scheme, host and query."},
 	{Name: "web__fetch_page", Description: "Get a page and return its content as markdown."},
 	{Name: "regex__find_all", Description: "All matches of a regular expression."},
 	{Name: "table__csv_to_json", Description: "Turn a CSV table into JSON objects."},
-	{Name: "color__mix", Description: "Mix two colors.", Params: []Param{{Name: "space", Enum: []string{"rgb", "oklab"}}}},
-	{Name: "unit__convert", Description: "Convert a quantity.", Params: []Param{{Name: "unit", Description: "Target, such as meters or ounces"}}},
+	{Name: "color__mix", Description: "Mix two colors.", Params: []keyword.Param{{Name: "space", Enum: []string{"rgb", "oklab"}}}},
+	{Name: "unit__convert", Description: "Convert a quantity.", Params: []keyword.Param{{Name: "unit", Description: "Target, such as meters or ounces"}}},
 	{Name: "files__delete_file", Description: "Delete a file for good."},
 	{Name: "files__list_directory", Description: "What is in a directory."},
 	{Name: "github__create_issue", Description: "Open a new issue in a repository."},
@@ -45,8 +47,8 @@ var toolbox = []Doc{
 	{Name: "x2", Server: "city", Description: "查询附近的餐厅和菜单。"},
 }
 
-func answers(t testing.TB, x *BM25, text string, o Options) (names []string) {
-	hits, err := x.Search(context.Background(), text, o)
+func answers(t testing.TB, x *Index, text string, limit int) (names []string) {
+	hits, err := x.Search(context.Background(), text, limit)
 	require.NoError(t, err)
 	for _, h := range hits {
 		names = append(names, x.Name(h.Doc))
@@ -54,8 +56,8 @@ func answers(t testing.TB, x *BM25, text string, o Options) (names []string) {
 	return names
 }
 
-func TestBM25UnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
-	x := NewBM25(toolbox)
+func TestUnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
+	x := New(toolbox)
 	for text, want := range map[string]string{
 		"convert time zone":             "time__convert_time_zone",
 		"timezone converter":            "time__convert_time_zone",
@@ -99,55 +101,55 @@ func TestBM25UnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
 		"nearby restaurants":                 "x2",
 		"the median, please: 'weather mail'": "stats__median",
 	} {
-		got := answers(t, x, text, Options{Limit: 1})
+		got := answers(t, x, text, 1)
 		require.Equal(t, []string{want}, got, "%q", text)
 	}
 }
 
-func TestBM25AnswersEveryPartOfARequest(t *testing.T) {
-	x := NewBM25(toolbox)
+func TestAnswersEveryPartOfAQuery(t *testing.T) {
+	x := New(toolbox)
 	text := "I need the median of these numbers. Then send an email to Bob, and then delete the file notes.txt! What is the exchange rate?"
 	require.ElementsMatch(t, []string{"stats__median", "mail__send", "files__delete_file", "bank__exchange_rate"},
-		answers(t, x, text, Options{Limit: 4}))
+		answers(t, x, text, 4))
 }
 
-func TestBM25RequiresWhatHasAPlus(t *testing.T) {
-	x := NewBM25(toolbox)
-	require.Equal(t, []string{"linear__create_issue"}, answers(t, x, "create issue +linear", Options{}))
-	require.Equal(t, []string{"github__create_issue", "linear__create_issue"}, answers(t, x, "+create-issue github", Options{}))
-	require.Equal(t, []string{"slack__post_message"}, answers(t, x, "issue repository ++slack", Options{}))
-	require.Equal(t, []string{"mail__send"}, answers(t, x, "天气 +邮件", Options{}), "in another language")
-	require.Equal(t, []string{"files__list_directory"}, answers(t, x, "file +direct", Options{}), "a beginning")
-	require.Empty(t, answers(t, x, "issue +zebra", Options{}))
-	require.NotEmpty(t, answers(t, x, "call +1555123 about the weather", Options{}), "a telephone number")
-	nonlinear := NewBM25([]Doc{{Name: "a", Description: "Solves nonlinear systems of linear"}, {Name: "b", Description: "nonlinear systems"}})
-	require.Equal(t, []string{"a"}, answers(t, nonlinear, "+linear systems", Options{}), "not inside a word")
+func TestRequiresWhatHasAPlus(t *testing.T) {
+	x := New(toolbox)
+	require.Equal(t, []string{"linear__create_issue"}, answers(t, x, "create issue +linear", 0))
+	require.Equal(t, []string{"github__create_issue", "linear__create_issue"}, answers(t, x, "+create-issue github", 0))
+	require.Equal(t, []string{"slack__post_message"}, answers(t, x, "issue repository ++slack", 0))
+	require.Equal(t, []string{"mail__send"}, answers(t, x, "天气 +邮件", 0), "in another language")
+	require.Equal(t, []string{"files__list_directory"}, answers(t, x, "file +direct", 0), "a beginning")
+	require.Empty(t, answers(t, x, "issue +zebra", 0))
+	require.NotEmpty(t, answers(t, x, "call +1555123 about the weather", 0), "a telephone number")
+	nonlinear := New([]keyword.Doc{{Name: "a", Description: "Solves nonlinear systems of linear"}, {Name: "b", Description: "nonlinear systems"}})
+	require.Equal(t, []string{"a"}, answers(t, nonlinear, "+linear systems", 0), "not inside a word")
 }
 
-func TestBM25PutsFirstWhatIsCalledByItsName(t *testing.T) {
-	x := NewBM25([]Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
+func TestPutsFirstWhatIsCalledByItsName(t *testing.T) {
+	x := New([]keyword.Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
 	for _, name := range []string{"get_prices", "get_price", "getPrice"} {
-		require.Equal(t, []string{name}, answers(t, x, name, Options{Limit: 1}))
-		require.Equal(t, []string{name}, answers(t, x, "call `"+name+"`, and set the time of the server", Options{Limit: 1}))
+		require.Equal(t, []string{name}, answers(t, x, name, 1))
+		require.Equal(t, []string{name}, answers(t, x, "call `"+name+"`, and set the time of the server", 1))
 	}
-	require.Equal(t, []string{"set_time"}, answers(t, x, "set time", Options{Limit: 1}), "a word is not a name")
+	require.Equal(t, []string{"set_time"}, answers(t, x, "set time", 1), "a word is not a name")
 }
 
-func TestBM25SpreadsEqualAnswersOverServers(t *testing.T) {
-	var docs []Doc
+func TestSpreadsEqualAnswersOverServers(t *testing.T) {
+	var docs []keyword.Doc
 	for _, server := range []string{"a", "b", "c"} {
 		for _, tool := range []string{"1", "2", "3", "4"} {
-			docs = append(docs, Doc{Name: server + "__" + tool, Description: "Renders a chart"})
+			docs = append(docs, keyword.Doc{Name: server + "__" + tool, Description: "Renders a chart"})
 		}
 	}
-	x := NewBM25(docs)
-	require.Equal(t, []string{"a__1", "b__1", "c__1", "a__2", "b__2", "c__2"}, answers(t, x, "chart", Options{Limit: 6}))
+	x := New(docs)
+	require.Equal(t, []string{"a__1", "b__1", "c__1", "a__2", "b__2", "c__2"}, answers(t, x, "chart", 6))
 }
 
-func TestBM25ExplainsTheScoreItGives(t *testing.T) {
+func TestExplainsTheScoreItGives(t *testing.T) {
 	rng := newRand(t)
-	check := func(x *BM25, docs []Doc, text string) {
-		hits, err := x.Search(context.Background(), text, Options{})
+	check := func(x *Index, docs []keyword.Doc, text string) {
+		hits, err := x.Search(context.Background(), text, 0)
 		require.NoError(t, err)
 		scores := make(map[int]float64)
 		for _, h := range hits {
@@ -166,28 +168,28 @@ func TestBM25ExplainsTheScoreItGives(t *testing.T) {
 			require.InEpsilon(t, 1+scores[i], 1+product, 1e-6, "%q: %s", text, e)
 		}
 	}
-	x := NewBM25(toolbox)
+	x := New(toolbox)
 	for _, text := range []string{"convert time", "send an email to Bob. Then delete the file!", "issue +linear", "时区转换 and weather", ""} {
 		check(x, toolbox, text)
 	}
 	for range 30 {
 		docs := randomDocs(rng, rng.IntN(20))
-		x := NewBM25(docs)
+		x := New(docs)
 		for range 10 {
 			check(x, docs, randomQuery(rng, docs)+[]string{"", ". ", "; then "}[rng.IntN(3)]+randomQuery(rng, docs))
 		}
 	}
 	text := x.Explain("+posting a msg. Then convert the time zone", 19).String()
-	for _, part := range []string{"slack__post_message", `+"post"`, `name form of "messag"`, "words of its name", "answers a piece of the request"} {
+	for _, part := range []string{"slack__post_message", `+"post"`, `name form of "messag"`, "words of its name", "answers a clause of the query"} {
 		require.Contains(t, text, part)
 	}
 }
 
-func TestBM25DoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
+func TestDoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
 	rng := newRand(t)
-	ask := func(docs []Doc, text string) (names []string, bits []uint64) {
-		x := NewBM25(docs)
-		hits, err := x.Search(context.Background(), text, Options{})
+	ask := func(docs []keyword.Doc, text string) (names []string, bits []uint64) {
+		x := New(docs)
+		hits, err := x.Search(context.Background(), text, 0)
 		require.NoError(t, err)
 		for _, h := range hits {
 			names = append(names, x.Name(h.Doc))
@@ -206,19 +208,19 @@ func TestBM25DoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
 	}
 }
 
-func TestBM25SearchesRunConcurrently(t *testing.T) {
-	x := NewBM25(toolbox)
+func TestSearchesRunConcurrently(t *testing.T) {
+	x := New(toolbox)
 	texts := []string{"convert time", "sned emial", "删除文件. and then mail", "+linear issue", strings.Repeat("zebra mail ", 50)}
-	want := make([][]Hit, len(texts))
+	want := make([][]keyword.Hit, len(texts))
 	for i, text := range texts {
-		want[i], _ = x.Search(context.Background(), text, Options{})
+		want[i], _ = x.Search(context.Background(), text, 0)
 	}
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for range 20 {
 				for i, text := range texts {
-					got, err := x.Search(context.Background(), text, Options{})
+					got, err := x.Search(context.Background(), text, 0)
 					if err != nil || !slices.Equal(want[i], got) {
 						t.Errorf("%q: %v, %v", text, got, err)
 					}
@@ -230,23 +232,16 @@ func TestBM25SearchesRunConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-func TestBM25UnmatchedWords(t *testing.T) {
-	x := NewBM25(toolbox)
-	require.Equal(t, []string{"qwertz", "Zyxwv"}, x.Unmatched("send the qwertz mail to Zyxwv qwertz"))
-	require.Equal(t, []string{"鲸鱼"}, x.Unmatched("鲸鱼 天气"))
-	require.Empty(t, x.Unmatched("the and of"))
-}
-
-func FuzzBM25(f *testing.F) {
+func FuzzSearch(f *testing.F) {
 	f.Add("get_weather", "Weather of a city", "sendMail", "Sends +mail\xff 天气", "weather. Then +a mail", 2)
 	f.Add("a__b", "", "mcp__x__y", "「引用」 'q'", "+天气 ++x http://a.b/c +", 0)
 	f.Fuzz(func(t *testing.T, nameA, proseA, nameB, proseB, text string, limit int) {
-		docs := []Doc{
-			{Name: nameA, Description: proseA, Params: []Param{{Name: proseB, Enum: []string{nameB}}}},
+		docs := []keyword.Doc{
+			{Name: nameA, Description: proseA, Params: []keyword.Param{{Name: proseB, Enum: []string{nameB}}}},
 			{Name: nameB, Description: proseB, Server: nameA},
 		}
-		x := NewBM25(docs)
-		hits, err := x.Search(context.Background(), text, Options{Limit: limit})
+		x := New(docs)
+		hits, err := x.Search(context.Background(), text, limit)
 		require.NoError(t, err)
 		require.True(t, limit <= 0 || len(hits) <= limit)
 		seen := make(map[int]bool)
@@ -256,54 +251,115 @@ func FuzzBM25(f *testing.F) {
 			require.True(t, h.Score > 0 && !math.IsInf(h.Score, 0))
 			require.Equal(t, h.Score, x.Explain(text, h.Doc).Score)
 		}
-		again, err := x.Search(context.Background(), text, Options{Limit: limit})
+		again, err := x.Search(context.Background(), text, limit)
 		require.NoError(t, err)
 		require.Equal(t, hits, again)
 	})
 }
 
-func TestBM25WorkIsBounded(t *testing.T) {
+func TestWorkIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	huge := make([]byte, 1<<20)
 	for i := range huge {
 		huge[i] = byte(rng.IntN(256))
 	}
-	docs := []Doc{
+	docs := []keyword.Doc{
 		{Name: string(huge[:5000]), Description: string(huge)},
 		{Name: "words", Description: strings.Repeat("a b c d e f g h ", 1<<16)},
 		{Name: "one word", Description: strings.Repeat("x", 1<<20)},
 		{Name: "dense", Description: strings.Repeat("天气预报", 1<<16)},
-		{Name: "mail", Params: slices.Repeat([]Param{{Name: "p", Description: string(huge[:9000]), Enum: slices.Repeat([]string{"v"}, 1000)}}, 1000)},
+		{Name: "mail", Params: slices.Repeat([]keyword.Param{{Name: "p", Description: string(huge[:9000]), Enum: slices.Repeat([]string{"v"}, 1000)}}, 1000)},
 		{},
 	}
-	x := NewBM25(docs)
+	x := New(docs)
 	require.Less(t, len(x.posts), 40_000)
 	for _, text := range []string{
 		string(huge), strings.Repeat("mail ", 30_000), strings.Repeat("天气预报", 10_000), strings.Repeat("+mail ", 20_000), manyWords(20_000),
 		strings.Repeat("time zone ", 10_000), strings.Repeat("'", 100_000), strings.Repeat("\"a", 50_000), strings.Repeat("+", 100_000), strings.Repeat("a. ", 40_000),
 	} {
-		r := x.read(text, make([]uint8, len(x.texts)))
-		require.LessOrEqual(t, len(r.wants), maxTerms)
-		require.LessOrEqual(t, len(r.pieces), maxPieces)
+		r := x.parse(text, make([]uint8, len(x.texts)))
+		require.LessOrEqual(t, len(r.terms), maxTerms)
+		require.LessOrEqual(t, len(r.clauses), maxClauses)
 		require.LessOrEqual(t, len(r.required), maxRequired)
-		for _, w := range r.wants {
-			require.Less(t, len(w.matches), 200)
+		for _, w := range r.terms {
+			require.Less(t, len(w.expansions), 200)
 		}
-		_, err := x.Search(context.Background(), text, Options{Limit: 5})
+		_, err := x.Search(context.Background(), text, 5)
 		require.NoError(t, err)
 	}
 	for _, text := range []string{"", " ", "+", "?!,.", "\xff\xfe", "的", "the", "'", "a"} {
-		answers(t, x, text, Options{})
-		answers(t, NewBM25(nil), text, Options{Limit: 3})
+		answers(t, x, text, 0)
+		answers(t, New(nil), text, 3)
 	}
-	require.Equal(t, []string{"get_the"}, answers(t, NewBM25([]Doc{{Name: "get_the"}, {Name: "a"}}), "the", Options{}), "only stop words")
+	require.Equal(t, []string{"get_the"}, answers(t, New([]keyword.Doc{{Name: "get_the"}, {Name: "a"}}), "the", 0), "only stop words")
 }
 
-func TestBM25StopsWhenItsContextEnds(t *testing.T) {
-	x := NewBM25(toolbox)
+func TestStopsWhenItsContextEnds(t *testing.T) {
+	x := New(toolbox)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := x.Search(ctx, "mail. Then send weather", Options{})
+	_, err := x.Search(ctx, "mail. Then send weather", 0)
 	require.ErrorIs(t, err, context.Canceled)
-	require.NotEmpty(t, answers(t, x, "mail", Options{}), "the next search starts afresh")
+	require.NotEmpty(t, answers(t, x, "mail", 0), "the next search starts afresh")
+}
+
+func newRand(t testing.TB) *rand.Rand {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// atoms are the clauses of random names, descriptions and queries.
+var atoms = []string{
+	"a", "A", "b", "ab", "aB", "Ab", "AB", "abc", "get", "Get", "GET", "set", "tweet", "weather", "Weather", "api", "API",
+	"_", "__", "___", "-", ".", "+", "++", "1", "42", "İ", "ı", "I", "i", "ſ", "K", "ß", "ẞ", "ǅ", "ǆ", "é", "É", "e\u0301",
+	"天", "天气", "查询", "カ", "한", "\xff", "\xe4\xbd", "\xed\xa0\x80", "\ufffd", "\u00a0", "\u0085", "\u3000", "\u200b",
+	" ", "  ", "\t", "\n", "😀", "\U00010400", "\U00010428", "Σ", "ς", "σ", "\x00", "\"", "<", "&",
+}
+
+func randomText(rng *rand.Rand, most int) string {
+	var b strings.Builder
+	for range rng.IntN(most + 1) {
+		b.WriteString(atoms[rng.IntN(len(atoms))])
+	}
+	return b.String()
+}
+
+// randomDocs have distinct names.
+func randomDocs(rng *rand.Rand, n int) []keyword.Doc {
+	var docs []keyword.Doc
+	taken := make(map[string]bool)
+	for len(docs) < n {
+		d := keyword.Doc{Name: randomText(rng, 8), Description: randomText(rng, 20)}
+		if !taken[d.Name] {
+			taken[d.Name] = true
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+// randomQuery takes its words from the atoms and from clauses of the documents, in
+// both cases.
+func randomQuery(rng *rand.Rand, docs []keyword.Doc) string {
+	var words []string
+	for range rng.IntN(6) {
+		word := randomText(rng, 3)
+		if rng.IntN(2) == 0 && len(docs) > 0 {
+			d := docs[rng.IntN(len(docs))]
+			text := []string{d.Name, d.Description}[rng.IntN(2)]
+			from := rng.IntN(len(text) + 1)
+			word = text[from : from+rng.IntN(len(text)-from+1)]
+		}
+		switch rng.IntN(6) {
+		case 0:
+			word = "+" + word
+		case 1:
+			word = strings.ToUpper(word)
+		case 2:
+			word = word + " " + word
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, []string{" ", "\t", "\u3000"}[rng.IntN(3)])
 }

@@ -1,26 +1,29 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package names
 
-// This file counts the slips of the finger between two words.
+// This file counts the typing errors between two words.
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+)
 
-// maxTyped is the longest word, in runes, that is looked at for typing errors.
-const maxTyped = 64
+// maxRunes is the longest word that is compared.
+const maxRunes = 64
 
-// distance is the number of runes that were inserted, left out, replaced or
-// swapped with their neighbour between a and b, if that is at most limit, and
-// something greater if not. A word longer than maxTyped is far from every other.
-func distance(a, b string, limit int) int {
-	var bufferA, bufferB [maxTyped]rune
+// Distance returns the number of typing errors that turn a into b if that is at
+// most limit, and a greater number otherwise. An error is a character inserted, left
+// out, replaced, or swapped with its neighbour. A word of more than 64 characters is
+// far from every other.
+func Distance(a, b string, limit int) int {
+	var bufferA, bufferB [maxRunes]rune
 	as, okA := decode(a, &bufferA)
 	bs, okB := decode(b, &bufferB)
 	if !okA || !okB || len(as)-len(bs) > limit || len(bs)-len(as) > limit {
 		return limit + 1
 	}
-	var rows [3][maxTyped + 1]int // the one before last, the last, the current
+	var rows [3][maxRunes + 1]int // the one before last, the last, the current
 	for j := range len(bs) + 1 {
 		rows[1][j] = j
 	}
@@ -48,13 +51,13 @@ func distance(a, b string, limit int) int {
 	return rows[1][len(bs)]
 }
 
-func decode(s string, buffer *[maxTyped]rune) ([]rune, bool) {
-	if len(s) > maxTyped*utf8.UTFMax {
+func decode(s string, buffer *[maxRunes]rune) ([]rune, bool) {
+	if len(s) > maxRunes*utf8.UTFMax {
 		return nil, false
 	}
 	n := 0
 	for _, r := range s {
-		if n == maxTyped {
+		if n == maxRunes {
 			return nil, false
 		}
 		buffer[n] = r

@@ -1,30 +1,31 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package names
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-var nearDocs = []Doc{
-	{Name: "github__create_issue"}, {Name: "github__list_issues"}, {Name: "linear__create_issue"}, {Name: "get_weather"},
-	{Name: "getWeatherForecast"}, {Name: "slack__post_message"}, {Name: "time-zone.convert"}, {Name: "天气查询"}, {Name: "files__read"},
+var existing = []string{
+	"github__create_issue", "github__list_issues", "linear__create_issue", "get_weather",
+	"getWeatherForecast", "slack__post_message", "time-zone.convert", "天气查询", "files__read",
 }
 
-func nearNames(x *Index, name string, limit int) (names []string) {
-	for _, doc := range x.Near(name, limit) {
+func suggested(x *Catalog, name string, limit int) (names []string) {
+	for _, doc := range x.Suggest(name, limit) {
 		names = append(names, x.Name(doc))
 	}
 	return names
 }
 
-func TestNearFindsTheNameThatWasMeant(t *testing.T) {
-	x := New(nearDocs)
+func TestSuggestFindsTheNameThatWasMeant(t *testing.T) {
+	x := New(existing)
 	for typed, want := range map[string]string{
 		"get_weather":                 "get_weather",
 		"Get-Weather":                 "get_weather",
@@ -43,16 +44,16 @@ func TestNearFindsTheNameThatWasMeant(t *testing.T) {
 		"ｇｅｔ＿ｗｅａｔｈｅｒ":                 "get_weather",
 		"天气查询":                        "天气查询",
 	} {
-		require.Equal(t, []string{want}, nearNames(x, typed, 1), "%q", typed)
+		require.Equal(t, []string{want}, suggested(x, typed, 1), "%q", typed)
 	}
-	require.ElementsMatch(t, []string{"github__create_issue", "linear__create_issue"}, nearNames(x, "create_issue", 2))
+	require.ElementsMatch(t, []string{"github__create_issue", "linear__create_issue"}, suggested(x, "create_issue", 2))
 	for _, strange := range []string{"", "   ", "'\"", "qqqqqqqq", "\xff\xff"} {
-		require.Empty(t, nearNames(x, strange, 0), "%q", strange)
+		require.Empty(t, suggested(x, strange, 0), "%q", strange)
 	}
 }
 
 func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
-	x := New(nearDocs)
+	x := New(existing)
 	for typed, want := range map[string]string{
 		"get_weather":        "get_weather",
 		" `Get.Weather` ":    "get_weather",
@@ -72,7 +73,7 @@ func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
 
 // What must not be seen does not make a name unclear, nor is it an answer.
 func TestResolveKeepsToWhatIsAllowed(t *testing.T) {
-	x := New([]Doc{{Name: "get_weather"}, {Name: "getWeather"}, {Name: "a__get_weather"}})
+	x := New([]string{"get_weather", "getWeather", "a__get_weather"})
 	for _, c := range []struct{ typed, without, want string }{
 		{"get_weather", "", "get_weather"},
 		{"get_weather", "get_weather", "getWeather"},
@@ -82,18 +83,18 @@ func TestResolveKeepsToWhatIsAllowed(t *testing.T) {
 		{"GET WEATHER", "get_weather getWeather a__get_weather", ""},
 	} {
 		got := ""
-		if doc, ok := x.Resolve(c.typed, func(doc int) bool { return !contains(strings.Fields(c.without), x.Name(doc)) }); ok {
+		if doc, ok := x.Resolve(c.typed, func(doc int) bool { return !slices.Contains(strings.Fields(c.without), x.Name(doc)) }); ok {
 			got = x.Name(doc)
 		}
 		require.Equal(t, c.want, got, "%q without %q", c.typed, c.without)
 	}
 }
 
-func TestNearReadsABoundedPartOfWhatWasTyped(t *testing.T) {
-	x := New(nearDocs)
-	require.Equal(t, x.Near(strings.Repeat("q", maxNearBytes), 0), x.Near(strings.Repeat("q", 10*maxNearBytes), 0))
-	require.NotPanics(t, func() { x.Near(strings.Repeat("get_wether ", 100_000), 5) })
-	require.NotPanics(t, func() { New([]Doc{{Name: strings.Repeat("天", 1000)}, {}}).Near("天", 5) })
+func TestSuggestReadsABoundedPartOfWhatWasTyped(t *testing.T) {
+	x := New(existing)
+	require.Equal(t, x.Suggest(strings.Repeat("q", maxTypedBytes), 0), x.Suggest(strings.Repeat("q", 10*maxTypedBytes), 0))
+	require.NotPanics(t, func() { x.Suggest(strings.Repeat("get_wether ", 100_000), 5) })
+	require.NotPanics(t, func() { New([]string{strings.Repeat("天", 1000), ""}).Suggest("天", 5) })
 }
 
 // slips is the definition of the distance, by recursion.
@@ -113,7 +114,7 @@ func slips(a, b []rune) int {
 	return least
 }
 
-func TestDistanceCountsSlips(t *testing.T) {
+func TestDistanceCountsTypingErrors(t *testing.T) {
 	rng := newRand(t)
 	word := func() string {
 		letters := []rune("abc天")
@@ -126,28 +127,44 @@ func TestDistanceCountsSlips(t *testing.T) {
 	for range 3000 {
 		a, b, limit := word(), word(), rng.IntN(5)
 		want := slips([]rune(a), []rune(b))
-		if got := distance(a, b, limit); want <= limit {
+		if got := Distance(a, b, limit); want <= limit {
 			require.Equal(t, want, got, "%q %q", a, b)
 		} else {
 			require.Greater(t, got, limit, "%q %q", a, b)
 		}
 	}
-	require.Greater(t, distance(strings.Repeat("a", maxTyped+1), strings.Repeat("a", maxTyped+1), 2), 2)
+	require.Greater(t, Distance(strings.Repeat("a", maxRunes+1), strings.Repeat("a", maxRunes+1), 2), 2)
 }
 
 func TestTopKKeepsTheFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		k, n := rng.IntN(6), rng.IntN(30)
-		best := newTopK(k, func(a, b int) int { return a - b })
+		best := NewTopK(k, func(a, b int) int { return a - b })
 		all := rng.Perm(n)
 		for _, v := range all {
-			best.add(v)
+			best.Add(v)
 		}
 		var want []int
 		for v := range min(k, n) {
 			want = append(want, v)
 		}
-		require.Equal(t, want, append([]int(nil), best.sorted()...))
+		require.Equal(t, want, append([]int(nil), best.Sorted()...))
 	}
+}
+
+func TestLookup(t *testing.T) {
+	x := New([]string{"b", "a", "b"})
+	doc, ok := x.Lookup("b")
+	require.True(t, ok)
+	require.Equal(t, 0, doc, "the first of several")
+	_, ok = x.Lookup("B")
+	require.False(t, ok)
+	require.Equal(t, 3, x.Len())
+}
+
+func newRand(t testing.TB) *rand.Rand {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
 }

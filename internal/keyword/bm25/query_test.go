@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package bm25
 
 import (
 	"strings"
@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
 )
 
 func tokensOf(text string) (tokens []string) {
@@ -65,16 +67,16 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-func piecesOf(text string) (pieces []string) {
+func clausesOf(text string) (clauses []string) {
 	start := 0
-	for _, end := range pieceEnds(text) {
-		pieces = append(pieces, strings.TrimSpace(text[start:end]))
+	for _, end := range clauseEnds(text) {
+		clauses = append(clauses, strings.TrimSpace(text[start:end]))
 		start = end
 	}
-	return pieces
+	return clauses
 }
 
-func TestPiecesOfARequest(t *testing.T) {
+func TestClausesOfAQuery(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                                 1,
 		"send mail":                        1,
@@ -85,13 +87,13 @@ func TestPiecesOfARequest(t *testing.T) {
 		"查天气,然后发邮件给我":                      2,
 		"合并两个文件":                           1,
 		"a. b. c":                          1,
-		strings.Repeat("send mail. ", 100): maxPieces,
+		strings.Repeat("send mail. ", 100): maxClauses,
 	} {
-		require.Len(t, piecesOf(text), want, "%q: %q", text, piecesOf(text))
+		require.Len(t, clausesOf(text), want, "%q: %q", text, clausesOf(text))
 	}
 }
 
-func TestValuesInARequest(t *testing.T) {
+func TestValuesInAQuery(t *testing.T) {
 	for text, want := range map[string][]string{
 		"send mail":                                nil,
 		`play "Hey Jude" now`:                      {`"Hey Jude"`},
@@ -111,8 +113,8 @@ func TestValuesInARequest(t *testing.T) {
 	}
 }
 
-func TestWordsOfADenseRun(t *testing.T) {
-	l := knowledge()
+func TestWordsWithoutSpaces(t *testing.T) {
+	l := wordLists()
 	for text, want := range map[string][]string{
 		"查询天气预报":  {"查询", "天气预报"},
 		"天气":      {"天气"},
@@ -128,8 +130,8 @@ func TestWordsOfADenseRun(t *testing.T) {
 	require.Empty(t, l.segment(""))
 }
 
-func TestFillersOfADenseRunAreNoWords(t *testing.T) {
-	l := knowledge()
+func TestPolitenessIsIgnored(t *testing.T) {
+	l := wordLists()
 	for text, want := range map[string][]string{
 		"天气":         {"天气"},
 		"帮我查天气":      {"", "查天气"},
@@ -137,11 +139,11 @@ func TestFillersOfADenseRunAreNoWords(t *testing.T) {
 		"怎么样":        {"", ""},
 		"天气想要知道怎么样吗": {"天气", "", "", "吗"},
 	} {
-		require.Equal(t, want, l.withoutFillers(text), "%q", text)
+		require.Equal(t, want, l.withoutPoliteness(text), "%q", text)
 	}
-	x := NewBM25([]Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
-	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", Options{}))
-	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", Options{}), "there is nothing else")
+	x := New([]keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
+	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
+	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
 }
 
 func TestListsAreWellFormed(t *testing.T) {
@@ -159,17 +161,17 @@ func TestListsAreWellFormed(t *testing.T) {
 				require.True(t, name == "zh_hant.txt" || word == normalize(word), "%s: %q", name, word)
 				require.Equal(t, strings.ToLower(word), word, name)
 			}
-			if strings.HasPrefix(name, "stopwords") || name == "fillers_zh.txt" {
+			if strings.HasPrefix(name, "stopwords") || name == "politeness_zh.txt" {
 				require.Len(t, fields, 1, name)
 			} else if name != "zh_hant.txt" {
 				require.GreaterOrEqual(t, len(fields), 2, "%s: %q", name, fields)
 			}
-			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") || name == "fillers_zh.txt" {
+			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") || name == "politeness_zh.txt" {
 				require.False(t, first[fields[0]], "%s: two lines for %q", name, fields[0])
 				first[fields[0]] = true
 			}
 			if name == "zh_en.txt" {
-				eachRun(fields[0], func(r run) { require.True(t, r.dense && r.text == fields[0], "%q", fields[0]) })
+				eachRun(fields[0], func(r run) { require.True(t, r.unspaced && r.text == fields[0], "%q", fields[0]) })
 				require.True(t, isASCII(strings.Join(fields[1:], "")), "%q", fields)
 			}
 		})
@@ -198,7 +200,7 @@ func TestServersOfDocuments(t *testing.T) {
 		{"__x", "", "", "__x"},
 		{"x__", "", "", "x__"},
 	} {
-		server, name := splitServer(&Doc{Name: c.name, Server: c.server})
+		server, name := splitServer(&keyword.Doc{Name: c.name, Server: c.server})
 		require.Equal(t, []string{c.wantServer, c.wantName}, []string{server, name}, "%q", c.name)
 	}
 }
@@ -218,4 +220,87 @@ func TestTyposFindTheWordThatWasMeant(t *testing.T) {
 		require.Empty(t, typos.of(strange, shared), strange)
 	}
 	require.Equal(t, make([]uint8, len(texts)), shared)
+}
+
+var phraseDocs = []keyword.Doc{
+	{Name: "set_status", Description: "Set your status."},
+	{Name: "create_meeting", Description: "Create a meeting."},
+	{Name: "delete_file", Description: "Delete a file."},
+	{Name: "restore_file", Description: "Restore a file from the trash."},
+	{Name: "disable_device", Description: "Off."},
+	{Name: "rotate_log", Description: "Turn a log over."},
+}
+
+func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
+	x := New(phraseDocs)
+	for text, want := range map[string]string{
+		"set up a meeting":                  "create_meeting",
+		"setting up something":              "create_meeting",
+		"set it up, please":                 "create_meeting",
+		"set my status":                     "set_status",
+		"throw the old report away":         "delete_file",
+		"shut that thing down":              "disable_device",
+		"turn off":                          "disable_device",
+		"set a thing that we put somewhere": "set_status",
+	} {
+		require.Equal(t, want, answers(t, x, text, 1)[0], text)
+	}
+}
+
+func TestPhrasesInAText(t *testing.T) {
+	x := New(phraseDocs)
+	for text, want := range map[string][]string{
+		"":                         nil,
+		"set":                      nil,
+		"set up":                   {"set up"},
+		"Set-up":                   {"set up"},
+		"set. Up":                  nil,
+		"set all of this here up":  {"set up"},
+		"set a b c d e up":         nil,
+		"shut down and then set a": {"shut down"},
+		"throw it out throw away":  {"throw out", "throw away"},
+	} {
+		var found []string
+		for _, w := range x.parse(text, make([]uint8, len(x.texts))).terms {
+			if len(w.expansions) > 0 && w.expansions[0].relation == "meaning of" {
+				found = append(found, w.text)
+			}
+		}
+		require.Equal(t, want, found, "%q", text)
+	}
+}
+
+func TestPhrasesAreWellFormed(t *testing.T) {
+	for first, phrases := range wordLists().phrases {
+		for _, p := range phrases {
+			require.Equal(t, first, p.words[0])
+			require.GreaterOrEqual(t, len(p.words), 2, "%q", p.text)
+			require.NotEmpty(t, p.means, "%q", p.text)
+		}
+	}
+}
+
+func TestOppositesAreNotOffered(t *testing.T) {
+	x := New([]keyword.Doc{
+		{Name: "delete_file"}, {Name: "activate_user"}, {Name: "subscribe_list"}, {Name: "connect_socket"}, {Name: "description"},
+	})
+	for _, text := range []string{"undelete", "deactivate", "unsubscribe", "disconnect"} {
+		require.Empty(t, answers(t, x, text, 0), text)
+	}
+	require.Equal(t, []string{"delete_file"}, answers(t, x, "delet", 0))
+	require.Equal(t, []string{"description"}, answers(t, x, "descriptions", 0))
+}
+
+func TestIdentifiersOfParameters(t *testing.T) {
+	for text, want := range map[string]string{
+		"due_date": "due_date", "a_b c": "a_b", "max2_n,": "max2_n", "": "", "plain": "", "_x": "", "x_": "", "a b_c": "", "日_期": "",
+	} {
+		require.Equal(t, want, leadingIdentifier(text), "%q", text)
+	}
+	x := New([]keyword.Doc{
+		{Name: "a", Description: "Due date. The date when it is due."},
+		{Name: "b", Params: []keyword.Param{{Name: "date"}, {Name: "due"}}},
+		{Name: "c", Params: []keyword.Param{{Name: "Due_Date"}, {Name: "x"}, {Name: "y"}, {Name: "z"}}},
+	})
+	require.Equal(t, []string{"c"}, answers(t, x, "due_date", 1))
 }

@@ -1,25 +1,30 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package names
 
 // This file keeps the best few of many.
 
-import "slices"
+import (
+	"slices"
+)
 
-// topK keeps the first k of what is added to it, in the order of compare. While it
-// is full, the last of them is at the root of a heap.
-type topK[T any] struct {
+// TopK keeps the first k of the items added to it, in the order of compare. Once it
+// is full, the last of them is the root of a heap.
+type TopK[T any] struct {
 	items   []T
 	k       int
 	compare func(a, b T) int
 }
 
-func newTopK[T any](k int, compare func(a, b T) int) topK[T] {
-	return topK[T]{items: make([]T, 0, k), k: k, compare: compare}
+// NewTopK returns an empty TopK. compare is negative if a comes before b; k must not
+// be negative.
+func NewTopK[T any](k int, compare func(a, b T) int) TopK[T] {
+	return TopK[T]{items: make([]T, 0, k), k: k, compare: compare}
 }
 
-func (t *topK[T]) add(item T) {
+// Add offers an item.
+func (t *TopK[T]) Add(item T) {
 	switch {
 	case len(t.items) < t.k:
 		t.items = append(t.items, item)
@@ -35,7 +40,7 @@ func (t *topK[T]) add(item T) {
 }
 
 // sink moves the item at i down until none below it comes later in the order.
-func (t *topK[T]) sink(i int) {
+func (t *TopK[T]) sink(i int) {
 	for {
 		last := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(t.items); child++ {
@@ -51,8 +56,8 @@ func (t *topK[T]) sink(i int) {
 	}
 }
 
-// sorted ends the use of t.
-func (t *topK[T]) sorted() []T {
+// Sorted returns the items in order. Nothing may be added afterwards.
+func (t *TopK[T]) Sorted() []T {
 	slices.SortFunc(t.items, t.compare)
 	return t.items
 }

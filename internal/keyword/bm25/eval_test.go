@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package keyword
+package bm25
 
 // This file measures both scorers on graded queries, where there are some: the
 // environment variable LEANCTX_DATA names a directory with one folder for each
@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
 )
 
 type gradedQuery struct {
@@ -47,13 +49,13 @@ func readLines[T any](t testing.TB, path string) (out []T) {
 	return out
 }
 
-func gradedDocs(t testing.TB, path string) (docs []Doc) {
+func gradedDocs(t testing.TB, path string) (docs []keyword.Doc) {
 	for _, tool := range readLines[gradedTool](t, path) {
-		d := Doc{Name: tool.Name, Server: tool.Server, Description: tool.Description}
+		d := keyword.Doc{Name: tool.Name, Server: tool.Server, Description: tool.Description}
 		for name, description := range tool.Params {
-			d.Params = append(d.Params, Param{Name: name, Description: description})
+			d.Params = append(d.Params, keyword.Param{Name: name, Description: description})
 		}
-		slices.SortFunc(d.Params, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(d.Params, func(a, b keyword.Param) int { return strings.Compare(a.Name, b.Name) })
 		docs = append(docs, d)
 	}
 	return docs
@@ -85,7 +87,7 @@ func TestRecall(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "queries*.jsonl"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	var union []Doc
+	var union []keyword.Doc
 	taken := make(map[string]bool)
 	fmt.Printf("%-30s %7s  keyword@5   bm25@5   bm25@1  bm25@10\n", "", "queries")
 	for _, file := range files {
@@ -103,17 +105,17 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-func measure(t *testing.T, dir, file string, docs []Doc, prefix string) {
+func measure(t *testing.T, dir, file string, docs []keyword.Doc, prefix string) {
 	name, err := filepath.Rel(dir, strings.TrimSuffix(file, ".jsonl"))
 	require.NoError(t, err)
 	queries := readLines[gradedQuery](t, file)
-	specified, bm25 := New(docs), NewBM25(docs)
+	specified, bm25 := keyword.New(docs), New(docs)
 	var at5, our1, our5, our10 float64
 	for _, q := range queries {
-		hits, err := specified.Search(context.Background(), Parse(q.Query), 5)
+		hits, err := specified.Search(context.Background(), keyword.Parse(q.Query), 5)
 		require.NoError(t, err)
-		at5 += recall(q, names(hits, specified.Name))
-		found := answers(t, bm25, q.Query, Options{Limit: 10})
+		at5 += recall(q, namesOf(hits, specified.Name))
+		found := answers(t, bm25, q.Query, 10)
 		our1 += recall(q, found[:min(1, len(found))])
 		our5 += recall(q, found[:min(5, len(found))])
 		our10 += recall(q, found)
@@ -123,7 +125,7 @@ func measure(t *testing.T, dir, file string, docs []Doc, prefix string) {
 	require.GreaterOrEqual(t, our5/n, leastRecall[prefix+name], prefix+name)
 }
 
-func names(hits []Hit, name func(int) string) (names []string) {
+func namesOf(hits []keyword.Hit, name func(int) string) (names []string) {
 	for _, h := range hits {
 		names = append(names, name(h.Doc))
 	}

@@ -1,0 +1,290 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file finds the clauses of a query, the values in it, and the phrases that mean
+// something other than their words.
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+const (
+	minClause  = 6  // bytes of the shortest text that is a clause
+	maxClauses = 16 // the last one is all the rest of the text
+)
+
+// clauseBreaks separate clauses in normalized text.
+var clauseBreaks = []string{
+	"!", "?", ";", "\n", "。", " + ", ", and ", ", then ", ", also ", " then ", " or ",
+	",然后", ",再", ",并", "然后", "并且", "接着", "同时",
+}
+
+// clauseEnds returns the ends of the clauses of normalized text, at least one.
+func clauseEnds(text string) []int {
+	var ends []int
+	start := 0
+	for at := 0; at < len(text) && len(ends) < maxClauses-1; {
+		size := breakAt(text, at)
+		if size == 0 {
+			at++
+			continue
+		}
+		if at-start >= minClause {
+			ends = append(ends, at)
+		}
+		at += size
+		start = at
+	}
+	return append(ends, len(text))
+}
+
+// breakAt returns the length of the break that starts at byte at, or 0.
+func breakAt(text string, at int) int {
+	rest := text[at:]
+	if rest[0] == '.' {
+		if len(rest) == 1 || strings.IndexByte(" \t\r\n\"')", rest[1]) >= 0 {
+			return 1
+		}
+		return 0
+	}
+	for _, separator := range clauseBreaks {
+		if strings.HasPrefix(rest, separator) {
+			return len(separator)
+		}
+	}
+	return 0
+}
+
+// span is a stretch of text that counts less than the rest: a value for the tool's
+// arguments says little about which tool to call.
+type span struct {
+	start, end int
+	weight     float64
+}
+
+const (
+	quotedWeight  = 0.4
+	addressWeight = 0.5 // of a URL or an e-mail address
+	maxQuoted     = 200 // bytes
+)
+
+// quotes are the opening and closing marks of values.
+var quotes = map[rune]rune{'"': '"', '“': '”', '‘': '’', '\'': '\'', '「': '」', '『': '』', '《': '》'}
+
+// valueSpans returns the values in normalized text, in order and without overlaps.
+func valueSpans(text string) []span {
+	var spans []span
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		end := 0
+		if mark, ok := quotes[r]; ok && opensQuote(text, at, r) {
+			end = closingQuote(text, at+size, mark)
+		}
+		switch {
+		case end > 0:
+			spans = append(spans, span{start: at, end: end, weight: quotedWeight})
+			at = end
+		case r == ' ' || !startsField(text, at):
+			at += size
+		default:
+			end = at + fieldLength(text[at:])
+			if isAddress(text[at:end]) {
+				spans = append(spans, span{start: at, end: end, weight: addressWeight})
+				at = end
+				continue
+			}
+			at += size
+		}
+	}
+	return spans
+}
+
+// opensQuote reports whether the mark opens a quotation, rather than being an apostrophe.
+func opensQuote(text string, at int, mark rune) bool {
+	if mark != '\'' {
+		return true
+	}
+	return at == 0 || strings.IndexByte(" \t\n([{=:,", text[at-1]) >= 0
+}
+
+// closingQuote returns the end of the quoted text that starts at byte start, including
+// the closing mark, or 0 if there is none.
+func closingQuote(text string, start int, mark rune) int {
+	quoted := names.Clip(text[start:], maxQuoted)
+	at := strings.IndexRune(quoted, mark)
+	if at <= 0 || strings.Contains(quoted[:at], "\n") {
+		return 0
+	}
+	return start + at + utf8.RuneLen(mark)
+}
+
+func startsField(text string, at int) bool {
+	return at == 0 || strings.IndexByte(" \t\r\n(<", text[at-1]) >= 0
+}
+
+func fieldLength(text string) int {
+	if at := strings.IndexAny(text, " \t\r\n)>"); at >= 0 {
+		return at
+	}
+	return len(text)
+}
+
+// isAddress reports whether a field is a URL or an e-mail address.
+func isAddress(field string) bool {
+	if strings.Contains(field, "://") {
+		return true
+	}
+	name, host, ok := strings.Cut(field, "@")
+	return ok && name != "" && strings.Contains(host, ".")
+}
+
+const (
+	maxPhraseGap = 4 // other words inside an open phrase
+	// weightMeaning is what the first meaning of a phrase counts, and weightOtherMeaning
+	// what each of the others counts.
+	weightMeaning      = 0.8
+	weightOtherMeaning = 0.6
+	// ignoredWeight is what a word counts that a phrase ignores: to set up a meeting is
+	// not to set anything.
+	ignoredWeight = 0.2
+)
+
+// phrase is several words with a meaning of their own.
+type phrase struct {
+	text    string
+	words   []string // stems, at least two
+	means   []string // stems
+	ignored bool     // its words have no part in the meaning
+	open    bool     // other words may precede the last one
+}
+
+// addPhrase reads a line such as "set up = create arrange": the words, whether they are
+// ignored (=) or not (+), and the meanings. A '~' before the last word makes the phrase
+// open.
+func (l *knowledge) addPhrase(s stemmer, fields []string) {
+	at := slices.IndexFunc(fields, func(f string) bool { return f == "=" || f == "+" })
+	p := phrase{ignored: fields[at] == "="}
+	for _, word := range fields[:at] {
+		if word == "~" {
+			p.open = true
+		} else {
+			p.words = append(p.words, s.stem(word))
+		}
+	}
+	p.text = strings.Join(p.words, " ")
+	for _, word := range fields[at+1:] {
+		p.means = appendNew(p.means, s.stem(word))
+	}
+	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
+}
+
+// stemmedWord is a run with its stem.
+type stemmedWord struct {
+	run
+	stem string
+}
+
+// phraseMatch is a phrase in a query.
+type phraseMatch struct {
+	*phrase
+	runs []stemmedWord // its own words
+}
+
+// findPhrases finds the phrases in the text.
+func (q *queryParser) findPhrases() {
+	var words []stemmedWord
+	eachRun(q.text, func(word run) {
+		if len(word.text) <= maxWordBytes {
+			words = append(words, stemmedWord{run: word, stem: q.stemmer.stem(word.text)})
+		}
+	})
+	q.phrases = make(map[int]phraseMatch)
+	q.ignored = make(map[int]bool)
+	for i := range words {
+		best := q.bestPhrase(words[i:])
+		if best.phrase == nil {
+			continue
+		}
+		q.phrases[words[i].start] = best
+		for _, w := range best.runs {
+			q.ignored[w.start] = q.ignored[w.start] || best.ignored
+		}
+	}
+}
+
+// bestPhrase returns the phrase that the words start with: of several, the one with the
+// most words, and among those the one that ends first.
+func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
+	if q.ignored[words[0].start] {
+		return best
+	}
+	candidates := q.l.phrases[words[0].stem]
+	for n := range candidates {
+		p := &candidates[n]
+		runs := q.matchPhrase(p, words)
+		if runs == nil || !q.knowsAny(p.means) {
+			continue
+		}
+		if best.phrase == nil || cmp.Or(cmp.Compare(len(runs), len(best.runs)), cmp.Compare(end(best.runs), end(runs))) > 0 {
+			best = phraseMatch{phrase: p, runs: runs}
+		}
+	}
+	return best
+}
+
+func end(runs []stemmedWord) int { return runs[len(runs)-1].start }
+
+func (q *queryParser) knowsAny(stems []string) bool {
+	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := q.x.tokens[stem]; return ok })
+}
+
+// matchPhrase returns the words of p if the given words start with it, or nil.
+func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) []stemmedWord {
+	last := len(p.words) - 1
+	if len(words) <= last {
+		return nil
+	}
+	for i, stem := range p.words[:last] {
+		if words[i].stem != stem || i > 0 && !q.adjoin(words[i-1], words[i]) {
+			return nil
+		}
+	}
+	gap := 0
+	if p.open {
+		gap = maxPhraseGap
+	}
+	for i := last; i < len(words) && i <= last+gap && q.adjoin(words[i-1], words[i]); i++ {
+		if words[i].stem == p.words[last] {
+			return append(slices.Clone(words[:last]), words[i])
+		}
+	}
+	return nil
+}
+
+// adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
+func (q *queryParser) adjoin(a, b stemmedWord) bool {
+	between := q.text[a.start+len(a.text) : b.start]
+	return between == "-" || strings.TrimSpace(between) == "" || strings.HasPrefix(between, "'")
+}
+
+// parsePhrase adds the meaning of the phrase that starts with a word.
+func (q *queryParser) parsePhrase(word run, weight float64) {
+	p, ok := q.phrases[word.start]
+	if !ok {
+		return
+	}
+	q.addTerm(p.text, weight, func(w *term) {
+		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
+		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
+		for _, m := range w.expansions {
+			w.importance = max(w.importance, float64(q.x.idf[m.token])*m.weight)
+		}
+	})
+}

@@ -1,0 +1,46 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bm25 ranks documents that describe tools by BM25F, with what it knows about
+// words.
+//
+// # Tokens
+//
+// It scores words rather than substrings. A token is the stem of a word in one case,
+// without accents, in NFKC. Scripts without spaces give their characters and each two
+// neighbours; camelCase names give their parts and the whole.
+//
+// # Score
+//
+// A word o of the query that is not a stop word adds to the score of a document d
+//
+//	max over the words v that stand for o of  weight(v, o) * min(1, idf(o)/idf(v)) * s(v, d)
+//
+// where s is BM25F over name, description, server, and the names, descriptions and
+// values of parameters. A word stands for itself with weight 1, and with less for
+// another form, a synonym, a related word, a translation between Chinese and English,
+// a word with a common beginning or end, the two words that it joins, and, if no
+// document has o, a correction of its spelling. A word never stands for its opposite,
+// such as delete for undelete. A phrase with a meaning of its own ("set up") adds that
+// meaning, and its words count little; an identifier of a parameter (due_date) counts
+// as one word. Chinese politeness is ignored. Words in quotation marks and addresses
+// are probably values, and count less. The score of a document is
+//
+//	sum over o * (1 + 0.6 * share of its name in the query) * sqrt(share of the query that it answers)
+//
+// with both shares weighted by idf. So it grows with the number and the rarity of the
+// words that a document answers: one word in the name adds about 5 to 15, one in the
+// description 2 to 8, a related word or a guess up to about 3. A common word alone can
+// give an unrelated document 5 to 10, so scores of different queries compare only
+// roughly. A lower limit of 2 drops guesses and hardly any right answer; 3 drops a
+// quarter of the answers to queries that no document answers, and one right answer in
+// a hundred; 4 drops more of both.
+//
+// # Order
+//
+// A query of several clauses is also scored clause by clause, and answers to clauses
+// that are still unanswered come first. Among nearly equal scores, so do documents of
+// the servers with the fewest answers.
+//
+// The knowledge about words is in lists/, one file for each kind.
+package bm25

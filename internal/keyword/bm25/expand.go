@@ -1,0 +1,378 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file finds the tokens that stand for a term: other forms, synonyms,
+// translations, words with a common beginning or end, and corrections.
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// What a token that stands for a word counts, compared with the word itself.
+const (
+	weightForm        = 0.8
+	weightEquivalent  = 0.6
+	weightSynonym     = 0.2
+	weightRelated     = 0.3
+	weightChinese     = 0.4 // for an English word
+	weightTranslation = 0.9 // for a Chinese word that no document uses
+	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
+	weightAffix       = 0.4 // times the share of the longer word
+	weightTypo        = 0.7 // times the closeness
+	weightJoined      = 0.6 // two words written as one
+	weightSplit       = 0.7 // one word written as two
+	// unknownFactor is for the synonyms and related words of a word that no document
+	// uses: nothing else is known about it.
+	unknownFactor = 1.5
+	// unknownCharacters is how much characters matter that no document has: most pairs
+	// of neighbours are not words, and those that are may be translated.
+	unknownCharacters = 0.1
+)
+
+// expand sets the importance of a term that is written like a token, and the tokens that
+// stand for it.
+func (q *queryParser) expand(w *term) {
+	own, known := q.x.tokens[w.text]
+	if known {
+		w.importance = float64(q.x.idf[own])
+		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: "equals"})
+	} else {
+		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
+		if startsUnspaced(w.text) {
+			w.importance *= unknownCharacters
+		}
+	}
+	q.addAll(w, q.l.forms[w.text], weightForm, "form of")
+	q.addAll(w, q.l.equivalents[w.text], weightEquivalent, "same as")
+	q.addAll(w, q.l.chinese[w.text], weightChinese, "translation of")
+	loose := 1.0
+	if !known {
+		loose = unknownFactor
+	}
+	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, "synonym of")
+	q.addAll(w, q.l.related[w.text], weightRelated*loose, "related to")
+	for _, a := range q.x.affixes.of(w.text) {
+		relation := "ends like"
+		if a.prefix {
+			relation = "begins like"
+		}
+		w.expansions = append(w.expansions, expansion{token: a.token, weight: weightAffix * a.ratio, relation: relation})
+	}
+	if !known {
+		q.expandUnknown(w)
+		return
+	}
+	// A query with a common word does not ask for a rare one.
+	for i := range w.expansions {
+		if idf := float64(q.x.idf[w.expansions[i].token]); idf > w.importance {
+			w.expansions[i].weight *= w.importance / idf
+		}
+	}
+}
+
+func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation string) {
+	for _, token := range tokens {
+		if id, ok := q.x.tokens[token]; ok {
+			w.expansions = append(w.expansions, expansion{token: id, weight: weight, relation: relation})
+		}
+	}
+}
+
+// expandUnknown guesses the meaning of a word that no document uses.
+func (q *queryParser) expandUnknown(w *term) {
+	if left, right, ok := q.split(w.text); ok {
+		for _, half := range []uint32{left, right} {
+			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: "part of"})
+		}
+		return
+	}
+	if q.typos == maxTypos {
+		return
+	}
+	q.typos++
+	for _, meant := range q.x.typos.of(w.text, q.shared) {
+		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: "looks like"})
+	}
+}
+
+// split cuts a word into the two most common words that documents use.
+func (q *queryParser) split(word string) (left, right uint32, ok bool) {
+	if !isASCII(word) {
+		return 0, 0, false
+	}
+	best := 0
+	for at := 1; at < len(word); at++ {
+		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
+			continue
+		}
+		l, okL := q.x.tokens[q.stemmer.stem(word[:at])]
+		h, okR := q.x.tokens[q.stemmer.stem(word[at:])]
+		if !okL || !okR {
+			continue
+		}
+		if users := min(len(q.x.of(l)), len(q.x.of(h))); users > best {
+			left, right, best, ok = l, h, users, true
+		}
+	}
+	return left, right, ok
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// join makes the word that this word and the previous one form together stand for each
+// of them.
+func (q *queryParser) join(word run) {
+	end := q.before.start + len(q.before.text)
+	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
+		return
+	}
+	id, ok := q.x.tokens[q.stemmer.stem(q.before.text+word.text)]
+	if !ok {
+		return
+	}
+	for _, half := range []string{q.before.text, word.text} {
+		if at, ok := q.seen[q.stemmer.stem(half)]; ok {
+			w := &q.parsed.terms[at]
+			if !slices.ContainsFunc(w.expansions, func(m expansion) bool { return m.token == id }) {
+				w.expansions = append(w.expansions, expansion{token: id, weight: weightJoined, relation: "part of"})
+			}
+		}
+	}
+}
+
+// translate adds the meaning of a Chinese word, with one term for each word of the
+// translation.
+func (q *queryParser) translate(word string, weight float64) {
+	weight *= weightTranslation
+	if q.isUsed(word) {
+		weight *= weightAlsoUsed / weightTranslation
+	}
+	for _, alternatives := range q.l.lexicon[word] {
+		if !slices.ContainsFunc(alternatives, func(token string) bool { _, ok := q.x.tokens[token]; return ok }) {
+			continue
+		}
+		q.addTerm(word+"/"+alternatives[0], weight, func(w *term) {
+			q.addAll(w, alternatives, 1, "translation of")
+			for _, m := range w.expansions {
+				w.importance = max(w.importance, float64(q.x.idf[m.token]))
+			}
+			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
+			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, "synonym of")
+			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, "related to")
+		})
+	}
+}
+
+// isUsed reports whether documents use every two neighbouring characters of a word.
+func (q *queryParser) isUsed(word string) bool {
+	used := true
+	eachCharacter(word, func(token string) {
+		if _, ok := q.x.tokens[token]; !ok {
+			used = false
+		}
+	})
+	return used
+}
+
+const (
+	minAffix      = 3   // bytes of the shorter word
+	minAffixRatio = 0.4 // of the shorter to the longer word
+	maxAffixes    = 48  // words for one word
+)
+
+// affixes holds the words of names, for finding those with a common beginning or end.
+type affixes struct {
+	words    map[string]uint32 // word -> token
+	forward  []string          // the words, in order
+	backward []string          // the words written backwards, in order
+}
+
+func newAffixes(x *Index) affixes {
+	a := affixes{words: make(map[string]uint32)}
+	for _, token := range x.nameTokens {
+		if word := x.texts[token]; len(word) >= minAffix && isASCII(word) {
+			a.words[word] = token
+		}
+	}
+	for word := range a.words {
+		a.forward = append(a.forward, word)
+		a.backward = append(a.backward, backwards(word))
+	}
+	slices.Sort(a.forward)
+	slices.Sort(a.backward)
+	return a
+}
+
+// affixed is a word that begins or ends with another word, or the reverse.
+type affixed struct {
+	token  uint32
+	ratio  float64 // of the shorter to the longer word
+	prefix bool    // the shorter is the beginning
+}
+
+// of returns the words that begin or end with word and those that word begins or ends
+// with, at most maxAffixes.
+func (a *affixes) of(word string) []affixed {
+	if len(word) < minAffix || !isASCII(word) {
+		return nil
+	}
+	var found []affixed
+	add := func(other string, prefix bool) {
+		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
+		if token, ok := a.words[other]; ok && other != word && ratio >= minAffixRatio && len(found) < maxAffixes && !areOpposite(word, other) {
+			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
+		}
+	}
+	for size := minAffix; size < len(word); size++ {
+		add(word[:size], true)
+		add(word[len(word)-size:], false)
+	}
+	for _, other := range startingWith(a.forward, word) {
+		add(other, true)
+	}
+	for _, other := range startingWith(a.backward, backwards(word)) {
+		add(backwards(other), false)
+	}
+	return found
+}
+
+// reversing are the prefixes that turn a word into its opposite.
+var reversing = []string{"un", "de", "dis", "in", "im", "non", "anti", "mis"}
+
+// areOpposite reports whether one of two words is the other with such a prefix: a query
+// for undelete must not find delete.
+func areOpposite(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	start, ok := strings.CutSuffix(a, b)
+	return ok && slices.Contains(reversing, start)
+}
+
+// startingWith returns the part of the ordered words that begins with prefix.
+func startingWith(words []string, prefix string) []string {
+	from, _ := slices.BinarySearch(words, prefix)
+	to := from
+	for to < len(words) && strings.HasPrefix(words[to], prefix) {
+		to++
+	}
+	return words[from:to]
+}
+
+// backwards reverses ASCII text.
+func backwards(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
+
+const (
+	minTyped = 4 // bytes of the shortest word that is corrected
+	maxMeant = 3 // corrections of one word
+	pairSize = 2 // bytes of the pieces by which words are found
+	// spoiledPairs is how many pairs of letters one error changes at most: swapping two
+	// letters changes three.
+	spoiledPairs = 3
+	minPairs     = 2 // pairs that two words must share
+	// otherInitial is for words with different first letters: people get that one right.
+	otherInitial = 0.6
+	affixFactor  = 0.8 // for a beginning or end
+)
+
+// typos finds tokens by their pairs of letters.
+type typos struct {
+	texts []string            // of all tokens
+	pairs map[uint32][]uint32 // pair -> tokens
+}
+
+func newTypos(texts []string) typos {
+	edged := make([]string, len(texts))
+	for i, text := range texts {
+		if len(text) >= minTyped-1 && isASCII(text) {
+			edged[i] = edge(text)
+		}
+	}
+	return typos{texts: texts, pairs: keyword.GramLists(edged, pairSize, pairSize)}
+}
+
+// edge marks the beginning and the end of a word.
+func edge(word string) string { return "^" + word + "$" }
+
+// correction is a token that may be meant.
+type correction struct {
+	token     uint32
+	closeness float64 // greater than 0, at most 1
+}
+
+// of returns the tokens that word may be a misspelling of, and those that begin or end
+// with it or with which it begins or ends, most likely first. shared has one element
+// per token; all are zero before and after.
+func (t *typos) of(word string, shared []uint8) []correction {
+	if len(word) < minTyped || len(word) > maxWordBytes || !isASCII(word) {
+		return nil
+	}
+	edged := edge(word)
+	var touched []uint32
+	for i := 0; i+pairSize <= len(edged); i++ {
+		for _, token := range t.pairs[keyword.Gram(edged[i:i+pairSize])] {
+			if shared[token] == 0 {
+				touched = append(touched, token)
+			}
+			shared[token]++
+		}
+	}
+	best := names.NewTopK(maxMeant, func(a, b correction) int {
+		return cmp.Or(cmp.Compare(b.closeness, a.closeness), strings.Compare(t.texts[a.token], t.texts[b.token]))
+	})
+	limit := names.MaxTypos(len(word))
+	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
+	for _, token := range touched {
+		other := t.texts[token]
+		c := 0.0
+		if int(shared[token]) >= enough {
+			c = typoCloseness(word, other, limit)
+		}
+		if int(shared[token]) >= min(len(word), len(other)) {
+			c = max(c, affixFactor*affixRatio(word, other))
+		}
+		shared[token] = 0
+		if c > 0 && !areOpposite(word, other) {
+			best.Add(correction{token: token, closeness: c})
+		}
+	}
+	return slices.Clip(best.Sorted())
+}
+
+// typoCloseness returns how likely word is a misspelling of other, from 0 to 1.
+func typoCloseness(word, other string, limit int) float64 {
+	d := names.Distance(word, other, limit)
+	if d > limit {
+		return 0
+	}
+	c := 1 - float64(d)/float64(max(len(word), len(other)))
+	if word[0] != other[0] {
+		c *= otherInitial
+	}
+	return c
+}
+
+// affixRatio returns the share of the longer word that the shorter one is, if it is long
+// enough and begins or ends it.
+func affixRatio(word, other string) float64 {
+	short, long := word, other
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	ratio := float64(len(short)) / float64(len(long))
+	if len(other) < minTyped || ratio < minAffixRatio || !strings.HasPrefix(long, short) && !strings.HasSuffix(long, short) {
+		return 0
+	}
+	return ratio
+}

@@ -1,0 +1,86 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file explains the score of a document.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// Explain says why Search gives the document at position doc, from 0 to Len()-1, its
+// score for text. It costs as much as a search.
+func (x *Index) Explain(text string, doc int) keyword.Explanation {
+	acc := x.scratch.Get().(*accumulator)
+	defer x.scratch.Put(acc)
+	defer acc.forget()
+	ordinal := x.Ordinal(doc)
+	q := x.parse(text, acc.shared)
+	e := keyword.Explanation{Name: x.NameAt(ordinal)}
+	importance, covered := 0.0, 0.0
+	for i := range q.terms {
+		w := &q.terms[i]
+		t, cover := x.explainTerm(w, ordinal)
+		e.Terms = append(e.Terms, t)
+		importance += float64(w.importance * w.weight)
+		covered += cover
+	}
+	if covered == 0 {
+		return e
+	}
+	ctx := context.Background() // never ends
+	_ = x.scoreWhole(ctx, acc, &q)
+	clauses, _ := x.scoreClauses(ctx, acc, &q)
+	e.Score = finalScores(acc, &q, clauses)(ordinal)
+	e.Factors = []keyword.Factor{
+		{Name: "words of its name in the query", Value: 1 + float64(nameBonus*x.nameCoverage(x.mentioned(q.terms), ordinal))},
+		{Name: "share of the query it answers", Value: math.Sqrt(covered / importance)},
+	}
+	if whole := acc.whole[ordinal]; whole == 0 {
+		e.Factors = append(e.Factors, keyword.Factor{Name: "lacks what is required", Value: 0})
+	} else if e.Score != whole {
+		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / whole})
+	}
+	return e
+}
+
+// explainTerm returns what matches a term in a document, and how much of the term's
+// importance that covers.
+func (x *Index) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
+	t = keyword.TermExplanation{Term: w.text, Required: w.required}
+	for _, m := range w.expansions {
+		p, ok := x.posting(m.token, doc)
+		if !ok {
+			continue
+		}
+		score := w.weight * m.weight * float64(p.weight)
+		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: x.texts[m.token], Score: score})
+		t.Score = max(t.Score, score)
+		covered = max(covered, coveredImportance(w, m.weight))
+	}
+	slices.SortStableFunc(t.Matches, func(a, b keyword.Match) int { return cmp.Compare(b.Score, a.Score) })
+	return t, covered
+}
+
+// fieldsOf names the fields in which a token occurs, and how often.
+func fieldsOf(c counts) string {
+	var fields []string
+	for f := range fieldCount {
+		switch n := c.of(f); n {
+		case 0:
+		case 1:
+			fields = append(fields, fieldNames[f])
+		default:
+			fields = append(fields, fmt.Sprintf("%s (%d times)", fieldNames[f], n))
+		}
+	}
+	return strings.Join(fields, ", ")
+}

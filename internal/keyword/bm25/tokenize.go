@@ -1,0 +1,215 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file turns text into tokens.
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWordBytes is the longest word that is a token. A longer one is data, which nobody
+// searches for.
+const maxWordBytes = 64
+
+// run is a stretch of text without separators. It is unspaced if it is in a script
+// without spaces between words.
+type run struct {
+	text     string
+	start    int // in the text
+	unspaced bool
+}
+
+// eachRun visits the runs of normalized text. An apostrophe ends a word, and the
+// letters after it are skipped: "user's" gives "user".
+func eachRun(text string, visit func(run)) {
+	start, unspaced, skip := -1, false, false
+	end := func(at int) {
+		if start >= 0 && !skip && at > start {
+			visit(run{text: text[start:at], start: start, unspaced: unspaced})
+		}
+		start = -1
+	}
+	for at, r := range text {
+		switch {
+		case !isWordRune(r):
+			wasWord := start >= 0 && !unspaced && !skip
+			end(at)
+			skip = wasWord && (r == '\'' || r == '’')
+			if skip {
+				start, unspaced = at+utf8.RuneLen(r), false
+			}
+		case start < 0:
+			start, unspaced, skip = at, isUnspaced(r), false
+		case isUnspaced(r) != unspaced && !unicode.IsMark(r):
+			end(at)
+			start, unspaced, skip = at, isUnspaced(r), false
+		}
+	}
+	end(len(text))
+}
+
+// eachPart visits the parts of a camelCase word. A part starts at an upper-case letter
+// that does not follow another one, or that precedes a lower-case letter.
+func eachPart(word string, visit func(part string)) {
+	start := 0
+	previous := rune(0)
+	for at, r := range word {
+		if at > 0 && unicode.IsUpper(r) {
+			next, _ := utf8.DecodeRuneInString(word[at+utf8.RuneLen(r):])
+			if !unicode.IsUpper(previous) || unicode.IsLower(next) {
+				visit(word[start:at])
+				start = at
+			}
+		}
+		previous = r
+	}
+	visit(word[start:])
+}
+
+// leadingIdentifier returns the identifier with inner underscores that text starts
+// with, or "". A query with one means exactly that.
+func leadingIdentifier(text string) string {
+	end, joined := 0, false
+	for end < len(text) && (text[end] == '_' || text[end] < utf8.RuneSelf && isWordRune(rune(text[end]))) {
+		joined = joined || text[end] == '_'
+		end++
+	}
+	if joined = joined && text[0] != '_' && text[end-1] != '_'; !joined || end > maxWordBytes {
+		return ""
+	}
+	return text[:end]
+}
+
+// stemmer reduces words to their stems and remembers those it has seen.
+type stemmer map[string]string
+
+// stem folds case and removes English endings. It removes none from words with digits
+// or other letters.
+func (s stemmer) stem(word string) string {
+	if stem, ok := s[word]; ok {
+		return stem
+	}
+	stem := ""
+	switch {
+	case !isASCII(word):
+		stem = cases.Fold().String(word)
+	case strings.ContainsAny(word, "0123456789"):
+		stem = strings.ToLower(word)
+	default:
+		stem = english.Stem(word, true)
+	}
+	s[strings.Clone(word)] = stem
+	return stem
+}
+
+// eachToken visits the tokens of text.
+func (s stemmer) eachToken(text string, visit func(token string)) {
+	eachRun(normalize(text), func(r run) {
+		if r.unspaced {
+			eachCharacter(r.text, visit)
+		} else {
+			s.eachStem(r.text, visit)
+		}
+	})
+}
+
+// eachStem visits the stems of the parts of a word, and if there are several, the stem
+// of the whole word.
+func (s stemmer) eachStem(word string, visit func(token string)) {
+	if len(word) > maxWordBytes {
+		return
+	}
+	count := 0
+	eachPart(word, func(part string) {
+		count++
+		visit(s.stem(part))
+	})
+	if count > 1 {
+		visit(s.stem(word))
+	}
+}
+
+// eachCharacter visits every character of a run without spaces, and every two
+// neighbours.
+func eachCharacter(text string, visit func(token string)) {
+	previous := -1
+	for at, r := range text {
+		end := at + utf8.RuneLen(r)
+		visit(text[at:end])
+		if previous >= 0 {
+			visit(text[previous:end])
+		}
+		previous = at
+	}
+}
+
+// normalize folds width, compatibility forms, composition, Latin accents and
+// traditional Chinese characters. Letter case stays. The result is valid UTF-8.
+func normalize(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	toSimplified := simplified()
+	bare := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x300 && r <= 0x36f: // combining accents
+			return -1
+		case r < 0x2e80:
+			return r
+		}
+		if simple, ok := toSimplified[r]; ok {
+			return simple
+		}
+		return r
+	}, norm.NFKD.String(strings.ToValidUTF8(text, " ")))
+	return norm.NFKC.String(bare)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// simplified maps traditional Chinese characters to simplified ones.
+var simplified = sync.OnceValue(func() map[rune]rune {
+	m := make(map[rune]rune)
+	eachLine("zh_hant.txt", func(pairs []string) {
+		for _, pair := range pairs {
+			from, size := utf8.DecodeRuneInString(pair)
+			m[from], _ = utf8.DecodeRuneInString(pair[size:])
+		}
+	})
+	return m
+})
+
+// isUnspaced reports whether r belongs to a script without spaces between words, or,
+// like Korean, with spaces only between phrases.
+func isUnspaced(r rune) bool {
+	return r >= 0xe00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
+}
+
+func startsUnspaced(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return isUnspaced(r)
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}

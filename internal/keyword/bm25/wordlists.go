@@ -1,0 +1,223 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file reads the word lists, and finds the words in text without spaces.
+
+import (
+	"embed"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+//go:embed lists/*.txt
+var listFiles embed.FS
+
+// knowledge is the content of the word lists, as tokens.
+type knowledge struct {
+	stop        map[string]bool
+	politeness  map[string]bool     // Chinese phrases that ask for nothing
+	forms       map[string][]string // other forms of the same word
+	equivalents map[string][]string // words of the same meaning
+	synonyms    map[string][]string // words of a similar meaning
+	related     map[string][]string // words of tools that a query with this word may mean
+	phrases     map[string][]phrase // by their first word
+	// lexicon maps a Chinese word to English tokens. A translation of several words has
+	// one slice for each of them, which holds the alternatives.
+	lexicon map[string][][]string
+	longest int // length of the longest Chinese entry, in runes
+	// chinese maps an English token to Chinese words of two characters, which are
+	// tokens.
+	chinese map[string][]string
+}
+
+// wordLists parses the lists when they are first needed.
+var wordLists = sync.OnceValue(func() *knowledge {
+	l := &knowledge{
+		stop:        make(map[string]bool),
+		politeness:  make(map[string]bool),
+		forms:       make(map[string][]string),
+		equivalents: make(map[string][]string),
+		synonyms:    make(map[string][]string),
+		related:     make(map[string][]string),
+		phrases:     make(map[string][]phrase),
+		lexicon:     make(map[string][][]string),
+		chinese:     make(map[string][]string),
+	}
+	s := make(stemmer)
+	eachLine("stopwords_en.txt", func(word []string) { l.stop[s.stem(word[0])] = true })
+	eachLine("stopwords_zh.txt", func(word []string) { l.stop[word[0]] = true })
+	eachLine("politeness_zh.txt", func(word []string) {
+		l.politeness[word[0]] = true
+		l.longest = max(l.longest, utf8.RuneCountInString(word[0]))
+	})
+	eachLine("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
+	eachLine("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
+	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
+		eachLine(name, func(group []string) { addGroup(l.synonyms, s, group) })
+	}
+	eachLine("related_en.txt", func(entry []string) {
+		for _, word := range entry[1:] {
+			addNew(l.related, s.stem(entry[0]), s.stem(word))
+		}
+	})
+	eachLine("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })
+	eachLine("zh_en.txt", func(entry []string) { l.addTranslations(s, entry[0], entry[1:]) })
+	return l
+})
+
+// eachLine visits the lines of an embedded file, except empty ones and comments.
+func eachLine(name string, visit func(fields []string)) {
+	text, err := listFiles.ReadFile("lists/" + name)
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] != "#" {
+			visit(fields)
+		}
+	}
+}
+
+// addGroup maps each word of a group to the others.
+func addGroup(list map[string][]string, s stemmer, group []string) {
+	for _, one := range group {
+		for _, other := range group {
+			addNew(list, s.stem(one), s.stem(other))
+		}
+	}
+}
+
+// addEquivalents maps the first word of a line to the others, or after a "=", each word
+// to the others.
+func addEquivalents(list map[string][]string, s stemmer, line []string) {
+	if line[0] == "=" {
+		addGroup(list, s, line[1:])
+		return
+	}
+	for _, word := range line[1:] {
+		addNew(list, s.stem(line[0]), s.stem(word))
+	}
+}
+
+// addTranslations reads the translations of a word. '+' joins the parts of one.
+func (l *knowledge) addTranslations(s stemmer, word string, translations []string) {
+	groups := l.lexicon[word]
+	for _, translation := range translations {
+		i := 0
+		for part := range strings.SplitSeq(translation, "+") {
+			stem := s.stem(part)
+			if l.stop[stem] && stem != "off" && stem != "on" {
+				continue
+			}
+			if i == len(groups) {
+				groups = append(groups, nil)
+			}
+			groups[i] = appendNew(groups[i], stem)
+			if i == 0 && utf8.RuneCountInString(word) == 2 {
+				addNew(l.chinese, stem, word)
+			}
+			i++
+		}
+	}
+	l.lexicon[word] = groups
+	l.longest = max(l.longest, utf8.RuneCountInString(word))
+}
+
+// addNew adds word to the list of another word, unless it is there already.
+func addNew(list map[string][]string, of, word string) {
+	if of != word {
+		list[of] = appendNew(list[of], word)
+	}
+}
+
+func appendNew(words []string, word string) []string {
+	if slices.Contains(words, word) {
+		return words
+	}
+	return append(words, word)
+}
+
+// Costs of the ways to cut a run into words. Few long words beat many short ones, and a
+// character that is a word is barely better than one that is not.
+const (
+	costWord   = 0.5
+	costSingle = 1.1
+	costGap    = 1.2
+)
+
+// maxSegmented is the number of characters that are cut into words at once.
+const maxSegmented = 512
+
+// stretch is the position of a word in a text.
+type stretch struct{ start, end int }
+
+// segment returns the words of the lexicon in a run without spaces, in order. It leaves
+// out politeness and characters that belong to no word.
+func (l *knowledge) segment(text string) []string {
+	var words []string
+	for _, s := range l.stretches(text) {
+		if word := text[s.start:s.end]; !l.politeness[word] {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// withoutPoliteness returns the parts of a run without spaces between its politeness.
+func (l *knowledge) withoutPoliteness(text string) []string {
+	var parts []string
+	start := 0
+	for _, s := range l.stretches(text) {
+		if l.politeness[text[s.start:s.end]] {
+			parts = append(parts, text[start:s.start])
+			start = s.end
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// stretches returns the words of the lexicon and the politeness in a run without spaces.
+func (l *knowledge) stretches(text string) []stretch {
+	var words []stretch
+	offsets := make([]int, 0, len(text)/3+1) // of the characters, and of the end
+	for at := range text {
+		if len(offsets) == maxSegmented {
+			words = append(words, l.cut(text, append(offsets, at))...)
+			offsets = offsets[:0]
+		}
+		offsets = append(offsets, at)
+	}
+	return append(words, l.cut(text, append(offsets, len(text)))...)
+}
+
+func (l *knowledge) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
+
+// cut finds the words between offsets at the least cost.
+func (l *knowledge) cut(text string, offsets []int) []stretch {
+	cost := make([]float64, len(offsets))
+	from := make([]int, len(offsets)) // start of the last word of a prefix, at the least cost
+	for end := 1; end < len(offsets); end++ {
+		cost[end], from[end] = cost[end-1]+costGap, end-1
+		for size := 1; size <= min(l.longest, end); size++ {
+			price := cost[end-size] + costWord
+			if size == 1 {
+				price = cost[end-size] + costSingle
+			}
+			if price <= cost[end] && l.isWord(text[offsets[end-size]:offsets[end]]) {
+				cost[end], from[end] = price, end-size
+			}
+		}
+	}
+	var words []stretch
+	for end := len(offsets) - 1; end > 0; end = from[end] {
+		if s := (stretch{start: offsets[from[end]], end: offsets[end]}); l.isWord(text[s.start:s.end]) {
+			words = append(words, s)
+		}
+	}
+	slices.Reverse(words)
+	return words
+}
