@@ -23,26 +23,41 @@ import (
 // ones, count a little. Words with a leading + must match. Where tools of several servers
 // fit equally well, each server gets a place.
 //
-// The index is built once. Its answers are the same on every machine. The work for a
-// query, and what is read of each schema, is bounded.
+// The index is built once, at the first search. Its answers are the same on every
+// machine. The work for a query, and what is read of each schema, is bounded.
 func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return bm25Index{bm25.New(documents(tools, true))}, nil
+	return bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(tools, true)) })}, nil
 }
 
-type bm25Index struct{ x *bm25.Index }
+type bm25Index struct {
+	get func() (*bm25.Index, error)
+}
+
+func (b bm25Index) build() error {
+	_, err := b.get()
+	return err
+}
 
 func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	hits, err := b.x.Search(ctx, q.Text, q.Limit)
+	x, err := b.get()
 	if err != nil {
 		return nil, err
 	}
-	return results(hits, b.x.Name), nil
+	hits, err := x.Search(ctx, q.Text, q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return results(hits, x.Name), nil
 }
 
 func (b bm25Index) Explain(q Query, name string) string {
-	doc, ok := b.x.Lookup(name)
+	x, err := b.get()
+	if err != nil {
+		return ""
+	}
+	doc, ok := x.Lookup(name)
 	if !ok {
 		return ""
 	}
-	return b.x.Explain(q.Text, doc).String()
+	return x.Explain(q.Text, doc).String()
 }

@@ -76,6 +76,29 @@ func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
 	}
 }
 
+// New builds no index: one that no run searches costs nothing. It allocates no more than
+// Eino's does.
+func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, kind := range toolKinds {
+		tools := kind.make(5000)
+		var allocations [2]float64
+		for i, m := range makers {
+			allocations[i] = testing.AllocsPerRun(3, func() { must(m.make(context.Background(), tools)) })
+		}
+		require.LessOrEqual(t, allocations[1], allocations[0], kind.kind)
+	}
+	tools := benchTools(5000)
+	plain := testing.AllocsPerRun(3, func() { must(makers[1].make(context.Background(), tools)) })
+	for name, index := range map[string]toolsearch.IndexFunc{"keyword": toolsearch.KeywordIndex, "bm25": toolsearch.BM25Index, "fused": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex)} {
+		cfg := &toolsearch.Config{DynamicTools: tools, NewIndex: index}
+		allocations := testing.AllocsPerRun(3, func() { must(toolsearch.New(context.Background(), cfg)) })
+		require.LessOrEqual(t, allocations, plain+50, name)
+	}
+}
+
 // Eino asks all tools of an agent for their info before every round of calls: that costs
 // nothing, however much a tool does for its own.
 func TestInfoOfHiddenToolsIsFree(t *testing.T) {

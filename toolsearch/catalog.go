@@ -24,6 +24,9 @@ type entry struct {
 	safe *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
 	tool tool.BaseTool    // guards the original: knows its info, and asks the gate
 
+	own        schema.ToolInfo // what info points to: one piece of memory for both
+	typeOnce   sync.Once
+	typeText   string
 	schemaOnce sync.Once
 	schemaText string
 	checkOnce  sync.Once
@@ -31,11 +34,16 @@ type entry struct {
 }
 
 func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
-	own := *info
-	e := &entry{info: &own, safe: gobSafe(&own)}
-	guard, err := guardTool(t, e)
-	e.tool = guard
-	return e, err
+	e := &entry{}
+	return e, e.fill(t, info)
+}
+
+// fill makes a new entry that of a tool.
+func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
+	e.own = *info
+	e.info, e.safe = &e.own, gobSafe(&e.own)
+	e.tool, err = guardTool(t, e)
+	return err
 }
 
 // gobSafe returns info without those entries of Extra that gob cannot encode. Infos in
@@ -62,6 +70,13 @@ func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
 	return &safe
 }
 
+// typ is the tool's type as callbacks are told it. It can cost more to find out than all
+// else that New does.
+func (e *entry) typ() string {
+	e.typeOnce.Do(func() { e.typeText = typeOf(unwrap(e.tool)) })
+	return e.typeText
+}
+
 // parameters is the JSON schema of the tool's arguments, as text.
 func (e *entry) parameters() string {
 	e.schemaOnce.Do(func() { e.schemaText = schemaText(e.info) })
@@ -72,28 +87,39 @@ func (e *entry) parameters() string {
 type catalog struct {
 	entries []*entry
 	byName  map[string]*entry
-	words   *keyword.Index // for suggestions, and the answer when the index fails
+	words   wordIndex // for suggestions, and the answer when the index fails
 	index   Index
 }
 
-func newCatalog(ctx context.Context, entries []*entry, newIndex IndexFunc) (*catalog, error) {
-	c := &catalog{entries: entries, byName: make(map[string]*entry, len(entries))}
-	infos := make([]*schema.ToolInfo, len(entries))
-	for i, e := range entries {
-		infos[i] = e.info
-		c.byName[e.info.Name] = e
+// newCatalog makes the catalogue of an agent in which lead is the first instance, and has
+// the first entries.
+func newCatalog(ctx context.Context, entries []*entry, lead *settings) (*catalog, error) {
+	c := &catalog{entries: entries, byName: lead.byName}
+	if len(entries) != len(lead.entries) {
+		c.byName = make(map[string]*entry, len(entries))
+		for _, e := range entries {
+			c.byName[e.info.Name] = e
+		}
 	}
-	c.words = keyword.New(documents(infos, false))
+	c.words = wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(c.infos(), false)) })}
 	c.index = keywordIndex{c.words}
-	if newIndex == nil || len(entries) == 0 {
+	if lead.cfg.NewIndex == nil || len(entries) == 0 {
 		return c, nil
 	}
-	x, err := makeIndex(ctx, newIndex, infos)
+	x, err := makeIndex(ctx, lead.cfg.NewIndex, c.infos())
 	if err != nil {
 		return nil, fmt.Errorf("toolsearch: NewIndex: %w", err)
 	}
 	c.index = x
 	return c, nil
+}
+
+func (c *catalog) infos() []*schema.ToolInfo {
+	infos := make([]*schema.ToolInfo, len(c.entries))
+	for i, e := range c.entries {
+		infos[i] = e.info
+	}
+	return infos
 }
 
 func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (x Index, err error) {
@@ -118,20 +144,20 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 			return e
 		}
 	}
-	if doc, ok := c.words.Resolve(name, func(doc int) bool { return may(c.entry(doc)) }); ok {
+	if doc, ok := c.words.index().Resolve(name, func(doc int) bool { return may(c.entry(doc)) }); ok {
 		return c.entry(doc)
 	}
 	return nil
 }
 
 // entry is the tool at a position of the index.
-func (c *catalog) entry(doc int) *entry { return c.byName[c.words.Name(doc)] }
+func (c *catalog) entry(doc int) *entry { return c.byName[c.words.index().Name(doc)] }
 
 // near returns the names closest to one that does not exist, of those that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.words.Suggest(name, ask)
+		docs := c.words.index().Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entry(doc); len(names) < limit && may(e) {
 				names = append(names, e.info.Name)

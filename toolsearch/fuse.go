@@ -84,9 +84,14 @@ type partAnswer struct {
 	err     error
 }
 
+func (x limitedIndex) build() error { return build(x.Index) }
+
 // Search returns when the index answers or its time is over. An index that goes on after
 // that is left to finish; its answer is dropped.
 func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	if err := x.build(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
 	defer cancel()
 	answer := make(chan partAnswer, 1)
@@ -105,6 +110,13 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
 
 type fusedIndex []Index
+
+func (parts fusedIndex) build() error {
+	for _, x := range parts {
+		_ = build(x) // a part that could not be built says so when it is asked
+	}
+	return nil
+}
 
 func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	limit := q.Limit

@@ -20,7 +20,10 @@ import (
 // guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
 // a tool has both, so the plain forms of such a tool need no wrapper.
 func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
-	g := guard{e: e, inner: t, typ: typeOf(t), reports: components.IsCallbacksEnabled(t)}
+	g := guard{e: e, inner: t, reports: components.IsCallbacksEnabled(t)}
+	if e.tool != nil {
+		g.typ = typeOf(t) // one run's instance of the tool
+	}
 	ei, isEI := t.(tool.EnhancedInvokableTool)
 	es, isES := t.(tool.EnhancedStreamableTool)
 	in, isIn := t.(tool.InvokableTool)
@@ -59,15 +62,20 @@ func typeOf(t tool.BaseTool) string {
 type guard struct {
 	e       *entry
 	inner   tool.BaseTool
-	typ     string
-	reports bool // the tool tells callbacks by itself
+	typ     string // if empty, that of the entry
+	reports bool   // the tool tells callbacks by itself
 }
 
 // Info returns the info that was read at construction.
 func (g *guard) Info(context.Context) (*schema.ToolInfo, error) { return g.e.info, nil }
 
 // GetType is the type of the wrapped tool.
-func (g *guard) GetType() string { return g.typ }
+func (g *guard) GetType() string {
+	if g.typ != "" {
+		return g.typ
+	}
+	return g.e.typ()
+}
 
 // IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
 // for all tools in every round: report tells the callbacks.
@@ -159,7 +167,7 @@ func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O
 	} else if g.reports {
 		return run(ctx)
 	}
-	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.typ, components.ComponentOfTool), args)
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
 	out, err := run(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)
@@ -179,7 +187,7 @@ func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(str
 	} else if g.reports {
 		return run(ctx)
 	}
-	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.typ, components.ComponentOfTool), args)
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
 	out, err := run(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)

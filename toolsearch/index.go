@@ -7,7 +7,9 @@ package toolsearch
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/cloudwego/eino/schema"
 
@@ -38,7 +40,8 @@ type Result struct {
 }
 
 // IndexFunc makes an index of tools. It may keep the slice and must not change the
-// tools. Its error becomes New's.
+// tools. Its error becomes New's. Those of this package return at once and build at the
+// first search, which takes that much longer; searches that come meanwhile wait for it.
 type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explainer is what an Index can also be: it says why a tool scored what it did, as
@@ -55,25 +58,76 @@ type Explainer interface {
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
 func KeywordIndex(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return keywordIndex{keyword.New(documents(tools, false))}, nil
+	return keywordIndex{newWords(tools)}, nil
 }
 
-type keywordIndex struct{ x *keyword.Index }
+// atFirstUse builds a value when it is first wanted, once for all who want it, so that a
+// middleware whose tools nobody searches costs next to nothing. A panic is an error.
+func atFirstUse[T any](build func() T) func() (T, error) {
+	return sync.OnceValues(func() (v T, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("toolsearch: building the index panicked: %v", r)
+			}
+		}()
+		return build(), nil
+	})
+}
+
+// builder is an index that is built when it is first asked. A time limit for searching
+// begins after that.
+type builder interface{ build() error }
+
+func build(x Index) error {
+	if b, ok := x.(builder); ok {
+		return b.build()
+	}
+	return nil
+}
+
+// wordIndex is the specified score over tools, and what is known of their names.
+type wordIndex struct {
+	get func() (*keyword.Index, error)
+}
+
+func newWords(tools []*schema.ToolInfo) wordIndex {
+	return wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(tools, false)) })}
+}
+
+// index is empty where it could not be built.
+func (w wordIndex) index() *keyword.Index {
+	if x, err := w.get(); err == nil {
+		return x
+	}
+	return keyword.New(nil)
+}
+
+type keywordIndex struct{ wordIndex }
+
+func (k keywordIndex) build() error {
+	_, err := k.get()
+	return err
+}
 
 func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	hits, err := k.x.Search(ctx, keyword.Parse(q.Text), q.Limit)
+	x, err := k.get()
 	if err != nil {
 		return nil, err
 	}
-	return results(hits, k.x.Name), nil
+	hits, err := x.Search(ctx, keyword.Parse(q.Text), q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return results(hits, x.Name), nil
 }
 
 func (k keywordIndex) Explain(q Query, name string) string {
-	doc, ok := k.x.Lookup(name)
+	x := k.index()
+	doc, ok := x.Lookup(name)
 	if !ok {
 		return ""
 	}
-	return k.x.Explain(keyword.Parse(q.Text), doc).String()
+	return x.Explain(keyword.Parse(q.Text), doc).String()
 }
 
 func results(hits []keyword.Hit, name func(int) string) []Result {

@@ -34,14 +34,19 @@ func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 		if isNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
-		return retrieverIndex{r, opts, keyword.New(documents(tools, false))}, nil
+		return retrieverIndex{r, opts, newWords(tools)}, nil
 	}
 }
 
 type retrieverIndex struct {
 	r     retriever.Retriever
 	opts  []retriever.Option
-	words *keyword.Index
+	words wordIndex
+}
+
+func (x retrieverIndex) build() error {
+	_, err := x.words.get()
+	return err
 }
 
 // moreForRequired is how many times more documents are wanted where some are left out
@@ -56,11 +61,11 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	limit := q.Limit
 	if limit <= 0 {
-		limit = x.words.Len()
+		limit = x.words.index().Len()
 	}
 	topK := limit
 	if len(required.Terms) > 0 {
-		topK = min(x.words.Len(), limit*moreForRequired)
+		topK = min(x.words.index().Len(), limit*moreForRequired)
 	}
 	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
 	docs, err := x.r.Retrieve(ctx, text, opts...)
@@ -92,10 +97,10 @@ func (x retrieverIndex) tools(docs []*schema.Document) []Result {
 			continue
 		}
 		name, _ := d.MetaData[ToolNameKey].(string)
-		if _, known := x.words.Lookup(name); !known {
+		if _, known := x.words.index().Lookup(name); !known {
 			name = d.ID
 		}
-		if _, known := x.words.Lookup(name); !known || seen[name] {
+		if _, known := x.words.index().Lookup(name); !known || seen[name] {
 			continue
 		}
 		seen[name] = true
@@ -113,13 +118,13 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	if len(required.Terms) == 0 {
 		return found, nil
 	}
-	hits, err := x.words.Search(ctx, required, 0)
+	hits, err := x.words.index().Search(ctx, required, 0)
 	if err != nil {
 		return nil, err
 	}
 	has := make(map[string]bool, len(hits))
 	for _, h := range hits {
-		has[x.words.Name(h.Doc)] = true
+		has[x.words.index().Name(h.Doc)] = true
 	}
 	kept := found[:0]
 	for _, f := range found {

@@ -98,7 +98,7 @@ func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*
 			}
 			all = append(all, mine...)
 		}
-		cat, err := newCatalog(ctx, all, lead.cfg.NewIndex)
+		cat, err := newCatalog(ctx, all, lead)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ type settings struct {
 	cfg      Config
 	contract contract
 	entries  []*entry
+	byName   map[string]*entry // its entries
 	joined   joinCache
 }
 
@@ -127,15 +128,20 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	if len(tools) == 0 && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		wrong.add("DynamicTools is empty: give it the tools to hide, or set SearchableTools or DeferMarkedTools")
 	}
-	first := make(map[string]int, len(tools))
+	s.byName = make(map[string]*entry, len(tools))
 	s.entries = make([]*entry, 0, len(tools))
+	all := make([]entry, len(tools))
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
 		if err != nil {
 			wrong.add("DynamicTools[%d]: %w", i, err)
 			continue
 		}
-		if j, ok := first[info.Name]; ok {
+		if s.byName[info.Name] != nil {
+			j := 0
+			for all[j].own.Name != info.Name {
+				j++
+			}
 			wrong.add("DynamicTools[%d] and DynamicTools[%d] are both named %q", j, i, info.Name)
 			continue
 		}
@@ -143,13 +149,12 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add("DynamicTools[%d] %q has the name of the search tool %q", i, info.Name, info.Name)
 			continue
 		}
-		first[info.Name] = i
-		e, err := newEntry(t, info)
-		if err != nil {
+		s.byName[info.Name] = &all[i]
+		if err := all[i].fill(t, info); err != nil {
 			wrong.add("DynamicTools[%d]: %w", i, err)
 			continue
 		}
-		s.entries = append(s.entries, e)
+		s.entries = append(s.entries, &all[i])
 	}
 }
 
