@@ -55,7 +55,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// GenTruncOffloadFilePath names the file of a truncated result instead. It is
 	// called once a result is known to be too long; for a stream, ToolResult then
 	// holds what had arrived. The path may get a suffix when it already holds
-	// something else. Its error is returned as the tool's error. Nil: RootDir.
+	// something else. A path that is too long for MaxLengthForTrunc, or is not one
+	// line of UTF-8, gives way to the default one. Its error is returned as the tool's error. Nil: RootDir.
 	GenTruncOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// GenClearOffloadFilePath names the file of a cleared result instead. Its
@@ -63,9 +64,9 @@ type TypedConfig[M adk.MessageType] struct {
 	GenClearOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one
-	// is cut to at most this many, the notice included; a result that would not
-	// get shorter, because the limit has no room for the notice, stays whole.
-	// Zero: 50,000. Negative: an error.
+	// is cut to at most this many, the notice included. It must be at least 400
+	// plus the lengths of RootDir and ReadFileToolName, 413 with the defaults: less
+	// has no room for a notice. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
@@ -141,8 +142,8 @@ type Config = TypedConfig[*schema.Message]
 
 // ToolReductionConfig is what differs for one tool. What it leaves at its zero
 // value is taken from the general configuration. The order of precedence is:
-// the exclude lists, the Skip fields here, the handlers here, the general Skip
-// fields, the default handlers.
+// the exclude lists, the Skip fields here, the handlers here, the limit here, the
+// general Skip fields, the default handlers.
 type ToolReductionConfig struct {
 	// Backend is where this tool's content goes. Nil: the general Backend.
 	Backend Backend
@@ -152,14 +153,20 @@ type ToolReductionConfig struct {
 	SkipTruncation bool
 
 	// TruncHandler decides on each result when it returns. Its error is returned
-	// as the tool's error. Nil: results longer than MaxLengthForTrunc are cut.
+	// as the tool's error, unless it is [UseDefault]. Nil: results longer than
+	// MaxLengthForTrunc are cut.
 	TruncHandler func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
 
 	// SkipClear leaves this tool's old results alone, even if there is a
 	// ClearHandler.
 	SkipClear bool
 
-	// ClearHandler decides on each old result. Its error ends the run. Nil: the
-	// result is stored and replaced by a notice.
+	// ClearHandler decides on each old result. Its error ends the run, unless it is
+	// [UseDefault]. Nil: the result is stored and replaced by a notice.
 	ClearHandler func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
+
+	// MaxLengthForTrunc is how many bytes of text this tool's results may have,
+	// with the same least value as the general limit. If set, they are cut even if
+	// the general SkipTruncation is set. If zero, the general limit holds.
+	MaxLengthForTrunc int
 }

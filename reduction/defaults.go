@@ -80,10 +80,24 @@ func (t *TypedConfig[M]) wrong() (out []string) {
 			out = append(out, fmt.Sprintf("%s is %d, and must not be negative", l.field, l.value))
 		}
 	}
+	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
 	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
 		out = append(out, fmt.Sprintf("ClearTargetTokens is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
 	return append(append(out, t.wrongTools()...), t.unreadable()...)
+}
+
+// noticeRoom is what the longest notice needs, in bytes, beside RootDir and
+// ReadFileToolName.
+const noticeRoom = 400
+
+// tooSmall says so if a limit has no room for a notice: it would cut nothing.
+func (t *TypedConfig[M]) tooSmall(field string, limit int) []string {
+	least := noticeRoom + len(orDefault(t.RootDir, defaultRootDir)) + len(orDefault(t.ReadFileToolName, defaultReadTool))
+	if limit <= 0 || limit >= least {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", field, limit, least)}
 }
 
 // unreadable lists what keeps ProvideReadTool from reading everything back.
@@ -121,6 +135,12 @@ func (t *TypedConfig[M]) wrongTools() (out []string) {
 			out = append(out, fmt.Sprintf("ToolConfig[%q] is nil", name))
 		case own.Backend != nil && isNil(own.Backend):
 			out = append(out, fmt.Sprintf("ToolConfig[%q].Backend is a nil pointer", name))
+		case own.MaxLengthForTrunc < 0:
+			out = append(out, fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc is %d, and must not be negative", name, own.MaxLengthForTrunc))
+		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
+			out = append(out, fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc is set, but there is no Backend", name))
+		default:
+			out = append(out, t.tooSmall(fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc", name), own.MaxLengthForTrunc)...)
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func ExampleNew() {
 	store := reduction.NewMemoryBackend(0)
 	mw, err := reduction.New(ctx, &reduction.Config{
 		Backend:           store,
-		MaxLengthForTrunc: 400,
+		MaxLengthForTrunc: 500,
 		ProvideReadTool:   true,
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleNew() {
 		fmt.Println(line)
 	}
 	// Output:
-	// 392 bytes, with the end: true
+	// 495 bytes, with the end: true
 	// This result has 8524 bytes, too many to show here. All of it is saved to: /tmp/trunc/call_1
 	// Read it with read_file.
 }

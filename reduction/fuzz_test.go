@@ -29,8 +29,8 @@ func FuzzCut(f *testing.F) {
 		content := strings.Repeat(piece, int(times))
 		store := backend.NewMemory(0)
 		files := &offloader{}
-		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file"}, files)
-		tr := &truncator{policy: p, files: files, root: "/tmp", limit: int(limit) + 1}
+		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1}, files)
+		tr := &truncator{policy: p, files: files, root: "/tmp"}
 		j, _ := tr.job(&adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
@@ -57,8 +57,8 @@ func FuzzCut(f *testing.F) {
 		if out == content {
 			return
 		}
-		require.LessOrEqual(t, len(out), tr.limit)
-		require.Greater(t, len(content), tr.limit)
+		require.LessOrEqual(t, len(out), j.limit)
+		require.Greater(t, len(content), j.limit)
 		require.True(t, !utf8.ValidString(content) || utf8.ValidString(out))
 		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n"+openTag):], closeTag)
 		require.True(t, ok && head != "")

@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/cloudwego/eino/schema"
@@ -26,6 +27,9 @@ func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T]
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
 		h.copied.Close()
+	}
+	if errors.Is(err, UseDefault) {
+		return cutStream(ctx, t, j.byDefault(), chunks, h.original), nil
 	}
 	if err != nil {
 		h.original.Close()
@@ -57,6 +61,9 @@ func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	})
 	got, err := h.j.trunc(ctx, detail)
 	if err != nil {
+		if got != nil && got.StreamToolResult != nil {
+			got.StreamToolResult.Close()
+		}
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {

@@ -6,9 +6,17 @@ package reduction
 // This file holds what a user's handler gets and gives.
 
 import (
+	"errors"
+
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
+
+// UseDefault is returned by a TruncHandler or a ClearHandler as its error to leave
+// the result to the middleware, which then does what it would do without the
+// handler. Errors that wrap it count as well. Whatever else the handler returns is
+// ignored.
+var UseDefault = errors.New("use the default")
 
 // ToolDetail is one result, as a handler or a path generator sees it. Exactly one
 // of ToolResult and StreamToolResult is set. A handler must not change what it

@@ -149,15 +149,16 @@ func TestAToolsErrorAndItsLackOfAResultPassThrough(t *testing.T) {
 	require.Nil(t, none)
 }
 
-func TestAPathThatCannotBeShownIsNotUsed(t *testing.T) {
-	for _, path := range []string{"", "a\nb", "x</persisted-output>", "\xff", "a\u2028b", strings.Repeat("a", 5000)} {
+func TestAPathThatCannotBeShownGivesWayToTheDefaultOne(t *testing.T) {
+	for _, path := range []string{"", "a\nb", "x</persisted-output>", "\xff", "a\u2028b", strings.Repeat("a", 5000), strings.Repeat("a", 900)} {
 		gen := func(context.Context, *reduction.ToolDetail) (string, error) { return path, nil }
 		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, GenTruncOffloadFilePath: gen, GenClearOffloadFilePath: gen})
 		for _, f := range forms {
 			content := strings.Repeat("x", 3000)
 			out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
 			require.NoError(t, err)
-			require.Equal(t, content, out, "%q, %s", path, f.name)
+			require.Equal(t, "/tmp/trunc/c", pathIn(out), "%q, %s", path, f.name)
+			require.LessOrEqual(t, len(out), 1000)
 		}
 		msgs := rounds[*schema.Message](3, 900)
 		require.Equal(t, msgs, before(t, mw, msgs), "%q", path)

@@ -22,7 +22,14 @@ func (c *cut[T]) overflow() (T, error) {
 		return none, err
 	}
 	head := c.boundary(c.pass)
-	if _, ok := c.words.ending(c.words.stream, c.facts(head, at.path+padding), "", c.t.limit-head); !ok || !showable(at.path) {
+	fits := func() bool {
+		_, ok := c.words.ending(c.words.stream, c.facts(head, at.path+padding), "", c.limit-head)
+		return ok && showable(at.path)
+	}
+	if !fits() {
+		at = c.t.defaultSpot(c.job) // the limit has room for this one
+	}
+	if !fits() {
 		return c.giveUp(), nil
 	}
 	return c.swallow(at, head), nil
@@ -74,8 +81,8 @@ func (c *cut[T]) facts(head int, path string) facts {
 // rest of what is within the limit.
 func (c *cut[T]) swallow(at spot, head int) T {
 	c.ended = true
-	full := c.boundary(c.t.limit)
-	end := &tail{max: c.t.limit - head}
+	full := c.boundary(c.limit)
+	end := &tail{max: c.limit - head}
 	end.skip(c.texts, head)
 	file, err := c.t.files.open(c.ctx, c.store, at, c.texts)
 	if err != nil {
@@ -139,11 +146,11 @@ func (c *cut[T]) drain(file sink, end *tail) (media []T) {
 // notice ends the stream. Without a path it says that there is none.
 func (c *cut[T]) notice(path string, head int, end *tail) string {
 	if path != "" {
-		if text, ok := c.words.ending(c.words.stream, c.facts(head, path), end.text(), c.t.limit-head); ok {
+		if text, ok := c.words.ending(c.words.stream, c.facts(head, path), end.text(), c.limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.words.ending(c.words.unsaved, c.facts(head, ""), end.text(), c.t.limit-head)
+	text, _ := c.words.ending(c.words.unsaved, c.facts(head, ""), end.text(), c.limit-head)
 	return text
 }
 

@@ -63,6 +63,7 @@ var scenarios = []scenario{
 	{"R-31", "the error of a wrong configuration", wrongConfig[*schema.Message], wrongConfig[*schema.AgenticMessage]},
 	{"R-32", "the mark of rounds in which nothing is cleared", marksOfExcluded[*schema.Message], marksOfExcluded[*schema.AgenticMessage]},
 	{"R-33", "a stream that fails behind the limit", failingStream[*schema.Message], failingStream[*schema.AgenticMessage]},
+	{"R-34", "a limit without room for a notice", smallLimit[*schema.Message], smallLimit[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -334,6 +335,11 @@ func wrongConfig[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	return "", err
 }
 
+func smallLimit[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	_, err := m(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 200})
+	return "", err
+}
+
 func marksOfExcluded[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	msgs := rounds[M](3, 900)
 	_, state, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 1, ClearExcludeTools: []string{"shell"}}).BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
@@ -406,7 +412,7 @@ func twoInOne(_ *testing.T, m maker[*schema.AgenticMessage]) (string, error) {
 
 func imageOnly[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	result := &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &png}}}}}
-	run, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 10}).WrapEnhancedInvokableToolCall(context.Background(), func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+	run, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 500}).WrapEnhancedInvokableToolCall(context.Background(), func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
 		return result, nil
 	}, callC)
 	if err != nil {

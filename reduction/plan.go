@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -179,6 +180,9 @@ func (c candidate) detail(result *schema.ToolResult) *ToolDetail {
 // byHandler asks the user's handler.
 func (p draft) byHandler(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
 	got, err := ch.clear(ctx, ch.detail(result))
+	if errors.Is(err, UseDefault) {
+		return p.leftToUs(ctx, ch, result)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +206,16 @@ func (p draft) byHandler(ctx context.Context, ch *change, result *schema.ToolRes
 		ch.spot = spot{path: got.OffloadFilePath, fixed: true}
 	}
 	return ch, nil
+}
+
+// leftToUs decides about a result that its handler has left to the middleware.
+func (p draft) leftToUs(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
+	c := ch.candidate
+	if c.rule = c.byDefault(); c.leave != "" {
+		p.left(ctx, c, c.leave)
+		return nil, nil
+	}
+	return p.decide(ctx, c, func() *schema.ToolResult { return result })
 }
 
 // left reports that a result stays as it is.

@@ -25,12 +25,22 @@ type rule struct {
 	trunc truncHandler
 	clear clearHandler // a nil handler means the default one
 	leave Reason       // not empty: the results are left alone
+
+	limit     int    // bytes that a result may have when it returns
+	otherwise Reason // leave, if there were no handler
+}
+
+// byDefault is the rule without a handler.
+func (r rule) byDefault() rule {
+	r.trunc, r.clear, r.leave = nil, nil, r.otherwise
+	return r
 }
 
 // policy is the part of a configuration that differs from tool to tool.
 type policy struct {
 	readTool             string
 	skipTrunc, skipClear bool
+	limit                int // bytes
 	noTrunc, noClear     map[string]bool
 	general              *store
 	own                  map[string]*ToolReductionConfig
@@ -42,6 +52,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *offloader) *policy {
 	p := &policy{
 		readTool:  c.ReadFileToolName,
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
+		limit:   c.MaxLengthForTrunc,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
 		general: files.storeFor(c.Backend),
 		own:     c.ToolConfig,
@@ -64,7 +75,16 @@ func setOf(names []string) map[string]bool {
 // truncation is the rule for a result that returns.
 func (p *policy) truncation(tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.store(tool)}
+	r := rule{store: p.store(tool), limit: p.limit}
+	if own != nil && own.MaxLengthForTrunc > 0 {
+		r.limit = own.MaxLengthForTrunc
+	}
+	switch {
+	case p.exempt(tool):
+		r.otherwise = ReasonReadTool
+	case p.skipTrunc && (own == nil || own.MaxLengthForTrunc == 0), r.store == nil:
+		r.otherwise = ReasonSkipped
+	}
 	switch {
 	case p.noTrunc[tool]:
 		r.leave = ReasonExcluded
@@ -72,10 +92,8 @@ func (p *policy) truncation(tool string) rule {
 		r.leave = ReasonSkipped
 	case own != nil && own.TruncHandler != nil:
 		r.trunc = own.TruncHandler
-	case p.exempt(tool):
-		r.leave = ReasonReadTool
-	case p.skipTrunc:
-		r.leave = ReasonSkipped
+	default:
+		r.leave = r.otherwise
 	}
 	return r
 }
@@ -85,16 +103,20 @@ func (p *policy) clearing(tool string) rule {
 	own := p.own[tool]
 	r := rule{store: p.store(tool)}
 	switch {
+	case p.exempt(tool):
+		r.otherwise = ReasonReadTool
+	case p.skipClear:
+		r.otherwise = ReasonSkipped
+	}
+	switch {
 	case p.noClear[tool]:
 		r.leave = ReasonExcluded
 	case own != nil && own.SkipClear:
 		r.leave = ReasonSkipped
 	case own != nil && own.ClearHandler != nil:
 		r.clear = own.ClearHandler
-	case p.exempt(tool):
-		r.leave = ReasonReadTool
-	case p.skipClear:
-		r.leave = ReasonSkipped
+	default:
+		r.leave = r.otherwise
 	}
 	return r
 }

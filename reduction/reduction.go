@@ -35,7 +35,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 		readTool:                          c.ReadFileToolName,
 		truncator: truncator{
-			policy: p, files: files, root: c.RootDir, limit: c.MaxLengthForTrunc,
+			policy: p, files: files, root: c.RootDir,
 			path: c.GenTruncOffloadFilePath, report: c.OnEvent,
 		},
 		clearer: clearer[M]{

@@ -97,14 +97,14 @@ type cut[T any] struct {
 // reserve is how many bytes can be passed on if the notice is to fit behind them;
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
-	path := longPath
-	if c.t.path == nil {
-		path = len(defaultPath(c.t.root, truncDir, c.tool.CallID)) + suffixSize
-	}
-	most := facts{bytes: math.MaxInt, headBytes: c.t.limit, tailBytes: c.t.limit, tool: c.reader}
+	path := len(c.t.defaultSpot(c.job).path) + suffixSize
+	most := facts{bytes: math.MaxInt, headBytes: c.limit, tailBytes: c.limit, tool: c.reader}
 	most = c.words.hinted(most)
-	saved, unsaved := c.words.stream.size(most)+path, c.words.unsaved.size(most)
-	free := c.t.limit - max(saved, unsaved) - charSlack
+	saved, unsaved := c.words.stream.size(most), c.words.unsaved.size(most)
+	if c.t.path != nil {
+		path = max(path, min(longPath, c.limit-saved-charSlack))
+	}
+	free := c.limit - max(saved+path, unsaved) - charSlack
 	return free - min(maxTail, free/tailShare)
 }
 
@@ -141,7 +141,7 @@ func (c *cut[T]) next(chunk T) (T, error) {
 		return chunk, nil
 	}
 	c.held = append(c.held, chunk)
-	if c.total <= c.t.limit {
+	if c.total <= c.limit {
 		return none, schema.ErrNoValue
 	}
 	return c.overflow()
@@ -166,7 +166,7 @@ func (c *cut[T]) reason() Reason {
 	switch {
 	case c.leave != "":
 		return c.leave
-	case c.total <= c.t.limit:
+	case c.total <= c.limit:
 		return ReasonWithinLimit
 	}
 	return ReasonNotSmaller

@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cloudwego/eino/adk"
@@ -21,7 +22,6 @@ type truncator struct {
 	policy *policy
 	files  *offloader
 	root   string
-	limit  int // bytes
 	path   pathGenerator
 	report reporter
 }
@@ -39,10 +39,13 @@ func (t *truncator) job(tool *adk.ToolContext) (job, bool) {
 		return job{}, false
 	}
 	r := t.policy.truncation(tool.Name)
-	if r.leave == "" && r.trunc == nil && r.store == nil {
-		r.leave = ReasonSkipped
-	}
 	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil
+}
+
+// byDefault is the job without the user's handler.
+func (j job) byDefault() job {
+	j.rule = j.rule.byDefault()
+	return j
 }
 
 func (j job) with(args *schema.ToolArgument) job {
@@ -93,7 +96,7 @@ func (t *truncator) finished(ctx context.Context, j job, result *schema.ToolResu
 func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
-	if size <= t.limit {
+	if size <= j.limit {
 		t.report.send(ctx, j.left(ReasonWithinLimit, size))
 		return nil, nil
 	}
@@ -101,8 +104,12 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 	if err != nil {
 		return nil, err
 	}
-	content, words, limit := joined(texts), wordingNow(), min(t.limit, size-1)
+	content, words, limit := joined(texts), wordingNow(), min(j.limit, size-1)
 	note := facts{path: at.path + padding, tool: t.readTool(ctx)}
+	if _, ok := words.room(size, note, limit); !ok || !showable(at.path) {
+		at = t.defaultSpot(j) // the limit has room for this one
+		note.path = at.path + padding
+	}
 	if _, ok := words.room(size, note, limit); !ok {
 		t.report.send(ctx, j.left(ReasonNotSmaller, size))
 		return nil, nil
@@ -137,10 +144,14 @@ const padding = "-00000000000000000000000000-0"
 // spot is where a result should go.
 func (t *truncator) spot(ctx context.Context, j job, result *schema.ToolResult) (spot, error) {
 	if t.path == nil {
-		return spot{path: defaultPath(t.root, truncDir, j.tool.CallID)}, nil
+		return t.defaultSpot(j), nil
 	}
 	p, err := t.path(ctx, j.detail(copyOf(result)))
 	return spot{path: p}, err
+}
+
+func (t *truncator) defaultSpot(j job) spot {
+	return spot{path: defaultPath(t.root, truncDir, j.tool.CallID)}
 }
 
 // readTool is the tool that a notice names, empty if the agent has none.
@@ -160,6 +171,9 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 func (t *truncator) byHandler(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := sizeOf(textsOf(result.Parts))
 	got, err := j.trunc(ctx, j.detail(copyOf(result)))
+	if errors.Is(err, UseDefault) {
+		return t.finished(ctx, j.byDefault(), result)
+	}
 	if err != nil {
 		return nil, err
 	}
