@@ -9,8 +9,11 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/session"
 )
 
 // New returns the middleware for agents on *schema.Message. See [NewTyped].
@@ -92,7 +95,19 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state != nil {
 		findReader(ctx, m.readTool, state.ToolInfos, state.DeferredToolInfos)
 	}
-	return m.clearer.state(ctx, state)
+	ctx, state, err := m.clearer.state(ctx, state)
+	if err != nil || !m.clearer.policy.clears() {
+		return ctx, state, err
+	}
+	return ctx, continued(m.clearer.codec, state), nil
+}
+
+// WrapModel marks the answers that a provider keeps on its server.
+func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	if !m.clearer.policy.clears() {
+		return inner, nil
+	}
+	return session.Marking(inner, sessionKey, func(msgs []M) string { return clearingMark(m.clearer.codec, msgs) }), nil
 }
 
 // AfterModelRewriteState notes, for the calls that the model has just made, which

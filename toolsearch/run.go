@@ -119,6 +119,7 @@ type run struct {
 	memory   any                      // *memory[M]: what the messages said so far
 	verdicts verdicts
 	decided  decision // of the last model call
+	sent     sent     // with the last model call
 
 	mu       sync.Mutex
 	visible  []string // names of hidden tools that the model sees; nil before the first model call

@@ -9,7 +9,10 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/session"
 )
 
 // New makes the middleware for agents on *schema.Message. See NewTyped.
@@ -75,16 +78,29 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	}
 	mem.read(next.Messages, r)
 	show := r.decide(ctx, &mem.evidence)
-	next.Messages = mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
+	fit := mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
+	next.Messages = restartedAt(firstChange(next.Messages, fit), fit)
 	mem.read(next.Messages, r)
 	if r.group.contract.noteOnEmpty && mem.evidence.emptyCall != nil {
 		next.Messages = mem.withNote(next.Messages, r.emptyNote(ctx, mem.evidence.emptyCall))
 	}
-	next.Messages = mem.withReminder(next.Messages, r.reminder(ctx))
+	reminder := r.reminder(ctx)
+	next.Messages = mem.withReminder(next.Messages, reminder)
+	r.sent = sent{reminder: reminder, tools: show.names}
+	next.Messages = continued(next.Messages, r.sent)
 	mem.read(next.Messages, r)
 	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
 	mem.done, mem.given = &next, next
 	return ctx, &next, nil
+}
+
+// WrapModel marks the answers that a provider keeps on its server.
+func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	r := runOf(ctx)
+	if r == nil || r.group.settings != m.settings {
+		return inner, nil
+	}
+	return session.Marking(inner, sessionKey, func([]M) string { return r.sent.mark() }), nil
 }
 
 // AfterModelRewriteState notes which tools other handlers showed. It takes the deferred

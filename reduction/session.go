@@ -1,0 +1,85 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file sees to it that a provider which keeps the conversation on its server
+// does not keep what was cleared.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx/internal/session"
+)
+
+// sessionKey marks, in Extra, a response that the provider keeps: which notices
+// its request held in the place of results. A request without any leaves no mark.
+const sessionKey = "__leanctx_reduction_session__"
+
+// continued returns a state in which no model call builds on a response whose
+// request held other results than the state's messages do: those that were cleared
+// since, or notices in the place of results that are whole.
+func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
+	if state == nil || !session.Any(state.Messages) {
+		return state
+	}
+	var sent clearing
+	read := 0
+	msgs := session.Restart(state.Messages, func(i int, _ bool) bool {
+		for ; read <= i; read++ {
+			sent.add(c.view(state.Messages[read]))
+		}
+		return session.MarkOf(state.Messages[i], sessionKey) != sent.mark()
+	})
+	if &msgs[0] == &state.Messages[0] {
+		return state
+	}
+	out := *state
+	out.Messages = msgs
+	return &out
+}
+
+// clearingMark is the mark of a request.
+func clearingMark[M adk.MessageType](c codec[M], msgs []M) string {
+	var sent clearing
+	for _, m := range msgs {
+		sent.add(c.view(m))
+	}
+	return sent.mark()
+}
+
+// clearing is a digest of what was cleared in the messages so far. Where they stand
+// does not matter, so that messages may be added or left out in front of them.
+type clearing struct {
+	any bool
+	sum [sha256.Size]byte
+}
+
+func (c *clearing) add(v view) {
+	if v.processed {
+		for _, call := range v.calls {
+			c.write("call", call.id, call.args)
+		}
+	}
+	for _, r := range v.results {
+		if r.handled || noticeIn(r.texts).kind == clearedNotice {
+			c.write(append([]string{"result", r.id}, r.texts...)...)
+		}
+	}
+}
+
+func (c *clearing) write(parts ...string) {
+	text, _ := json.Marshal(parts) // strings cannot fail
+	c.sum, c.any = sha256.Sum256(append(c.sum[:], text...)), true
+}
+
+func (c *clearing) mark() string {
+	if !c.any {
+		return ""
+	}
+	return hex.EncodeToString(c.sum[:8])
+}
