@@ -131,7 +131,7 @@ var bans = []ban{
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
 	{nil, "net/http", nil, "a middleware reaches no network"},
 	{nil, "os/exec", nil, "a middleware starts no process"},
-	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "reduction/reductiontest"}, "test support is no part of a user's program"},
+	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "leanctxtest"}, "test support is no part of a user's program"},
 	{nil, modulePath + "/internal/adktest", nil, "test support is no part of a user's program"},
 }
 

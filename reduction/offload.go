@@ -46,7 +46,7 @@ func newStore(b Backend) *store {
 	s.creator, _ = b.(backend.Creator)
 	s.ranges, _ = b.(backend.RangeReader)
 	s.reader, _ = b.(backend.Reader)
-	_, s.byWrite = b.(*backend.Memory)
+	s.byWrite = inMemory(b)
 	s.ledger = allLedgers.of(b, s.readable())
 	return s
 }

@@ -19,10 +19,28 @@ import (
 	"github.com/leanctx/leanctx/internal/readtool"
 )
 
-// ReadToolConfig configures a read tool. Backend is required, and must be a
-// [Reader] or a [RangeReader]. Name defaults to "read_file"; MaxLines and
-// MaxBytes bound an answer, and default to 2,000 lines and 24,000 bytes.
-type ReadToolConfig = readtool.Options
+// ReadToolConfig configures a read tool. Backend is required.
+type ReadToolConfig struct {
+	// Name is the tool's name. If empty, defaults to "read_file".
+	Name string
+	// Backend is the store to read from. It must be a [Reader] or a [RangeReader]; the
+	// second is used where it is both.
+	Backend Backend
+	// Allowed reports whether a path may be read. A path that may not is answered like
+	// one that does not exist. If nil, every path that the store knows may be read, so
+	// set it where the store holds more than results, as a file system of the machine
+	// does. It must be safe for concurrent use.
+	Allowed func(filePath string) bool
+	// MaxLines is the most lines of content in an answer. If zero, defaults to 2,000.
+	MaxLines int
+	// MaxBytes is the most bytes in an answer, its frame included, and at least 4,096.
+	// If zero, defaults to 24,000.
+	MaxBytes int
+	// OnError is told why a read failed, with the store's own error, which the model
+	// does not see. A missing file is no failure. If nil, nobody is told. It must be
+	// safe for concurrent use.
+	OnError func(ctx context.Context, filePath string, err error)
+}
 
 // NewReadTool returns a tool that reads stored results back, a bounded page at a
 // time: by lines, by bytes, from the end, by regular expression, or the passages
@@ -36,7 +54,10 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	if config == nil {
 		return nil, fmt.Errorf("reduction: making a read tool: config is nil")
 	}
-	t, err := readtool.New(*config)
+	t, err := readtool.New(readtool.Options{
+		Name: config.Name, Backend: config.Backend, Allowed: config.Allowed,
+		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reduction: making a read tool: %w", err)
 	}

@@ -3,57 +3,265 @@
 
 package reduction
 
-// This file holds the stores that users meet: what a store must and may be able
-// to do, and the two that are ready-made.
+// This file says what a store must be able to do and what it may be able to do, and
+// holds the two stores that come with the package.
 
 import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
-// Backend is a store: Write(ctx, *filesystem.WriteRequest) error. Every file
-// system of Eino is one.
+// Backend is a store of texts under file paths: the one method that every Eino
+// file system has. A Backend may be able to do more. Each further power is an
+// interface of its own ([Reader], [RangeReader], [Creator], [AnyCreator],
+// [Cleaner]) and is found by a type assertion. What follows holds for all of them.
 //
-// Write stores the content under the path and replaces what was there; when it
-// returns nil, all of the content is stored. It must be safe for concurrent use.
-// A Backend that panics, or that returns only when its context ends, is treated
-// like one that fails.
-type Backend = backend.Backend
-
-// Reader is a Backend that gives a content back by lines, as Eino's file systems
-// do.
-type Reader = backend.Reader
-
-// RangeReader is a Backend that gives back a window of bytes.
-type RangeReader = backend.RangeReader
-
-// Creator is a Backend that takes a content as a stream and refuses a name that
-// is taken. It is used in preference to Write.
-type Creator = backend.Creator
-
-// AnyCreator is a Creator that finishes a stream under the first of several names
-// that is free, so that another writer who takes a name meanwhile costs nothing.
-type AnyCreator = backend.AnyCreator
-
-// Cleaner is a Backend that can delete what is older than a time. The middleware
-// never calls it: when a content may go is for its owner to say.
-type Cleaner = backend.Cleaner
-
-// DirBackend is a store in a directory. See [NewDirBackend].
-type DirBackend = backend.Dir
-
-// MemoryBackend is a store in memory. See [NewMemoryBackend].
-type MemoryBackend = backend.Memory
-
-// NewDirBackend opens a store in the directory dir of this machine, and makes
-// the directory, with its parents, if it is missing. The store never touches
-// anything outside of dir, makes files that only this user can read, and has all
-// the powers a Backend can have. The paths that models see are names inside the
-// store: "/tmp/trunc/x" is the file tmp/trunc/x in dir.
+// A store must be safe for concurrent use, also on one name. It must not keep
+// or change the request it is given. Content is a string of bytes: it need not be
+// valid UTF-8, may be empty, may hold NUL bytes, and comes back exactly as it went
+// in.
 //
-// Nothing is deleted unless DeleteOlderThan is called. Close frees the directory.
-func NewDirBackend(dir string) (*DirBackend, error) { return backend.NewDir(dir) }
+// A file path is a name inside the store. "/a/b" and "a/b" should name the same
+// file. A path that a store cannot keep (too long, a NUL byte, pointing out of
+// the store) is an error, and never lands somewhere else. Models see the paths, so
+// they must not be paths of the machine.
+//
+// When a method returns nil, its effect is complete and visible to every later
+// call. When it returns an error, the old content or the new one is there, and
+// no mixture; callers must not rely on which. A call whose context has ended
+// should return the context's error. Error texts are for operators and never reach
+// a model. A Backend that panics, or that returns only when its context ends, is
+// treated like one that fails.
+type Backend interface {
+	// Write stores req.Content under req.FilePath and replaces what was there. It
+	// makes parent directories as needed. When it returns nil, all of the content is
+	// stored.
+	Write(ctx context.Context, req *filesystem.WriteRequest) error
+}
 
-// NewMemoryBackend returns a store in memory, bounded to maxBytes; zero or less
-// means 256 MiB. When a content does not fit, the oldest ones go, and reading
-// them back then says so. It has all the powers a Backend can have.
-func NewMemoryBackend(maxBytes int64) *MemoryBackend { return backend.NewMemory(maxBytes) }
+// Reader is a Backend that reads content back by lines, as Eino's file systems do.
+type Reader interface {
+	// Read returns the lines of a file from req.Offset (the first line is 1, and
+	// less counts as 1), at most req.Limit of them. A limit of zero or less means
+	// the rest of the file, so that an offset of at most 1 with no limit is the
+	// whole content, byte for byte. Where a limit ends the window, the newline
+	// after the last line is left out. An offset after the last line gives
+	// empty content.
+	//
+	// A missing file is an error, and should be one for which
+	// errors.Is(err, fs.ErrNotExist) is true; Eino's own store in memory returns
+	// an error without a type.
+	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
+}
+
+// RangeReader is a Backend that reads a part of a file, so that a page of a large
+// file costs a page and not the whole.
+type RangeReader interface {
+	// ReadRange returns the bytes of a file from offset on, at most length of
+	// them, and the size of the whole file in bytes. A negative length means to
+	// the end. An offset at or after the end gives empty content; a negative offset
+	// is an error. A missing file is an error for which
+	// errors.Is(err, fs.ErrNotExist) is true.
+	//
+	// The caller closes content, and may do so before its end. What content
+	// yields is the file as it was when ReadRange returned, whatever happens to
+	// the name meanwhile; reading it may fail once ctx has ended.
+	ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error)
+}
+
+// Creator is a Backend that takes content as a stream and never overwrites a file.
+// It is used in preference to Write.
+type Creator interface {
+	// Create stores what content yields until io.EOF. The file becomes visible
+	// whole or not at all: if content, the store or ctx fails, nothing is left
+	// under filePath, and the error of content is wrapped in the one returned.
+	// Memory used must not grow with the size of the content, except in a store
+	// whose memory is where contents live.
+	//
+	// A name that is taken is an error for which errors.Is(err, fs.ErrExist) is
+	// true. Where it is taken at the start, content is not read at all. Of several
+	// concurrent calls for one name exactly one succeeds, if any can.
+	//
+	// Create reads content from the goroutine it is called on, never after it has
+	// returned, and does not close it. It cannot end a Read that blocks: a caller
+	// whose content may block must make Read fail when ctx ends.
+	Create(ctx context.Context, filePath string, content io.Reader) error
+}
+
+// AnyCreator is a Creator that finishes content under the first of several names
+// that is free, so that a stream, which can be read only once, is not lost when
+// another writer takes its name while it arrives. It is used in preference to
+// Create for streams.
+type AnyCreator interface {
+	// CreateAny stores what content yields until io.EOF, as Create does, under the
+	// first of names(0), names(1), … that is free, and returns that name. It takes
+	// content once, whichever name it ends under: a name that another writer takes
+	// while content is read makes it go on to the next one.
+	//
+	// It asks for each name at most once, in order, on the goroutine it was called
+	// on, and partly before it reads content. All names lie in one directory. An
+	// empty name says that there are no more: the error is then one for which
+	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left
+	// under any of the names.
+	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
+}
+
+// Cleaner is a Backend that can delete old files. The middleware never calls it:
+// deciding when content may be deleted is up to its owner.
+type Cleaner interface {
+	// DeleteOlderThan deletes the files below dir, at any depth, that were last
+	// written before t, and says how many. An empty dir or "/" means the whole
+	// store; a missing one holds nothing to delete and is no error. Files that are
+	// written while it runs stay. When it fails halfway, deleted counts what is
+	// gone, and the call may be repeated.
+	//
+	// A path to a deleted file may still be in a conversation. What reads it then
+	// gets fs.ErrNotExist.
+	DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error)
+}
+
+// DirBackend is a store in a directory of this machine. It must be made with
+// [NewDirBackend], and is safe for concurrent use by any number of goroutines and
+// processes. It has every power that a [Backend] can have.
+//
+// The path "/tmp/trunc/x" is the file tmp/trunc/x in the directory. An element that
+// begins with ".leanctx-" is escaped on disk, and on Windows so are the characters
+// that it reserves. Directories that the store makes have mode 0700 and files 0600;
+// a directory that exists keeps its mode.
+//
+// Nothing outside the directory is ever read or written, whatever the paths and
+// whatever is in the directory: all access goes through [os.Root], and symbolic
+// links are refused, even those that stay inside. A file is written under a
+// temporary name, synced, and then put in place, so that it is there whole or not
+// at all, after a crash too.
+//
+// The directory should be the store's own. If it is deleted and made again while
+// the store is open, the store goes on in the new one, provided that this user owns
+// it and it is no symbolic link.
+//
+// Two promises need more than every system gives: on a file system without hard
+// links, a Create by two processes at once may let the later one win, and a file
+// that another process writes again while DeleteOlderThan looks at it may be
+// deleted.
+type DirBackend struct{ dir *backend.Dir }
+
+// NewDirBackend opens a store in the directory dir of this machine, and makes the
+// directory, with its parents, if it is missing. Nothing in it is deleted unless
+// DeleteOlderThan is called. Close the store when it is no longer used.
+func NewDirBackend(dir string) (*DirBackend, error) {
+	d, err := backend.NewDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &DirBackend{d}, nil
+}
+
+// Close releases the directory. Afterwards every method returns an error; what
+// ReadRange returned before can still be read.
+func (d *DirBackend) Close() error { return d.dir.Close() }
+
+// Write implements [Backend].
+func (d *DirBackend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return d.dir.Write(ctx, req)
+}
+
+// Read implements [Reader]. It holds no more than what it returns.
+func (d *DirBackend) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return d.dir.Read(ctx, req)
+}
+
+// ReadRange implements [RangeReader].
+func (d *DirBackend) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	return d.dir.ReadRange(ctx, filePath, offset, length)
+}
+
+// Create implements [Creator]. It holds one buffer of 64 KiB.
+func (d *DirBackend) Create(ctx context.Context, filePath string, content io.Reader) error {
+	return d.dir.Create(ctx, filePath, content)
+}
+
+// CreateAny implements [AnyCreator]. It holds one buffer of 64 KiB.
+func (d *DirBackend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+	return d.dir.CreateAny(ctx, names, content)
+}
+
+// DeleteOlderThan implements [Cleaner]. It also removes empty directories below
+// dir, and incomplete files that a crash left behind and that have not grown for an
+// hour, whatever t is; these do not count.
+func (d *DirBackend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
+	return d.dir.DeleteOlderThan(ctx, dir, t)
+}
+
+// MemoryBackend is a store in memory, up to a number of bytes. When new content does
+// not fit, the files whose last write is longest ago go, and reading them back
+// reports that they do not exist. Nothing survives the process. It must be made with
+// [NewMemoryBackend], and is safe for concurrent use. It has every power that a
+// [Backend] can have.
+type MemoryBackend struct{ memory *backend.Memory }
+
+// NewMemoryBackend returns an empty store bounded to maxBytes of contents, paths and
+// 128 bytes for each file. If maxBytes is zero or less, it is 256 MiB. Content that
+// alone exceeds the bound is refused and displaces nothing. Content that is being
+// streamed is held beside the bound until it is complete.
+func NewMemoryBackend(maxBytes int64) *MemoryBackend {
+	return &MemoryBackend{backend.NewMemory(maxBytes)}
+}
+
+// Write implements [Backend]. The content is kept without a copy.
+func (m *MemoryBackend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return m.memory.Write(ctx, req)
+}
+
+// Read implements [Reader].
+func (m *MemoryBackend) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return m.memory.Read(ctx, req)
+}
+
+// ReadRange implements [RangeReader].
+func (m *MemoryBackend) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	return m.memory.ReadRange(ctx, filePath, offset, length)
+}
+
+// Create implements [Creator].
+func (m *MemoryBackend) Create(ctx context.Context, filePath string, content io.Reader) error {
+	return m.memory.Create(ctx, filePath, content)
+}
+
+// CreateAny implements [AnyCreator].
+func (m *MemoryBackend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+	return m.memory.CreateAny(ctx, names, content)
+}
+
+// DeleteOlderThan implements [Cleaner].
+func (m *MemoryBackend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
+	return m.memory.DeleteOlderThan(ctx, dir, t)
+}
+
+var (
+	_ Backend     = (*DirBackend)(nil)
+	_ Reader      = (*DirBackend)(nil)
+	_ RangeReader = (*DirBackend)(nil)
+	_ Creator     = (*DirBackend)(nil)
+	_ AnyCreator  = (*DirBackend)(nil)
+	_ Cleaner     = (*DirBackend)(nil)
+	_ Backend     = (*MemoryBackend)(nil)
+	_ Reader      = (*MemoryBackend)(nil)
+	_ RangeReader = (*MemoryBackend)(nil)
+	_ Creator     = (*MemoryBackend)(nil)
+	_ AnyCreator  = (*MemoryBackend)(nil)
+	_ Cleaner     = (*MemoryBackend)(nil)
+)
+
+// inMemory reports whether a store keeps contents in the memory of this process.
+func inMemory(b Backend) bool {
+	switch b.(type) {
+	case *MemoryBackend, *backend.Memory:
+		return true
+	}
+	return false
+}

@@ -42,7 +42,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"gocloud.dev/blob"
@@ -53,7 +52,6 @@ import (
 	_ "gocloud.dev/blob/memblob"   // mem://
 	_ "gocloud.dev/blob/s3blob"    // s3://bucket
 
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -82,6 +80,7 @@ var (
 	_ reduction.Reader      = (*Backend)(nil)
 	_ reduction.RangeReader = (*Backend)(nil)
 	_ reduction.Creator     = (*Backend)(nil)
+	_ reduction.AnyCreator  = (*Backend)(nil)
 	_ reduction.Cleaner     = (*Backend)(nil)
 )
 
@@ -90,6 +89,7 @@ type store interface {
 	reduction.Backend
 	reduction.RangeReader
 	reduction.Creator
+	reduction.AnyCreator
 	reduction.Cleaner
 }
 
@@ -132,7 +132,7 @@ func openBucket(ctx context.Context, url string, opts *Options) (*Backend, error
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket, opts.timeout()}, close: bucket.Close}, nil
+	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, close: bucket.Close}, nil
 }
 
 // New makes a Backend of a bucket that the caller has opened and will close. Package
@@ -149,7 +149,7 @@ func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket, opts.timeout()}, prefix: prefix, close: func() error { return nil }}, nil
+	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, prefix: prefix, close: func() error { return nil }}, nil
 }
 
 // prefix is what the names in the bucket start with.
@@ -157,9 +157,9 @@ func (o *Options) prefix() (string, error) {
 	if o == nil {
 		return "", nil
 	}
-	prefix, err := backend.DirName(o.Prefix)
-	if err != nil || !utf8.ValidString(o.Prefix) {
-		return "", fmt.Errorf("blobbackend: Prefix %q is not a directory inside the bucket: %w", o.Prefix, errors.Join(err, fs.ErrInvalid))
+	prefix, err := dirOf(o.Prefix)
+	if err != nil {
+		return "", fmt.Errorf("blobbackend: Prefix %q is not a directory inside the bucket: %w", o.Prefix, err)
 	}
 	if prefix != "" {
 		prefix += "/"
@@ -205,13 +205,40 @@ func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader
 	return failed("creating", filePath, err)
 }
 
+// CreateAny stores what content yields under the first of names(0), names(1), … that is
+// free. What was sent is kept until the upload is complete, the first MiB of it in memory and
+// the rest in a temporary file of os.TempDir, or where there is no room for one, as a
+// temporary object in the bucket.
+func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
+	var bad error
+	_, err = b.store.CreateAny(ctx, func(attempt int) string {
+		next := names(attempt)
+		if next == "" {
+			return ""
+		}
+		filePath = next
+		var name string
+		if name, bad = b.name(ctx, next); bad != nil {
+			return ""
+		}
+		return name
+	}, content)
+	if bad != nil {
+		err = bad
+	}
+	if err != nil {
+		return "", failed("creating", filePath, err)
+	}
+	return filePath, nil
+}
+
 // Read returns lines of a content.
 func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	content, _, err := b.ReadRange(ctx, req.FilePath, 0, -1)
 	if err != nil {
 		return nil, err
 	}
-	text, err := backend.Lines(content, req)
+	text, err := linesOf(content, req)
 	if err := errors.Join(err, content.Close()); err != nil {
 		return nil, failed("reading", req.FilePath, err)
 	}
@@ -238,7 +265,7 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 // to go does not keep the others. On S3 it also gives up the uploads below the directory
 // that a crash left unfinished, once they are older than t and a day.
 func (b *Backend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
-	name, err := backend.DirName(dir)
+	name, err := dirOf(dir)
 	if err != nil {
 		return 0, failed("deleting below", dir, err)
 	}
@@ -252,10 +279,7 @@ func (b *Backend) name(ctx context.Context, filePath string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	name, err := backend.Name(filePath)
-	if err == nil && !utf8.ValidString(name) {
-		err = fmt.Errorf("the path is not valid UTF-8: %w", fs.ErrInvalid)
-	}
+	name, err := nameOf(filePath)
 	return b.prefix + name, err
 }
 
@@ -264,13 +288,10 @@ func failed(doing, filePath string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound:
 		err = errors.Join(fs.ErrNotExist, err)
-	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
-		err = errors.Join(fs.ErrExist, err)
-	}
-	if conflict(err) {
+	case taken(err):
 		err = errors.Join(fs.ErrExist, err)
 	}
 	return fmt.Errorf("blobbackend: %s %q: %w", doing, filePath, err)

@@ -23,9 +23,9 @@ import (
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/blob/memblob"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/reduction/blobbackend"
-	"github.com/leanctx/leanctx/reduction/reductiontest"
 )
 
 func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Backend {
@@ -85,7 +85,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reductiontest.RunBackend(t, store, reductiontest.BackendOptions{})
+			leanctxtest.TestBackend(t, store)
 		})
 	}
 }

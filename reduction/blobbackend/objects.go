@@ -7,7 +7,6 @@ package blobbackend
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -31,14 +30,19 @@ const (
 	// copySize is how much is handed to a driver at a time.
 	copySize = 64 << 10
 
+	// clockMargin is how much later than its time says an object may have been written: many
+	// stores cut times to seconds.
+	clockMargin = 2 * time.Second
+
 	// markKey is the metadata that says which call wrote an object.
 	markKey = "leanctx-call"
 )
 
 // objects are the contents of a bucket.
 type objects struct {
-	bucket *blob.Bucket
-	limit  time.Duration // of waiting for it
+	bucket  *blob.Bucket
+	limit   time.Duration // of waiting for it
+	tempDir string        // where streams are kept on their way; empty: the system's place
 }
 
 // Write puts an object in the place of whatever is there.
@@ -48,14 +52,18 @@ func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 
 // Create makes an object, unless there is one of this name.
 func (o objects) Create(ctx context.Context, name string, content io.Reader) error {
-	taken, err := within(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
+	taken, err := o.exists(ctx, name)
 	if err != nil {
 		return err
 	}
 	if taken {
 		return fs.ErrExist
 	}
-	return o.save(ctx, name, content, &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: rand.Text()}})
+	return o.save(ctx, name, content, onlyIfFree())
+}
+
+func (o objects) exists(ctx context.Context, name string) (bool, error) {
+	return within(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
 }
 
 // stored reports whether an object is there that was written with these very options.
@@ -189,7 +197,7 @@ func (o objects) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (
 		if err != nil {
 			return deleted, errors.Join(failure, err)
 		}
-		if object.IsDir || !object.ModTime.Before(t) {
+		if object.IsDir || !object.ModTime.Add(clockMargin).Before(t) {
 			continue
 		}
 		gone, err := o.delete(ctx, object.Key)

@@ -1,0 +1,41 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blobbackend
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// TestStreamsNeedNoTemporaryFiles runs the suite where no temporary file can be made.
+func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
+	leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+		bucket := memblob.OpenBucket(nil)
+		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
+		missing := filepath.Join(t.TempDir(), "missing")
+		return &Backend{store: objects{bucket: bucket, tempDir: missing}, close: func() error { return nil }}
+	})
+}
+
+// TestNoTemporaryFileStays: not after a stream, and not after one that failed.
+func TestNoTemporaryFileStays(t *testing.T) {
+	dir := t.TempDir()
+	leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+		bucket := memblob.OpenBucket(nil)
+		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
+		return &Backend{store: objects{bucket: bucket, tempDir: dir}, close: func() error { return nil }}
+	})
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	left, err = filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
