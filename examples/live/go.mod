@@ -8,7 +8,7 @@ require (
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/leanctx/leanctx v0.0.0
 	github.com/leanctx/leanctx/examples v0.0.0
-	github.com/leanctx/leanctx/examples/native v0.0.0
+	github.com/leanctx/leanctx/examples/native/mended v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -101,5 +101,5 @@ require (
 replace (
 	github.com/leanctx/leanctx => ../..
 	github.com/leanctx/leanctx/examples => ..
-	github.com/leanctx/leanctx/examples/native => ../native
+	github.com/leanctx/leanctx/examples/native/mended => ../native/mended
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/examples/native/mended"
-	"github.com/leanctx/leanctx/examples/native/provider"
+	"github.com/leanctx/leanctx/examples/native/mended/provider"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 

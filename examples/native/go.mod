@@ -9,6 +9,7 @@ require (
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/leanctx/leanctx v0.0.0
 	github.com/leanctx/leanctx/examples v0.0.0
+	github.com/leanctx/leanctx/examples/native/mended v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -105,3 +106,5 @@ require (
 replace github.com/leanctx/leanctx => ../..
 
 replace github.com/leanctx/leanctx/examples => ..
+
+replace github.com/leanctx/leanctx/examples/native/mended => ./mended

@@ -15,7 +15,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"github.com/leanctx/leanctx/examples/native/provider"
+	"github.com/leanctx/leanctx/examples/native/mended/provider"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/native/provider"
+	"github.com/leanctx/leanctx/examples/native/mended/provider"
 )
 
 var (
