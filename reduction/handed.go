@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/schema"
 )
@@ -19,26 +20,23 @@ func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T]
 	if j.leave != "" || j.trunc == nil {
 		return cutStream(ctx, t, j, chunks, src), nil
 	}
-	// A copy that nobody reads or closes any more, because a consumer went away
-	// early, must not keep the tool waiting for ever.
-	src.SetAutomaticClose()
-	both := src.Copy(2)
+	both := own(src).Copy(2)
 	h := &handed[T]{t: t, j: j, chunks: chunks, original: both[0], copied: both[1]}
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
-		h.copied.Close()
+		shut(h.copied)
 	}
 	if errors.Is(err, UseDefault) {
 		return cutStream(ctx, t, j.byDefault(), chunks, h.original), nil
 	}
 	if err != nil {
-		h.original.Close()
+		shut(h.original)
 		return nil, err
 	}
 	if out == nil {
 		return h.original, nil
 	}
-	h.original.Close()
+	shut(h.original)
 	return out, nil
 }
 
@@ -49,14 +47,14 @@ type handed[T any] struct {
 	chunks   chunker[T]
 	original *schema.StreamReader[T]
 	copied   *schema.StreamReader[T]
-	size     int // bytes that the handler has read
+	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
 }
 
 // ask returns what the handler wants in the place of the stream, nil for nothing.
 func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.j.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		h.chunks.each(chunk, func(text string) { h.size += len(text) })
+		h.chunks.each(chunk, func(text string) { h.size.Add(int64(len(text))) })
 		return h.chunks.result(chunk), nil
 	})
 	got, err := h.j.trunc(ctx, detail)
@@ -67,30 +65,41 @@ func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
-		h.t.report.send(ctx, h.j.left(ReasonHandler, h.size))
+		h.t.report.send(ctx, h.j.left(ReasonHandler, h.read()))
 		return nil, nil
 	}
-	if ok, err := h.t.offload(ctx, h.j, got, h.size); !ok {
+	if ok, err := h.t.offload(ctx, h.j, got, h.read()); !ok {
 		if got.StreamToolResult != nil {
-			got.StreamToolResult.Close()
+			shut(got.StreamToolResult)
 		}
 		return nil, err
 	}
-	e := h.j.event(EventTruncated, h.size)
+	e := h.j.event(EventTruncated, h.read())
 	e.Path = got.OffloadFilePath
 	h.t.report.send(ctx, e)
 	return h.out(got), nil
 }
 
+// read is how many bytes the handler has read so far.
+func (h *handed[T]) read() int { return int(h.size.Load()) }
+
 // out is the handler's stream. When it ends, the handler's copy of the original
 // is closed, which the handler may have left unread.
 func (h *handed[T]) out(got *TruncResult) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
-		h.copied.Close()
+		shut(h.copied)
 		return schema.StreamReaderFromArray([]T{h.chunks.first(got.ToolResult)})
 	}
+	over := false
 	closing := func(err error) error {
-		h.copied.Close()
+		switch {
+		case isSourceEnd(err):
+			return err
+		case over && errors.Is(err, schema.ErrRecvAfterClosed):
+			return io.EOF
+		}
+		over = true
+		shut(h.copied)
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {

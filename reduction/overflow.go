@@ -17,8 +17,8 @@ func (c *cut[T]) overflow() (T, error) {
 	var none T
 	at, err := c.spot()
 	if err != nil {
-		c.ended = true
-		c.in.Close()
+		c.ended, c.held, c.ends = true, nil, nil
+		shut(c.in)
 		return none, err
 	}
 	head := c.boundary(c.pass)
@@ -37,9 +37,8 @@ func (c *cut[T]) overflow() (T, error) {
 
 // giveUp passes on everything from here, because a notice does not fit.
 func (c *cut[T]) giveUp() T {
-	out := c.chunks.join(c.held)
-	c.held, c.texts, c.through = nil, nil, true
-	return out
+	c.texts, c.through = nil, true
+	return c.release()
 }
 
 func (c *cut[T]) spot() (spot, error) {
@@ -91,6 +90,7 @@ func (c *cut[T]) swallow(at spot, head int) T {
 	defer file.abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
+	shut(c.in)
 	path, err := file.commit(c.copies(at))
 	notice := ""
 	if c.err == nil {
@@ -133,8 +133,10 @@ func (c *cut[T]) drain(file sink, end *tail) (media []T) {
 			return media
 		}
 		if err != nil {
-			_ = c.failed(err)
-			return media
+			if c.failed(err) != nil {
+				return media
+			}
+			continue // one source has ended
 		}
 		c.chunks.each(chunk, take)
 		if m := c.chunks.head(chunk, 0); !c.chunks.empty(m) {

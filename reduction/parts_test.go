@@ -266,6 +266,8 @@ func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
 	one.Close()
 	_, err := one.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
-	require.Equal(t, io.EOF, closed(err))
-	require.Equal(t, io.ErrNoProgress, closed(io.ErrNoProgress))
+	c := &cut[string]{ended: true, err: io.ErrNoProgress}
+	require.Equal(t, io.ErrNoProgress, c.after(err))
+	require.Equal(t, io.EOF, c.after(err))
+	require.Equal(t, io.ErrShortWrite, c.after(io.ErrShortWrite))
 }

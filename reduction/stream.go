@@ -13,7 +13,8 @@ package reduction
 // follow, whole. If it does not, everything goes to the store as it comes, and
 // the tail of it into the notice. If the source fails, what was held back
 // follows, and then the error, at once. After that the source is not asked
-// again: a tool that forgets to close it blocks nobody.
+// again: a tool that forgets to close it blocks nobody. That one source of a merged
+// stream has ended is no failure, and is passed on.
 
 import (
 	"context"
@@ -22,6 +23,8 @@ import (
 	"math"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 const (
@@ -39,21 +42,25 @@ const (
 	charSlack = 4
 )
 
-// cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx)}
-	t.files.note(shownIn(ctx))
-	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
-		if t.report == nil {
-			return src
-		}
-		c.through = true
-	}
-	c.source = src
-	same := func(chunk T) (T, error) { return chunk, nil }
-	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
-	out := schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(closed), schema.WithOnEOF(c.rest))
-	return schema.StreamReaderWithConvert(out, same, schema.WithOnEOF(c.failure))
+// own takes over a stream that a tool has made, for whoever wraps or copies it.
+//
+// Eino sets every stream that it sends as an event to be closed by a finalizer,
+// and that closes the tool's stream, however deep it is wrapped. Whatever has been
+// closed before Eino sets this is then closed twice, which ends the process. So
+// the rule is:
+//
+//   - A stream that goes on as it is, nobody here touches.
+//   - Every other one is set here, before anything can close it: from then on
+//     closing it twice is harmless, and a reader who goes away early is made good
+//     by the garbage collector.
+//   - A part of a merged stream that ended before this is not set, now or later.
+//     For it, the stream is only closed through a copy (see [oneOf]), which closes
+//     it once at the most.
+//   - A stream that a TruncHandler returns is closed here only if it does not go
+//     on, and is never seen by Eino then.
+func own[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	src.SetAutomaticClose()
+	return src
 }
 
 // oneOf returns a reader of src that may be closed more than once, and that can
@@ -64,12 +71,35 @@ func oneOf[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	return both[0]
 }
 
-// closed is what reading from a closed reader comes to.
-func closed(err error) error {
-	if errors.Is(err, schema.ErrRecvAfterClosed) {
-		return io.EOF
+// shut closes a stream. One that its maker has closed already panics.
+func shut[T any](s *schema.StreamReader[T]) {
+	_ = safe.Call("closing a stream", func() error {
+		s.Close()
+		return nil
+	})
+}
+
+// isSourceEnd reports whether an error says that one source of a merged stream
+// has ended, which is no failure: the others go on.
+func isSourceEnd(err error) bool {
+	_, ok := schema.GetSourceName(err)
+	return ok
+}
+
+// cutStream returns a stream that ends within the limit. Closing it closes src.
+func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx)}
+	t.files.note(shownIn(ctx))
+	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
+		if t.report == nil {
+			return src
+		}
+		c.through = true
 	}
-	return err
+	c.source = own(src)
+	same := func(chunk T) (T, error) { return chunk, nil }
+	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
+	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.after), schema.WithOnEOF(c.rest))
 }
 
 // cut is one stream on its way. It is used by one goroutine at a time.
@@ -84,7 +114,8 @@ type cut[T any] struct {
 
 	source *schema.StreamReader[T] // the tool's own
 	in     *schema.StreamReader[T] // the same, ending at its first error
-	err    error                   // that error
+	ends   []error                 // ends of its sources that follow what is held back
+	err    error                   // its first error, which follows last of all
 
 	through bool     // everything is passed on
 	ended   bool     // the notice is out
@@ -108,20 +139,44 @@ func (c *cut[T]) reserve() int {
 	return free - min(maxTail, free/tailShare)
 }
 
-// failed notes the error of the source, makes an end of it, and tells the tool
-// that nobody listens any more.
+// failed passes on that one source has ended, behind what is held back. Any other
+// error it notes and makes an end of it, and tells the tool that nobody listens
+// any more.
 func (c *cut[T]) failed(err error) error {
+	if isSourceEnd(err) {
+		if len(c.held)+len(c.ends) == 0 {
+			return err
+		}
+		c.ends = append(c.ends, err)
+		return nil
+	}
 	c.err = err
-	c.in.Close()
+	shut(c.in)
 	return io.EOF
 }
 
-// failure gives the error of the source to the reader, last of all.
-func (c *cut[T]) failure() (any, error) {
-	if c.err != nil {
-		return nil, c.err
+// after is what reading comes to once c.in is closed: what follows the last
+// chunk.
+func (c *cut[T]) after(err error) error {
+	switch {
+	case !errors.Is(err, schema.ErrRecvAfterClosed):
+		return err // one source has ended
+	case !c.ended:
+		return io.EOF // the reader has closed it
 	}
-	return nil, io.EOF
+	return c.following()
+}
+
+// following takes the next of the errors that follow the last chunk.
+func (c *cut[T]) following() (err error) {
+	if len(c.ends) > 0 {
+		err, c.ends = c.ends[0], c.ends[1:]
+		return err
+	}
+	if err, c.err = c.err, nil; err == nil {
+		return io.EOF
+	}
+	return err
 }
 
 // next decides about a chunk.
@@ -134,7 +189,7 @@ func (c *cut[T]) next(chunk T) (T, error) {
 		}
 	})
 	if c.through {
-		return chunk, nil
+		return c.passOn(chunk)
 	}
 	if len(c.held) == 0 && c.total <= c.pass {
 		c.passed = c.total
@@ -147,19 +202,38 @@ func (c *cut[T]) next(chunk T) (T, error) {
 	return c.overflow()
 }
 
+// passOn passes a chunk on behind what is still to come before it.
+func (c *cut[T]) passOn(chunk T) (T, error) {
+	if len(c.held)+len(c.ends) == 0 {
+		return chunk, nil
+	}
+	c.held = append(c.held, chunk)
+	if len(c.ends) > 0 {
+		var none T
+		return none, c.following()
+	}
+	return c.release(), nil
+}
+
+func (c *cut[T]) release() T {
+	out := c.chunks.join(c.held)
+	c.held = nil
+	return out
+}
+
 // rest follows when the source has ended: what was held back, if it was not cut.
 func (c *cut[T]) rest() (any, error) {
-	if c.ended {
-		return nil, io.EOF
+	shut(c.in) // so that after is called from now on
+	if !c.ended {
+		c.ended = true
+		if why := c.reason(); c.err == nil {
+			c.t.report.send(c.ctx, c.left(why, c.total))
+		}
 	}
-	c.ended = true
-	if why := c.reason(); c.err == nil {
-		c.t.report.send(c.ctx, c.left(why, c.total))
+	if len(c.held) > 0 {
+		return c.release(), nil
 	}
-	if len(c.held) == 0 {
-		return nil, io.EOF
-	}
-	return c.chunks.join(c.held), nil
+	return nil, c.following()
 }
 
 func (c *cut[T]) reason() Reason {
