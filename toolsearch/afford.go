@@ -9,6 +9,7 @@ package toolsearch
 // first without checking anything, and within a budget.
 
 import (
+	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -19,18 +20,87 @@ const (
 	// bytesPerStep is how many bytes of a value are worth one step: a checker may match
 	// patterns with them, and write them into its errors.
 	bytesPerStep = 64
+
+	// Matching takes time in proportion to the instructions of a pattern and the bytes of a
+	// text, and compiling in proportion to the instructions; a short pattern can have many.
+	workPerStep     = 100 // instructions x bytes
+	maxInstructions = 20_000
 )
 
-// affordable reports whether checking a value stays in budget.
-func affordable(tree, value any) bool {
-	w := walker{root: tree, steps: maxCheckSteps}
-	return w.visit(tree, value, 0)
+// patternsOf counts the instructions of each pattern in a schema, and reports whether
+// there are few enough to compile.
+func patternsOf(tree any) (patterns map[string]int, ok bool) {
+	patterns, left := map[string]int{}, maxInstructions
+	var visit func(node any) bool
+	count := func(pattern string) bool {
+		if _, done := patterns[pattern]; !done {
+			n, fine := instructions(pattern)
+			if left -= n; !fine || left < 0 {
+				return false
+			}
+			patterns[pattern] = n
+		}
+		return true
+	}
+	visit = func(node any) bool {
+		list, _ := node.([]any)
+		for _, sub := range list {
+			if !visit(sub) {
+				return false
+			}
+		}
+		keywords, _ := node.(map[string]any)
+		for keyword, sub := range keywords {
+			pattern, isText := sub.(string)
+			if keyword == "pattern" && isText && !count(pattern) || !visit(sub) {
+				return false
+			}
+			byPattern, _ := sub.(map[string]any)
+			for p := range byPattern {
+				if keyword == "patternProperties" && !count(p) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return patterns, visit(tree)
+}
+
+// instructions is the length of a pattern as compiled. What is no pattern has none: it is
+// for others to say whether it had to be one.
+func instructions(pattern string) (n int, ok bool) {
+	if len(pattern) > maxPatternBytes {
+		return 0, false
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, true
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, true
+	}
+	return len(program.Inst), true
+}
+
+// affords reports whether checking a value stays in budget.
+func (c *check) affords(value any) bool {
+	w := walker{root: c.tree, patterns: c.patterns, steps: maxCheckSteps}
+	return w.visit(c.tree, value, 0)
 }
 
 // walker visits every pair of a schema and a value that a checker may compare.
 type walker struct {
-	root  any
-	steps int // left
+	root     any
+	patterns map[string]int
+	steps    int // left
+}
+
+// match pays for matching a text with a pattern.
+func (w *walker) match(pattern, text string) bool {
+	w.steps -= 1 + w.patterns[pattern]*len(text)/workPerStep
+	return w.steps >= 0
 }
 
 // visit reports whether the budget is enough for a schema and a value.
@@ -60,6 +130,10 @@ func (w *walker) sameValue(keyword string, sub, value any, depth int) bool {
 		list, _ := sub.([]any)
 		w.steps -= len(list)
 		return w.steps >= 0
+	case "pattern":
+		pattern, _ := sub.(string)
+		text, _ := value.(string)
+		return w.match(pattern, text)
 	case "not", "if", "then", "else":
 		return w.visit(sub, value, depth)
 	case "allOf", "anyOf", "oneOf":
@@ -90,7 +164,10 @@ func (w *walker) members(keyword string, sub, value any, depth int) bool {
 				fine = w.visit(s, v, depth)
 			}
 		case "patternProperties":
-			fine = w.all(sub, v, depth)
+			for pattern := range properties {
+				fine = fine && w.match(pattern, name)
+			}
+			fine = fine && w.all(sub, v, depth)
 		case "additionalProperties", "unevaluatedProperties":
 			fine = w.visit(sub, v, depth)
 		case "propertyNames":

@@ -57,7 +57,8 @@ func readArguments(raw string) (object map[string]any, text string, ok bool) {
 // check is a schema, ready for checking values against it. Nil checks nothing.
 type check struct {
 	resolved *jsonschema.Resolved
-	tree     any // the schema as plain JSON
+	tree     any            // the schema as plain JSON
+	patterns map[string]int // instructions of each pattern in it
 }
 
 // compile returns nil for a schema that cannot be checked: whether arguments fit it is
@@ -73,6 +74,10 @@ func compile(text string) (c *check) {
 	if len(text) > maxSchemaBytes || json.Unmarshal([]byte(text), &s) != nil || json.Unmarshal([]byte(text), &tree) != nil {
 		return nil
 	}
+	patterns, ok := patternsOf(tree)
+	if !ok {
+		return nil
+	}
 	if !isKnownDraft(s.Schema) {
 		s.Schema = "" // the drafts differ little in what tools use; unknown ones would fail every value
 	}
@@ -83,7 +88,7 @@ func compile(text string) (c *check) {
 	if err != nil {
 		return nil
 	}
-	return &check{r, tree}
+	return &check{r, tree, patterns}
 }
 
 func isKnownDraft(uri string) bool {
@@ -97,7 +102,7 @@ func isKnownDraft(uri string) bool {
 // validate returns what is wrong with a value. Where finding out could take too long,
 // nothing is.
 func (c *check) validate(v any) (err error) {
-	if c == nil || !affordable(c.tree, v) {
+	if c == nil || !c.affords(v) {
 		return nil
 	}
 	defer func() {
