@@ -258,7 +258,7 @@ func (x *Index) countRequired(acc *accumulator, required [][]uint32) {
 	for i, tokens := range required {
 		for _, token := range tokens {
 			for _, p := range x.of(token) {
-				if s := &acc.states[p.doc]; s.met == int32(i) {
+				if s := &acc.states[p.doc]; s.term > 0 && s.met == int32(i) {
 					s.met++
 				}
 			}
