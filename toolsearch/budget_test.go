@@ -107,6 +107,8 @@ func TestInfoOfHiddenToolsIsFree(t *testing.T) {
 		require.NoError(t, err)
 		ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
 		require.NoError(t, err)
+		_, _, err = h.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{}, nil)
+		require.NoError(t, err)
 		for _, x := range rc.Tools[1:] {
 			require.Zero(t, testing.AllocsPerRun(10, func() {
 				if _, err := x.Info(ctx); err != nil {

@@ -41,6 +41,7 @@ func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
 // fill makes a new entry that of a tool.
 func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
 	e.own = *info
+	e.own.Extra = copyExtra(info.Extra)
 	e.info, e.safe = &e.own, gobSafe(&e.own)
 	e.tool, err = guardTool(t, e)
 	return err
@@ -120,6 +121,15 @@ func (c *catalog) infos() []*schema.ToolInfo {
 		infos[i] = e.info
 	}
 	return infos
+}
+
+// with is a catalogue of other entries, which look the same to the indexes.
+func (c *catalog) with(entries []*entry) *catalog {
+	own := &catalog{entries: entries, byName: make(map[string]*entry, len(entries)), words: c.words, index: c.index}
+	for _, e := range entries {
+		own.byName[e.info.Name] = e
+	}
+	return own
 }
 
 func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (x Index, err error) {

@@ -66,8 +66,15 @@ type guard struct {
 	reports bool   // the tool tells callbacks by itself
 }
 
-// Info returns the info that was read at construction.
-func (g *guard) Info(context.Context) (*schema.ToolInfo, error) { return g.e.info, nil }
+// Info returns the info that was read at construction: a copy to whoever asks before the
+// first model call of a run, and may write into it. After that it is Eino who asks, for
+// the name, and all tools before each round.
+func (g *guard) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	if r := runOf(ctx); r != nil && r.called() {
+		return g.e.info, nil
+	}
+	return shallowInfo(g.e.info), nil
+}
 
 // GetType is the type of the wrapped tool.
 func (g *guard) GetType() string {
@@ -83,9 +90,6 @@ func (g *guard) IsCallbacksEnabled() bool { return true }
 
 // original is the tool as the user gave it.
 func (g *guard) original() tool.BaseTool { return g.inner }
-
-// hidden is what the tool is in the catalogue of the group that hid it.
-func (g *guard) hidden() *entry { return g.e }
 
 // isEnhanced reports whether a hidden tool returns more than text.
 func isEnhanced(t tool.BaseTool) bool {

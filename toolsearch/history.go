@@ -115,11 +115,13 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	case e.isCurrent(t):
 		return t
 	}
-	return e.native()
+	own := e.native()
+	own.ParamsOneOf = copyParams(own.ParamsOneOf)
+	return own
 }
 
 func (e *entry) isCurrent(t *schema.ToolInfo) bool {
-	return t.Desc == e.info.Desc && (t.ParamsOneOf == e.native().ParamsOneOf || schemaText(t) == e.parameters())
+	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
 }
 
 // words is the result of a search as text.

@@ -222,9 +222,7 @@ func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) [
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = r.guardOwn(d.tool, d.info.Name)
-		} else if g, ok := t.(guarded); ok && r.group.isOwned(g.hidden().info.Name) {
-			t = r.guardOwn(g.original(), g.hidden().info.Name) // the group is another one now
+			t = r.group.cat.byName[d.info.Name].tool
 		}
 		next = append(next, t)
 	}
@@ -237,37 +235,8 @@ func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) [
 	return next
 }
 
-// isOwned reports whether a hidden tool was one of the agent's own.
-func (g *group) isOwned(name string) bool {
-	for _, entries := range g.owned {
-		for _, e := range entries {
-			if e.info.Name == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// guardOwn guards this run's instance of an own tool; the group may be of another run.
-func (r *run) guardOwn(own tool.BaseTool, name string) tool.BaseTool {
-	e := r.group.cat.byName[name]
-	guard, err := guardTool(own, e)
-	if err != nil {
-		return own // newEntry has refused it before
-	}
-	if r.tools == nil {
-		r.tools = map[*entry]tool.BaseTool{}
-	}
-	r.tools[e] = guard
-	return guard
-}
-
 // guarded is a tool that is hidden already.
-type guarded interface {
-	original() tool.BaseTool
-	hidden() *entry
-}
+type guarded interface{ original() tool.BaseTool }
 
 func unwrap(t tool.BaseTool) tool.BaseTool {
 	if g, ok := t.(guarded); ok {

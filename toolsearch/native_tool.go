@@ -7,7 +7,6 @@ package toolsearch
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -87,28 +86,35 @@ func (r *run) emptyNote(ctx context.Context, c *call) string {
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
 func (r *run) infoOf(e *entry) *schema.ToolInfo {
+	own := r.shallowOf(e)
+	own.ParamsOneOf = copyParams(own.ParamsOneOf)
+	return own
+}
+
+// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
+func (r *run) shallowOf(e *entry) *schema.ToolInfo {
 	if r.group.contract.name == "" {
-		own := *e.safe
-		return &own
+		return shallowInfo(e.safe)
 	}
 	return e.native()
 }
 
-// emptyParams takes the place of no parameters at all, which some adapters cannot send.
-var emptyParams = schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})
+// noParams takes the place of no parameters at all, which some adapters cannot send.
+func noParams() *schema.ParamsOneOf {
+	return schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})
+}
 
 // native is a copy of the info that may be deferred: providers refuse a deferred tool that
 // is also a place to cache up to.
 func (e *entry) native() *schema.ToolInfo {
-	own := *e.safe
+	own := shallowInfo(e.safe)
 	if own.ParamsOneOf == nil {
-		own.ParamsOneOf = emptyParams
+		own.ParamsOneOf = noParams()
 	}
-	own.Extra = maps.Clone(own.Extra)
 	for _, key := range cacheKeys {
 		delete(own.Extra, key)
 	}
-	return &own
+	return own
 }
 
 // cacheKeys are the keys of ToolInfo.Extra under which the claude and the agenticclaude
@@ -136,7 +142,7 @@ func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidenc
 	for _, e := range r.group.cat.entries {
 		inFull := slices.ContainsFunc(plain, func(s shownTool) bool { return s.entry == e })
 		if !inFull && (v.natively[e.info.Name] || r.defers(ctx, e)) {
-			next = append(next, r.infoOf(e))
+			next = append(next, r.shallowOf(e))
 		}
 	}
 	return next

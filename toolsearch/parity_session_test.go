@@ -283,7 +283,7 @@ func sameInfos(e, o []*schema.ToolInfo) error {
 		told[i.Name] = i
 	}
 	for _, i := range o {
-		if was := told[i.Name]; was != nil && i.Name != "tool_search" && (was.Desc != i.Desc || was.ParamsOneOf != i.ParamsOneOf) {
+		if was := told[i.Name]; was != nil && i.Name != "tool_search" && onWire(was) != onWire(i) {
 			return fmt.Errorf("the model is told another thing of %q", i.Name)
 		}
 	}

@@ -58,6 +58,9 @@ func (g *group) plainReminder() (text string, ok bool) {
 			return "", false
 		}
 	}
+	if g.like != nil {
+		return g.like.plainReminder()
+	}
 	g.reminderOnce.Do(func() {
 		names := make([]string, len(g.cat.entries))
 		for i, e := range g.cat.entries {

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/tool"
 )
 
 // group is the tools of all instances in one agent, and the tools that the agent's own
@@ -26,6 +25,7 @@ type group struct {
 	owners  map[*entry]*settings   // entries of members other than the first
 	twice   problems               // names that several members gave a tool
 	steady  bool                   // what is visible depends on the messages alone
+	like    *group                 // the one whose indexes this one has; nil: its own
 
 	reminderOnce sync.Once
 	reminderText string
@@ -76,47 +76,84 @@ func (j *joinCache) get(key string, build func() (*group, error)) (*group, error
 }
 
 // joinGroup makes the group of members and extra entries, which the last member brought.
+// Those are of one run: what is remembered for other runs is a group of copies of their
+// infos, from which the run's own takes the indexes alone.
 func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*entry) (*group, error) {
-	lead := members[0]
-	var key strings.Builder
+	key, known := joinKey(members, owned)
+	build := func() (*group, error) {
+		copies := map[*settings][]*entry{}
+		for m, entries := range owned {
+			for _, e := range entries {
+				copies[m] = append(copies[m], &entry{info: copyInfo(e.info)})
+			}
+		}
+		return newGroup(ctx, members, copies, nil)
+	}
+	like, err := (*group)(nil), error(nil)
+	if known {
+		like, err = members[0].joined.get(key, build)
+	} else {
+		like, err = build()
+	}
+	if err != nil || len(owned) == 0 {
+		return like, err
+	}
+	return newGroup(ctx, members, owned, like)
+}
+
+// joinKey is the same for groups whose tools look the same to an index; ok is false where
+// that cannot be told.
+func joinKey(members []*settings, owned map[*settings][]*entry) (key string, ok bool) {
+	var b strings.Builder
 	for _, m := range members {
-		fmt.Fprintf(&key, "%p", m)
+		fmt.Fprintf(&b, "%p", m)
 		for _, e := range owned[m] {
-			fmt.Fprintf(&key, "|%q %q %s", e.info.Name, e.info.Desc, e.parameters())
+			extra, plain := plainText(e.info.Extra)
+			if !plain {
+				return "", false
+			}
+			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
 		}
 	}
-	return lead.joined.get(key.String(), func() (*group, error) {
-		g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, steady: lead.cfg.UnloadAfter == 0}
-		var all []*entry
-		for _, m := range members {
-			g.steady = g.steady && m.cfg.Filter == nil
-			mine := append(append([]*entry(nil), m.entries...), owned[m]...)
-			for _, e := range mine {
-				if m != lead {
-					g.owners[e] = m
-				}
+	return b.String(), true
+}
+
+// newGroup makes a group; its indexes are those of one like it, if there is one.
+func newGroup(ctx context.Context, members []*settings, owned map[*settings][]*entry, like *group) (*group, error) {
+	lead := members[0]
+	g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, like: like, steady: lead.cfg.UnloadAfter == 0}
+	var all []*entry
+	for _, m := range members {
+		g.steady = g.steady && m.cfg.Filter == nil
+		mine := append(append([]*entry(nil), m.entries...), owned[m]...)
+		for _, e := range mine {
+			if m != lead {
+				g.owners[e] = m
 			}
-			all = append(all, mine...)
 		}
+		all = append(all, mine...)
+	}
+	if like != nil {
+		g.cat = like.cat.with(all)
+	} else {
 		cat, err := newCatalog(ctx, all, lead)
 		if err != nil {
 			return nil, err
 		}
 		g.cat = cat
-		g.findTwice()
-		return g, nil
-	})
+	}
+	g.findTwice()
+	return g, nil
 }
 
 // run is one run of an agent. The context carries it from BeforeAgent to the model and
 // tool calls; nothing that must survive a checkpoint lives in it.
 type run struct {
 	group    *group
-	own      map[string]bool          // names of the agent's own tools
-	size     int                      // tools of the agent with ours; 0 outside of an agent
-	direct   map[string]bool          // tools whose result ends the run; Eino's own map
-	tools    map[*entry]tool.BaseTool // guards of the own tools that are hidden in this run
-	memory   any                      // *memory[M]: what the messages said so far
+	own      map[string]bool // names of the agent's own tools
+	size     int             // tools of the agent with ours; 0 outside of an agent
+	direct   map[string]bool // tools whose result ends the run; Eino's own map
+	memory   any             // *memory[M]: what the messages said so far
 	verdicts verdicts
 	decided  decision // of the last model call
 	sent     sent     // with the last model call

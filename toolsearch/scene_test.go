@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -168,3 +169,6 @@ func everywhere(t *testing.T, plain func(*testing.T, bool), agentic func(*testin
 	t.Helper()
 	adktest.Both(t, plain, agentic)
 }
+
+// finalizing is how long a test waits for the garbage collector, which tells nobody.
+const finalizing = 10 * time.Second

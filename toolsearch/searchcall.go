@@ -85,7 +85,7 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 	if problem != "" {
 		return proxied{answer: say("bad-arguments", hint{Name: e.info.Name, Reason: problem, Schema: e.parameters()})}
 	}
-	p := proxied{tool: r.toolOf(e), args: text}
+	p := proxied{tool: e.tool, args: text}
 	typ, _ := components.GetType(p.tool)
 	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e), &callbacks.RunInfo{
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
@@ -103,14 +103,6 @@ func (r *run) callable(ctx context.Context, e *entry) bool {
 
 // proxyKey marks a context in which call_tool has let a call through.
 type proxyKey struct{}
-
-// toolOf is this run's instance of a tool.
-func (r *run) toolOf(e *entry) tool.BaseTool {
-	if t := r.tools[e]; t != nil {
-		return t
-	}
-	return e.tool
-}
 
 type plainCall struct{ *metaTool }
 
