@@ -8,8 +8,9 @@ package reduction
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"encoding/json"
+	"strconv"
 
 	"github.com/cloudwego/eino/adk"
 
@@ -52,11 +53,12 @@ func clearingMark[M adk.MessageType](c codec[M], msgs []M) string {
 	return sent.mark()
 }
 
-// clearing is a digest of what was cleared in the messages so far. Where they stand
-// does not matter, so that messages may be added or left out in front of them.
+// clearing is a digest of what was cleared in the messages so far. It is a sum, so
+// that their order does not matter: events bring the results of parallel calls as
+// these end, and a state has them as they were called.
 type clearing struct {
-	any bool
-	sum [sha256.Size]byte
+	items int
+	sum   uint64
 }
 
 func (c *clearing) add(v view) {
@@ -74,12 +76,14 @@ func (c *clearing) add(v view) {
 
 func (c *clearing) write(parts ...string) {
 	text, _ := json.Marshal(parts) // strings cannot fail
-	c.sum, c.any = sha256.Sum256(append(c.sum[:], text...)), true
+	sum := sha256.Sum256(text)
+	c.items++
+	c.sum += binary.BigEndian.Uint64(sum[:])
 }
 
 func (c *clearing) mark() string {
-	if !c.any {
+	if c.items == 0 {
 		return ""
 	}
-	return hex.EncodeToString(c.sum[:8])
+	return strconv.Itoa(c.items) + "-" + strconv.FormatUint(c.sum, 16)
 }

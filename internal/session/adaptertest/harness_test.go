@@ -108,13 +108,18 @@ func (c *chat[M]) collect(events *adk.AsyncIterator[*adk.TypedAgentEvent[M]]) (o
 		}
 		m, err := ev.Output.MessageOutput.GetMessage()
 		require.NoError(c.t, err)
-		text, err := json.Marshal(m)
-		require.NoError(c.t, err)
-		var back M
-		require.NoError(c.t, json.Unmarshal(text, &back))
-		out = append(out, back)
+		out = append(out, stored(c.t, []M{m})...)
 	}
 	return out, interrupt
+}
+
+// stored puts messages through JSON, as a store does.
+func stored[M adk.MessageType](t *testing.T, msgs []M) (out []M) {
+	t.Helper()
+	text, err := json.Marshal(msgs)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &out))
+	return out
 }
 
 func user[M adk.MessageType](text string) M {

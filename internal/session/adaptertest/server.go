@@ -41,6 +41,7 @@ type Seen struct {
 	Sent    int      // items on the wire
 	Items   []Item   // the conversation, with what the server kept
 	Tools   []string // names
+	Answer  string   // the id of the response
 }
 
 // Shows reports whether some item holds a text.
@@ -129,8 +130,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return
 	}
-	s.seen = append(s.seen, now)
 	id, output, items := s.respond(s.answer(now))
+	now.Answer = id
+	s.seen = append(s.seen, now)
 	if q.Store {
 		s.kept[id] = kept{append(slices.Clone(now.Items), items...), now.Tools}
 	}
