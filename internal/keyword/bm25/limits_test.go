@@ -1,0 +1,238 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
+
+// Each limit on what is read of a document has a word just inside it and one just
+// beyond it.
+func TestLimitsOfDocuments(t *testing.T) {
+	pad := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
+	params := func(n int, p keyword.Param) []keyword.Param {
+		return append(slices.Repeat([]keyword.Param{{Name: "x"}}, n), p)
+	}
+	for name, limit := range map[string]struct {
+		at  int
+		doc func(n int) keyword.Doc // has "zebra" n bytes or elements from the start
+	}{
+		"name":        {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Name: pad(n) + "zebra"} }},
+		"server":      {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Server: pad(n) + "zebra"} }},
+		"description": {maxDescriptionBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: pad(n) + "zebra"} }},
+		"parameters":  {maxParams - 1, func(n int) keyword.Doc { return keyword.Doc{Params: params(n, keyword.Param{Name: "zebra"})} }},
+		"parameter":   {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Params: params(0, keyword.Param{Name: pad(n) + "zebra"})} }},
+		"of parameters": {maxParamBytes - 5, func(n int) keyword.Doc {
+			return keyword.Doc{Params: params(0, keyword.Param{Description: pad(n) + "zebra"})}
+		}},
+		"values": {maxEnum - 1, func(n int) keyword.Doc {
+			return keyword.Doc{Params: params(0, keyword.Param{Enum: append(slices.Repeat([]string{"x"}, n), "zebra")})}
+		}},
+		"value": {maxNameBytes - 5, func(n int) keyword.Doc {
+			return keyword.Doc{Params: params(0, keyword.Param{Enum: []string{pad(n) + "zebra"}})}
+		}},
+		"word": {maxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
+	} {
+		require.True(t, hasToken(New([]keyword.Doc{limit.doc(limit.at)})), name)
+		require.False(t, hasToken(New([]keyword.Doc{limit.doc(limit.at + 1)})), name)
+	}
+}
+
+func hasToken(x *Index) bool {
+	return slices.ContainsFunc(x.texts, func(token string) bool { return strings.HasSuffix(token, "zebra") })
+}
+
+// Each limit on what is read of a query has a query just inside it and one just beyond.
+func TestLimitsOfQueries(t *testing.T) {
+	x := New(toolbox)
+	parse := func(text string) parsedQuery { return x.parse(text, make([]uint8, len(x.texts))) }
+	repeat := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	has := func(text, word string) bool {
+		return slices.ContainsFunc(parse(text).terms, func(found term) bool { return found.text == word })
+	}
+	require.True(t, has(strings.Repeat(" ", maxQueryBytes-4)+"mail", "mail"))
+	require.False(t, has(strings.Repeat(" ", maxQueryBytes-3)+"mail", "mail"))
+
+	require.Len(t, parse(repeat(maxTerms-1, "q%d ")).terms, maxTerms-1)
+	require.Len(t, parse(repeat(maxTerms+1, "q%d ")).terms, maxTerms)
+
+	typos := func(n int) (corrected int) {
+		for _, t := range parse(misspelled(n)).terms {
+			if slices.ContainsFunc(t.expansions, func(e expansion) bool { return e.relation == "looks like" }) {
+				corrected++
+			}
+		}
+		return corrected
+	}
+	require.Equal(t, maxTypos, typos(maxTypos))
+	require.Equal(t, maxTypos, typos(maxTypos+1))
+
+	require.Len(t, parse(strings.Repeat("+mail ", maxRequired)).required, maxRequired)
+	require.Len(t, parse(strings.Repeat("+mail ", maxRequired+1)).required, maxRequired)
+
+	require.Len(t, parse(strings.Repeat("x ", maxNamed-1)+"files__delete_file").named, 1)
+	require.Empty(t, parse(strings.Repeat("x ", maxNamed)+"files__delete_file").named)
+
+	require.Len(t, clauseEnds(strings.Repeat("send mail. ", maxClauses-1)), maxClauses)
+	require.Len(t, clauseEnds(strings.Repeat("send mail. ", maxClauses+1)), maxClauses)
+	require.Len(t, clauseEnds("abcdef; b"), 2)
+	require.Len(t, clauseEnds("abcde; b"), 1)
+
+	quoted := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	require.Len(t, valueSpans(quoted(maxQuoted-1)), 1)
+	require.Empty(t, valueSpans(quoted(maxQuoted)))
+
+	require.True(t, has(strings.Repeat("z", maxWordBytes), strings.Repeat("z", maxWordBytes)))
+	require.Empty(t, parse(strings.Repeat("z", maxWordBytes+1)).terms)
+}
+
+// ending returns the i-th of 64 endings that stemming leaves alone.
+func ending(i int) string { return "bcfghjkm"[i/8:i/8+1] + "bcfghjkm"[i%8:i%8+1] }
+
+// misspelled returns n different misspellings of "temperature".
+func misspelled(n int) string {
+	var words []string
+	for i := range n {
+		words = append(words, "temperatur"+ending(i))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestLimitsOfExpansions(t *testing.T) {
+	var names []keyword.Doc
+	for i := range maxAffixes + 1 {
+		names = append(names, keyword.Doc{Name: "mailbox" + ending(i)})
+	}
+	affixed := func(n int) int { return len(New(names[:n]).affixes.of("mailbox")) }
+	require.Equal(t, maxAffixes-1, affixed(maxAffixes-1))
+	require.Equal(t, maxAffixes, affixed(maxAffixes))
+	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
+
+	meant := newTypos([]string{"weathea", "weatheb", "weathec", "weathed"})
+	require.Len(t, meant.of("weather", make([]uint8, 4)), maxMeant)
+	for _, c := range []struct {
+		word, token string
+		want        bool
+	}{
+		{"mai", "mail", false}, {"mial", "mail", true}, // minTyped
+		{strings.Repeat("ab", 32), strings.Repeat("ab", 31) + "ax", true}, {strings.Repeat("ab", 32) + "a", strings.Repeat("ab", 32), false},
+		{"mailbo", "mail", true}, {"mailboxpack", "mail", false}, // 4 of 11
+		{"mailboxpac", "mail", true}, // 4 of 10 is minAffixRatio
+		{"abc", "abcd", false}, {"abcd", "abc", true}, {"abcd", "ab", false},
+		{"zest", "nest", true}, {"undo", "do", false},
+	} {
+		one := newTypos([]string{c.token})
+		got := one.of(c.word, make([]uint8, 1))
+		require.Equal(t, c.want, len(got) == 1, "%q for %q", c.token, c.word)
+	}
+	for _, c := range []struct {
+		word, name string
+		want       bool
+	}{
+		{"ma", "mail", false}, {"mai", "mail", true}, {"mail", "mai", true}, {"mail", "ma", false},
+		{"abc", "abcdefg", true}, {"abc", "abcdefgh", false}, {"abcd", "abcdefghij", true}, // minAffixRatio
+		{"mail", "mail", false}, {"deactivate", "activate", false}, {"reactivate", "activate", true},
+	} {
+		a := newAffixes(&Index{texts: []string{c.name}, nameTokens: []uint32{0}})
+		require.Equal(t, c.want, len(a.of(c.word)) == 1, "%q in %q", c.word, c.name)
+	}
+}
+
+// A document scores what the formula says.
+func TestScoreOfATerm(t *testing.T) {
+	x := New([]keyword.Doc{
+		{Name: "alpha beta", Description: "beta gamma gamma", Params: []keyword.Param{{Name: "beta", Description: "beta delta", Enum: []string{"beta", "x"}}}, Server: "beta"},
+		{Name: "beta", Description: "one two three four five"},
+		{Name: "gamma"},
+	})
+	// Lengths of the first document's fields and their averages, in tokens.
+	lengths := [fieldCount]float64{2, 3, 1, 2, 2, 1}
+	averages := [fieldCount]float64{4 / 3.0, 8 / 3.0, 1 / 3.0, 2 / 3.0, 2 / 3.0, 1 / 3.0}
+	rarity := math.Log(1 + (3-2+.5)/(2+.5)) // two of three documents
+	require.InDelta(t, rarity, float64(x.idf[x.tokens["beta"]]), 1e-6)
+	require.Equal(t, averages, x.average)
+	sum := 0.0
+	for f, count := range [fieldCount]float64{1, 1, 1, 1, 1, 1} {
+		sum += fieldWeights[f] * count / (1 - fieldSlopes[f] + fieldSlopes[f]*lengths[f]/averages[f])
+	}
+	p, ok := x.posting(x.tokens["beta"], x.Ordinal(0))
+	require.True(t, ok)
+	require.InDelta(t, rarity*2.2*sum/(sum+1.2), float64(p.weight), 1e-6)
+	_, ok = x.posting(x.tokens["beta"], x.Ordinal(2))
+	require.False(t, ok)
+	require.InDelta(t, math.Log(1+4.5/.5), idf(0, 4), 1e-12)
+	require.InDelta(t, math.Log(1+.5/4.5), idf(4, 4), 1e-12)
+	require.InDelta(t, 10*1.3*.5, finalScore(10, .5, .25), 1e-12)
+
+	joined, ok := x.posting(x.tokens["alphabeta"], x.Ordinal(0))
+	require.True(t, ok, "neighbours in a name are also one word")
+	require.Equal(t, 1, joined.counts.of(fieldName))
+}
+
+// The parts of a score: the share of the name that is mentioned, and the share of the
+// query that is answered.
+func TestScoreOfADocument(t *testing.T) {
+	x := New([]keyword.Doc{{Name: "alpha beta"}, {Name: "x", Description: "alpha"}, {Name: "y", Description: "beta"}, {Name: "z", Description: "gamma"}})
+	score := func(text string, doc int) float64 {
+		hits, err := x.Search(context.Background(), text, 0)
+		require.NoError(t, err)
+		for _, h := range hits {
+			if h.Doc == doc {
+				return h.Score
+			}
+		}
+		return 0
+	}
+	weight := func(token string, doc int) float64 {
+		p, _ := x.posting(x.tokens[token], x.Ordinal(doc))
+		return float64(p.weight)
+	}
+	alpha, beta, gamma := float64(x.idf[x.tokens["alpha"]]), float64(x.idf[x.tokens["beta"]]), float64(x.idf[x.tokens["gamma"]])
+	require.InDelta(t, weight("alpha", 1), score("alpha", 1), 1e-6)
+	require.InDelta(t, weight("alpha", 0)*(1+.6*alpha/(alpha+beta)), score("alpha", 0), 1e-6)
+	require.InDelta(t, weight("alpha", 1)*math.Sqrt(alpha/(alpha+gamma)), score("alpha gamma", 1), 1e-6)
+	require.InDelta(t, weight("alpha", 1)*.4*math.Sqrt(.4*alpha/(.4*alpha+gamma)), score(`"alpha" gamma`, 1), 1e-6)
+}
+
+// Candidates of one server give way to nearly equal ones of other servers, and those
+// for an answered clause to those for an open one.
+func TestDiversify(t *testing.T) {
+	x := New([]keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
+	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
+		var candidates []scored
+		for i, s := range scores {
+			candidates = append(candidates, scored{doc: uint32(i), score: s})
+		}
+		slices.SortFunc(candidates, compareScored)
+		for _, c := range x.diversify(candidates, clauses, slices.Max(scores), limit) {
+			names = append(names, x.NameAt(c.doc))
+		}
+		return names
+	}
+	require.Equal(t, []string{"a__1", "b__1", "a__2"}, order(nil, 3, 10, 10, 9.5), "nearly equal")
+	require.Equal(t, []string{"a__1", "a__2", "b__1"}, order(nil, 3, 10, 10, 9.4), "clearly worse")
+	require.Equal(t, []string{"c1", "c2"}, order(nil, 5, 0, 0, 0, 10, 10)[:2], "no server")
+	require.Equal(t, []string{"a__1"}, order(nil, 1, 10, 10, 9.5))
+	clauses := []clause{{weight: 1, fit: map[uint32]float64{0: 1, 3: 1}}, {weight: .5, fit: map[uint32]float64{4: 1}}}
+	require.Equal(t, []string{"a__1", "c2", "c1"}, order(clauses, 5, 10, 0, 0, 9, 8.1)[:3], "8.1 + .4*10*.5 is above 9")
+	require.Equal(t, []string{"a__1", "c1", "c2"}, order(clauses, 5, 10, 0, 0, 9, 6)[:3])
+	require.InDelta(t, .7, bonus(clauses, 0), 1e-12)
+	require.InDelta(t, .35, bonus(clauses, 4), 1e-12)
+	require.Zero(t, bonus(clauses, 1))
+}
