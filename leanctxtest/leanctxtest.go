@@ -12,6 +12,7 @@
 package leanctxtest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/leanctx/leanctx/internal/backend"
@@ -29,5 +30,11 @@ import (
 // "/backendtest" and releases it with t.Cleanup. Run the tests with -race.
 func TestBackend(t *testing.T, open func(t *testing.T) reduction.Backend) {
 	t.Helper()
-	backendtest.Run(t, func(t *testing.T) backend.Backend { return open(t) }, backendtest.Options{})
+	t.Run("store", func(t *testing.T) {
+		backendtest.Run(t, func(t *testing.T) backend.Backend { return open(t) }, backendtest.Options{})
+	})
+	scope := reduction.Scope{Key: func(context.Context) (string, error) { return "Acme/42", nil }}
+	t.Run("scoped", func(t *testing.T) {
+		backendtest.Run(t, func(t *testing.T) backend.Backend { return reduction.Scoped(open(t), scope) }, backendtest.Options{})
+	})
 }

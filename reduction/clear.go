@@ -83,7 +83,7 @@ func (c *clearer[M]) run(ctx context.Context, state *adk.TypedChatModelAgentStat
 		return nil, false, nil
 	}
 	p.out = slices.Clone(msgs)
-	c.files.note(c.shown(msgs))
+	c.files.note(ctx, c.shown(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return nil, false, err
 	}

@@ -46,9 +46,19 @@ func newStore(b Backend) *store {
 	s.creator, _ = b.(backend.Creator)
 	s.ranges, _ = b.(backend.RangeReader)
 	s.reader, _ = b.(backend.Reader)
-	s.byWrite = inMemory(b)
-	s.ledger = allLedgers.of(b, s.readable())
+	s.byWrite = inMemory(innermost(b))
+	s.ledger = allLedgers.of(innermost(b), s.readable())
 	return s
+}
+
+// claimName is what the ledger calls a path: its name in the innermost store, so that
+// scopes that share a store share its claims.
+func (s *store) claimName(ctx context.Context, p string) string {
+	full, err := innermostPath(ctx, s.backend, p)
+	if err != nil {
+		full = "\x00" + p // nothing can be stored there
+	}
+	return nameKey(full)
 }
 
 func (s *store) readable() bool { return s.ranges != nil || s.reader != nil }
@@ -70,8 +80,9 @@ func (o *offloader) storeFor(b Backend) *store {
 		return nil
 	}
 	s := newStore(b)
+	_, wrapped := b.(wrapper)
 	for _, known := range o.stores {
-		if known.ledger == s.ledger {
+		if known.ledger == s.ledger && (!wrapped || known.backend == b) {
 			return known
 		}
 	}
@@ -80,9 +91,13 @@ func (o *offloader) storeFor(b Backend) *store {
 }
 
 // note records paths that a conversation shows: what they hold stays.
-func (o *offloader) note(paths map[string]bool) {
+func (o *offloader) note(ctx context.Context, paths map[string]bool) {
 	for _, s := range o.stores {
+		_, wrapped := s.backend.(wrapper)
 		for name := range paths {
+			if wrapped {
+				name = s.claimName(ctx, name)
+			}
 			s.ledger.note(name)
 		}
 	}
@@ -120,8 +135,8 @@ type stored struct {
 
 // saveAs stores a content under one name, or returns errTaken.
 func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
-	name := nameKey(p)
-	own, elsewhere := o.take(s, name, c.print)
+	name := s.claimName(ctx, p)
+	own, elsewhere := o.take(ctx, s, p, c.print)
 	if elsewhere {
 		return errTaken
 	}
@@ -150,15 +165,15 @@ func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) er
 // take claims a name in s, unless it is known to hold something else there, or
 // in another store of the same middleware: a tool that reads from all of them
 // must find one content under a name.
-func (o *offloader) take(s *store, name string, print fingerprint) (own, elsewhere bool) {
+func (o *offloader) take(ctx context.Context, s *store, p string, print fingerprint) (own, elsewhere bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, other := range o.stores {
-		if known, used := other.ledger.known(name); other != s && used && (known != print || !known.set) {
+		if known, used := other.ledger.known(other.claimName(ctx, p)); other != s && used && (known != print || !known.set) {
 			return false, true
 		}
 	}
-	return s.ledger.take(name, print), false
+	return s.ledger.take(s.claimName(ctx, p), print), false
 }
 
 // others looks for something else under the name in the other stores.

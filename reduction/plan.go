@@ -159,7 +159,7 @@ func (p *planner) genuine(ctx context.Context, c candidate) bool {
 	if s == nil {
 		return likely
 	}
-	if known, used := s.ledger.known(nameKey(n.path)); used && known.set {
+	if known, used := s.ledger.known(s.claimName(ctx, n.path)); used && known.set {
 		return n.bytes == 0 || known.size >= n.bytes
 	}
 	if !s.readable() {

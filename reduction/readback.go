@@ -56,7 +56,7 @@ func (s *store) readBack(ctx context.Context, root, args, content string) string
 	if len(paths) == 0 {
 		return ""
 	}
-	if p := s.knownAs(fingerprintOf(content), paths); p != "" {
+	if p := s.knownAs(ctx, fingerprintOf(content), paths); p != "" {
 		return p
 	}
 	for _, p := range paths {

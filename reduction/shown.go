@@ -35,7 +35,7 @@ func (c *clearer[M]) noteShown(ctx context.Context, msgs []M) {
 		return
 	}
 	shown := c.shown(msgs)
-	c.files.note(shown)
+	c.files.note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
 		wanted[nameKey(defaultPath(c.root, truncDir, each.id))] = true

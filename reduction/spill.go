@@ -56,13 +56,12 @@ func (o *offloader) begin(ctx context.Context, s *store, p string) (*spill, erro
 	if !showable(p) {
 		return nil, errPath
 	}
-	name := nameKey(p)
-	if own, _ := o.take(s, name, fingerprint{}); !own {
+	if own, _ := o.take(ctx, s, p, fingerprint{}); !own {
 		return nil, errTaken
 	}
 	for _, other := range o.stores {
 		if other.readable() && other.exists(ctx, p) {
-			s.ledger.finish(name, fingerprint{}, false)
+			s.ledger.finish(s.claimName(ctx, p), fingerprint{}, false)
 			return nil, errTaken
 		}
 	}
@@ -126,7 +125,7 @@ func (f *spill) write(text string) {
 }
 
 func (f *spill) commit(same []string) (string, error) {
-	if p := f.s.knownAs(f.print(), same); p != "" {
+	if p := f.s.knownAs(f.ctx, f.print(), same); p != "" {
 		f.abort()
 		return p, nil
 	}
@@ -172,7 +171,7 @@ func (f *spill) release(stored bool) {
 	if !stored && f.ctx.Err() != nil {
 		print, stored = fingerprint{}, true // an abandoned call may still write
 	}
-	f.s.ledger.finish(nameKey(f.path), print, stored)
+	f.s.ledger.finish(f.s.claimName(f.ctx, f.path), print, stored)
 }
 
 // whole is a sink over a store that takes only whole contents.
@@ -189,7 +188,7 @@ func (w *whole) write(text string) { w.texts = append(w.texts, text) }
 func (w *whole) commit(same []string) (string, error) {
 	content := strings.Join(w.texts, "")
 	w.texts = nil
-	if p := w.s.knownAs(fingerprintOf(content), same); p != "" {
+	if p := w.s.knownAs(w.ctx, fingerprintOf(content), same); p != "" {
 		return p, nil
 	}
 	for _, p := range same {

@@ -102,9 +102,9 @@ func equal(r io.Reader, content string) bool {
 
 // knownAs returns the first of paths that this process wrote a content of this
 // fingerprint to, and that is still there where that can be told.
-func (s *store) knownAs(print fingerprint, paths []string) string {
+func (s *store) knownAs(ctx context.Context, print fingerprint, paths []string) string {
 	for _, p := range paths {
-		if known, used := s.ledger.known(nameKey(p)); used && known == print {
+		if known, used := s.ledger.known(s.claimName(ctx, p)); used && known == print {
 			return p
 		}
 	}

@@ -134,7 +134,7 @@ func (t *truncator) keep(ctx context.Context, j job, at spot, content string) (s
 	if p != "" && len(p) <= len(at.path)+len(padding) {
 		return p, nil
 	}
-	t.files.note(shownIn(ctx))
+	t.files.note(ctx, shownIn(ctx))
 	return t.files.save(ctx, j.store, at, content)
 }
 

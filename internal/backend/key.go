@@ -60,7 +60,11 @@ func Component(id string) string {
 	if id == "" {
 		return string(escape)
 	}
-	name := escaped(id)
+	return bounded(escapedBut(id, plain), id)
+}
+
+// bounded returns the escaped name of an id, or its start and a hash of the id.
+func bounded(name, id string) string {
 	if len(name) <= MaxComponent {
 		return name
 	}
@@ -69,9 +73,19 @@ func Component(id string) string {
 	return whole(name, keep) + hashMark + hex.EncodeToString(sum[:])
 }
 
-// escaped writes every byte of id that needs it as an escape. Only the start of
-// a long id is looked at: the rest of its name is a hash.
-func escaped(id string) string {
+// Directory returns a path element for the owner of a directory. It is [Component]
+// for an id in which upper-case letters are escaped too, so that different owners
+// have different directories also on a file system that ignores case.
+func Directory(owner string) string {
+	if strings.ToLower(owner) == owner {
+		return Component(owner)
+	}
+	return bounded(escapedBut(owner, func(c byte) bool { return plain(c) && (c < 'A' || c > 'Z') }), owner)
+}
+
+// escapedBut writes every byte of id that is not plain as an escape. Only the start
+// of a long id is looked at: the rest of its name is a hash.
+func escapedBut(id string, plain func(c byte) bool) string {
 	const digits = "0123456789abcdef"
 	id = id[:min(len(id), MaxComponent+1)]
 	onlyDots := strings.Trim(id, ".") == ""

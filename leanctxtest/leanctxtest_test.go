@@ -1,0 +1,28 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package leanctxtest_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+func TestTheStoresOfPackageReductionPass(t *testing.T) {
+	t.Run("memory", func(t *testing.T) {
+		leanctxtest.TestBackend(t, func(*testing.T) reduction.Backend { return reduction.NewMemoryBackend(0) })
+	})
+	t.Run("directory", func(t *testing.T) {
+		leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+			d, err := reduction.NewDirBackend(filepath.Join(t.TempDir(), "store"))
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, d.Close()) })
+			return d
+		})
+	})
+}

@@ -1,0 +1,344 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file separates the tenants of one store.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// Scope says to whom the content of a store belongs.
+type Scope struct {
+	// Key returns the owner of what the context is about, such as "acme/42" for a
+	// tenant and a conversation. It is required, and must return the same key for
+	// the same context. Different keys never share a file, whatever they contain and also
+	// where a file system ignores case. If Key returns an error or an empty key, or
+	// panics, nothing is stored or read. It must be safe for concurrent use.
+	Key func(ctx context.Context) (string, error)
+}
+
+// Scoped returns b as seen from one scope: every path is stored below the scope's
+// key and read only from there. Models see paths without the key. Give one scoped
+// store to all that share results: [Config], toolsearch.Config, [NewReadTool].
+//
+// The key is the first directory of a path in b. A key of lower-case letters,
+// digits and "_.:-", at most 128 of them, is its own name there; every other one is
+// escaped.
+//
+// The result has the powers that b has, except [Cleaner]: delete through b. If b is
+// nil, the result is nil. Scoped stores may be nested.
+func Scoped(b Backend, s Scope) Backend {
+	if b == nil {
+		return nil
+	}
+	base := &scoped{inner: b, key: s.Key}
+	reader, reads := b.(Reader)
+	ranges, hasRanges := b.(RangeReader)
+	creator, creates := b.(Creator)
+	free, createsAny := b.(AnyCreator)
+	return withPowers(base, powers{
+		reads: reads, hasRanges: hasRanges, creates: creates, createsAny: createsAny,
+		reader:  scopedReader{base, reader},
+		ranges:  scopedRanges{base, ranges},
+		creator: scopedCreator{base, creator},
+		free:    scopedAny{base, free},
+	})
+}
+
+// scoped is a store below the key of a scope, with no power but Write.
+type scoped struct {
+	inner Backend
+	key   func(context.Context) (string, error)
+}
+
+// Write implements [Backend].
+func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	path, err := s.path(ctx, req.FilePath)
+	if err != nil {
+		return err
+	}
+	below := *req
+	below.FilePath = path
+	return s.inner.Write(ctx, &below)
+}
+
+var (
+	errNoScope    = errors.New("reduction: Scope.Key is nil")
+	errEmptyScope = errors.New("reduction: Scope.Key returned an empty key")
+)
+
+// path returns where a path is in the inner store.
+func (s *scoped) path(ctx context.Context, filePath string) (string, error) {
+	dir, err := s.dir(ctx)
+	if err != nil {
+		return "", err
+	}
+	return below(dir, filePath)
+}
+
+// dir returns the directory of the scope in the inner store.
+func (s *scoped) dir(ctx context.Context) (string, error) {
+	if s.key == nil {
+		return "", errNoScope
+	}
+	key, err := safe.Value("Scope.Key", func() (string, error) { return s.key(ctx) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist):
+		// Whether a file exists is not known, whatever the key was read from.
+		return "", fmt.Errorf("reduction: finding the scope: %v", err)
+	case err != nil:
+		return "", fmt.Errorf("reduction: finding the scope: %w", err)
+	case key == "":
+		return "", errEmptyScope
+	}
+	return "/" + backend.Directory(key), nil
+}
+
+// below returns where a path is below a directory, and refuses one that leaves it.
+func below(dir, filePath string) (string, error) {
+	name, err := backend.Name(filePath)
+	if err != nil {
+		return "", fmt.Errorf("reduction: path %q in a scope: %w", filePath, err)
+	}
+	return dir + "/" + name, nil
+}
+
+// wrapper is a store that keeps what it is given in another one.
+type wrapper interface {
+	innermost() Backend
+	innermostPath(ctx context.Context, filePath string) (string, error)
+}
+
+// innermost returns the store that is wrapped, through all wrappers.
+func (s *scoped) innermost() Backend { return innermost(s.inner) }
+
+// innermostPath returns where a path is in the innermost store.
+func (s *scoped) innermostPath(ctx context.Context, filePath string) (string, error) {
+	path, err := s.path(ctx, filePath)
+	if err != nil {
+		return "", err
+	}
+	return innermostPath(ctx, s.inner, path)
+}
+
+// innermost returns the store that b keeps its content in. Two stores with the same
+// innermost one share names.
+func innermost(b Backend) Backend {
+	if w, ok := b.(wrapper); ok {
+		return w.innermost()
+	}
+	return b
+}
+
+// innermostPath returns what a path of b is called in its innermost store.
+func innermostPath(ctx context.Context, b Backend, filePath string) (string, error) {
+	if w, ok := b.(wrapper); ok {
+		return w.innermostPath(ctx, filePath)
+	}
+	return filePath, nil
+}
+
+type scopedReader struct {
+	base  *scoped
+	inner Reader
+}
+
+// Read implements [Reader].
+func (s scopedReader) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	path, err := s.base.path(ctx, req.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	below := *req
+	below.FilePath = path
+	return s.inner.Read(ctx, &below)
+}
+
+type scopedRanges struct {
+	base  *scoped
+	inner RangeReader
+}
+
+// ReadRange implements [RangeReader].
+func (s scopedRanges) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	path, err := s.base.path(ctx, filePath)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.inner.ReadRange(ctx, path, offset, length)
+}
+
+type scopedCreator struct {
+	base  *scoped
+	inner Creator
+}
+
+// Create implements [Creator].
+func (s scopedCreator) Create(ctx context.Context, filePath string, content io.Reader) error {
+	path, err := s.base.path(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	return s.inner.Create(ctx, path, content)
+}
+
+type scopedAny struct {
+	base  *scoped
+	inner AnyCreator
+}
+
+// CreateAny implements [AnyCreator].
+func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	dir, err := s.base.dir(ctx)
+	if err != nil {
+		return "", err
+	}
+	shown := make(map[string]string) // the names without the key
+	var bad error
+	path, err := s.inner.CreateAny(ctx, func(attempt int) (path string) {
+		name := names(attempt)
+		if name == "" {
+			return ""
+		}
+		if path, bad = below(dir, name); bad == nil {
+			shown[path] = name
+		}
+		return path
+	}, content)
+	switch {
+	case bad != nil:
+		return "", bad
+	case err != nil:
+		return "", err
+	}
+	return shown[path], nil
+}
+
+// powers are the powers of a scoped store and which of them it has.
+type powers struct {
+	reads, hasRanges, creates, createsAny bool
+
+	reader  scopedReader
+	ranges  scopedRanges
+	creator scopedCreator
+	free    scopedAny
+}
+
+// withPowers returns a store that has exactly these powers, as callers find them by
+// type assertions.
+func withPowers(b *scoped, p powers) Backend {
+	if p.reads {
+		return withReader(b, p)
+	}
+	switch [3]bool{p.hasRanges, p.creates, p.createsAny} {
+	case [3]bool{false, false, true}:
+		return &struct {
+			*scoped
+			scopedAny
+		}{b, p.free}
+	case [3]bool{false, true, false}:
+		return &struct {
+			*scoped
+			scopedCreator
+		}{b, p.creator}
+	case [3]bool{false, true, true}:
+		return &struct {
+			*scoped
+			scopedCreator
+			scopedAny
+		}{b, p.creator, p.free}
+	case [3]bool{true, false, false}:
+		return &struct {
+			*scoped
+			scopedRanges
+		}{b, p.ranges}
+	case [3]bool{true, false, true}:
+		return &struct {
+			*scoped
+			scopedRanges
+			scopedAny
+		}{b, p.ranges, p.free}
+	case [3]bool{true, true, false}:
+		return &struct {
+			*scoped
+			scopedRanges
+			scopedCreator
+		}{b, p.ranges, p.creator}
+	case [3]bool{true, true, true}:
+		return &struct {
+			*scoped
+			scopedRanges
+			scopedCreator
+			scopedAny
+		}{b, p.ranges, p.creator, p.free}
+	}
+	return b
+}
+
+// withReader is withPowers for a store that is a [Reader].
+func withReader(b *scoped, p powers) Backend {
+	switch [3]bool{p.hasRanges, p.creates, p.createsAny} {
+	case [3]bool{false, false, true}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedAny
+		}{b, p.reader, p.free}
+	case [3]bool{false, true, false}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedCreator
+		}{b, p.reader, p.creator}
+	case [3]bool{false, true, true}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedCreator
+			scopedAny
+		}{b, p.reader, p.creator, p.free}
+	case [3]bool{true, false, false}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedRanges
+		}{b, p.reader, p.ranges}
+	case [3]bool{true, false, true}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedRanges
+			scopedAny
+		}{b, p.reader, p.ranges, p.free}
+	case [3]bool{true, true, false}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedRanges
+			scopedCreator
+		}{b, p.reader, p.ranges, p.creator}
+	case [3]bool{true, true, true}:
+		return &struct {
+			*scoped
+			scopedReader
+			scopedRanges
+			scopedCreator
+			scopedAny
+		}{b, p.reader, p.ranges, p.creator, p.free}
+	}
+	return &struct {
+		*scoped
+		scopedReader
+	}{b, p.reader}
+}
