@@ -60,7 +60,7 @@ func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	got, err := h.j.trunc(ctx, detail)
 	if err != nil {
 		if got != nil && got.StreamToolResult != nil {
-			got.StreamToolResult.Close()
+			shut(got.StreamToolResult)
 		}
 		return nil, err
 	}
