@@ -62,12 +62,11 @@ func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentSt
 	}
 	out := *state
 	out.Messages = msgs
-	if c.cfg.ClearPostProcess != nil {
-		if next := c.cfg.ClearPostProcess(ctx, &out); next != nil {
-			ctx = next
-		}
+	next, err := c.cfg.postProcess(ctx, &out)
+	if err != nil {
+		return ctx, state, err
 	}
-	return ctx, &out, nil
+	return next, &out, nil
 }
 
 func (c *clearer[M]) run(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) ([]M, bool, error) {

@@ -32,6 +32,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	if err != nil {
 		return nil, err
 	}
+	c.contain()
 	files := &offloader{}
 	p := policyOf(c, files)
 	m := &middleware[M]{

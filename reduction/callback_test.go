@@ -1,0 +1,97 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// letPanic sets every callback in a struct to one that panics with its name.
+func letPanic(v reflect.Value) (names []string) {
+	for i := range v.NumField() {
+		f, name := v.Field(i), v.Type().Field(i).Name
+		if f.Kind() == reflect.Func {
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { panic(name) }))
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestThePanicOfACallbackIsItsError(t *testing.T) {
+	t.Run("Message", everyCallbackPanics[*schema.Message])
+	t.Run("AgenticMessage", everyCallbackPanics[*schema.AgenticMessage])
+}
+
+func everyCallbackPanics[M adk.MessageType](t *testing.T) {
+	c, own := &TypedConfig[M]{}, &ToolReductionConfig{}
+	names := letPanic(reflect.ValueOf(c).Elem())
+	c.ToolConfig = map[string]*ToolReductionConfig{"shell": own}
+	ownNames := letPanic(reflect.ValueOf(own).Elem())
+	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
+	c.contain()
+
+	require.NotPanics(t, func() { reporter(c.OnEvent).send(context.Background(), Event{}) })
+	_, err := c.postProcess(context.Background(), nil)
+	var p *safe.PanicError
+	require.ErrorAs(t, err, &p, "ClearPostProcess")
+	for _, each := range []struct {
+		of    reflect.Value
+		names []string
+	}{{reflect.ValueOf(c).Elem(), names}, {reflect.ValueOf(own).Elem(), ownNames}} {
+		for _, name := range each.names {
+			if name == "OnEvent" || name == "ClearPostProcess" {
+				continue // above
+			}
+			f := each.of.FieldByName(name)
+			in := make([]reflect.Value, f.Type().NumIn())
+			for i := range in {
+				in[i] = reflect.Zero(f.Type().In(i))
+			}
+			out := f.Call(in)
+			require.ErrorContains(t, out[len(out)-1].Interface().(error), name+" panicked: "+name)
+		}
+	}
+}
+
+func TestAPanicWhileAStreamIsReadStaysWithTheStream(t *testing.T) {
+	for name, set := range map[string]func(*Config){
+		"generator": func(c *Config) {
+			c.GenTruncOffloadFilePath = func(context.Context, *ToolDetail) (string, error) { panic("boom") }
+		},
+		"observer": func(c *Config) { c.OnEvent = func(context.Context, Event) { panic("boom") } },
+		"handler": func(c *Config) {
+			c.ToolConfig = map[string]*ToolReductionConfig{"shell": {TruncHandler: func(context.Context, *ToolDetail) (*TruncResult, error) { panic("boom") }}}
+		},
+	} {
+		c := &Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000}
+		set(c)
+		mw, err := New(context.Background(), c)
+		require.NoError(t, err)
+		run, err := mw.WrapStreamableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+			return schema.StreamReaderFromArray([]string{strings.Repeat("x", 900), strings.Repeat("x", 900)}), nil
+		}, &adk.ToolContext{Name: "shell", CallID: "c"})
+		require.NoError(t, err)
+		out, got := run(context.Background(), `{}`)
+		for got == nil {
+			_, got = out.Recv()
+		}
+		var p *safe.PanicError
+		require.Equal(t, name != "observer", errors.As(got, &p), "%s: %v", name, got)
+		require.NotContains(t, fmt.Sprint(got), "goroutine", name)
+	}
+}
