@@ -236,3 +236,12 @@ func TestDiversify(t *testing.T) {
 	require.InDelta(t, .35, bonus(clauses, 4), 1e-12)
 	require.Zero(t, bonus(clauses, 1))
 }
+
+// The limits that users are told of.
+func TestLimitsAreAsDocumented(t *testing.T) {
+	require.Equal(t, []int{32 << 10, 256, 32, 32, 64}, []int{maxQueryBytes, maxTerms, maxTypos, maxRequired, maxNamed})
+	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, maxWordBytes})
+	require.Equal(t, []int{6, 16, 200, 4}, []int{minClause, maxClauses, maxQuoted, maxPhraseGap})
+	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
+	require.Equal(t, []int{64, 64, 32, 512, 31}, []int{clauseHits, spare, maxDiversified, maxSegmented, maxCount})
+}
