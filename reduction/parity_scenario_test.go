@@ -8,6 +8,7 @@ package reduction_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -67,6 +68,7 @@ var scenarios = []scenario{
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
+	{"X-11", "a provider that keeps the conversation", keptByProvider[*schema.Message], keptByProvider[*schema.AgenticMessage]},
 	{"", "an image within and without text", imageOnly[*schema.Message], imageOnly[*schema.AgenticMessage]},
 	{"", "a handler's error", handlerError[*schema.Message], handlerError[*schema.AgenticMessage]},
 	{"", "a handler that clears arguments", clearsArguments[*schema.Message], clearsArguments[*schema.AgenticMessage]},
@@ -338,6 +340,27 @@ func wrongConfig[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 func smallLimit[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	_, err := m(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 200})
 	return "", err
+}
+
+// keptByProvider says which messages of a cleared state can still be built on.
+func keptByProvider[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	msgs := rounds[M](3, 900)
+	for _, i := range []int{1, 3, 5} {
+		if err := json.Unmarshal([]byte(`{"extra":{"ark-response-id":"r","ark-response-cache-expire-at":9999999999}}`), msgs[i]); err != nil {
+			return "", err
+		}
+	}
+	_, state, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 1}).BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+	if err != nil {
+		return "", err
+	}
+	var kept []int
+	for i, msg := range state.Messages {
+		if adktest.Extra(msg)["ark-response-id"] != nil {
+			kept = append(kept, i)
+		}
+	}
+	return fmt.Sprint(kept), nil
 }
 
 func marksOfExcluded[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {

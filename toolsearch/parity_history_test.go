@@ -6,6 +6,8 @@ package toolsearch_test
 // This file shows the differences in what is read from a history, and in the reminder.
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,6 +39,7 @@ func historyScenarios() []scenario {
 		{"TS-29", "a search by pattern", showsFor(otherProtocol[*schema.Message]("tool_search", `{"selectedTools":["get_weather"]}`)), showsFor(otherProtocol[*schema.AgenticMessage]("tool_search", `{"selectedTools":["get_weather"]}`)), hiddenStill, loadedAgain},
 		{"TS-29", "a tool loaded by its name", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`)), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`)), hiddenStill, loadedAgain},
 		{"TS-29", "a tool loaded by its name, in a store that drops names", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`, "")), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`, "")), hiddenStill, loadedAgain},
+		{"X-11", "a provider that keeps the conversation", keptByProvider[*schema.Message], keptByProvider[*schema.AgenticMessage], "builds on it", "sends all"},
 		{"X-05", "a search under an alias", searchesByAlias[*schema.Message], searchesByAlias[*schema.AgenticMessage],
 			`["get_weather"] 0:own,tool_search 1:own,tool_search`, `["get_weather"] 0:own,tool_search 1:own,tool_search,get_weather`},
 	}
@@ -177,3 +180,20 @@ func TestTS20_EveryResultInAMessageCounts(t *testing.T)                     { pl
 func TestTS28_NativeResultsAreTextWhereTheModelDoesNotSearch(t *testing.T)  { playAll(t, "TS-28") }
 func TestTS29_SearchesOfEveryProtocolCount(t *testing.T)                    { playAll(t, "TS-29") }
 func TestX05_ASearchUnderAnAliasLoads(t *testing.T)                         { playAll(t, "X-05") }
+
+// keptByProvider says whether a response that the provider keeps can still be built on,
+// with a tool loaded behind it.
+func keptByProvider[M adk.MessageType](t *testing.T, s side[M]) string {
+	call := adktest.Assistant[M]("", searchFor("1", "a1"))
+	require.NoError(t, json.Unmarshal([]byte(`{"extra":{"ark-response-id":"r","ark-response-cache-expire-at":9999999999}}`), call))
+	history := append(ask[M](), call, adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
+	state := &adk.TypedChatModelAgentState[M]{Messages: history, ToolInfos: []*schema.ToolInfo{}}
+	_, next, err := s.mustBuild(t, simples("a1")...).BeforeModelRewriteState(context.Background(), state, nil)
+	require.NoError(t, err)
+	for _, m := range next.Messages {
+		if adktest.Extra(m)["ark-response-id"] != nil {
+			return "builds on it"
+		}
+	}
+	return "sends all"
+}
