@@ -2,7 +2,7 @@
 # Each target's help is the text after its "##"; `make` alone prints them.
 
 GO          ?= go
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+STATICCHECK_VERSION := v0.7.0
 FUZZTIME    ?= 20s
 BENCH       ?= .
 COUNT       ?= 3
@@ -11,62 +11,92 @@ SOAK_RUNS   ?= 10000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
 DATA        ?= $(wildcard ../shared/data)
 
-# Every go.mod is a module of its own, and each one is checked. Those in NORACE
-# gain nothing from the race detector.
+# Every go.mod is a module of its own. The tests of the product and of what users require
+# run under the race detector; demos and tools gain nothing from it.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort))
-NORACE  := ./internal/tools/report
+MENDED  := ./examples/native/mended
+PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),$(MODULES))
 
 # Version stamps need a healthy .git, and nothing here uses them.
 export GOFLAGS := $(filter-out -buildvcs=%,$(shell $(GO) env GOFLAGS)) -buildvcs=false
 
-# The race detector needs a working C compiler: try it. Without one, Go must not try either.
-ifneq ($(filter check test soak,$(MAKECMDGOALS)),)
-RACE := $(shell $(GO) build -race runtime/cgo >/dev/null 2>&1 && echo -race)
-ifeq ($(RACE),)
-export CGO_ENABLED := 0
-endif
-endif
+# $(call side,step) runs the target step@module of every module, JOBS modules side by side.
+# The output of each comes in one piece.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix $(1)@,$(MODULES))
 
-# $(call each,commands) runs the commands in every module and stops at the first that
-# fails; $$m is the module and $$race is -race where that is wanted.
-each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; race='$(RACE)'; \
-	case ' $(NORACE) ' in *" $$m "*) race=;; esac; (set -e; cd "$$m"; $(1)); done
+# $(call each,commands) runs the commands in one module after another and stops at the first that fails.
+each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
-.PHONY: help demo check fmt lint test tidy tidy-check fuzz bench compare golden recall report soak
+.PHONY: help demo check fmt lint test test-all oldest tidy tidy-check fuzz bench compare golden recall report soak
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
 		while IFS='	' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
 
 demo: ## watch real Eino agents work with both middlewares, offline and without a key
-	cd examples && $(GO) run ./toolsearch
-	cd examples && $(GO) run ./reduction
-	cd examples && $(GO) run ./both
+	@cd examples && $(GO) run ./toolsearch && $(GO) run ./reduction && $(GO) run ./both
 
-check: lint tidy-check test ## everything a change must pass: lint, tidy modules, every test of every module
+check: ## everything a change must pass: lint, tidy modules, the oldest Go, every test of every module
+	@for step in lint tidy-check oldest test-all; do $(MAKE) --no-print-directory $$step || exit 1; done
 
 fmt: ## format every Go file
 	gofmt -w .
 
 # staticcheck reads a module only when it was built with that module's own version of Go.
-lint_each = $(GO) build -o /dev/null ./...; $(GO) vet ./...; \
-	GOTOOLCHAIN=$$($(GO) env GOVERSION | cut -d' ' -f1) $(GO) run $(STATICCHECK) ./...
+GOVERSION    = $(shell $(GO) env GOVERSION | cut -d' ' -f1)
+STATICCHECK  = $(CURDIR)/.bin/$(GOVERSION)/staticcheck@$(STATICCHECK_VERSION)
 
-lint: ## gofmt, go vet and staticcheck, in every module
+.PHONY: staticcheck
+staticcheck:
+	@[ -x '$(STATICCHECK)' ] || { GOTOOLCHAIN=$(GOVERSION) GOBIN='$(dir $(STATICCHECK))' $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION) && \
+		mv '$(dir $(STATICCHECK))staticcheck' '$(STATICCHECK)'; }
+
+lint: staticcheck ## gofmt, go vet and staticcheck, in every module
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted, run 'make fmt':"; echo "$$files"; exit 1; }
-	$(call each,$(lint_each))
+	$(call side,lint)
 
-test: ## every test of every module, shuffled, with -race where the machine has a C compiler
+$(addprefix lint@,$(MODULES)): lint@%: staticcheck
+	@echo "-- lint: $*"; cd $* && $(GO) vet ./... && '$(STATICCHECK)' ./...
+
+# The go line of a go.mod does not keep newer library calls out.
+OLDEST ?= go1.25.4
+
+oldest: ## build every module with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
+	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix oldest@,$(MODULES)); \
+	else echo "$(OLDEST) cannot be had here: nothing was built with it"; fi
+
+$(addprefix oldest@,$(MODULES)): oldest@%:
+	@echo "-- oldest: $*"; cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) build -o /dev/null ./...
+
+test: ## the quick part: the tests of the product, what has not changed from the cache
+	@for m in $(PRODUCT); do (cd $$m && $(GO) test -short ./...) || exit 1; done
+
+test-all: ## every test of every module, shuffled; the product's with -race where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call each,$(GO) test $$race -shuffle=on -count=1 ./...)
+	$(call side,test)
+
+$(addprefix test@,$(MODULES)): test@%:
+	@echo "-- test: $*"; cd $* && $(GO) test $(if $(filter $*,$(PRODUCT)),$(RACE)) -shuffle=on -count=1 ./...
+
+# The race detector needs a working C compiler: try it. Without one, Go must not try either.
+ifneq ($(filter test-all soak test@%,$(MAKECMDGOALS)),)
+RACE := $(shell $(GO) build -race runtime/cgo >/dev/null 2>&1 && echo -race)
+ifeq ($(RACE),)
+export CGO_ENABLED := 0
+endif
+endif
 
 tidy: ## go mod tidy, in every module
 	$(call each,$(GO) mod tidy)
 
 tidy-check: ## fail where `make tidy` would change something
-	$(call each,$(GO) mod tidy -diff)
+	$(call side,tidy-check)
+
+$(addprefix tidy-check@,$(MODULES)): tidy-check@%:
+	@echo "-- tidy-check: $*"; cd $* && $(GO) mod tidy -diff
 
 # go test fuzzes one target of one package at a time: list them all, then go through the list.
 fuzz_each = list=$$($(GO) test -list '^Fuzz' ./...); \
@@ -89,7 +119,7 @@ golden: ## write the golden files anew; read the diff before you commit it
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
 	LEANCTX_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
 
-report: ## measure, and draw the charts in docs/img
+report: ## measure what is in the repository, and draw the charts in docs/img
 	cd internal/tools/report && $(GO) run .
 
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)

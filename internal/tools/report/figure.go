@@ -49,7 +49,7 @@ func (f figure) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s", f.xTitle)
 	for _, s := range f.series {
-		fmt.Fprintf(&b, "%16s", s.name)
+		fmt.Fprintf(&b, "%34s", s.name)
 	}
 	for i := range f.series[0].values {
 		label := ""
@@ -60,7 +60,7 @@ func (f figure) table() string {
 		}
 		fmt.Fprintf(&b, "\n%-28s", label)
 		for _, s := range f.series {
-			fmt.Fprintf(&b, "%16.4g", s.values[i])
+			fmt.Fprintf(&b, "%34.6g", s.values[i])
 		}
 	}
 	return b.String() + "\n"

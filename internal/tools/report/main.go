@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command report measures both middlewares and draws what it measured into docs/img:
-// tokens per model call with and without each, recall per index and catalogue, and the cost
-// of a search against the number of tools, Eino's and ours.
+// tokens with and without each, recall per index and kind of query, and the cost of a search
+// against the number of tools, Eino's and ours. It reads nothing outside the repository.
 //
-//	go run . [-out ../../../docs/img] [-data directory of more catalogues]
+//	go run . [-out ../../../docs/img]
 package main
 
 import (
@@ -18,9 +18,8 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("..", "..", "..", "docs", "img"), "where the pictures go")
-	data := flag.String("data", os.Getenv("LEANCTX_DATA"), "directory with more catalogues for the recall chart")
 	flag.Parse()
-	if err := report(context.Background(), *out, *data); err != nil {
+	if err := report(context.Background(), *out); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -32,14 +31,14 @@ type chart struct {
 	draw func(context.Context) (figure, error)
 }
 
-func report(ctx context.Context, out, data string) error {
+func report(ctx context.Context, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	for _, c := range []chart{
 		{"toolsearch-tokens.svg", toolTokens},
 		{"reduction-tokens.svg", resultTokens},
-		{"recall.svg", func(ctx context.Context) (figure, error) { return recall(ctx, data) }},
+		{"recall.svg", recall},
 		{"search-cost.svg", searchCost},
 	} {
 		f, err := c.draw(ctx)

@@ -41,9 +41,27 @@ func TestAFigureIsAnSVGWithItsNames(t *testing.T) {
 	}
 }
 
-func TestRecallIsMeasuredOnTheProjectsOwnSet(t *testing.T) {
-	f, err := recall(context.Background(), "")
+func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testing.T) {
+	t.Setenv("LEANCTX_DATA", t.TempDir())
+	f, err := recall(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, []string{"own, held out"}, f.labels)
+	require.Len(t, f.labels, len(kinds))
 	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "BM25Index finds more than the specified score")
+}
+
+func TestEveryModelCallCountsOnceInItsQuestion(t *testing.T) {
+	f := perQuestion("T", "both", [][]float64{{1, 2, 3}, {4, 5}}, [][]float64{{10, 20}, {30}})
+	require.Equal(t, []string{"1", "2"}, f.labels)
+	require.Equal(t, []series{
+		{"without (3 model calls)", []float64{30, 60}},
+		{"with both (5 model calls)", []float64{6, 15}},
+	}, f.series)
+}
+
+func TestRunsOfDifferentLengthAreNotDrawnCallByCall(t *testing.T) {
+	_, err := perCall("T", "both", []float64{1}, []float64{1, 2})
+	require.Error(t, err)
+	f, err := perCall("T", "both", []float64{1, 2}, []float64{10, 20})
+	require.NoError(t, err)
+	require.Equal(t, []series{{"without", []float64{10, 30}}, {"with both", []float64{1, 3}}}, f.series)
 }

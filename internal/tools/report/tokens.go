@@ -3,13 +3,14 @@
 
 package main
 
-// This file measures what goes to the model, call by call, with and without a middleware.
+// This file measures what goes to the model, with and without a middleware.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -40,8 +41,8 @@ func (s *scale) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 }
 
 // tokensOf runs an agent on one question after another, each with the history of those
-// before, and returns the tokens of each model call.
-func tokensOf(ctx context.Context, chat model.BaseChatModel, tools []tool.BaseTool, questions []string, handlers ...adk.ChatModelAgentMiddleware) ([]float64, error) {
+// before, and returns the tokens of each model call, by question.
+func tokensOf(ctx context.Context, chat model.BaseChatModel, tools []tool.BaseTool, questions []string, handlers ...adk.ChatModelAgentMiddleware) ([][]float64, error) {
 	s := &scale{BaseChatModel: chat}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "assistant", Description: "answers with tools", Model: s, Handlers: handlers, MaxIterations: 100,
@@ -52,6 +53,7 @@ func tokensOf(ctx context.Context, chat model.BaseChatModel, tools []tool.BaseTo
 	}
 	runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})
 	var history []*schema.Message
+	var calls [][]float64
 	for _, q := range questions {
 		history = append(history, schema.UserMessage(q))
 		out := adktest.Collect(runner.Run(ctx, history))
@@ -59,8 +61,10 @@ func tokensOf(ctx context.Context, chat model.BaseChatModel, tools []tool.BaseTo
 			return nil, out.Err
 		}
 		history = append(history, out.Messages...)
+		calls = append(calls, s.calls)
+		s.calls = nil
 	}
-	return s.calls, nil
+	return calls, nil
 }
 
 var toolQuestions = []string{
@@ -94,7 +98,7 @@ func toolTokens(ctx context.Context) (figure, error) {
 	if err != nil {
 		return figure{}, err
 	}
-	return perCall(fmt.Sprintf("%d questions to an agent with %d tools", len(toolQuestions), len(tools)), "with toolsearch", with, without), nil
+	return perQuestion(fmt.Sprintf("%d questions to an agent with %d tools", len(toolQuestions), len(tools)), "toolsearch", with, without), nil
 }
 
 // resultTokens measures reduction on a conversation whose tools return much.
@@ -133,26 +137,53 @@ func resultTokens(ctx context.Context) (figure, error) {
 	if err != nil {
 		return figure{}, err
 	}
-	if len(with) != len(without) {
-		return figure{}, errors.New("the runs differ in length")
-	}
-	return perCall("A conversation of 40 long tool results", "with reduction", with, without), nil
+	return perCall("A conversation of 40 long tool results", "reduction", with[0], without[0])
 }
 
-func perCall(title, name string, with, without []float64) figure {
-	f := figure{title: title, xTitle: "model call", yTitle: "tokens, estimated"}
-	n := max(len(with), len(without))
-	for i := range n {
-		f.x = append(f.x, float64(i+1))
+// perQuestion shows what all model calls had cost when each question was answered. A run may
+// need more calls than the other for the same questions; the names say how many.
+func perQuestion(title, middleware string, with, without [][]float64) figure {
+	f := figure{title: title, xTitle: "question", yTitle: "tokens so far, estimated"}
+	for i := range with {
+		f.labels = append(f.labels, fmt.Sprint(i+1))
 	}
-	f.series = []series{{"without", padded(without, n)}, {name, padded(with, n)}}
+	for _, run := range []struct {
+		name  string
+		calls [][]float64
+	}{{"without", without}, {"with " + middleware, with}} {
+		calls, total := 0, 0.
+		s := series{}
+		for _, tokens := range run.calls {
+			calls += len(tokens)
+			for _, t := range tokens {
+				total += t
+			}
+			s.values = append(s.values, total)
+		}
+		s.name = fmt.Sprintf("%s (%d model calls)", run.name, calls)
+		f.series = append(f.series, s)
+	}
 	return f
 }
 
-// padded repeats the last value, for a run that needed fewer calls.
-func padded(v []float64, n int) []float64 {
-	for len(v) < n {
-		v = append(v, v[len(v)-1])
+// perCall shows what the model calls so far had cost. Both runs must have made the same number.
+func perCall(title, middleware string, with, without []float64) (figure, error) {
+	f := figure{title: title, xTitle: "model call", yTitle: "tokens so far, estimated"}
+	if len(with) != len(without) {
+		return f, errors.New("the runs differ in length")
 	}
-	return v
+	f.series = []series{{"without", sums(without)}, {"with " + middleware, sums(with)}}
+	for i := range with {
+		f.x = append(f.x, float64(i+1))
+	}
+	return f, nil
+}
+
+// sums adds up: element i is the sum of the first i+1.
+func sums(v []float64) []float64 {
+	out := slices.Clone(v)
+	for i := 1; i < len(out); i++ {
+		out[i] += out[i-1]
+	}
+	return out
 }
