@@ -241,6 +241,7 @@ func (p *pass[M]) store(ctx context.Context, ch *change) (ok, same bool) {
 		p.report.send(ctx, e)
 		return false, false
 	}
+	p.stored.add(ch.call.id, path)
 	if path == ch.path {
 		return true, true
 	}

@@ -41,8 +41,12 @@ type TypedConfig[M adk.MessageType] struct {
 	SkipClear bool
 
 	// ReadFileToolName is the name of the tool that reads stored content back.
-	// Notices name it, and its own results are neither truncated nor cleared
-	// unless ToolConfig has a handler for it. Empty: "read_file".
+	// Notices name it where the agent has it, and its own results are neither
+	// truncated nor cleared unless ToolConfig has a handler for it. If empty,
+	// defaults to "read_file", and then a tool of that name is taken for the read
+	// tool only if it is one of [NewReadTool], or takes file_path, offset and limit
+	// as that of Eino's filesystem middleware does: the results of any other are
+	// treated like those of other tools.
 	ReadFileToolName string
 
 	// RootDir is the directory of the default paths in the Backend,
@@ -115,9 +119,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// error.
 	ToolConfig map[string]*ToolReductionConfig
 
-	// ProvideReadTool adds the read tool of [NewReadTool], named
-	// ReadFileToolName, to agents that have no tool of that name. All Backends
-	// must be able to read then. False: the agent brings its own.
+	// ProvideReadTool adds the read tool of [NewReadTool], named ReadFileToolName.
+	// All Backends must be able to read then. If the agent has another tool of
+	// that name, hidden or added by another handler, the run ends at its start
+	// with an error that says what to set; one that [NewReadTool] made is used.
+	//
+	// The tool reads what lies below {RootDir}/trunc and {RootDir}/clear, the
+	// catalogues that package toolsearch stores in the same Backend, and files that
+	// notices of the conversation show. Files outside of RootDir, which a path
+	// generator or a handler has named, count as shown where this process stored
+	// them, or where the generator gives the same path for the call once more. For
+	// more, give the agent a tool of [NewReadTool]. False: the agent brings its own.
 	ProvideReadTool bool
 
 	// ClearTargetTokens ends clearing, which goes from the oldest result to the

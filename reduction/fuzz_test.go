@@ -30,8 +30,8 @@ func FuzzCut(f *testing.F) {
 		store := backend.NewMemory(0)
 		files := &offloader{}
 		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1}, files)
-		tr := &truncator{policy: p, files: files, root: "/tmp"}
-		j, _ := tr.job(&adk.ToolContext{Name: "t", CallID: "c"})
+		tr := &truncator{policy: p, files: files, root: "/tmp", stored: newStoredNames("/tmp")}
+		j, _ := tr.job(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
 		go func() {

@@ -29,8 +29,10 @@ type planner struct {
 	policy    *policy
 	root      string
 	path      pathGenerator
+	truncPath pathGenerator // that of the truncation phase
 	minSaving int
 	report    reporter
+	stored    *storedNames
 }
 
 // draft is a planner at work, in the words of the time.
@@ -42,9 +44,7 @@ type draft struct {
 
 func (p *planner) draft(ctx context.Context) draft {
 	d := draft{planner: p, words: wordingNow()}
-	if !readerMissing(ctx) {
-		d.note.tool = p.policy.readTool
-	}
+	d.note.tool = p.policy.readerName(ctx)
 	d.note = d.words.hinted(d.note)
 	return d
 }
@@ -56,7 +56,7 @@ func (p *planner) candidates(ctx context.Context, rounds []round, end int) (out 
 			if !each.found || each.at >= end || each.result.search {
 				continue
 			}
-			c := candidate{pair: each, rule: p.policy.clearing(each.call.name), round: r.at, marked: r.processed && r.ours}
+			c := candidate{pair: each, rule: p.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours}
 			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice {
 				continue
 			}

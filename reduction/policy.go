@@ -39,6 +39,7 @@ func (r rule) byDefault() rule {
 // policy is the part of a configuration that differs from tool to tool.
 type policy struct {
 	readTool             string
+	named                bool // the configuration names or provides it
 	skipTrunc, skipClear bool
 	limit                int // bytes
 	noTrunc, noClear     map[string]bool
@@ -73,14 +74,14 @@ func setOf(names []string) map[string]bool {
 }
 
 // truncation is the rule for a result that returns.
-func (p *policy) truncation(tool string) rule {
+func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.own[tool]
 	r := rule{store: p.store(tool), limit: p.limit}
 	if own != nil && own.MaxLengthForTrunc > 0 {
 		r.limit = own.MaxLengthForTrunc
 	}
 	switch {
-	case p.exempt(tool):
+	case p.exempt(ctx, tool):
 		r.otherwise = ReasonReadTool
 	case p.skipTrunc && (own == nil || own.MaxLengthForTrunc == 0), r.store == nil:
 		r.otherwise = ReasonSkipped
@@ -99,11 +100,11 @@ func (p *policy) truncation(tool string) rule {
 }
 
 // clearing is the rule for an old result.
-func (p *policy) clearing(tool string) rule {
+func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.own[tool]
 	r := rule{store: p.store(tool)}
 	switch {
-	case p.exempt(tool):
+	case p.exempt(ctx, tool):
 		r.otherwise = ReasonReadTool
 	case p.skipClear:
 		r.otherwise = ReasonSkipped
@@ -124,7 +125,9 @@ func (p *policy) clearing(tool string) rule {
 // exempt reports whether the default handlers keep off a tool: storing what was
 // read from the store would never end, and toolsearch reads from the history
 // which tools are loaded.
-func (p *policy) exempt(tool string) bool { return tool == p.readTool || toolnames.Loads(tool) }
+func (p *policy) exempt(ctx context.Context, tool string) bool {
+	return p.readsPages(ctx, tool) || toolnames.Loads(tool)
+}
 
 func (p *policy) store(tool string) *store {
 	if s := p.stores[tool]; s != nil {

@@ -9,10 +9,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
+	"slices"
 	"strings"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 
@@ -65,29 +64,74 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 }
 
 // newReader makes the tool that ProvideReadTool adds.
-func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (tool.BaseTool, error) {
+func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*provided, error) {
 	stores := m.truncator.files.stores
-	cfg := ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].backend}
-	if len(stores) > 1 {
-		cfg.Backend = &union{stores}
+	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].backend})
+	if err != nil {
+		return nil, err
 	}
-	if !customPaths(c) {
-		cfg.Allowed = readtool.Under(path.Join(c.RootDir, truncDir), path.Join(c.RootDir, clearDir))
-	}
-	return NewReadTool(ctx, &cfg)
+	may := []permit{{by: m.truncator.policy, roots: m.truncator.stored.roots}}
+	return &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may}, nil
 }
 
-// customPaths reports whether content may be stored outside of RootDir.
-func customPaths[M adk.MessageType](c *TypedConfig[M]) bool {
-	if c.GenTruncOffloadFilePath != nil || c.GenClearOffloadFilePath != nil {
-		return true
-	}
-	for _, own := range c.ToolConfig {
-		if own.TruncHandler != nil || own.ClearHandler != nil {
+// provided is the tool that ProvideReadTool adds. It reads what lies below the
+// default roots, the catalogues of package toolsearch, and beyond them what the
+// conversation's notices show, and nothing else of a store: that may be the file
+// system of the machine, or hold what belongs to others.
+type provided struct {
+	tool.InvokableTool // what the model is told
+	name               string
+	stores             []*store
+	may                []permit
+}
+
+// permit is what one middleware lets its tool read.
+type permit struct {
+	by    *policy
+	roots func(filePath string) bool
+}
+
+func (p *provided) allowed(ctx context.Context, filePath string) bool {
+	for _, each := range p.may {
+		if each.roots(filePath) {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(readableIn(ctx), nameKey(filePath))
+}
+
+// InvokableRun reads as the run allows.
+func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
+	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].backend}
+	if len(p.stores) > 1 {
+		cfg.Backend = &union{p.stores}
+	}
+	cfg.Allowed = func(filePath string) bool { return p.allowed(ctx, filePath) }
+	t, err := NewReadTool(ctx, &cfg)
+	if err != nil {
+		return "", err
+	}
+	return t.InvokableRun(ctx, arguments, opts...)
+}
+
+// joinReaders is the tool of an agent that has one of this package's already: of
+// two middlewares that provide one, each stores where it likes.
+func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
+	p, ok := there.(*provided)
+	if !ok {
+		return there // the user's own, which reads what the user says
+	}
+	joined := *p
+	joined.stores, joined.may = slices.Clone(p.stores), slices.Clone(p.may)
+	for i, s := range ours.stores {
+		if !slices.ContainsFunc(joined.stores, func(known *store) bool { return known.ledger == s.ledger }) {
+			joined.stores = append(joined.stores, ours.stores[i])
+		}
+	}
+	if !slices.ContainsFunc(joined.may, func(m permit) bool { return m.by == ours.may[0].by }) {
+		joined.may = append(joined.may, ours.may...)
+	}
+	return &joined
 }
 
 // union reads from several stores as if they were one.

@@ -33,17 +33,17 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		return nil, err
 	}
 	c.contain()
-	files := &offloader{}
+	files, names := &offloader{}, newStoredNames(c.RootDir)
 	p := policyOf(c, files)
+	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
-		readTool:                          c.ReadFileToolName,
 		truncator: truncator{
 			policy: p, files: files, root: c.RootDir,
-			path: c.GenTruncOffloadFilePath, report: c.OnEvent,
+			path: c.GenTruncOffloadFilePath, report: c.OnEvent, stored: names,
 		},
 		clearer: clearer[M]{
-			planner: planner{policy: p, root: c.RootDir, path: c.GenClearOffloadFilePath, minSaving: c.MinSavingBytes, report: c.OnEvent},
+			planner: planner{policy: p, root: c.RootDir, path: c.GenClearOffloadFilePath, truncPath: c.GenTruncOffloadFilePath, minSaving: c.MinSavingBytes, report: c.OnEvent, stored: names},
 			cfg:     c, codec: codecFor[M](), files: files, ownCounter: config.TokenCounter == nil,
 		},
 	}
@@ -60,41 +60,15 @@ type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	truncator truncator
 	clearer   clearer[M]
-	readTool  string        // name of the tool that reads back
-	reader    tool.BaseTool // what ProvideReadTool adds; nil: nothing
-}
-
-// BeforeAgent adds the read tool where it is wanted and missing.
-func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	if runCtx == nil || hasTool(ctx, runCtx.Tools, m.readTool) {
-		return ctx, runCtx, nil
-	}
-	if m.reader == nil {
-		return context.WithValue(ctx, unsureKey{}, true), runCtx, nil
-	}
-	out := *runCtx
-	out.Tools = append(append([]tool.BaseTool(nil), runCtx.Tools...), m.reader)
-	return ctx, &out, nil
-}
-
-// hasTool looks for a tool by name. One that cannot say its name is not the one;
-// the agent itself will report it.
-func hasTool(ctx context.Context, tools []tool.BaseTool, name string) bool {
-	for _, t := range tools {
-		if t == nil {
-			continue
-		}
-		if info, err := t.Info(ctx); err == nil && info != nil && info.Name == name {
-			return true
-		}
-	}
-	return false
+	reader    *provided // what ProvideReadTool adds; nil: nothing
 }
 
 // BeforeModelRewriteState clears old results.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		findReader(ctx, m.readTool, state.ToolInfos, state.DeferredToolInfos)
+		if err := m.look(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
+			return ctx, state, err
+		}
 	}
 	ctx, state, err := m.clearer.state(ctx, state)
 	if err != nil || !m.clearer.policy.clears() {
@@ -116,13 +90,16 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
 		m.clearer.noteShown(ctx, state.Messages)
+		if m.reader != nil {
+			m.clearer.noteReadable(ctx, state.Messages)
+		}
 	}
 	return ctx, state, nil
 }
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
-func (m *middleware[M]) WrapInvokableToolCall(_ context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(tCtx)
+func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	j, ok := m.truncator.job(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -140,8 +117,8 @@ func (m *middleware[M]) WrapInvokableToolCall(_ context.Context, endpoint adk.In
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
-func (m *middleware[M]) WrapEnhancedInvokableToolCall(_ context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(tCtx)
+func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
+	j, ok := m.truncator.job(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -159,8 +136,8 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(_ context.Context, endpoin
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
-func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(tCtx)
+func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+	j, ok := m.truncator.job(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -174,8 +151,8 @@ func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.S
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
-func (m *middleware[M]) WrapEnhancedStreamableToolCall(_ context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(tCtx)
+func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+	j, ok := m.truncator.job(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}

@@ -7,8 +7,17 @@ package reduction
 
 import (
 	"context"
+	"encoding/json"
+	"hash/maphash"
 	"maps"
+	"path"
 	"slices"
+	"strings"
+	"sync"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // shown lists the names of the files that notices in a history name. A notice
@@ -48,4 +57,170 @@ func (c *clearer[M]) noteShown(ctx context.Context, msgs []M) {
 		}
 	}
 	show(ctx, taken)
+}
+
+// noteReadable tells the calls of the last message which of the files outside of
+// the default roots that they ask for notices of the conversation show.
+func (c *clearer[M]) noteReadable(ctx context.Context, msgs []M) {
+	if len(msgs) == 0 {
+		return
+	}
+	calls := c.codec.view(msgs[len(msgs)-1]).calls
+	if len(calls) == 0 {
+		return
+	}
+	asked := make(map[string]bool)
+	for _, each := range calls {
+		textsInJSON(each.args, func(s string) {
+			if !c.stored.roots(s) {
+				asked[nameKey(s)] = true
+			}
+		})
+	}
+	var names []string
+	if len(asked) > 0 && (c.path != nil || c.truncPath != nil || c.stored.any()) {
+		names = c.shownAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
+	}
+	letRead(ctx, names)
+}
+
+// shownAmong lists those of the asked names that results show, if they are files
+// of the results' own calls: a tool can write what it likes.
+func (c *clearer[M]) shownAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
+	for _, r := range rounds {
+		for _, p := range r.pairs {
+			if !p.found || p.result.search {
+				continue
+			}
+			if name := c.ownFile(ctx, p); asked[name] && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+			for name := range asked {
+				if c.stored.has(p.call.id, name) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ownFile is the file that a notice in the place of a result names, if a path
+// generator gives it for the call; else it is empty.
+func (c *clearer[M]) ownFile(ctx context.Context, p pair) string {
+	n := noticeIn(p.result.texts)
+	if n.path == "" || c.stored.roots(n.path) {
+		return ""
+	}
+	detail := candidate{pair: p}.detail(textResult(joined(p.result.texts)))
+	for _, generate := range []pathGenerator{c.truncPath, c.path} {
+		if generate == nil {
+			continue
+		}
+		got, err := safe.Value("path generator", func() (string, error) { return generate(ctx, detail) })
+		if rest, ok := strings.CutPrefix(n.path, got); ok && err == nil && got != "" && (rest == "" || suffix(rest)) {
+			return nameKey(n.path)
+		}
+	}
+	return ""
+}
+
+// suffix reports whether a path may have got s because its name was taken.
+func suffix(s string) bool {
+	return s[0] == '-' && len(s) > 26 && len(s) <= suffixSize && !strings.ContainsAny(s, "/.")
+}
+
+func showsName(texts []string, name string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, strings.TrimPrefix(name, "/")) })
+}
+
+// textsInJSON calls f with every text in arguments, also in arguments within
+// arguments.
+func textsInJSON(args string, f func(string)) {
+	var v any
+	if json.Unmarshal([]byte(args), &v) == nil {
+		eachText(v, 0, f)
+	}
+}
+
+// maxNesting bounds the walk through arguments, which a model writes.
+const maxNesting = 8
+
+func eachText(v any, depth int, f func(string)) {
+	if depth > maxNesting {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		f(v)
+		var inner any
+		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil {
+			eachText(inner, depth+1, f)
+		}
+	case []any:
+		for _, each := range v {
+			eachText(each, depth+1, f)
+		}
+	case map[string]any:
+		for _, each := range v {
+			eachText(each, depth+1, f)
+		}
+	}
+}
+
+// storedNames remembers which files outside of the default roots this middleware
+// stored, and for which calls. It is safe for concurrent use.
+type storedNames struct {
+	roots func(filePath string) bool
+
+	mu    sync.Mutex
+	known map[uint64]bool
+	order []uint64 // oldest first
+}
+
+func storedKey(callID, name string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	_, _ = h.WriteString(callID)
+	_ = h.WriteByte(0)
+	_, _ = h.WriteString(name)
+	return h.Sum64()
+}
+
+func newStoredNames(root string) *storedNames {
+	return &storedNames{roots: readtool.Under(path.Join(root, truncDir), path.Join(root, clearDir), backend.CatalogDir)}
+}
+
+func (s *storedNames) add(callID, path string) {
+	if path == "" || s.roots(path) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := storedKey(callID, nameKey(path))
+	if s.known[key] {
+		return
+	}
+	if s.known == nil {
+		s.known = make(map[uint64]bool)
+	}
+	if len(s.order) >= maxClaims {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.known[key] = true
+	s.order = append(s.order, key)
+}
+
+func (s *storedNames) has(callID, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[storedKey(callID, name)]
+}
+
+func (s *storedNames) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.known) > 0
 }

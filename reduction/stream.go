@@ -88,7 +88,7 @@ func isSourceEnd(err error) bool {
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.readTool(ctx)}
+	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.policy.readerName(ctx)}
 	t.files.note(ctx, shownIn(ctx))
 	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
 		if t.report == nil {

@@ -24,6 +24,7 @@ type truncator struct {
 	root   string
 	path   pathGenerator
 	report reporter
+	stored *storedNames
 }
 
 // job is one call of a tool whose result may be too long.
@@ -34,11 +35,11 @@ type job struct {
 }
 
 // job returns what there is to do about the results of a call, if anything.
-func (t *truncator) job(tool *adk.ToolContext) (job, bool) {
+func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (job, bool) {
 	if tool == nil {
 		return job{}, false
 	}
-	r := t.policy.truncation(tool.Name)
+	r := t.policy.truncation(ctx, tool.Name)
 	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil
 }
 
@@ -105,7 +106,7 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 		return nil, err
 	}
 	content, words, limit := joined(texts), wordingNow(), min(j.limit, size-1)
-	note := facts{path: at.path + padding, tool: t.readTool(ctx)}
+	note := facts{path: at.path + padding, tool: t.policy.readerName(ctx)}
 	if _, ok := words.room(size, note, limit); !ok || !showable(at.path) {
 		at = t.defaultSpot(j) // the limit has room for this one
 		note.path = at.path + padding
@@ -120,6 +121,7 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 		t.report.send(ctx, e)
 		return nil, nil
 	}
+	t.stored.add(j.tool.CallID, note.path)
 	text := words.excerpt(content, note, limit)
 	e := j.event(EventTruncated, size)
 	e.BytesAfter, e.Path = len(text), note.path
@@ -152,14 +154,6 @@ func (t *truncator) spot(ctx context.Context, j job, result *schema.ToolResult) 
 
 func (t *truncator) defaultSpot(j job) spot {
 	return spot{path: defaultPath(t.root, truncDir, j.tool.CallID)}
-}
-
-// readTool is the tool that a notice names, empty if the agent has none.
-func (t *truncator) readTool(ctx context.Context) string {
-	if readerMissing(ctx) {
-		return ""
-	}
-	return t.policy.readTool
 }
 
 // copyOf protects a tool's result from a handler that writes to its parts.
@@ -205,5 +199,6 @@ func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, size i
 		t.report.send(ctx, e)
 		return false, nil
 	}
+	t.stored.add(j.tool.CallID, at.path)
 	return true, nil
 }

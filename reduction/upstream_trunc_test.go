@@ -262,6 +262,9 @@ func TestR10_AnAgentWithoutReadToolIsNotToldToUseIt(t *testing.T) {
 func readToolIsNamedIfThere[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, provide := range []bool{false, true} {
 		for _, has := range []bool{false, true} {
+			if provide && has {
+				continue // two tools of one name: an error at the start
+			}
 			m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "shell", Args: `{}`}), adktest.Do(adktest.ToolCall{ID: "c2", Name: "shell", Args: `{}`}), adktest.Say("done"))
 			tools := []tool.BaseTool{adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return strings.Repeat("x", 3000), nil })}
 			if has {

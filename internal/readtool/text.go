@@ -100,7 +100,18 @@ func (w words) info(maxLines, maxBytes int) *schema.ToolInfo {
 		Name:        w.tool,
 		Desc:        w.say("description", f),
 		ParamsOneOf: schema.NewParamsOneOfByParams(params),
+		Extra:       map[string]any{madeKey: true},
 	}
+}
+
+// madeKey marks, in the Extra of its info, a tool of this package, so that it is
+// known whatever wraps it.
+const madeKey = "__leanctx_read_tool__"
+
+// Made reports whether an info is that of a tool of this package.
+func Made(info *schema.ToolInfo) bool {
+	made, _ := info.Extra[madeKey].(bool)
+	return made
 }
 
 // fence is a line that does not occur in any of the contents that it is to stand

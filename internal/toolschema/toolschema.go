@@ -53,6 +53,30 @@ func Bytes(p *schema.ParamsOneOf) (n int) {
 	return len(text)
 }
 
+// Names lists the parameters of the first level, in the order of the schema. Of a
+// schema that cannot be read there are none.
+func Names(p *schema.ParamsOneOf) (names []string) {
+	defer func() {
+		if recover() != nil {
+			names = nil
+		}
+	}()
+	if p == nil {
+		return nil
+	}
+	if _, all := described(p); !all {
+		return nil
+	}
+	s, err := p.ToJSONSchema()
+	if err != nil || s == nil {
+		return nil
+	}
+	for prop := s.Properties.Oldest(); prop != nil; prop = prop.Next() {
+		names = append(names, prop.Key)
+	}
+	return names
+}
+
 // described looks at parameters that are described in Eino's own way, which
 // becomes a schema by recursion. The field is not exported; a name that is gone
 // one day finds nothing, and what is found then is the schema.

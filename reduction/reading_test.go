@@ -1,0 +1,197 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+// This file runs agents that have tools named like the read tool, from all sides.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
+	fsmw "github.com/cloudwego/eino/adk/middlewares/filesystem"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// adds is a handler that adds tools to an agent.
+type adds[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	tools []tool.BaseTool
+}
+
+func (a *adds[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	out := *rc
+	out.Tools = append(slices.Clone(rc.Tools), a.tools...)
+	return ctx, &out, nil
+}
+
+func adding[M adk.MessageType](tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
+	return &adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools}
+}
+
+// serversReadFile is the read_file of a server for files, which knows nothing of
+// the Backend.
+func serversReadFile(size int) tool.BaseTool {
+	info := &schema.ToolInfo{Name: "read_file", Desc: "Read the complete contents of a file.", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
+		"path": {Type: schema.String}, "head": {Type: schema.Integer}, "tail": {Type: schema.Integer}})}
+	return adktest.Tool(adktest.Invokable, info, func(context.Context, string) (string, error) { return strings.Repeat("x", size), nil })
+}
+
+func call(id, name, args string) adktest.Turn {
+	return adktest.Do(adktest.ToolCall{ID: id, Name: name, Args: args})
+}
+
+func TestAForeignReadToolBesideTheProvidedOneIsAnErrorAtTheStart(t *testing.T) {
+	adktest.Both(t, foreignReadTool[*schema.Message], foreignReadTool[*schema.AgenticMessage])
+}
+
+func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	files, err := fsmw.NewTyped[M](ctx, &fsmw.MiddlewareConfig{Backend: filesystem.NewInMemoryBackend()})
+	require.NoError(t, err)
+	own, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: backend.NewMemory(0)})
+	require.NoError(t, err)
+	reduce := func() adk.TypedChatModelAgentMiddleware[M] {
+		return typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), ProvideReadTool: true})
+	}
+	for name, c := range map[string]struct {
+		tools    []tool.BaseTool
+		handlers []adk.TypedChatModelAgentMiddleware[M]
+		wrong    string // in the error; empty: none
+	}{
+		"the agent's own":            {[]tool.BaseTool{serversReadFile(1)}, adktest.Handlers(reduce()), "adktest.invokable"},
+		"of a handler in front":      {nil, adktest.Handlers(adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
+		"of a handler behind":        {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1))), "Read the complete contents"},
+		"between two of ours":        {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
+		"Eino's files in front":      {nil, adktest.Handlers(files, reduce()), "another tool of that name"},
+		"Eino's files behind":        {nil, adktest.Handlers(reduce(), files), "another tool of that name"},
+		"ours beside another":        {[]tool.BaseTool{own, serversReadFile(1)}, adktest.Handlers(reduce()), "adktest.invokable"},
+		"a second of ours, too late": {nil, adktest.Handlers(reduce(), adding[M](own)), "another tool of that name"},
+		"none":                       {nil, adktest.Handlers(reduce()), ""},
+		"the user's own of ours":     {[]tool.BaseTool{own}, adktest.Handlers(reduce()), ""},
+		"two of ours":                {nil, adktest.Handlers(reduce(), reduce()), ""},
+		"three, one by the user":     {[]tool.BaseTool{own}, adktest.Handlers(reduce(), reduce()), ""},
+	} {
+		m := adktest.Script[M](adktest.Say("done"))
+		out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: append(c.tools, adktest.Simple("shell", "runs")), Handlers: c.handlers}.Run(ctx, []M{adktest.User[M]("hello")})
+		if c.wrong == "" {
+			require.NoError(t, out.Err, name)
+			count := 0
+			for _, n := range m.Wires()[0].ToolNames {
+				if n == "read_file" {
+					count++
+				}
+			}
+			require.Equal(t, 1, count, name)
+			continue
+		}
+		require.Error(t, out.Err, name)
+		var field *leanctx.FieldError
+		require.True(t, errors.As(out.Err, &field), name)
+		require.Equal(t, "ReadFileToolName", field.Field)
+		require.ErrorContains(t, out.Err, `ProvideReadTool adds a read tool named "read_file"`, name)
+		require.ErrorContains(t, out.Err, "set ReadFileToolName to a name that no other tool has", name)
+		require.ErrorContains(t, out.Err, c.wrong, name)
+		require.Empty(t, m.Wires(), "%s: no request goes out", name)
+	}
+}
+
+// A tool that only has the name is like any other tool; it takes the user to say
+// that it is the read tool.
+func TestAForeignToolOfTheDefaultNameIsCutAndCleared(t *testing.T) {
+	adktest.Both(t, foreignIsCut[*schema.Message], foreignIsCut[*schema.AgenticMessage])
+}
+
+func foreignIsCut[M adk.MessageType](t *testing.T, streaming bool) {
+	const size = 5 << 20
+	for _, named := range []bool{false, true} {
+		for _, behind := range []bool{false, true} {
+			cfg := &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1}
+			if named {
+				cfg.ReadFileToolName = "read_file"
+			}
+			h := adktest.Handlers(adding[M](serversReadFile(size)), typed(t, cfg))
+			if behind {
+				slices.Reverse(h)
+			}
+			m := adktest.Script[M](call("1", "read_file", `{"path":"/data"}`), call("2", "shell", `{}`), adktest.Say("done"))
+			out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: []tool.BaseTool{adktest.Simple("shell", "runs")}, Handlers: h}.Run(context.Background(), []M{adktest.User[M]("hello")})
+			require.NoError(t, out.Err)
+			wires := m.Wires()
+			text := func(n int) string { return adktest.Text(wires[n].Messages[len(wires[n].Messages)-1]) }
+			require.Equal(t, named, len(text(1)) == size, "named %v, behind %v", named, behind)
+			old := adktest.Text(wires[2].Messages[len(wires[2].Messages)-3])
+			require.Equal(t, !named, strings.Contains(old, "Old result"), "named %v, behind %v", named, behind)
+		}
+	}
+}
+
+// Eino's file system tools are the natural companion, in both orders: their pages
+// are never cut, cleared or stored again.
+func TestEinosFilesystemReadsPagesInBothOrders(t *testing.T) {
+	adktest.Both(t, einosPages[*schema.Message], einosPages[*schema.AgenticMessage])
+}
+
+func einosPages[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	for _, behind := range []bool{false, true} {
+		files := filesystem.NewInMemoryBackend()
+		fs, err := fsmw.NewTyped[M](ctx, &fsmw.MiddlewareConfig{Backend: files})
+		require.NoError(t, err)
+		h := adktest.Handlers(fs, typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1}))
+		if behind {
+			slices.Reverse(h)
+		}
+		long := strings.Repeat("one long line without an end ", 4000)
+		turns := []adktest.Turn{call("c1", "shell", `{}`)}
+		for i := range 5 {
+			turns = append(turns, call(fmt.Sprint("r", i), "read_file", `{"file_path":"/tmp/trunc/c1"}`))
+		}
+		m := adktest.Script[M](turns...)
+		out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: h, Tools: []tool.BaseTool{
+			adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return long, nil })}}.Run(ctx, []M{adktest.User[M]("hello")})
+		require.NoError(t, out.Err)
+		got, err := files.LsInfo(ctx, &filesystem.LsInfoRequest{Path: "/tmp/trunc"})
+		require.NoError(t, err)
+		require.Len(t, got, 1, "what was read back was stored again")
+		last := m.Wires()[len(turns)].Messages
+		for i, msg := range last {
+			if results := adktest.Results(msg); len(results) == 1 && strings.HasPrefix(results[0].ID, "r") {
+				require.NotContains(t, adktest.Text(msg), "persisted-output", "message %d, behind %v", i, behind)
+			}
+		}
+	}
+}
+
+// Two middlewares with stores of their own provide one tool that reads both.
+func TestTwoMiddlewaresProvideOneToolForBothStores(t *testing.T) {
+	ctx := context.Background()
+	first := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/one"})
+	second := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/two"})
+	run := &adk.ChatModelAgentContext{}
+	var err error
+	for _, mw := range []adk.ChatModelAgentMiddleware{first, second, first} {
+		_, run, err = mw.BeforeAgent(ctx, run)
+		require.NoError(t, err)
+		require.Len(t, run.Tools, 1)
+	}
+	for i, mw := range []adk.ChatModelAgentMiddleware{first, second} {
+		content := strings.Repeat(fmt.Sprintf("a line of store %d\n", i), 200)
+		out, err := runInvokable(ctx, mw, callC, `{}`, []string{content})
+		require.NoError(t, err)
+		require.Equal(t, content, readBack(t, run.Tools[0].(invoker), pathIn(out)))
+	}
+}
