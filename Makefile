@@ -29,7 +29,7 @@ side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fmt lint test test-all oldest tidy tidy-check fuzz bench compare golden recall report soak
+.PHONY: help demo check fmt lint test test-all oldest tidy tidy-check fuzz bench compare golden recall report soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -125,3 +125,6 @@ report: ## measure what is in the repository, and draw the charts in docs/img
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
 	$(GO) run ./internal/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
 	$(GO) run $(RACE) ./internal/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
+
+release: ## print which tags a release of VERSION makes; with TAG=1 make them (nothing is pushed)
+	$(GO) run ./internal/tools/release -version '$(VERSION)' $(if $(TAG),-tag)

@@ -6,8 +6,6 @@ package goget
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,14 +23,15 @@ import (
 const (
 	module = "github.com/leanctx/leanctx"
 	root   = "../../.."
-	// required is the version of this module that reduction/blobbackend requires.
-	required = "v0.1.0"
 )
 
-// published are the modules that strangers require.
-var published = []string{"", "reduction/blobbackend"}
+// published are the modules that strangers require here, of those that a release tags.
+var published = []string{"", "reduction/blobbackend", "examples/native/mended"}
 
 func TestTheReadmeRunsInAnEmptyModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program from its modules")
+	}
 	proxy, version := makeProxy(t)
 	dir := t.TempDir()
 	snippet, err := os.ReadFile("testdata/main.go.txt")
@@ -54,16 +53,19 @@ func TestTheReadmeRunsInAnEmptyModule(t *testing.T) {
 	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
 }
 
-func TestTheStoreForReplicasBuildsInAnEmptyModule(t *testing.T) {
+func TestNestedModulesBuildInAnEmptyModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program from its modules")
+	}
 	if _, err := os.Stat(filepath.Join(moduleCache(t), "gocloud.dev")); err != nil {
 		t.Skip("gocloud.dev has not been downloaded yet; the tests of reduction/blobbackend do that")
 	}
 	proxy, version := makeProxy(t)
 	dir := t.TempDir()
-	program := "package main\n\nimport _ \"" + module + "/reduction/blobbackend\"\n\nfunc main() {}\n"
+	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/examples/native/mended\"\n)\n\nfunc main() {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 	command(t, dir, proxy, "go", "mod", "init", "example.com/stranger")
-	command(t, dir, proxy, "go", "get", module+"@"+version, module+"/reduction/blobbackend@"+version)
+	command(t, dir, proxy, "go", "get", module+"/reduction/blobbackend@"+version, module+"/examples/native/mended@"+version)
 	command(t, dir, proxy, "go", "vet", ".")
 }
 
@@ -78,26 +80,27 @@ func readmeLines(t *testing.T) string {
 	return string(found[1])
 }
 
-// makeProxy lays the committed tree out as a module proxy does, each module on its own. The
-// version is made of the tree's hash, so that no two trees share one in the module cache.
+// makeProxy releases the committed tree, and lays what was tagged out as a module proxy does,
+// each module on its own. The version is made of the tree's hash, so that no two trees share
+// one in the module cache.
 func makeProxy(t *testing.T) (dir, version string) {
 	t.Helper()
-	tree, hash := committed(t)
-	version = "v0.1.1-tree." + hash
+	clone, version := release(t)
 	forget(t, version)
 	t.Cleanup(func() { forget(t, version) })
 	dir = t.TempDir()
 	for _, sub := range published {
+		tree := tagged(t, clone, strings.TrimPrefix(sub+"/"+version, "/"))
+		mod := tree[strings.TrimPrefix(sub+"/go.mod", "/")]
+		require.NotContains(t, string(mod), "replace", "%s", sub)
 		path := strings.TrimSuffix(module+"/"+sub, "/")
 		at := filepath.Join(dir, filepath.FromSlash(path), "@v")
 		require.NoError(t, os.MkdirAll(at, 0o700))
 		info, err := json.Marshal(map[string]string{"Version": version, "Time": "2026-01-01T00:00:00Z"})
 		require.NoError(t, err)
 		for name, data := range map[string][]byte{
-			"list": []byte(version + "\n"), version + ".info": info,
-			version + ".mod":  tree[strings.TrimPrefix(sub+"/go.mod", "/")],
-			required + ".mod": tree[strings.TrimPrefix(sub+"/go.mod", "/")],
-			version + ".zip":  archive(t, tree, sub, path+"@"+version+"/"),
+			"list": []byte(version + "\n"), version + ".info": info, version + ".mod": mod,
+			version + ".zip": archive(t, tree, sub, path+"@"+version+"/"),
 		} {
 			require.NotEmpty(t, data, "%s of %s", name, path)
 			require.NoError(t, os.WriteFile(filepath.Join(at, name), data, 0o600))
@@ -115,7 +118,7 @@ func forget(t *testing.T, version string) {
 		require.NoError(t, os.RemoveAll(filepath.Join(filepath.Dir(filepath.Dir(cache)), path+"@"+version)))
 		files, err := filepath.Glob(filepath.Join(cache, path, "@v", version+".*"))
 		require.NoError(t, err)
-		for _, f := range append(files, filepath.Join(cache, path, "@v", required+".mod")) {
+		for _, f := range files {
 			if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				require.NoError(t, err)
 			}
@@ -123,16 +126,40 @@ func forget(t *testing.T, version string) {
 	}
 }
 
-// committed is the tree of HEAD, and its hash.
-func committed(t *testing.T) (map[string][]byte, string) {
+// release runs the release of HEAD in a clone of the repository, and returns where that is.
+func release(t *testing.T) (clone, version string) {
+	t.Helper()
+	hash, err := exec.Command("git", "-C", root, "rev-parse", "--short=12", "HEAD^{tree}").Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	version = "v0.1.1-tree." + strings.TrimSpace(string(hash))
+	clone = filepath.Join(t.TempDir(), "clone")
+	from, err := filepath.Abs(root)
+	require.NoError(t, err)
+	output(t, exec.Command("git", "clone", "-q", from, clone))
+	cmd := exec.Command("go", "run", "./internal/tools/release", "-version", version, "-tag")
+	cmd.Dir, cmd.Env = clone, os.Environ()
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=stranger", "GIT_"+who+"_EMAIL=stranger@example.com")
+	}
+	output(t, cmd)
+	return clone, version
+}
+
+func output(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var out, problem bytes.Buffer
-	cmd := exec.Command("git", "archive", "--format=zip", "HEAD")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &out, &problem
-	if err := cmd.Run(); err != nil {
-		t.Skipf("not a git checkout: %v %s", err, problem.String())
-	}
-	z, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	require.NoError(t, cmd.Run(), "%s: %s", cmd, problem.String())
+	return out.Bytes()
+}
+
+// tagged is the tree of a tag.
+func tagged(t *testing.T, clone, tag string) map[string][]byte {
+	t.Helper()
+	out := output(t, exec.Command("git", "-C", clone, "archive", "--format=zip", tag))
+	z, err := zip.NewReader(bytes.NewReader(out), int64(len(out)))
 	require.NoError(t, err)
 	tree := map[string][]byte{}
 	for _, f := range z.File {
@@ -145,8 +172,7 @@ func committed(t *testing.T) (map[string][]byte, string) {
 		require.NoError(t, err)
 		tree[f.Name] = data
 	}
-	sum := sha256.Sum256(out.Bytes())
-	return tree, hex.EncodeToString(sum[:6])
+	return tree
 }
 
 // archive is the zip of one module: its folder without the modules below it.

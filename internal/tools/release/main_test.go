@@ -1,0 +1,103 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatIsPublishedReplacesNothing(t *testing.T) {
+	require.Equal(t, `module github.com/leanctx/leanctx/sub
+
+require (
+	example.com/other v1.2.3
+	github.com/leanctx/leanctx v0.4.0
+	github.com/leanctx/leanctx/examples v0.4.0 // indirect
+)
+
+require github.com/leanctx/leanctx/more v0.4.0
+`, published(`module github.com/leanctx/leanctx/sub
+
+require (
+	example.com/other v1.2.3
+	github.com/leanctx/leanctx v0.0.0
+	github.com/leanctx/leanctx/examples v0.0.0 // indirect
+)
+
+require github.com/leanctx/leanctx/more v0.1.0
+
+replace github.com/leanctx/leanctx => ../..
+
+replace (
+	github.com/leanctx/leanctx/examples => ..
+)
+`, "v0.4.0"))
+}
+
+// sample is a repository with a root module, a nested one, and one that nobody can import.
+func sample(t *testing.T) repository {
+	t.Helper()
+	r := repository{t.TempDir()}
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
+		t.Setenv(name, "sample")
+	}
+	for file, text := range map[string]string{
+		"go.mod":            "module " + module + "\n",
+		"sub/go.mod":        "module " + module + "/sub\n\nrequire " + module + " v0.0.0\n\nreplace " + module + " => ..\n",
+		"internal/x/go.mod": "module " + module + "/internal/x\n",
+	} {
+		file = filepath.Join(r.dir, file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "sample"}} {
+		git(t, r, args...)
+	}
+	return r
+}
+
+func git(t *testing.T, r repository, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git here")
+	}
+	out, err := r.git(nil, args...)
+	require.NoError(t, err)
+	return out
+}
+
+func TestWithoutTagNothingIsTagged(t *testing.T) {
+	r := sample(t)
+	var out strings.Builder
+	require.NoError(t, release(&out, r.dir, "v0.1.0", false))
+	require.Equal(t, "would tag v0.1.0 at HEAD\nwould tag sub/v0.1.0 without replace\nto publish: git push origin v0.1.0 sub/v0.1.0\n", out.String())
+	require.Empty(t, git(t, r, "tag"))
+}
+
+func TestNestedModulesAreTaggedWithoutReplaceAndTheTreeStays(t *testing.T) {
+	r := sample(t)
+	head := git(t, r, "rev-parse", "HEAD")
+	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))
+	require.Equal(t, "sub/v0.1.0\nv0.1.0", git(t, r, "tag"))
+	require.Equal(t, head, git(t, r, "rev-parse", "v0.1.0"))
+	require.Equal(t, "module "+module+"/sub\n\nrequire "+module+" v0.1.0", git(t, r, "show", "sub/v0.1.0:sub/go.mod"))
+	require.Equal(t, head, git(t, r, "rev-parse", "HEAD"))
+	require.Empty(t, git(t, r, "status", "--porcelain"))
+}
+
+func TestAReleaseIsRefused(t *testing.T) {
+	r := sample(t)
+	require.ErrorContains(t, release(io.Discard, r.dir, "0.1", false), "no version")
+	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))
+	require.ErrorContains(t, release(io.Discard, r.dir, "v0.1.0", true), "the tag exists")
+	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "new"), nil, 0o600))
+	require.ErrorContains(t, release(io.Discard, r.dir, "v0.2.0", true), "commit these first")
+}
