@@ -47,13 +47,16 @@ func (f *finding) hint() string {
 	for _, u := range f.unknown {
 		parts = append(parts, say("unknown-name", hint{Name: u.name, Near: u.near}))
 	}
+	for _, name := range f.denied {
+		parts = append(parts, say("not-allowed", hint{Name: name}))
+	}
 	if f.unlisted > 0 {
 		parts = append(parts, say("more-unknown", hint{Total: f.unlisted}))
 	}
 	if f.asked == 0 {
 		parts = append(parts, say("empty-query", hint{}))
-	} else if len(f.found) == 0 && len(f.unknown) == 0 {
-		parts = append(parts, say("no-match", hint{Words: f.unmatched, Near: f.near}))
+	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied) == 0 {
+		parts = append(parts, say("no-match", hint{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
 	return strings.Join(append(parts, f.cuts...), " ")
 }

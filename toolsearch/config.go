@@ -57,13 +57,17 @@ type Config struct {
 	// Filter decides who may see, find, load and call which tool. Nil: everybody.
 	Filter Filter
 
-	// Model is the agent's chat model; native mode takes the wire contract from its
-	// type. It is only looked at. Nil: see Native.
+	// Model is the agent's chat model. With UseModelToolSearch, the wire contract follows
+	// from its type. Model alone always means that this package searches, in the provider's
+	// form; for the provider's own search set Native to Hosted as well. It is inspected,
+	// never called. If nil, Native decides.
 	Model any
 
-	// Native is the wire contract of the provider's tool search, where Model is
-	// wrapped or unknown. Setting it without UseModelToolSearch is an error.
-	// Zero: taken from Model, or Eino's behaviour where that is nil as well.
+	// Native is the wire contract of the provider's tool search: Hosted for the provider's
+	// own, whatever Model is, or one of the others where Model is wrapped or unknown. A
+	// Model whose type is known and that cannot do what Native says is refused with
+	// ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty,
+	// it follows from Model; if that is nil too, Eino's behaviour.
 	Native Contract
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does.
@@ -99,7 +103,7 @@ const (
 	// select:name,name. Found tools are loaded. Known from Eino v0.9 and Claude Code.
 	Keyword Protocol = iota
 	// Regexp is tool_search(regex_pattern), an RE2 pattern on tool names; all matches are
-	// loaded. Known from Eino v0.8.0.Beta.
+	// loaded, but at most 100 a search. Known from Eino v0.8.0.Beta.
 	Regexp
 	// SearchLoad is search_tools(query), which shows candidates, and load_tool(tool_name
 	// or tool_names), which loads them. Known from Mastra.
@@ -125,11 +129,26 @@ func (p Protocol) String() string {
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
 }
 
-// Phase says what a Filter is asked for.
+// Phase says what a Filter is asked for. Each way to a tool asks for these:
+//
+//	the reminder            PhaseList
+//	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
+//	search_tools            PhaseSearch
+//	tool_search, select:    PhaseSearch and PhaseLoad
+//	load_tool               PhaseLoad
+//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
+//	the tool list           PhaseLoad and PhaseActive, in every model call
+//	call_tool               PhaseLoad and PhaseCall
+//	a call, loaded          PhaseCall
+//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//
+// A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
+// answered "you may not use it" where another phase denies it. A tool that both deny is
+// answered like one that does not exist.
 type Phase int
 
 const (
-	// PhaseList asks whether the tool's name may stand in the reminder.
+	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
 	PhaseList Phase = iota
 	// PhaseSearch asks whether a search may find the tool.
 	PhaseSearch
@@ -159,7 +178,7 @@ type FilterRequest struct {
 
 // Filter says whether a tool may be used for a phase. An error or a panic means no.
 // It is asked at most once per tool, phase and model call, with the context of the
-// run, and must be safe for concurrent use. A tool that it denies shows up nowhere:
-// not in names, counts, hints or suggestions; a call to it is answered like a call
-// to a tool that does not exist.
+// run, and must be safe for concurrent use. Phase says which way to a tool asks what. A
+// tool that is denied in every phase shows up nowhere: not in names, counts, hints or
+// suggestions; a call to it is answered like a call to a tool that does not exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)

@@ -83,3 +83,25 @@ func callFilter(ctx context.Context, f Filter, req FilterRequest) (ok bool, err 
 	}()
 	return f(ctx, req)
 }
+
+// nameable reports whether a hint may name a tool that nobody asked for by its name.
+func (r *run) nameable(ctx context.Context, e *entry) bool {
+	return r.allowed(ctx, e, PhaseList) && r.allowed(ctx, e, PhaseSearch)
+}
+
+// denied reports whether the model may have seen the name of a tool, so that it is told
+// that it may not use it.
+func (r *run) denied(ctx context.Context, name string) bool {
+	e := r.group.cat.byName[name]
+	return e != nil && r.group.owner(e).cfg.Filter != nil && (r.allowed(ctx, e, PhaseSearch) || r.allowed(ctx, e, PhaseList))
+}
+
+// lists reports whether there is a list of names that a hint can point to.
+func (r *run) lists(ctx context.Context) bool {
+	for _, e := range r.group.cat.entries {
+		if r.allowed(ctx, e, PhaseList) {
+			return true
+		}
+	}
+	return false
+}

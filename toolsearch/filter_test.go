@@ -66,7 +66,7 @@ func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
 			if c.runs {
 				require.Contains(t, p.answer(t, "c"), `got {"city":"Lima"}`)
 			} else {
-				require.Contains(t, p.answer(t, "c"), `There is no tool named "weather__get_forecast".`)
+				require.Contains(t, p.answer(t, "c"), `You may not use the tool "weather__get_forecast".`)
 			}
 		})
 	}

@@ -30,7 +30,9 @@ type finding struct {
 	found     []found
 	loaded    []string // names of found tools that the model sees already
 	unknown   []unknown
-	unlisted  int // unknown names beyond those in unknown
+	denied    []string // names that the model may know of and not use
+	listed    bool     // hints can point to the list of names
+	unlisted  int      // unknown names beyond those in unknown
 	unmatched []string
 	near      []string
 	cuts      []string // what the model is told of limits that cut the call
@@ -144,6 +146,7 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f 
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = r.unmatched(ctx, s.words, ok)
 		f.near = r.suggest(ctx, s.words, ok)
+		f.listed = r.lists(ctx)
 	}
 	return err
 }
@@ -173,10 +176,12 @@ func (r *run) choose(ctx context.Context, names []string, ok usable, f *finding)
 		case e != nil && holds(f.found, e):
 		case e != nil:
 			f.found = append(f.found, found{entry: e})
-		case len(f.unknown) == most:
+		case len(f.unknown)+len(f.denied) == most:
 			f.unlisted++
+		case r.denied(ctx, name):
+			f.denied = append(f.denied, name)
 		default:
-			f.unknown = append(f.unknown, unknown{name, r.group.cat.near(name, maxSuggestions, may)})
+			f.unknown = append(f.unknown, unknown{name, r.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && r.nameable(ctx, e) })})
 		}
 	}
 }

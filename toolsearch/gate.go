@@ -44,10 +44,13 @@ func (r *run) ungated() bool {
 }
 
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
-// may not know of.
+// may not know of; one that it knows of it may not use.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
+	if r.denied(ctx, name) {
+		return say("not-allowed", hint{Name: name})
+	}
 	near := r.group.cat.near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && r.loadable(ctx, e)
+		return e.info.Name != name && r.loadable(ctx, e) && r.nameable(ctx, e)
 	})
 	return say("no-such-tool", hint{Name: name, Near: near})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
-// own. The message names those that have.
+// own, or not the one that Native names. The message names those that have one.
 var ErrNativeUnsupported = errors.New("the model has no native tool search")
 
 // Contract is what an adapter and its provider expect of a native tool search: where the
@@ -27,6 +27,10 @@ var ErrNativeUnsupported = errors.New("the model has no native tool search")
 type Contract string
 
 const (
+	// Hosted is the provider's own search, whatever Model is: ClaudeHosted or OpenAIHosted,
+	// by the type of Model. It needs Model; where that has no hosted search, New refuses it
+	// with ErrNativeUnsupported.
+	Hosted Contract = "hosted"
 	// ClaudeHosted is eino-ext's claude adapter with Anthropic's own search: all hidden
 	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
 	// must be kept with the history, as it is in memory or in gob; after JSON the model
@@ -89,12 +93,19 @@ var contracts = map[Contract]contract{
 // agenticContracts are those whose adapters speak *schema.AgenticMessage.
 var agenticContracts = []Contract{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
-// contractOfModel maps the type that an eino-ext adapter reports to the contract in which
-// this package searches, so that its ranking, Filter and gate hold.
-var contractOfModel = map[string]Contract{
-	"Claude":                  ClaudeClient,
-	"AgenticClaude":           AgenticClaudeClient,
-	"AgenticOpenAI/Responses": OpenAIClient,
+// modelSearches are the contracts of an adapter: the one in which this package searches, so that
+// its ranking, Filter and gate hold, and the one in which the provider does, if it can.
+type modelSearches struct{ client, hosted Contract }
+
+// searchesOfModel maps the types that eino-ext's adapters report to what they can do. Those
+// with none have no native search: no contract fits them.
+var searchesOfModel = map[string]modelSearches{
+	"Claude":                  {ClaudeClient, ClaudeHosted},
+	"AgenticClaude":           {client: AgenticClaudeClient},
+	"AgenticOpenAI/Responses": {OpenAIClient, OpenAIHosted},
+
+	"OpenAI": {}, "AgenticOpenAI/Chat": {}, "Ark": {}, "ResponsesAPI": {}, "AgenticArk": {}, "Ollama": {},
+	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
 }
 
 // chooseContract finds the rules for a configuration, or says what is wrong with it.
@@ -108,20 +119,16 @@ func chooseContract(cfg *Config, agentic, hides bool, wrong *problems) contract 
 	if cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch goes with the Keyword protocol only, not with %v", cfg.Protocol)
 	}
-	name := cfg.Native
-	if name == "" && !isNil(cfg.Model) {
-		typ, _ := components.GetType(cfg.Model)
-		if name = contractOfModel[typ]; name == "" {
-			err := unsupported(cfg.Model, typ)
-			if hides {
-				wrong.add("%w", err)
-			}
-			return contract{err: err, clientRuns: true}
+	name, err := contractFor(cfg)
+	if err != nil {
+		if hides {
+			wrong.add("%w", err)
 		}
+		return contract{err: err, clientRuns: true}
 	}
 	c, ok := contracts[name]
 	if !ok {
-		wrong.add("Native %q is unknown: use ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
+		wrong.add("Native %q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 		return c
 	}
 	if name != "" && slices.Contains(agenticContracts, name) != agentic {
@@ -129,6 +136,30 @@ func chooseContract(cfg *Config, agentic, hides bool, wrong *problems) contract 
 	}
 	c.name = name
 	return c
+}
+
+// contractFor is the contract that Native names, or that follows from Model. A Model of a
+// type that is not known, such as a wrapped one, goes with whatever Native says.
+func contractFor(cfg *Config) (Contract, error) {
+	if isNil(cfg.Model) {
+		if cfg.Native == Hosted {
+			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the contract", ErrNativeUnsupported)
+		}
+		return cfg.Native, nil
+	}
+	typ, _ := components.GetType(cfg.Model)
+	can, known := searchesOfModel[typ]
+	switch {
+	case cfg.Native == "" && can.client != "":
+		return can.client, nil
+	case cfg.Native == "" || cfg.Native == Hosted && can.client == "":
+		return "", unsupported(cfg.Model, typ)
+	case cfg.Native == Hosted && can.hosted != "":
+		return can.hosted, nil
+	case cfg.Native == Hosted || known && contracts[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
+		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
+	}
+	return cfg.Native, nil
 }
 
 func fit(agentic bool) string {
@@ -142,9 +173,11 @@ func unsupported(model any, typ string) error {
 	if typ == "" {
 		typ = "of unknown type"
 	}
-	can := make([]string, 0, len(contractOfModel))
-	for t := range contractOfModel {
-		can = append(can, t)
+	var can []string
+	for t, s := range searchesOfModel {
+		if s.client != "" {
+			can = append(can, t)
+		}
 	}
 	slices.Sort(can)
 	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",

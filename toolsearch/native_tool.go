@@ -81,7 +81,7 @@ func (r *run) emptyNote(ctx context.Context, c *call) string {
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return say("no-match", hint{})
+	return say("no-match", hint{Listed: r.lists(ctx)})
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.

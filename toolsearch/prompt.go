@@ -63,6 +63,7 @@ type hint struct {
 	Native  bool // results come in the provider's form
 	Unloads bool // tools that are not used are hidden again
 	Ungated bool // calls to tools that are not loaded run
+	Listed  bool // there is a reminder that lists names
 	Partial bool // the reminder may not list every name
 }
 

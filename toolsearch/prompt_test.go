@@ -45,7 +45,7 @@ func inBothLanguages(t *testing.T, test func(*testing.T, *texts)) {
 // full has something in every field.
 var full = hint{
 	Name: "the_name", Schema: `{"the":"schema"}`, Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
-	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason",
+	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true,
 }
 
 func (t *texts) names() []string {
@@ -93,6 +93,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"cut-results":                      {"17"},
 			"cut-names":                        {"17"},
 			"cut-queries":                      {"17"},
+			"not-allowed":                      {"the_name"},
 			"no-such-tool":                     {"the_name", "near_a"},
 			"gate":                             {"the_name", `{"the":"schema"}`},
 			"gate-call":                        {"the_name", `{"the":"schema"}`, "call_tool"},

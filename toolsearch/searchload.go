@@ -63,7 +63,7 @@ func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	var names []string
-	known := r.known(ctx, r.loadable)
+	known := r.known(ctx, r.mayLoad)
 	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
 		for _, name := range splitNames(text, known) {
 			if !contains(names, name) {
@@ -72,7 +72,7 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 		}
 	}
 	f := finding{sees: r.loadedFunc(ctx)}
-	r.choose(ctx, names, r.loadable, &f)
+	r.choose(ctx, names, r.mayLoad, &f)
 	f.markLoaded()
 	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
 	if answer.Loaded == nil {
@@ -86,6 +86,10 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	}
 	return encode(answer), ctx.Err()
 }
+
+// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
+// as from a search.
+func (r *run) mayLoad(ctx context.Context, e *entry) bool { return r.allowed(ctx, e, PhaseLoad) }
 
 // short is the beginning of a description.
 func short(s string) string {

@@ -23,7 +23,7 @@ const (
 func (r *run) suggest(ctx context.Context, words string, ok usable) []string {
 	var names []string
 	for _, w := range lookups(words) {
-		for _, n := range r.group.cat.near(w, maxSuggestions, func(e *entry) bool { return ok(ctx, e) }) {
+		for _, n := range r.group.cat.near(w, maxSuggestions, func(e *entry) bool { return ok(ctx, e) && r.nameable(ctx, e) }) {
 			if len(names) == maxSuggestions {
 				return names
 			}
