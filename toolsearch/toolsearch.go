@@ -100,7 +100,8 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if r == nil || r.group.settings != m.settings {
 		return inner, nil
 	}
-	return session.Marking(inner, sessionKey, func([]M) string { return r.sent.mark() }), nil
+	now := r.sent // a stream may be read after the next call has begun
+	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
 }
 
 // AfterModelRewriteState notes which tools other handlers showed. It takes the deferred
