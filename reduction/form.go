@@ -135,8 +135,11 @@ func (f form) find(text string) (v facts, rest string, ok bool) {
 		if n == 0 {
 			return facts{}, "", false
 		}
-		if p.field == "bytes" {
+		switch p.field {
+		case "bytes":
 			v.bytes, _ = strconv.Atoi(text[:n])
+		case "headBytes":
+			v.headBytes, _ = strconv.Atoi(text[:n])
 		}
 		text = text[n:]
 	}

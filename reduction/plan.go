@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -152,21 +153,60 @@ func (p draft) word(ch *change) bool {
 
 // genuine reports whether a notice in the place of a result is what this package
 // or Eino's put there: a tool may return anything, a notice about a file of
-// somebody else's included.
+// somebody else's included, or quote one. Its path must be one that the call can
+// have, and what stands before it must be the start of that file.
 func (p *planner) genuine(ctx context.Context, c candidate) bool {
 	n, s := c.notice, c.rule.store
-	likely := madeFor(n.path, c.call.id) || p.path != nil || slices.Contains(mentions(p.root, c.call.args), n.path)
-	if s == nil {
-		return likely
+	own := madeFor(n.path, c.call.id) || p.truncPath != nil || slices.Contains(mentions(p.root, c.call.args), n.path)
+	before, stated := beforeNotice(c.result.texts)
+	if !own || stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated) {
+		return false
 	}
-	if known, used := s.ledger.known(s.claimName(ctx, n.path)); used && known.set {
-		return n.bytes == 0 || known.size >= n.bytes
+	if s == nil {
+		return true
 	}
 	if !s.readable() {
-		return madeFor(n.path, c.call.id)
+		known, used := s.ledger.known(nameKey(n.path))
+		return madeFor(n.path, c.call.id) && (!used || !known.set || known.size >= n.bytes)
 	}
 	size, err := s.size(ctx, n.path)
-	return err == nil && likely && size >= int64(n.bytes)
+	if err != nil || size < int64(max(n.bytes, len(before))) {
+		return false
+	}
+	return before == "" || s.begins(ctx, n.path, before)
+}
+
+// beforeNotice is what stands before the notice at the end of a stream, and how
+// many bytes the notice says that are; a negative number if it does not say.
+func beforeNotice(texts []string) (before string, stated int) {
+	all := joined(texts)
+	at := strings.LastIndex(all, openTag)
+	if at <= 0 {
+		return "", -1
+	}
+	for _, f := range streamForms {
+		if v, _, ok := f.find(all[at:]); ok {
+			before = all[:at]
+			if strings.HasPrefix(f[0].text, "\n") {
+				before = strings.TrimSuffix(before, "\n")
+			}
+			return before, v.headBytes
+		}
+	}
+	return "", -1
+}
+
+// begins reports whether a stored content begins with text.
+func (s *store) begins(ctx context.Context, filePath, text string) bool {
+	same, err := guard(ctx, func() (bool, error) {
+		r, _, err := s.window(ctx, filePath, 0, int64(len(text)))
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		return equal(r, text), nil
+	})
+	return err == nil && same
 }
 
 func (c candidate) detail(result *schema.ToolResult) *ToolDetail {
