@@ -10,6 +10,7 @@ package reduction
 import (
 	"hash/maphash"
 	"reflect"
+	"slices"
 	"sync"
 	"weak"
 )
@@ -20,6 +21,10 @@ const maxClaims = 1 << 15
 // maxUnreadable is how many stores that cannot be read are remembered after the
 // last middleware over them is gone. Of the others nothing need be.
 const maxUnreadable = 64
+
+// maxDropped bounds what is remembered of those that were dropped. When there are
+// more, no store that cannot be read is taken for a new one.
+const maxDropped = 1 << 12
 
 // fingerprint tells contents apart within this process. The zero value means that
 // the content is not known.
@@ -50,6 +55,14 @@ type ledger struct {
 	mu     sync.Mutex
 	claims map[uint64]*claim // by hash of the name
 	order  []uint64          // oldest first
+	forgot bool              // names may have been used that are not here
+}
+
+// mayHaveForgotten reports whether a name that is not known may have been used.
+func (l *ledger) mayHaveForgotten(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.forgot && l.claims[maphash.String(seed, name)] == nil
 }
 
 // take claims a name for a content, and reports whether it may be written there.
@@ -123,6 +136,7 @@ func (l *ledger) add(key uint64, c *claim) {
 			break
 		}
 		delete(l.claims, oldest)
+		l.forgot = true
 	}
 	l.claims[key] = c
 	l.order = append(l.order, key)
@@ -131,44 +145,74 @@ func (l *ledger) add(key uint64, c *claim) {
 // ledgers finds the ledger of a store that several middlewares share.
 type ledgers struct {
 	mu         sync.Mutex
-	byAddress  map[uintptr]weak.Pointer[ledger]
+	byStore    map[any]weak.Pointer[ledger] // by address, or by the store itself
 	unreadable []*ledger
+	dropped    map[uint64]bool // the traces of such stores
 }
 
 // allLedgers is the one thing here that outlives a middleware: what this process
 // wrote is a fact about the process.
 var allLedgers ledgers
 
-// of returns the ledger of a store. A store is known again by its address, if it
-// has one; every other store gets a ledger of its own.
+// of returns the ledger of a store: equal stores have one. A store that cannot be
+// compared gets a ledger of its own, which knows nothing of an earlier one.
 func (l *ledgers) of(b Backend, readable bool) *ledger {
-	v := reflect.ValueOf(b)
-	if v.Kind() != reflect.Pointer || v.Type().Elem().Size() == 0 {
-		return &ledger{store: b}
+	key, ok := storeKey(b)
+	if !ok {
+		return &ledger{store: b, forgot: true}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if known := l.byAddress[v.Pointer()].Value(); known != nil && known.store == b {
+	if known := l.byStore[key].Value(); known != nil && known.store == b {
 		return known
 	}
-	led := &ledger{store: b}
-	l.add(v.Pointer(), led)
+	led := &ledger{store: b, forgot: !readable && (l.dropped[trace(b)] || len(l.dropped) >= maxDropped)}
+	l.add(key, led)
 	if !readable {
 		l.unreadable = append(l.unreadable, led)
-		l.unreadable = l.unreadable[max(0, len(l.unreadable)-maxUnreadable):]
+		if len(l.unreadable) > maxUnreadable {
+			l.drop(l.unreadable[0].store)
+			l.unreadable = slices.Delete(l.unreadable, 0, 1)
+		}
 	}
 	return led
 }
 
-// add enters a ledger and drops those that are gone; l.mu is held.
-func (l *ledgers) add(address uintptr, led *ledger) {
-	if l.byAddress == nil {
-		l.byAddress = make(map[uintptr]weak.Pointer[ledger])
+// storeKey is what a store is known again by. A pointer is known by its address, so
+// that the store is not kept in memory.
+func storeKey(b Backend) (key any, ok bool) {
+	v := reflect.ValueOf(b)
+	switch {
+	case !v.Comparable() || !v.Equal(v):
+		return nil, false
+	case v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0:
+		return v.Pointer(), true
 	}
-	for a, p := range l.byAddress {
+	return b, true
+}
+
+// drop notes that what is known of a store may be gone; l.mu is held.
+func (l *ledgers) drop(b Backend) {
+	if l.dropped == nil {
+		l.dropped = make(map[uint64]bool)
+	}
+	if len(l.dropped) < maxDropped {
+		l.dropped[trace(b)] = true
+	}
+}
+
+// trace is what is left of a store that is dropped.
+func trace(b Backend) uint64 { return maphash.Comparable(seed, b) }
+
+// add enters a ledger and drops those that are gone; l.mu is held.
+func (l *ledgers) add(key any, led *ledger) {
+	if l.byStore == nil {
+		l.byStore = make(map[any]weak.Pointer[ledger])
+	}
+	for k, p := range l.byStore {
 		if p.Value() == nil {
-			delete(l.byAddress, a)
+			delete(l.byStore, k)
 		}
 	}
-	l.byAddress[address] = weak.Make(led)
+	l.byStore[key] = weak.Make(led)
 }

@@ -64,9 +64,10 @@ func (s *store) claimName(ctx context.Context, p string) string {
 func (s *store) readable() bool { return s.ranges != nil || s.reader != nil }
 
 // maxHashed is the size in bytes up to which a content is always told apart by its
-// hash. A larger one is compared with what the store has, if that can be read:
-// hashing it would cost more than the rest of the work, and mostly for nothing.
-const maxHashed = 4 << 20
+// hash. Hashing a larger one would cost more than the rest of the work, and mostly
+// for nothing: it is hashed when its name turns out to be taken. In a store that
+// cannot be read the same content may so be there twice.
+const maxHashed = 64 << 10
 
 // offloader stores content for one middleware. It is safe for concurrent use.
 type offloader struct {
@@ -107,7 +108,7 @@ func (o *offloader) note(ctx context.Context, paths map[string]bool) {
 // else, and returns the path.
 func (o *offloader) save(ctx context.Context, s *store, at spot, content string) (string, error) {
 	print := fingerprint{}
-	if len(content) <= maxHashed || !s.readable() {
+	if len(content) <= maxHashed {
 		print = fingerprintOf(content)
 	}
 	sum := func() string { return sumOf(content) }
@@ -116,7 +117,10 @@ func (o *offloader) save(ctx context.Context, s *store, at spot, content string)
 		if !showable(p) {
 			return "", fmt.Errorf("reduction: storing %q: %w", p, errPath)
 		}
-		err := o.saveAs(ctx, s, p, stored{content, print})
+		if n > 0 && !print.set {
+			print = fingerprintOf(content)
+		}
+		err := o.saveAs(ctx, s, p, stored{content: content, print: print, unique: n > 0, fixed: at.fixed})
 		if err == nil {
 			return p, nil
 		}
@@ -131,11 +135,16 @@ func (o *offloader) save(ctx context.Context, s *store, at spot, content string)
 type stored struct {
 	content string
 	print   fingerprint
+	unique  bool // the name is made for it
+	fixed   bool // the name is the user's
 }
 
 // saveAs stores a content under one name, or returns errTaken.
 func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
 	name := s.claimName(ctx, p)
+	if !c.unique && !c.fixed && !s.readable() && s.creator == nil && s.ledger.mayHaveForgotten(name) {
+		return errTaken
+	}
 	own, elsewhere := o.take(ctx, s, p, c.print)
 	if elsewhere {
 		return errTaken
@@ -148,7 +157,7 @@ func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) er
 	}
 	err := o.others(ctx, s, p, c.content)
 	if err == nil {
-		err = s.put(ctx, p, c.content)
+		err = s.put(ctx, p, c)
 	}
 	switch {
 	case err == nil:
@@ -190,8 +199,8 @@ func (o *offloader) others(ctx context.Context, s *store, p, content string) err
 }
 
 // put writes a content that may already be there, and checks what can be checked.
-func (s *store) put(ctx context.Context, p, content string) error {
-	var err error
+func (s *store) put(ctx context.Context, p string, c stored) (err error) {
+	content := c.content
 	switch {
 	case s.creator != nil && !s.byWrite:
 		err = s.create(ctx, p, strings.NewReader(content))
@@ -201,7 +210,7 @@ func (s *store) put(ctx context.Context, p, content string) error {
 			}
 			return errTaken
 		}
-	case s.readable() && s.exists(ctx, p):
+	case s.readable() && s.exists(ctx, p, c.unique):
 		if s.holds(ctx, p, content) {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -162,26 +163,37 @@ func TestAClaimEndsWithItsLastWriter(t *testing.T) {
 	require.False(t, l.take("/g", fingerprint{}))
 }
 
-type odd struct{ _ int }
+type odd struct{ n int }
 
 func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
 
 type empty struct{}
 
-func (*empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+func (empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+type function func()
+
+func (function) Write(context.Context, *filesystem.WriteRequest) error { return nil }
 
 func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 	a, b := backend.NewMemory(0), backend.NewMemory(0)
 	led := allLedgers.of(a, true)
 	require.Same(t, led, allLedgers.of(a, true))
 	require.NotSame(t, led, allLedgers.of(b, true))
-	require.NotSame(t, allLedgers.of(odd{}, false), allLedgers.of(odd{}, false), "what has no address is nobody else")
-	require.NotSame(t, allLedgers.of(&empty{}, false), allLedgers.of(&empty{}, false), "nor what shares its address")
+	require.Same(t, allLedgers.of(odd{1}, false), allLedgers.of(odd{1}, false), "equal values are one store")
+	require.NotSame(t, allLedgers.of(odd{1}, false), allLedgers.of(odd{2}, false))
+	require.Same(t, allLedgers.of(empty{}, false), allLedgers.of(empty{}, false))
+	require.NotSame(t, allLedgers.of(function(nil), false), allLedgers.of(function(nil), false), "what cannot be compared is nobody else")
+	require.True(t, allLedgers.of(function(nil), false).mayHaveForgotten("/f"))
 	var l ledgers
-	for range maxUnreadable + 10 {
+	first := &odd{}
+	l.of(first, false)
+	for range maxUnreadable {
 		l.of(&odd{}, false)
 	}
 	require.Len(t, l.unreadable, maxUnreadable)
+	runtime.GC()
+	require.True(t, l.of(first, false).mayHaveForgotten("/f"), "it was dropped")
 }
 
 func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {

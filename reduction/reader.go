@@ -145,7 +145,7 @@ func (u *union) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 // ReadRange reads from the first store that has the file.
 func (u *union) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	for _, s := range u.stores {
-		if content, size, err = s.window(ctx, filePath, offset, length); err == nil || !missing(err) {
+		if content, size, err = s.window(ctx, filePath, offset, length); err == nil || !missing(err, filePath) {
 			return content, size, err
 		}
 	}

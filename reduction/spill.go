@@ -41,7 +41,7 @@ func (o *offloader) open(ctx context.Context, s *store, at spot, start []string)
 	for n := 0; n < at.tries() && errors.Is(err, errTaken); n++ {
 		p := at.candidate(n, anySum)
 		var f *spill
-		if f, err = o.begin(ctx, s, p); err == nil {
+		if f, err = o.begin(ctx, s, p, n > 0); err == nil {
 			if err = f.start(start); err == nil {
 				return f, nil
 			}
@@ -52,7 +52,7 @@ func (o *offloader) open(ctx context.Context, s *store, at spot, start []string)
 
 // begin claims a name for a stream, whose content nobody knows yet, so that any
 // file that is there is another one.
-func (o *offloader) begin(ctx context.Context, s *store, p string) (*spill, error) {
+func (o *offloader) begin(ctx context.Context, s *store, p string, unique bool) (*spill, error) {
 	if !showable(p) {
 		return nil, errPath
 	}
@@ -60,7 +60,7 @@ func (o *offloader) begin(ctx context.Context, s *store, p string) (*spill, erro
 		return nil, errTaken
 	}
 	for _, other := range o.stores {
-		if other.readable() && other.exists(ctx, p) {
+		if other.readable() && other.exists(ctx, p, unique) {
 			s.ledger.finish(s.claimName(ctx, p), fingerprint{}, false)
 			return nil, errTaken
 		}

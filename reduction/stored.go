@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"iter"
@@ -21,21 +22,22 @@ import (
 // compareSize is how much of a stored content is held while it is looked at.
 const compareSize = 64 << 10
 
-// missing reports whether an error says that there is no such file. Not every
-// Backend has an error with a type for that.
-func missing(err error) bool {
+// missing reports whether an error says that there is no file at p. The type of an
+// error decides, not its text, which may speak of a host or a key. Only Eino's
+// store in memory, whose errors have no type, is known by its words.
+func missing(err error, p string) bool {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err != nil
 	}
-	text := strings.ToLower(err.Error())
-	return strings.Contains(text, "not found") || strings.Contains(text, "no such file") || strings.Contains(text, "not exist")
+	return err.Error() == "file not found: "+nameKey(p)
 }
 
-// exists reports whether something may be there: only an error that says that
-// nothing is counts as no.
-func (s *store) exists(ctx context.Context, p string) bool {
+// exists reports whether something may be there. Where the store cannot tell, it
+// may; but not under a name that is made for one content: nothing else can be
+// there, and it keeps a store usable whose errors have no type.
+func (s *store) exists(ctx context.Context, p string, unique bool) bool {
 	_, err := s.size(ctx, p)
-	return !missing(err)
+	return err == nil || !unique && !missing(err, p)
 }
 
 // size is the size of a stored content in bytes.
@@ -104,11 +106,39 @@ func equal(r io.Reader, content string) bool {
 // fingerprint to, and that is still there where that can be told.
 func (s *store) knownAs(ctx context.Context, print fingerprint, paths []string) string {
 	for _, p := range paths {
-		if known, used := s.ledger.known(s.claimName(ctx, p)); used && known == print {
+		known, used := s.ledger.known(s.claimName(ctx, p))
+		if used && known.set && known == print && s.still(ctx, p, print) {
 			return p
 		}
 	}
 	return ""
+}
+
+// still reports whether a name has a content of this fingerprint. A store may have
+// let go of what it was given; one that cannot be asked is believed.
+func (s *store) still(ctx context.Context, p string, print fingerprint) bool {
+	if !s.readable() {
+		return true
+	}
+	if s.ranges == nil {
+		text, err := s.text(ctx, p)
+		return err == nil && fingerprintOf(text) == print
+	}
+	same, err := guard(ctx, func() (bool, error) {
+		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		if size != int64(print.size) {
+			return false, nil
+		}
+		var h maphash.Hash
+		h.SetSeed(seed)
+		n, err := io.Copy(&h, r)
+		return n == size && h.Sum64() == print.hash, err
+	})
+	return err == nil && same
 }
 
 const (
