@@ -17,6 +17,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bytedance/sonic"
 )
 
 // Arguments are decoded arguments. The zero value has none. They are immutable.
@@ -26,11 +28,7 @@ type Arguments struct {
 }
 
 // object is a JSON object.
-type object struct {
-	fields map[string]json.RawMessage
-	// keys maps simplified keys to the first of the keys that they stand for.
-	keys map[string]string
-}
+type object map[string]json.RawMessage
 
 // Decode decodes arguments.
 func Decode(text string) Arguments {
@@ -49,16 +47,27 @@ func Decode(text string) Arguments {
 	case !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "["):
 		return words(strings.Trim(text, `"`))
 	}
+	if text[0] == '{' {
+		// The usual case, decoded only once.
+		var o object
+		if sonic.ConfigStd.UnmarshalFromString(text, &o) == nil {
+			return Arguments{objects: []object{o}}
+		}
+	}
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil { // ignores what follows
 		return Arguments{}
 	}
 	var a Arguments
-	for _, element := range elements(raw) {
+	list := elements(raw)
+	if raw[0] == '{' {
+		list = []json.RawMessage{raw}
+	}
+	for _, element := range list {
 		if element[0] == '{' {
 			a.objects = append(a.objects, decodeObject(element))
-		} else {
-			a.bare = append(a.bare, scalar(element)...)
+		} else if text, ok := scalar(element); ok {
+			a.bare = append(a.bare, text)
 		}
 	}
 	return a
@@ -72,52 +81,66 @@ func words(text string) Arguments {
 	return Arguments{bare: []string{text}}
 }
 
-func decodeObject(raw json.RawMessage) object {
-	o := object{keys: make(map[string]string)}
-	_ = json.Unmarshal(raw, &o.fields) // an object
-	for key := range o.fields {
-		simple := simplify(key)
-		if simple == "" {
-			continue
-		}
-		if first, taken := o.keys[simple]; !taken || key < first {
-			o.keys[simple] = key
-		}
-	}
+func decodeObject(raw json.RawMessage) (o object) {
+	_ = json.Unmarshal(raw, &o) // an object
 	return o
 }
 
-// simplify reduces a key to its lower-case letters and digits.
-func simplify(key string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			return r + 'a' - 'A'
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			return r
-		}
-		return -1
-	}, key)
-}
-
-// field returns the value under key, or under one that differs from it only in case
-// and punctuation. Key itself wins.
+// field returns the value under key, or under the first key that differs from it only
+// in case and punctuation. Key itself wins.
 func (o object) field(key string) json.RawMessage {
-	if value, ok := o.fields[key]; ok {
+	if value, ok := o[key]; ok {
 		return value
 	}
-	similar, ok := o.keys[simplify(key)]
-	if !ok {
+	best, found := "", false
+	for other := range o {
+		if similar(key, other) && (!found || other < best) {
+			best, found = other, true
+		}
+	}
+	if !found {
 		return nil
 	}
-	return o.fields[similar]
+	return o[best]
+}
+
+// similar reports whether two keys have the same letters and digits, apart from case,
+// and at least one of them.
+func similar(a, b string) bool {
+	i, j, common := 0, 0, 0
+	for {
+		for i < len(a) && letterOrDigit(a[i]) == 0 {
+			i++
+		}
+		for j < len(b) && letterOrDigit(b[j]) == 0 {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b) && common > 0
+		}
+		if letterOrDigit(a[i]) != letterOrDigit(b[j]) {
+			return false
+		}
+		i, j, common = i+1, j+1, common+1
+	}
+}
+
+// letterOrDigit returns an ASCII letter in lower case, a digit, or 0 for anything else.
+func letterOrDigit(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		return c
+	}
+	return 0
 }
 
 // IsObject reports whether the arguments are an object with at least one field, or a
 // list with such an object.
 func (a Arguments) IsObject() bool {
 	for _, o := range a.objects {
-		if len(o.fields) > 0 {
+		if len(o) > 0 {
 			return true
 		}
 	}
@@ -132,6 +155,9 @@ func (a Arguments) Bare() []string { return a.bare }
 // number, a list of them, or an object that has them under one of the keys. None of
 // them is blank. In a list of objects, those of each object follow one another.
 func (a Arguments) Texts(keys ...string) []string {
+	if len(a.objects) == 1 {
+		return a.objects[0].texts(keys, true)
+	}
 	var all []string
 	for _, o := range a.objects {
 		all = append(all, o.texts(keys, true)...)
@@ -141,11 +167,25 @@ func (a Arguments) Texts(keys ...string) []string {
 
 func (o object) texts(keys []string, nested bool) []string {
 	for _, key := range keys {
+		value := o.field(key)
+		if value == nil {
+			continue
+		}
+		if value[0] != '[' && value[0] != '{' {
+			if text, ok := scalar(value); ok {
+				return []string{text}
+			}
+			continue
+		}
 		var texts []string
-		for _, element := range elements(o.field(key)) {
-			if element[0] != '{' {
-				texts = append(texts, scalar(element)...)
-			} else if nested {
+		list := elements(value)
+		if value[0] == '{' {
+			list = []json.RawMessage{value}
+		}
+		for _, element := range list {
+			if text, ok := scalar(element); ok {
+				texts = append(texts, text)
+			} else if element[0] == '{' && nested {
 				texts = append(texts, decodeObject(element).texts(keys, false)...)
 			}
 		}
@@ -162,14 +202,13 @@ func (o object) texts(keys []string, nested bool) []string {
 func (a Arguments) Number(keys ...string) int64 {
 	for _, o := range a.objects {
 		for _, key := range keys {
-			list := elements(o.field(key))
-			if len(list) != 1 {
-				continue
+			value := o.field(key)
+			if list := elements(value); len(list) == 1 {
+				value = list[0]
 			}
-			if texts := scalar(list[0]); len(texts) == 1 {
-				if n := number(texts[0]); n != 0 {
-					return n
-				}
+			text, _ := scalar(value)
+			if n := number(text); n != 0 {
+				return n
 			}
 		}
 	}
@@ -189,34 +228,29 @@ func (a Arguments) Raw(keys ...string) string {
 	return ""
 }
 
-// elements returns the elements of a list, and any other value as the only one.
-func elements(raw json.RawMessage) []json.RawMessage {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return nil
+// elements returns the elements of a list, and of any other value none.
+func elements(raw json.RawMessage) (list []json.RawMessage) {
+	if len(raw) > 0 && raw[0] == '[' {
+		_ = json.Unmarshal(raw, &list) // a list
 	}
-	if raw[0] != '[' {
-		return []json.RawMessage{raw}
-	}
-	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list) // a list
 	return list
 }
 
-// scalar returns the text of a JSON text or number, unless it is blank.
-func scalar(raw json.RawMessage) []string {
-	text := string(raw)
+// scalar returns the text of a JSON text or number. It returns false if it is blank, or
+// another value.
+func scalar(raw json.RawMessage) (text string, ok bool) {
+	if len(raw) == 0 {
+		return "", false
+	}
 	switch c := raw[0]; {
+	case c == '"' && bytes.IndexByte(raw, '\\') < 0:
+		text = string(raw[1 : len(raw)-1])
 	case c == '"':
-		text = ""
 		_ = json.Unmarshal(raw, &text) // a text
-	case c != '-' && (c < '0' || c > '9'):
-		return nil
+	case c == '-' || '0' <= c && c <= '9':
+		text = string(raw)
 	}
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	return []string{text}
+	return text, strings.TrimSpace(text) != ""
 }
 
 // number returns the whole number in a text, or zero. Commas may separate thousands.
