@@ -5,6 +5,7 @@ package reduction_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -135,4 +136,49 @@ func ExampleNewReadTool() {
 	}
 	fmt.Println(strings.Contains(page, "two"), strings.Contains(page, `"offset":3`)) // the line, and the next page
 	// Output: true true
+}
+
+type userKey struct{}
+
+// userOf returns who a request is for.
+func userOf(ctx context.Context) (string, error) {
+	user, ok := ctx.Value(userKey{}).(string)
+	if !ok {
+		return "", errors.New("no user in the context")
+	}
+	return user, nil
+}
+
+// A server keeps its users apart in one store.
+func ExampleScoped() {
+	ctx := context.Background()
+	store := reduction.NewMemoryBackend(0)
+	tenants := reduction.Scoped(store, reduction.Scope{Key: func(ctx context.Context) (string, error) {
+		return userOf(ctx) // such as "acme/42"; an error or "" stores and reads nothing
+	}})
+	reduce, err := reduction.New(ctx, &reduction.Config{Backend: tenants, ProvideReadTool: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	tool, err := reduce.WrapInvokableToolCall(ctx, func(context.Context, string, ...tool.Option) (string, error) {
+		return strings.Repeat("a line of the report\n", 5000), nil
+	}, &adk.ToolContext{Name: "report", CallID: "call_1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: tenants})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ann, bob := context.WithValue(ctx, userKey{}, "acme/ann"), context.WithValue(ctx, userKey{}, "acme/bob")
+	if _, err := tool(ann, "{}"); err != nil {
+		log.Fatal(err)
+	}
+	for _, user := range []context.Context{ann, bob} {
+		page, err := reader.InvokableRun(user, `{"file_path":"/tmp/trunc/call_1","offset":1,"limit":1}`)
+		fmt.Println(strings.Contains(page, "a line of the report"), err)
+	}
+	// Output:
+	// true <nil>
+	// false <nil>
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -331,4 +332,17 @@ func TestScopesOfOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 	for path, content := range contents {
 		require.Equal(t, content, stored(t, inner, path))
 	}
+}
+
+// TestTheReadmesServerIsTheExample: what README.md shows is the code of ExampleScoped.
+func TestTheReadmesServerIsTheExample(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, region, found := strings.Cut(string(readme), "<!-- region: tenants -->\n```go\n")
+	require.True(t, found)
+	region, _, found = strings.Cut(region, "```")
+	require.True(t, found)
+	example, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
 }

@@ -116,7 +116,8 @@ type AnyCreator interface {
 type Cleaner interface {
 	// DeleteOlderThan deletes the files below dir, at any depth, that were last
 	// written before t, and says how many. An empty dir or "/" means the whole
-	// store; a missing one holds nothing to delete and is no error. Files that are
+	// store; a missing one holds nothing to delete and is no error. A store that knows
+	// times only roughly keeps what may be newer. Files that are
 	// written while it runs stay. When it fails halfway, deleted counts what is
 	// gone, and the call may be repeated.
 	//
@@ -141,8 +142,8 @@ type Cleaner interface {
 // at all, after a crash too.
 //
 // The directory should be the store's own. If it is deleted and made again while
-// the store is open, the store goes on in the new one, provided that this user owns
-// it and it is no symbolic link.
+// the store is open, the next write goes on in the new one, provided that this user
+// owns it and it is no symbolic link.
 //
 // Two promises need more than every system gives: on a file system without hard
 // links, a Create by two processes at once may let the later one win, and a file

@@ -47,10 +47,14 @@ const placeTries = 5
 // and a file that another process writes again while DeleteOlderThan looks at it
 // may be deleted.
 //
-// The directory should be the store's own. It must not be deleted while the
-// store is open.
+// The directory should be the store's own. If it is deleted and made again while the
+// store is open, the next write goes on in the new one, provided that this user owns
+// it and it is no symbolic link.
 type Dir struct {
-	root *os.Root
+	path string // absolute
+
+	mu   sync.RWMutex
+	root *os.Root // replaced by reopen only
 
 	// link makes a second name for a file, and fails if the name is taken.
 	link func(dir *os.Root, from, to string) error
@@ -82,12 +86,53 @@ func NewDir(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend: opening a directory store: %w", err)
 	}
-	return &Dir{root: root, link: (*os.Root).Link}, nil
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("backend: opening a directory store: %w", err), root.Close())
+	}
+	return &Dir{path: at, root: root, link: (*os.Root).Link}, nil
 }
 
 // Close frees the directory. Afterwards every method returns an error; what
 // ReadRange returned before can still be read.
-func (d *Dir) Close() error { return d.root.Close() }
+func (d *Dir) Close() error { return d.top().Close() }
+
+// top is the directory of the store.
+func (d *Dir) top() *os.Root {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.root
+}
+
+// reopen goes on in the directory that now has the store's path, if the old one was
+// deleted and the new one is a plain directory of this user. It reports whether the
+// directory is another one than gone.
+func (d *Dir) reopen(gone *os.Root) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.root != gone {
+		return true // by another call
+	}
+	old, err := gone.Stat(".")
+	if err != nil {
+		return false // closed
+	}
+	seen, err := os.Lstat(d.path)
+	if err != nil || !seen.IsDir() || !ownedByUs(seen) || os.SameFile(seen, old) {
+		return false
+	}
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return false
+	}
+	if got, err := root.Stat("."); err != nil || !os.SameFile(seen, got) {
+		root.Close()
+		return false
+	}
+	d.root = root
+	gone.Close()
+	return true
+}
 
 // Write implements [Backend].
 func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
@@ -198,6 +243,15 @@ func fill(ctx context.Context, f *os.File, content io.Reader) (err error) {
 func (d *Dir) openTemp(name string) (at place, temp *os.File, err error) {
 	d.names.RLock()
 	defer d.names.RUnlock()
+	top := d.top()
+	at, temp, err = d.tryTemp(name)
+	if errors.Is(err, fs.ErrNotExist) && d.reopen(top) {
+		return d.tryTemp(name)
+	}
+	return at, temp, err
+}
+
+func (d *Dir) tryTemp(name string) (at place, temp *os.File, err error) {
 	for range placeTries {
 		if at, err = d.locate(name, true); err == nil {
 			temp, err = at.dir.OpenFile(tempPrefix+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// tempPrefix starts the names of files that are not complete yet. No name in the
-// store may have an element that starts with it.
+// tempPrefix starts the names of files that are not complete yet. On disk, no other
+// element starts with it: see [onDisk].
 const tempPrefix = ".leanctx-"
 
 // errNotPlain says that something in the store's directory is neither a plain
@@ -41,7 +41,7 @@ func (p place) close() {
 // missing if it is told to. An empty name is a place in the store's directory
 // with an empty base.
 func (d *Dir) locate(name string, create bool) (place, error) {
-	at := place{dir: d.root}
+	at := place{dir: d.top()}
 	parent, base := path.Split(name)
 	for element := range strings.SplitSeq(strings.TrimSuffix(parent, "/"), "/") {
 		if element == "" {
@@ -160,20 +160,37 @@ func diskName(ctx context.Context, filePath string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return onDisk(runtime.GOOS, name)
+	return onDisk(runtime.GOOS, name), nil
 }
 
-func onDisk(goos, name string) (string, error) {
+// onDisk is a name as a machine's disk can keep it.
+func onDisk(goos, name string) string {
 	elements := strings.Split(name, "/")
 	for i, element := range elements {
-		if strings.HasPrefix(strings.ToLower(element), tempPrefix) {
-			return "", fmt.Errorf("names must not start with %q: %w", tempPrefix, fs.ErrInvalid)
-		}
 		if goos == "windows" {
-			elements[i] = windowsElement(element)
+			element = windowsElement(element)
 		}
+		elements[i] = unlikeTemp(element)
 	}
-	return strings.Join(elements, "/"), nil
+	return strings.Join(elements, "/")
+}
+
+// unlikeTemp escapes the dot of an element that looks like a temporary file's, and
+// the escape of one that looks like what comes out of that, so that no two elements
+// become one.
+func unlikeTemp(element string) string {
+	lower := strings.ToLower(element)
+	if strings.HasPrefix(lower, tempPrefix) {
+		return "=2e" + element[1:]
+	}
+	rest, escapes := strings.CutPrefix(lower, "=")
+	for escapes {
+		if strings.HasPrefix(rest, "2e"+tempPrefix[1:]) {
+			return "=3d" + element[1:]
+		}
+		rest, escapes = strings.CutPrefix(rest, "3d")
+	}
+	return element
 }
 
 // windowsElement escapes, as [Component] does, what Windows forbids in a name or

@@ -23,6 +23,11 @@ import (
 // as left behind by a crash. A stream may be slow.
 const staleAfter = time.Hour
 
+// clockMargin is how much later than its time says a file may have been written: the
+// clock of a file system is behind by milliseconds, and some keep only every other
+// second.
+const clockMargin = 2 * time.Second
+
 // Read implements [Reader]. It holds no more than the window it returns.
 func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	content, err := d.read(ctx, req)
@@ -89,12 +94,9 @@ func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo,
 
 // DeleteOlderThan implements [Cleaner]. It also removes directories that hold
 // nothing, below dir, and incomplete files that a crash left behind and that have
-// not grown for an hour; these do not count.
+// not grown for an hour, whatever t is; these do not count.
 func (d *Dir) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
-	c := cleaning{ctx: ctx, store: d, before: t, stale: time.Now().Add(-staleAfter)}
-	if c.stale.After(t) {
-		c.stale = t
-	}
+	c := cleaning{ctx: ctx, store: d, before: t.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
 	if err := c.start(dir); err != nil {
 		return c.deleted, failed("cleaning", dir, err)
 	}
@@ -115,10 +117,7 @@ func (c *cleaning) start(dir string) error {
 	if err != nil {
 		return err
 	}
-	if name, err = onDisk(runtime.GOOS, name); err != nil {
-		return err
-	}
-	at, err := c.store.locate(name+"/", false)
+	at, err := c.store.locate(onDisk(runtime.GOOS, name)+"/", false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -6,6 +6,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -174,6 +175,64 @@ func TestDirForgetsWhatIsOlder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, deleted)
 	require.Equal(t, []string{"s/" + tempPrefix + "growing"}, files(t, at), "a stream may be under way")
+}
+
+// TestWhatACrashLeftGoesAfterAnHour: whatever the age is at which results go.
+func TestWhatACrashLeftGoesAfterAnHour(t *testing.T) {
+	d, at := newDir(t)
+	require.NoError(t, write(t, d, "result", "x"))
+	now := time.Now()
+	for name, by := range map[string]time.Duration{"result": 2 * time.Hour, tempPrefix + "left": 61 * time.Minute, tempPrefix + "growing": 59 * time.Minute} {
+		if name != "result" {
+			require.NoError(t, os.WriteFile(filepath.Join(at, name), nil, 0o600))
+		}
+		require.NoError(t, os.Chtimes(filepath.Join(at, name), now, now.Add(-by)))
+	}
+	deleted, err := d.DeleteOlderThan(t.Context(), "", now.AddDate(0, 0, -30))
+	require.NoError(t, err)
+	require.Zero(t, deleted)
+	require.Equal(t, []string{tempPrefix + "growing", "result"}, files(t, at))
+}
+
+// TestWhatIsWrittenAfterTheTimeStays, though the clock of the file system is behind.
+func TestWhatIsWrittenAfterTheTimeStays(t *testing.T) {
+	d, _ := newDir(t)
+	for range 20 {
+		limit := time.Now()
+		require.NoError(t, write(t, d, "result", "x"))
+		deleted, err := d.DeleteOlderThan(t.Context(), "", limit)
+		require.NoError(t, err)
+		require.Zero(t, deleted)
+	}
+}
+
+// TestADirectoryThatIsMadeAgainIsUsed, unless it is a symbolic link.
+func TestADirectoryThatIsMadeAgainIsUsed(t *testing.T) {
+	d, at := newDir(t)
+	require.NoError(t, write(t, d, "a/old", "x"))
+	require.NoError(t, os.RemoveAll(at))
+	require.ErrorIs(t, write(t, d, "a/new", "x"), fs.ErrNotExist)
+	elsewhere := t.TempDir()
+	require.NoError(t, os.Symlink(elsewhere, at))
+	require.Error(t, write(t, d, "a/new", "x"))
+	require.Empty(t, files(t, elsewhere))
+	require.NoError(t, os.Remove(at))
+	require.NoError(t, os.Mkdir(at, 0o700))
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if err := d.Create(t.Context(), fmt.Sprint("a/new", i), strings.NewReader("content")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.Len(t, files(t, at), 8)
+	got, err := read(t, d, "a/new0")
+	require.NoError(t, err)
+	require.Equal(t, "content", got)
+	require.NoError(t, d.Close())
+	require.Error(t, write(t, d, "a/new", "x"), "the store is closed")
 }
 
 func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {

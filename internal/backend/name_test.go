@@ -75,9 +75,7 @@ func TestWindowsNamesAreEscaped(t *testing.T) {
 		"a*?\"<>|":         "a=2a=3f=22=3c=3e=7c",
 		"\x01":             "=01",
 	} {
-		got, err := onDisk("windows", element)
-		require.NoError(t, err)
-		require.Equal(t, want, got, "%q", element)
+		require.Equal(t, want, onDisk("windows", element), "%q", element)
 	}
 }
 
@@ -102,9 +100,22 @@ func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
 	}
 }
 
-func TestTemporaryNamesCannotBeAsked(t *testing.T) {
-	for _, name := range []string{tempPrefix + "x", "a/" + tempPrefix, strings.ToUpper(tempPrefix) + "y/z"} {
-		_, err := onDisk("linux", name)
-		require.ErrorIs(t, err, fs.ErrInvalid)
+// TestNamesLikeTemporaryOnesAreEscaped: no file's name is a temporary file's, and no
+// two elements become one.
+func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
+	seen := make(map[string]string)
+	for _, start := range []string{"", "=", "=2e", "=2E", "=3d", "=3D", "=3d3d", "=3d2e", ".", "2e", "=2e2e", "x"} {
+		for _, rest := range []string{".leanctx-x", "leanctx-x", ".LeanCtx-X", "2eleanctx-x", ".leanctx"} {
+			for _, goos := range []string{"linux", "windows"} {
+				element := start + rest
+				got := onDisk(goos, "a/"+element)
+				require.False(t, strings.HasPrefix(strings.ToLower(got), "a/"+tempPrefix), "%q becomes %q", element, got)
+				if other, taken := seen[goos+got]; taken {
+					require.Equal(t, other, element, "both become %q", got)
+				}
+				seen[goos+got] = element
+			}
+		}
 	}
+	require.Equal(t, ".leanctx/=x/=2eab", onDisk("linux", ".leanctx/=x/=2eab"), "other names stay")
 }

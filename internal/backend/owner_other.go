@@ -1,0 +1,11 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package backend
+
+import "io/fs"
+
+// ownedByUs cannot tell here to whom a file belongs.
+func ownedByUs(fs.FileInfo) bool { return true }
