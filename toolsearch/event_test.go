@@ -119,7 +119,7 @@ func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
 			[]string{
 				"denied weather__get_forecast list", "denied c1 weather__get_forecast search", `search c1 "forecast"`,
 				"denied weather__get_forecast list", "denied c2 weather__get_forecast call", "denied c2 weather__get_forecast search",
-				"denied weather__get_forecast load", "denied weather__get_forecast list",
+				"denied weather__get_forecast list",
 			},
 		},
 		{

@@ -6,6 +6,7 @@ package toolsearch
 // This file reads from a conversation which hidden tools the model has loaded or used.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bytedance/sonic"
@@ -22,6 +23,9 @@ type evidence struct {
 	natively   set            // names that results in a provider's own form return
 	textually  set            // names that results in words return
 	emptyCall  *call          // the newest search, if it was answered in that form with nothing
+	former     set            // ids of results that were there before the first model call
+	started    bool           // that call is over
+	touched    []touched      // by the last message that has calls
 }
 
 // idle is the number of model calls since the last evidence of a tool.
@@ -34,19 +38,30 @@ func (v *evidence) add(msg view, r *run) {
 		v.emptyCall = nil
 	}
 	if len(msg.calls) > 0 {
-		v.calls = msg.calls
+		v.calls, v.touched = msg.calls, nil
 	}
 	v.native = v.native || msg.hosted
 	for _, c := range msg.calls {
 		v.native = v.native || c.marked
-		v.touch(r.calledTool(c), r)
+		if !r.hasRefused(c.id) {
+			v.touchBy(c.id, r.calledTool(c), r)
+		}
 	}
 	for _, res := range msg.results {
 		v.addResult(res, r)
 	}
 }
 
+// addResult reads the result of a call. In this run only what a search tool of ours
+// answered loads: its calls are known by their ids, whatever name the model used. Of what
+// was there before, as at the start of a run and after a resume, results count that bear
+// the name of a search tool.
 func (v *evidence) addResult(res result, r *run) {
+	names, ours := r.answerTo(res.id)
+	if !ours && res.id != "" && v.started && !v.former[res.id] && !r.isAdrift() {
+		v.native = v.native || res.native
+		return
+	}
 	if res.native {
 		v.native = true
 		if len(res.tools) == 0 {
@@ -58,29 +73,53 @@ func (v *evidence) addResult(res result, r *run) {
 		}
 		return
 	}
-	c := v.callOf(res.id)
-	if res.name == "" && c != nil {
-		res.name = c.name
+	if !ours {
+		names = v.formerly(res, r)
 	}
-	if r.own[res.name] || r.group.cat.byName[res.name] != nil {
-		return
-	}
-	meta := isMetaTool(res.name)
-	// What is left is the result of a search tool, or of one that the agent does not have: an
-	// alias of a search tool, if the call was a search.
-	if !meta && (c == nil || !searches(c.args)) {
-		return
-	}
-	for _, name := range loadedBy(res.text, meta) {
+	for _, name := range names {
 		v.touch(name, r)
 		v.textually.add(name)
 	}
 }
 
-// searches reports whether arguments are those of a search.
-func searches(args string) bool {
-	a := decodeArguments(args)
-	return len(a.fields) > 0 && len(queriesOf(a))+len(a.texts("regex_pattern")) > 0
+// formerly are the tools that a result from before this run loaded.
+func (v *evidence) formerly(res result, r *run) []string {
+	c := v.callOf(res.id)
+	if res.name == "" && c != nil {
+		res.name = c.name
+	}
+	if isDenial(res.text, c) {
+		v.undo(res.id)
+	}
+	if r.own[res.name] || !isMetaTool(res.name) {
+		return nil
+	}
+	names := loadedBy(res.text)
+	if names == nil && res.name == loadToolName && c != nil {
+		return r.askedToLoad(decodeArguments(c.args)) // its answer was cut or cleared
+	}
+	return names
+}
+
+// isDenial reports whether a result is our answer to a call of a tool that the caller may
+// not use, in either language.
+func isDenial(text string, c *call) bool {
+	if c == nil {
+		return false
+	}
+	name := c.name
+	if name == callToolName {
+		name = first(decodeArguments(c.args).texts("name"))
+	}
+	for _, t := range []*texts{english(), chinese()} {
+		for _, answer := range []string{"no-such-tool", "not-allowed"} {
+			before, _, ok := strings.Cut(t.say(answer, hint{Name: name}), name)
+			if ok && name != "" && strings.HasPrefix(text, before+name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // set is a set of names. The zero value is empty.
@@ -116,6 +155,34 @@ func (v *evidence) callOf(id string) *call {
 	return nil
 }
 
+// touched is what was known of a tool before a call of it.
+type touched struct {
+	id, name string
+	last     int
+	known    bool
+}
+
+// touchBy is touch for a call, which may turn out to have been refused.
+func (v *evidence) touchBy(id, name string, r *run) {
+	last, known := v.last[name]
+	v.touched = append(v.touched, touched{id, name, last, known})
+	v.touch(name, r)
+}
+
+// undo takes back what a call said.
+func (v *evidence) undo(id string) {
+	for _, t := range v.touched {
+		switch {
+		case t.id != id:
+		case t.known:
+			v.last[t.name] = t.last
+		default:
+			delete(v.last, t.name)
+			v.order = slices.DeleteFunc(slices.Clone(v.order), func(name string) bool { return name == t.name })
+		}
+	}
+}
+
 func (v *evidence) touch(name string, r *run) {
 	if r.group.cat.byName[name] == nil {
 		return
@@ -140,9 +207,9 @@ type searchAnswer struct {
 	} `json:"tools"` // SearchCall
 }
 
-// loadedBy returns the names of the tools that a result of a search tool loaded. A result
-// under an unknown name must have the form that tool_search has in Eino.
-func loadedBy(text string, meta bool) []string {
+// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
+// is not one.
+func loadedBy(text string) []string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {
 		return nil
@@ -151,11 +218,7 @@ func loadedBy(text string, meta bool) []string {
 	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
 		return nil
 	}
-	names := append(a.Matches, a.Selected...)
-	if !meta {
-		return names
-	}
-	names = append(append(names, a.Loaded...), a.Already...)
+	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
 	for _, t := range a.Tools {
 		names = append(names, t.Name)
 	}

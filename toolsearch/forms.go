@@ -14,6 +14,8 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // text runs a tool that returns text.
@@ -93,12 +95,26 @@ func (p proxied) noForm() error {
 	return fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
 }
 
+// readAll reads a stream to its end; that of one of several merged streams is not the end.
+//
+// This is the only place of the package that closes a stream: what else it gets it passes
+// on, for whoever reads it to close. A stream can have copies that reach Eino, which sets
+// them to close by themselves; the finalizer then closes once more what is closed here, and
+// the process dies. Closing twice is harmless once a stream is set to close by itself, so
+// that this comes before the first Close. The tool may have closed its stream, too.
 func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
-	defer s.Close()
+	if s == nil {
+		return nil, errors.New("toolsearch: the tool returned no stream")
+	}
+	s.SetAutomaticClose()
+	defer func() { _ = safe.Call("closing a stream", func() error { s.Close(); return nil }) }()
 	for {
 		chunk, err := s.Recv()
 		if errors.Is(err, io.EOF) {
 			return chunks, nil
+		}
+		if _, ok := schema.GetSourceName(err); ok {
+			continue
 		}
 		if err != nil {
 			return nil, err

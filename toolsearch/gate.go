@@ -46,6 +46,7 @@ func (r *run) ungated() bool {
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
 // may not know of; one that it knows of it may not use.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
+	r.refuse(compose.GetToolCallID(ctx))
 	if r.denied(ctx, name) {
 		return say("not-allowed", hint{Name: name})
 	}

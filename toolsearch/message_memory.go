@@ -28,7 +28,11 @@ type memory[M adk.MessageType] struct {
 // read brings the memory up to date with the messages.
 func (m *memory[M]) read(msgs []M, r *run) {
 	if len(m.seen) > len(msgs) || !slices.Equal(m.seen, msgs[:len(m.seen)]) {
-		m.seen, m.reminders, m.mixed, m.evidence = m.seen[:0], nil, nil, evidence{}
+		m.seen, m.reminders, m.mixed = m.seen[:0], nil, nil
+		m.evidence = evidence{former: m.evidence.former, started: m.evidence.started}
+	}
+	if !m.evidence.started {
+		m.noteFormer(msgs)
 	}
 	for i := len(m.seen); i < len(msgs); i++ {
 		switch s := m.codec.said(msgs[i]); {
@@ -40,6 +44,15 @@ func (m *memory[M]) read(msgs []M, r *run) {
 		m.evidence.add(m.codec.view(msgs[i]), r)
 	}
 	m.seen = append(m.seen, msgs[len(m.seen):]...)
+}
+
+// noteFormer notes the results that are there before the first model call of a run.
+func (m *memory[M]) noteFormer(msgs []M) {
+	for _, msg := range msgs[len(m.seen):] {
+		for _, res := range m.codec.view(msg).results {
+			m.evidence.former.add(res.id)
+		}
+	}
 }
 
 // isDone reports whether a state is what the last hook returned, with nothing new in it: the

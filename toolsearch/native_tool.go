@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 )
 
@@ -46,6 +47,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	infos := make([]*schema.ToolInfo, len(fresh))
 	for i, x := range fresh {
 		infos[i] = r.infoOf(x.entry)
+		r.answer(compose.GetToolCallID(ctx), []string{x.entry.info.Name})
 	}
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},

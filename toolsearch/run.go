@@ -163,7 +163,9 @@ type run struct {
 	adrift   bool     // the run has no state of Eino's to keep values in
 	reserved map[string]bool
 	stored   map[string]string
-	reached  map[string]string // call id -> hidden tool: the call may bear another name
+	reached  map[string]string   // call id -> hidden tool: the call may bear another name
+	answered map[string][]string // call id -> what a search tool of ours loaded
+	refused  map[string]bool     // call ids of calls to tools that the caller may not use
 }
 
 type runKey struct{}
@@ -191,6 +193,52 @@ func (r *run) reach(callID, name string) {
 		r.reached = map[string]string{}
 	}
 	r.reached[callID] = name
+}
+
+// answer notes what a search tool of ours loaded in a call.
+func (r *run) answer(callID string, names []string) {
+	if callID == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answered == nil {
+		r.answered = map[string][]string{}
+	}
+	r.answered[callID] = append(r.answered[callID], names...)
+}
+
+// refuse notes that a call was answered like one to a tool that does not exist.
+func (r *run) refuse(callID string) {
+	if callID == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = map[string]bool{}
+	}
+	r.refused[callID] = true
+}
+
+func (r *run) answerTo(callID string) (names []string, ours bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names, ours = r.answered[callID]
+	return names, ours
+}
+
+// isAdrift reports whether the hooks are called by hand: no call has an id then.
+func (r *run) isAdrift() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.adrift
+}
+
+func (r *run) hasRefused(callID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused[callID]
 }
 
 // sees reports whether the model saw a tool in its last call. Where nothing is known,

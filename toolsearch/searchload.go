@@ -62,15 +62,7 @@ func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 }
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	var names []string
-	known := r.known(ctx, r.mayLoad)
-	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
-		for _, name := range splitNames(text, known) {
-			if !contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
+	names := namesToLoad(a, r.known(ctx, r.mayLoad))
 	f := finding{sees: r.loadedFunc(ctx)}
 	r.choose(ctx, names, r.mayLoad, &f)
 	f.markLoaded()
@@ -90,6 +82,29 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 // mayLoad reports whether load_tool may load a tool: its name can come from the list as well
 // as from a search.
 func (r *run) mayLoad(ctx context.Context, e *entry) bool { return r.allowed(ctx, e, PhaseLoad) }
+
+// namesToLoad are the names that a call of load_tool asks for.
+func namesToLoad(a arguments, known func(string) bool) (names []string) {
+	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
+		for _, name := range splitNames(text, known) {
+			if !contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// askedToLoad are the tools that a call of load_tool in a history asked for.
+func (r *run) askedToLoad(a arguments) (names []string) {
+	any := func(*entry) bool { return true }
+	for _, name := range namesToLoad(a, func(name string) bool { return r.group.cat.byName[name] != nil }) {
+		if e := r.group.cat.resolve(name, any); e != nil && len(names) < maxNames {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
+}
 
 // short is the beginning of a description.
 func short(s string) string {

@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 )
 
@@ -82,7 +83,12 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	return t.answer(ctx, t.run(ctx), decodeArguments(args))
+	r := t.run(ctx)
+	text, err := t.answer(ctx, r, decodeArguments(args))
+	if id := compose.GetToolCallID(ctx); id != "" && err == nil {
+		r.answer(id, loadedBy(text))
+	}
+	return text, err
 }
 
 // run is the run of the context, or, where the tool is called outside of one, a new one.

@@ -91,6 +91,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	mem.read(next.Messages, r)
 	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
 	mem.done, mem.given = &next, next
+	mem.evidence.started = true
 	return ctx, &next, nil
 }
 
