@@ -32,7 +32,11 @@ const suffixSize = 1 + 26 + 2
 type spot struct {
 	path  string
 	fixed bool // there and nowhere else
+	alone bool // under a name that no other process chooses
 }
+
+// processSum tells the names of this process from those of others.
+var processSum = anySum()
 
 // defaultPath is {root}/{dir}/{id}, with the id made safe.
 func defaultPath(root, dir, id string) string {
@@ -51,6 +55,9 @@ func (s spot) tries() int {
 func (s spot) candidate(n int, sum func() string) string {
 	switch n {
 	case 0:
+		if s.alone {
+			return s.path + "-" + processSum
+		}
 		return s.path
 	case 1:
 		return s.path + "-" + sum()

@@ -31,6 +31,7 @@ var (
 type store struct {
 	backend backend.Backend
 	creator backend.Creator
+	any     backend.AnyCreator
 	ranges  backend.RangeReader
 	reader  backend.Reader
 	ledger  *ledger
@@ -44,6 +45,7 @@ type store struct {
 func newStore(b Backend) *store {
 	s := &store{backend: b}
 	s.creator, _ = b.(backend.Creator)
+	s.any, _ = b.(backend.AnyCreator)
 	s.ranges, _ = b.(backend.RangeReader)
 	s.reader, _ = b.(backend.Reader)
 	s.byWrite = inMemory(innermost(b))

@@ -92,7 +92,6 @@ func (c *cut[T]) swallow(at spot, head int) T {
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.commit(c.copies(at))
-	c.t.stored.add(c.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.notice(path, head, end)
@@ -112,6 +111,9 @@ func (c *cut[T]) swallow(at spot, head int) T {
 // from an earlier call, and what the call reads.
 func (c *cut[T]) copies(at spot) []string {
 	out := []string{at.path}
+	if c.store != nil {
+		out[0] = c.store.forStream(at).candidate(0, anySum)
+	}
 	for _, p := range mentions(c.t.root, c.argText()) {
 		if len(p) <= len(at.path)+len(padding) {
 			out = append(out, p)

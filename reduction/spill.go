@@ -12,6 +12,7 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -37,11 +38,11 @@ func (o *offloader) open(ctx context.Context, s *store, at spot, start []string)
 	if s.creator == nil {
 		return &whole{o: o, ctx: ctx, s: s, at: at, texts: start}, nil
 	}
+	at = s.forStream(at)
 	err := error(errTaken)
 	for n := 0; n < at.tries() && errors.Is(err, errTaken); n++ {
-		p := at.candidate(n, anySum)
 		var f *spill
-		if f, err = o.begin(ctx, s, p, n > 0); err == nil {
+		if f, err = o.begin(ctx, s, at, n); err == nil {
 			if err = f.start(start); err == nil {
 				return f, nil
 			}
@@ -52,7 +53,8 @@ func (o *offloader) open(ctx context.Context, s *store, at spot, start []string)
 
 // begin claims a name for a stream, whose content nobody knows yet, so that any
 // file that is there is another one.
-func (o *offloader) begin(ctx context.Context, s *store, p string, unique bool) (*spill, error) {
+func (o *offloader) begin(ctx context.Context, s *store, at spot, n int) (*spill, error) {
+	p := at.candidate(n, anySum)
 	if !showable(p) {
 		return nil, errPath
 	}
@@ -60,24 +62,35 @@ func (o *offloader) begin(ctx context.Context, s *store, p string, unique bool) 
 		return nil, errTaken
 	}
 	for _, other := range o.stores {
-		if other.readable() && other.exists(ctx, p, unique) {
+		if other.readable() && other.exists(ctx, p, n > 0) {
 			s.ledger.finish(s.claimName(ctx, p), fingerprint{}, false)
 			return nil, errTaken
 		}
 	}
-	return newSpill(ctx, s, p), nil
+	return newSpill(ctx, o, s, at, p), nil
+}
+
+// forStream is where a stream can go. Its name is chosen before its content is
+// there, and another process may take it meanwhile. A store that can finish under
+// another name then loses nothing; in any other one the name is this process's own.
+func (s *store) forStream(at spot) spot {
+	at.alone = s.creator != nil && s.any == nil && !at.fixed
+	return at
 }
 
 // spill is a sink over a store that takes streams. The store runs on a goroutine
 // of its own, which ends with commit or abort, or with the context.
 type spill struct {
-	ctx  context.Context
-	s    *store
-	path string
+	ctx   context.Context
+	o     *offloader
+	s     *store
+	at    spot
+	first string // the name that was chosen
+	path  string // where the content is, once it is there
 
 	pipe *io.PipeWriter
 	buf  *bufio.Writer
-	done chan error
+	done chan outcome
 	stop func() bool // releases the watch on the context
 
 	hash  maphash.Hash
@@ -86,16 +99,22 @@ type spill struct {
 	ended bool
 }
 
-func newSpill(ctx context.Context, s *store, p string) *spill {
+// outcome is where a store has put a stream.
+type outcome struct {
+	path string
+	err  error
+}
+
+func newSpill(ctx context.Context, o *offloader, s *store, at spot, p string) *spill {
 	r, w := io.Pipe()
-	f := &spill{ctx: ctx, s: s, path: p, pipe: w, buf: bufio.NewWriterSize(w, spillBuffer), done: make(chan error, 1)}
+	f := &spill{ctx: ctx, o: o, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, spillBuffer), done: make(chan outcome, 1)}
 	f.hash.SetSeed(seed)
 	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
 	go func() {
-		err := s.create(ctx, p, r)
+		got, err := f.create(ctx, r)
 		// Whoever writes must not wait for a store that has stopped reading.
 		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
-		f.done <- err
+		f.done <- outcome{got, err}
 	}()
 	return f
 }
@@ -158,7 +177,40 @@ func (f *spill) end(err error) error {
 	_ = f.pipe.CloseWithError(err) // a nil error is io.EOF
 	result := <-f.done
 	f.stop()
-	return result
+	if result.err == nil {
+		f.path = result.path
+	}
+	return result.err
+}
+
+// create makes the file under the first name or, if that is taken by the time the content is
+// there, under a name that nobody else chooses. It returns the name.
+func (f *spill) create(ctx context.Context, content io.Reader) (string, error) {
+	if f.s.any == nil {
+		return f.first, f.s.create(ctx, f.first, content)
+	}
+	return guard(ctx, func() (string, error) {
+		var chosen []string
+		got, err := f.s.any.CreateAny(ctx, func(n int) string {
+			if n >= maxTries {
+				return ""
+			}
+			chosen = append(chosen, f.name(n))
+			return chosen[n]
+		}, content)
+		if err == nil && !slices.Contains(chosen, got) {
+			err = errPath
+		}
+		return got, err
+	})
+}
+
+// name is the nth choice at the end. The first one was made when the stream began.
+func (f *spill) name(n int) string {
+	if n == 0 {
+		return f.first
+	}
+	return f.at.candidate(1, anySum)
 }
 
 func (f *spill) print() fingerprint {
@@ -170,6 +222,10 @@ func (f *spill) release(stored bool) {
 	print := f.print()
 	if !stored && f.ctx.Err() != nil {
 		print, stored = fingerprint{}, true // an abandoned call may still write
+	}
+	if f.path != f.first { // somebody else has the first name
+		f.o.take(f.ctx, f.s, f.path, print)
+		f.s.ledger.finish(f.s.claimName(f.ctx, f.first), fingerprint{}, true)
 	}
 	f.s.ledger.finish(f.s.claimName(f.ctx, f.path), print, stored)
 }
