@@ -58,7 +58,11 @@ func Decode(text string) Arguments {
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil { // ignores what follows
 		return Arguments{}
 	}
-	var a Arguments
+	return collect(raw)
+}
+
+// collect returns an object, or what a list holds, as arguments.
+func collect(raw json.RawMessage) (a Arguments) {
 	list := elements(raw)
 	if raw[0] == '{' {
 		list = []json.RawMessage{raw}
