@@ -5,6 +5,8 @@
 
 package backend
 
+// This file stands for owner_unix.go where files have no owner that is known.
+
 import "io/fs"
 
 // ownedByUs cannot tell here to whom a file belongs.

@@ -5,6 +5,8 @@
 
 package backend
 
+// This file finds out who owns a file.
+
 import (
 	"io/fs"
 	"os"
