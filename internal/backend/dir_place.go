@@ -59,35 +59,48 @@ func (d *Dir) locate(name string, create bool) (place, error) {
 }
 
 // enter opens a directory. os.Root would follow a symbolic link that stays
-// inside; what was opened must therefore be the very thing that was looked at.
-func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
+// inside; what was opened must therefore be the very thing that was looked at. The
+// directory may be removed and made again in between, which is no reason to refuse it.
+func enter(dir *os.Root, element string, create bool) (next *os.Root, err error) {
+	for range maxTries {
+		var replaced bool
+		if next, replaced, err = tryEnter(dir, element, create); !replaced {
+			break
+		}
+	}
+	return next, err
+}
+
+// tryEnter opens a directory once; replaced tells that another directory took its place.
+func tryEnter(dir *os.Root, element string, create bool) (next *os.Root, replaced bool, err error) {
 	if create {
 		if err := dir.Mkdir(element, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	seen, err := dir.Lstat(element)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if seen.Mode().IsRegular() && !create {
-		return nil, fs.ErrNotExist // a file holds no files
+		return nil, false, fs.ErrNotExist // a file holds no files
 	}
 	if !seen.IsDir() {
-		return nil, errNotPlain
+		return nil, false, errNotPlain
 	}
-	next, err := dir.OpenRoot(element)
+	next, err = dir.OpenRoot(element)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if got, err := next.Stat("."); err != nil || !os.SameFile(seen, got) {
 		next.Close()
-		return nil, errors.Join(errNotPlain, err)
+		now, again := dir.Lstat(element)
+		return nil, err == nil && again == nil && now.IsDir(), errors.Join(errNotPlain, err)
 	}
-	return next, nil
+	return next, false, nil
 }
 
-// maxTries is how often a file is opened again that was replaced while it was being
+// maxTries is how often something is opened again that was replaced while it was being
 // opened. A writer has to sync between two replacements, so the second try is the last one
 // in practice.
 const maxTries = 100
