@@ -92,6 +92,7 @@ func (c *cut[T]) swallow(at spot, head int) T {
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.commit(c.copies(at))
+	c.t.stored.add(c.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.notice(path, head, end)
