@@ -1,0 +1,276 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolerror_test
+
+// This file tests what becomes of errors in whole agents.
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolerror"
+)
+
+var errHost = errors.New("host build-7 is not reachable")
+
+// info is that of the only tool here.
+func info(name string) *schema.ToolInfo { return &schema.ToolInfo{Name: name, Desc: "fetches a page"} }
+
+// broken is a tool that streams a chunk and then the error.
+type broken struct{ err error }
+
+func (broken) Info(context.Context) (*schema.ToolInfo, error) { return info("fetch"), nil }
+
+func (b broken) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	return chunks(b.err, "first part"), nil
+}
+
+type brokenParts struct{ err error }
+
+func (brokenParts) Info(context.Context) (*schema.ToolInfo, error) { return info("fetch"), nil }
+
+func (b brokenParts) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return chunks(b.err, &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: "first part"}}}), nil
+}
+
+// chunks is a stream that fails and that nobody closes behind the error.
+func chunks[T any](err error, first T) *schema.StreamReader[T] {
+	r, w := schema.Pipe[T](2)
+	var none T
+	w.Send(first, nil)
+	w.Send(none, err)
+	return r
+}
+
+// run runs an agent that calls fetch once, with toolerror in it.
+func run[M adk.MessageType](t *testing.T, streaming bool, config *toolerror.Config, tools ...tool.BaseTool) (*adktest.Model[M], adktest.Outcome[M]) {
+	t.Helper()
+	h, err := toolerror.NewTyped[M](t.Context(), config)
+	require.NoError(t, err)
+	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_1", Name: "fetch", Args: `{}`}), adktest.Say("done"))
+	a := adktest.Agent[M]{Model: m, Tools: tools, Handlers: adktest.Handlers(h), Streaming: streaming}
+	return m, a.Run(t.Context(), []M{adktest.User[M]("fetch the page")})
+}
+
+// seen is the result of the call as the model got it.
+func seen[M adk.MessageType](t *testing.T, m *adktest.Model[M]) string {
+	t.Helper()
+	wires := m.Wires()
+	require.Len(t, wires, 2)
+	for _, msg := range wires[1].Messages {
+		for _, r := range adktest.Results(msg) {
+			return r.Args
+		}
+	}
+	t.Fatal("no result of the call")
+	return ""
+}
+
+func TestTheModelReadsTheErrorAndTheRunGoesOn(t *testing.T) {
+	fail := func(context.Context, string) (string, error) { return "", errHost }
+	panics := func(context.Context, string) (string, error) { panic("no page") }
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			adktest.Both(t, func(t *testing.T, streaming bool) {
+				answers[*schema.Message](t, streaming, adktest.Tool(form, info("fetch"), fail), errHost.Error())
+				answers[*schema.Message](t, streaming, adktest.Tool(form, info("fetch"), panics), "panicked: no page")
+			}, func(t *testing.T, streaming bool) {
+				answers[*schema.AgenticMessage](t, streaming, adktest.Tool(form, info("fetch"), fail), errHost.Error())
+				answers[*schema.AgenticMessage](t, streaming, adktest.Tool(form, info("fetch"), panics), "panicked: no page")
+			})
+		})
+	}
+}
+
+func answers[M adk.MessageType](t *testing.T, streaming bool, of tool.BaseTool, want string) {
+	t.Helper()
+	m, out := run[M](t, streaming, nil, of)
+	require.NoError(t, out.Err)
+	require.Equal(t, "done", out.Answer())
+	require.Contains(t, seen(t, m), want)
+	require.Contains(t, seen(t, m), "call the tool again")
+}
+
+func TestAStreamThatFailsEndsWithTheAnswer(t *testing.T) {
+	adktest.Both(t, endsWithAnswer[*schema.Message], endsWithAnswer[*schema.AgenticMessage])
+}
+
+func endsWithAnswer[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, of := range []tool.BaseTool{broken{errHost}, brokenParts{errHost}} {
+		m, out := run[M](t, streaming, nil, of)
+		require.NoError(t, out.Err)
+		require.Equal(t, "done", out.Answer())
+		require.Contains(t, seen(t, m), "first part")
+		require.Contains(t, seen(t, m), errHost.Error())
+	}
+}
+
+// A finalizer of Eino's that closed a stream twice would end the process.
+func TestFailedStreamsThatNobodyReadsAreCollected(t *testing.T) {
+	h, err := toolerror.New(t.Context(), nil)
+	require.NoError(t, err)
+	for range 50 {
+		m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "call_1", Name: "fetch", Args: `{}`}))
+		r, err := adktest.Agent[*schema.Message]{
+			Model: m, Tools: []tool.BaseTool{broken{errHost}}, Handlers: adktest.Handlers(h), Streaming: true,
+		}.Runner(t.Context())
+		require.NoError(t, err)
+		for it := r.Run(t.Context(), []*schema.Message{schema.UserMessage("fetch")}); ; {
+			if _, ok := it.Next(); !ok {
+				break
+			}
+		}
+		runtime.GC()
+	}
+	runtime.GC()
+}
+
+func TestWhatSteersARunPasses(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	cases := map[string]struct {
+		ctx context.Context
+		err error
+	}{
+		"an old interrupt":                {t.Context(), compose.NewInterruptAndRerunErr("wait")},
+		"the end of the run's context":    {ended, errHost},
+		"a cancelled run":                 {t.Context(), &adk.CancelError{}},
+		"a cancelled stream":              {t.Context(), adk.ErrStreamCanceled},
+		"the limit on iterations":         {t.Context(), adk.ErrExceedMaxIterations},
+		"the limit on retries":            {t.Context(), adk.ErrExceedMaxRetries},
+		"the limit on steps":              {t.Context(), compose.ErrExceedMaxSteps},
+		"an error that the caller passes": {t.Context(), io.ErrUnexpectedEOF},
+	}
+	h, err := toolerror.New(t.Context(), &toolerror.Config{Pass: func(_ context.Context, _ string, err error) bool {
+		return errors.Is(err, io.ErrUnexpectedEOF)
+	}})
+	require.NoError(t, err)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			call, err := h.WrapInvokableToolCall(c.ctx, func(context.Context, string, ...tool.Option) (string, error) {
+				return "", c.err
+			}, &adk.ToolContext{Name: "fetch"})
+			require.NoError(t, err)
+			_, err = call(c.ctx, "{}")
+			require.ErrorIs(t, err, c.err)
+
+			stream, err := h.WrapStreamableToolCall(c.ctx, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+				return chunks(c.err, "first part"), nil
+			}, &adk.ToolContext{Name: "fetch"})
+			require.NoError(t, err)
+			s, err := stream(c.ctx, "{}")
+			require.NoError(t, err)
+			defer s.Close()
+			_, err = s.Recv()
+			require.NoError(t, err)
+			_, err = s.Recv()
+			require.ErrorIs(t, err, c.err)
+		})
+	}
+}
+
+func TestAToolsOwnTimeoutIsAnswered(t *testing.T) {
+	m, out := run[*schema.Message](t, false, nil, adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) {
+		return "", context.DeadlineExceeded
+	}))
+	require.NoError(t, out.Err)
+	require.Contains(t, seen(t, m), "deadline exceeded")
+}
+
+func TestAnInterruptPausesTheRunAndItGoesOn(t *testing.T) {
+	adktest.Both(t, resumes[*schema.Message], resumes[*schema.AgenticMessage])
+}
+
+func resumes[M adk.MessageType](t *testing.T, streaming bool) {
+	ask := func(ctx context.Context, _ string) (string, error) {
+		if asked, _, _ := tool.GetInterruptState[any](ctx); !asked {
+			return "", tool.Interrupt(ctx, "may I?")
+		}
+		return "", errHost
+	}
+	h, err := toolerror.NewTyped[M](t.Context(), nil)
+	require.NoError(t, err)
+	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_1", Name: "fetch", Args: `{}`}), adktest.Say("done"))
+	r, err := adktest.Agent[M]{
+		Model: m, Tools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info("fetch"), ask)},
+		Handlers: adktest.Handlers(h), Streaming: streaming, Store: &adktest.Store{},
+	}.Runner(t.Context())
+	require.NoError(t, err)
+	out := adktest.Collect(r.Run(t.Context(), []M{adktest.User[M]("fetch")}, adk.WithCheckPointID("1")))
+	require.NoError(t, out.Err)
+	require.NotNil(t, out.Interrupted)
+	it, err := r.Resume(t.Context(), "1")
+	require.NoError(t, err)
+	out = adktest.Collect(it)
+	require.NoError(t, out.Err)
+	require.Equal(t, "done", out.Answer())
+	require.Contains(t, seen(t, m), errHost.Error())
+}
+
+func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
+	fail := adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) { return "", errHost })
+	m, out := run[*schema.Message](t, false, &toolerror.Config{Text: func(_ context.Context, name string, err error) string {
+		return name + " is out of order"
+	}}, fail)
+	require.NoError(t, out.Err)
+	require.Equal(t, "fetch is out of order", seen(t, m))
+
+	m, out = run[*schema.Message](t, false, &toolerror.Config{
+		Pass: func(context.Context, string, error) bool { panic("Pass is broken") },
+		Text: func(context.Context, string, error) string { panic("Text is broken") },
+	}, fail)
+	require.NoError(t, out.Err)
+	require.Contains(t, seen(t, m), errHost.Error())
+}
+
+func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
+	for _, filler := range []string{"x", "错", "\xff"} {
+		long := errors.New("start " + strings.Repeat(filler, 50_000) + " the cause")
+		m, out := run[*schema.Message](t, false, nil, adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) {
+			return "", long
+		}))
+		require.NoError(t, out.Err)
+		text := seen(t, m)
+		require.Less(t, len(text), 4_300)
+		require.True(t, utf8.ValidString(text))
+		require.Contains(t, text, "start ")
+		require.Contains(t, text, " the cause")
+	}
+}
+
+func TestTheAnswerFollowsTheLanguage(t *testing.T) {
+	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
+	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
+	m, out := run[*schema.Message](t, false, nil, broken{errHost})
+	require.NoError(t, out.Err)
+	require.Contains(t, seen(t, m), "执行失败：host build-7")
+}
+
+func TestWhatDoesNotFailStaysAsItIs(t *testing.T) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			adktest.Both(t, func(t *testing.T, streaming bool) {
+				m, out := run[*schema.Message](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
+				require.NoError(t, out.Err)
+				require.Equal(t, "echo {}", seen(t, m))
+			}, func(t *testing.T, streaming bool) {
+				m, out := run[*schema.AgenticMessage](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
+				require.NoError(t, out.Err)
+				require.Equal(t, "echo {}", seen(t, m))
+			})
+		})
+	}
+}
