@@ -55,7 +55,7 @@ func (f *finding) hint() string {
 	}
 	if f.asked == 0 {
 		parts = append(parts, say("empty-query", hint{}))
-	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied) == 0 {
+	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut == 0 {
 		parts = append(parts, say("no-match", hint{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
 	return strings.Join(append(parts, f.cuts...), " ")

@@ -29,6 +29,7 @@ type entry struct {
 	typeText   string
 	schemaOnce sync.Once
 	schemaText string
+	shownText  string
 	checkOnce  sync.Once
 	check      *check
 }
@@ -80,8 +81,17 @@ func (e *entry) typ() string {
 
 // parameters is the JSON schema of the tool's arguments, as text.
 func (e *entry) parameters() string {
-	e.schemaOnce.Do(func() { e.schemaText = schemaText(e.info) })
+	e.schemaOnce.Do(func() {
+		e.schemaText = schemaText(e.info)
+		e.shownText = outline(e.schemaText, maxShownSchema)
+	})
 	return e.schemaText
+}
+
+// shownParameters is the schema as answers show it, and whether it is shortened.
+func (e *entry) shownParameters() (text string, shortened bool) {
+	whole := e.parameters()
+	return e.shownText, e.shownText != whole
 }
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
@@ -169,7 +179,7 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 		var names []string
 		docs := c.words.index().Suggest(name, ask)
 		for _, doc := range docs {
-			if e := c.entry(doc); len(names) < limit && may(e) {
+			if e := c.entry(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
 				names = append(names, e.info.Name)
 			}
 		}

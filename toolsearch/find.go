@@ -31,6 +31,7 @@ type finding struct {
 	loaded    []string // names of found tools that the model sees already
 	unknown   []unknown
 	denied    []string // names that the model may know of and not use
+	leftOut   int      // found tools that do not fit into the answer
 	listed    bool     // hints can point to the list of names
 	unlisted  int      // unknown names beyond those in unknown
 	unmatched []string
@@ -82,10 +83,13 @@ func (f *finding) cut(text string, limit int) {
 // usable decides whether a tool may be in the finding, beyond being found.
 type usable func(context.Context, *entry) bool
 
-// find runs the queries of one call, and tells of it. Its only error is the context's.
-func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
+// find runs the queries of one call, and tells of it. What is found fits into one answer,
+// which takes size bytes for a tool. Its only error is the context's.
+func (r *run) find(ctx context.Context, queries []string, limit int, ok usable, size func(*entry) int) (finding, error) {
 	start := time.Now()
 	f, err := r.look(ctx, queries, limit, ok)
+	f.bound(size)
+	f.markLoaded()
 	if err == nil && r.group.cfg.OnEvent != nil {
 		r.group.emit(ctx, Event{
 			Kind: EventSearch, Query: strings.Join(queries, "\n"), Tools: f.names(), Results: f.results(),
@@ -97,10 +101,7 @@ func (r *run) find(ctx context.Context, queries []string, limit int, ok usable) 
 
 // look runs the queries of one call. Its only error is the context's.
 func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
-	f := finding{}
-	if c := r.group.contract; !c.native || c.newOnly { // other providers' forms cannot say what is loaded
-		f.sees = r.loadedFunc(ctx)
-	}
+	f := finding{sees: r.seesFunc(ctx)}
 	if limit <= 0 {
 		limit = r.group.cfg.MaxResults
 	}
@@ -113,7 +114,6 @@ func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) 
 			return f, err
 		}
 	}
-	f.markLoaded()
 	return f, nil
 }
 
@@ -197,8 +197,10 @@ type ranking struct {
 
 func (k *ranking) isFull() bool { return k.fresh == k.limit }
 
+func (k *ranking) isFresh(e *entry) bool { return k.sees == nil || !k.sees(e.info.Name) }
+
 func (k *ranking) add(x found) {
-	if k.sees == nil || !k.sees(x.entry.info.Name) {
+	if k.isFresh(x.entry) {
 		k.fresh++
 	} else if len(k.found) >= k.limit {
 		return
@@ -261,6 +263,15 @@ func safeSearch(ctx context.Context, x Index, q Query) (results []Result, err er
 		}
 	}()
 	return x.Search(ctx, q)
+}
+
+// seesFunc is loadedFunc for searches; nil where the form of the answer cannot say what is
+// loaded.
+func (r *run) seesFunc(ctx context.Context) func(string) bool {
+	if c := r.group.contract; c.native && !c.newOnly {
+		return nil
+	}
+	return r.loadedFunc(ctx)
 }
 
 // loadedFunc says which tools the model sees; nil where nothing is known.

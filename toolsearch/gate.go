@@ -34,7 +34,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	if r.group.contract.neverLoads {
 		text = "gate-call"
 	}
-	return say(text, hint{Name: e.info.Name, Schema: e.parameters()}), true
+	return say(text, e.schemaHint("")), true
 }
 
 // ungated reports whether the gate is open: by the user's choice, because the provider

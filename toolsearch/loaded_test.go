@@ -139,3 +139,41 @@ func TestAnIndexIsAskedTheSameWhateverIsLoaded(t *testing.T) {
 	s.begin(do("load", "tool_search", `{"query":"select:admin__delete_user"}`), query)
 	require.Equal(t, first, asked[0])
 }
+
+// A pattern finds what is loaded as well: it is named, and uses up no place.
+func TestRegexpNamesWhatIsLoadedAndGivesItNoPlace(t *testing.T) {
+	everywhere(t, regexpNamesLoaded[*schema.Message], regexpNamesLoaded[*schema.AgenticMessage])
+}
+
+func regexpNamesLoaded[M adk.MessageType](t *testing.T, streaming bool) {
+	var names []string
+	for i := range 103 {
+		names = append(names, fmt.Sprintf("mail_%03d", i))
+	}
+	selected := func(answer string) (a struct {
+		SelectedTools []string
+		AlreadyLoaded []string `json:"already_loaded"`
+		Hint          string
+	}) {
+		require.NoError(t, json.Unmarshal([]byte(answer), &a))
+		return a
+	}
+	s := on[M](t, streaming, toolsearch.Regexp)
+	s.cfg.DynamicTools = simples(names...)
+	p := s.begin(
+		do("load", "tool_search", `{"regex_pattern":"_00[01]$"}`), do("more", "tool_search", `{"regex_pattern":"mail"}`),
+		do("rest", "tool_search", `{"regex_pattern":"mail"}`), do("known", "tool_search", `{"regex_pattern":"_000$"}`))
+	require.Equal(t, names[:2], selected(p.answer(t, "load")).SelectedTools)
+
+	more := selected(p.answer(t, "more"))
+	require.Equal(t, names[:102], more.SelectedTools, "100 that are not loaded, and two that are")
+	require.Equal(t, names[:2], more.AlreadyLoaded)
+	require.Contains(t, more.Hint, "More tools match than the 100")
+
+	rest := selected(p.answer(t, "rest"))
+	require.Equal(t, append(append([]string{}, names[:100]...), names[102]), rest.SelectedTools)
+	require.Equal(t, names[:100], rest.AlreadyLoaded)
+	require.Empty(t, rest.Hint)
+	require.Equal(t, `{"selectedTools":["mail_000"],"already_loaded":["mail_000"]}`, p.answer(t, "known"))
+	require.Contains(t, p.wires[4].ToolNames, "mail_102")
+}

@@ -29,7 +29,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		return nil, err
 	}
 	r, a := n.t.run(ctx), decodeArguments(argumentText(args))
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
+	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, nameSize)
 	if err != nil {
 		return nil, err
 	}

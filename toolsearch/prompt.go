@@ -60,11 +60,12 @@ type hint struct {
 	Path   string
 	Reason string
 
-	Native  bool // results come in the provider's form
-	Unloads bool // tools that are not used are hidden again
-	Ungated bool // calls to tools that are not loaded run
-	Listed  bool // there is a reminder that lists names
-	Partial bool // the reminder may not list every name
+	Native    bool // results come in the provider's form
+	Unloads   bool // tools that are not used are hidden again
+	Shortened bool // the schema is
+	Ungated   bool // calls to tools that are not loaded run
+	Listed    bool // there is a reminder that lists names
+	Partial   bool // the reminder may not list every name
 }
 
 // say renders one of the texts in the language that is set.

@@ -45,7 +45,7 @@ func inBothLanguages(t *testing.T, test func(*testing.T, *texts)) {
 // full has something in every field.
 var full = hint{
 	Name: "the_name", Schema: `{"the":"schema"}`, Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
-	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true,
+	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true, Shortened: true,
 }
 
 func (t *texts) names() []string {
@@ -69,7 +69,7 @@ func TestEveryTextIsInItsLanguage(t *testing.T) {
 		for _, name := range all.names() {
 			for _, h := range []hint{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
 				text := all.say(name, h)
-				if name == "near" && h.Near == nil {
+				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened {
 					require.Empty(t, text)
 					continue
 				}
@@ -98,6 +98,9 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"gate":                             {"the_name", `{"the":"schema"}`},
 			"gate-call":                        {"the_name", `{"the":"schema"}`, "call_tool"},
 			"rest":                             {"17", "4711", "word_a", "word_b", "/the/path"},
+			"cut-answer":                       {"4711", "word_a", "word_b"},
+			"shortened-tool":                   {"the_name"},
+			"shortened":                        {"schema"},
 			"already-loaded":                   {"word_a", "word_b"},
 			"empty-pattern":                    {`"regex_pattern"`},
 			"long-pattern":                     {"17"},

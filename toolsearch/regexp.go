@@ -8,7 +8,7 @@ package toolsearch
 import (
 	"context"
 	"regexp"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/cloudwego/eino/compose"
@@ -21,8 +21,9 @@ const maxPatternBytes = 1000
 
 // selectedAnswer is what tool_search answers in the Regexp protocol.
 type selectedAnswer struct {
-	Selected []string `json:"selectedTools"`
-	Hint     string   `json:"hint,omitempty"`
+	Selected      []string `json:"selectedTools"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
 }
 
 func (g *group) regexpTools() []*metaTool {
@@ -33,47 +34,55 @@ func (g *group) regexpTools() []*metaTool {
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := first(a.texts("regex_pattern", "pattern", "regex", "query"))
-			names, note := r.matchNames(ctx, pattern)
-			if names == nil {
-				names = []string{}
+			f, note := r.matchNames(ctx, pattern)
+			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
+			if answer.Selected == nil {
+				answer.Selected = []string{}
 			}
-			return encode(selectedAnswer{names, note}), ctx.Err()
+			return encode(answer), ctx.Err()
 		},
 	}}
 }
 
-// matchNames returns the tools whose names match, in the order of the catalogue, and what
+// matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
-func (r *run) matchNames(ctx context.Context, pattern string) (names []string, note string) {
+func (r *run) matchNames(ctx context.Context, pattern string) (f finding, note string) {
 	start := time.Now()
 	if pattern == "" {
-		return nil, say("empty-pattern", hint{})
+		return f, say("empty-pattern", hint{})
 	}
 	if len(pattern) > maxPatternBytes {
-		return nil, say("long-pattern", hint{Limit: maxPatternBytes})
+		return f, say("long-pattern", hint{Limit: maxPatternBytes})
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, say("bad-pattern", hint{Reason: shown(err.Error())})
+		return f, say("bad-pattern", hint{Reason: shown(err.Error())})
 	}
+	f.sees = r.seesFunc(ctx)
+	most := r.group.mostResults()
+	kept := ranking{sees: f.sees, limit: most}
 	for _, e := range r.group.cat.entries {
 		if !re.MatchString(e.info.Name) || !r.loadable(ctx, e) {
 			continue
 		}
-		if most := r.group.mostResults(); len(names) == most {
-			note = say("cut-results", hint{Limit: most})
+		if kept.isFull() && kept.isFresh(e) {
+			f.cut("cut-results", most)
 			break
 		}
-		names = append(names, e.info.Name)
+		kept.add(found{entry: e})
 	}
-	if len(names) == 0 {
+	f.found = kept.found
+	f.bound(nameSize)
+	f.markLoaded()
+	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
 		note = say("no-name-matches", hint{Near: r.suggest(ctx, wordsOf(pattern), r.loadable)})
 	}
+	names := f.names()
 	r.group.emit(ctx, Event{
-		Kind: EventSearch, Query: pattern, Tools: slices.Clone(names), Results: unranked(names),
+		Kind: EventSearch, Query: pattern, Tools: names, Results: unranked(names),
 		Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
 	})
-	return names, note
+	return f, note
 }
 
 // unranked are results without scores.

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx/internal/backend"
 )
 
 const (
@@ -149,7 +151,7 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 		b.WriteByte('\n')
 	}
 	sum := sha256.Sum256([]byte(b.String()))
-	path := fmt.Sprintf("/toolsearch/catalog-%x.txt", sum[:8])
+	path := fmt.Sprintf("%s/catalog-%x.txt", backend.CatalogDir, sum[:8])
 	r.mu.Lock()
 	stored, known := r.stored[path]
 	r.mu.Unlock()

@@ -42,13 +42,32 @@ func (g *group) searchCallTools() []*metaTool {
 }
 
 func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
-	answer := describedAnswer{Tools: []describedTool{}, Hint: f.hint()}
+	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, describedSize)
+	answer := describedAnswer{Tools: []describedTool{}}
 	for _, x := range f.found {
-		i := x.entry.info
-		answer.Tools = append(answer.Tools, describedTool{i.Name, i.Desc, json.RawMessage(x.entry.parameters())})
+		d, shortened := describe(x.entry)
+		if answer.Tools = append(answer.Tools, d); shortened {
+			f.cuts = append(f.cuts, say("shortened-tool", hint{Name: d.Name}))
+		}
 	}
+	answer.Hint = f.hint()
 	return encode(answer), err
+}
+
+// describe is what an answer says of a tool, and whether that is shortened: each tool fits
+// into an answer of its own.
+func describe(e *entry) (d describedTool, shortened bool) {
+	text, shortened := e.shownParameters()
+	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
+	return describedTool{e.info.Name, desc, json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
+}
+
+// describedRest is the bytes around the texts of a described tool.
+const describedRest = len(`{"name":"description":"parameters":},`)
+
+func describedSize(e *entry) int {
+	d, _ := describe(e)
+	return describedRest + jsonSize(d.Name) + jsonSize(d.Description) + len(d.Parameters)
 }
 
 // callTool makes call_tool of the form that keeps what the hidden tools return: plain text
@@ -83,7 +102,7 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 	}
 	text, problem := e.fit(a.raw(argumentKeys...))
 	if problem != "" {
-		return proxied{answer: say("bad-arguments", hint{Name: e.info.Name, Reason: problem, Schema: e.parameters()})}
+		return proxied{answer: say("bad-arguments", e.schemaHint(problem))}
 	}
 	p := proxied{tool: e.tool, args: text}
 	typ, _ := components.GetType(p.tool)
@@ -91,6 +110,12 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
 	})
 	return p
+}
+
+// schemaHint is what an answer tells of a tool's schema.
+func (e *entry) schemaHint(reason string) hint {
+	text, shortened := e.shownParameters()
+	return hint{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
 }
 
 // argumentKeys are what models call the arguments when they do not look.

@@ -53,7 +53,7 @@ func (g *group) searchLoadTools() []*metaTool {
 }
 
 func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.findable)
+	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.findable, candidateSize)
 	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
 	for _, x := range f.found {
 		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
@@ -61,10 +61,17 @@ func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 	return encode(answer), err
 }
 
+// candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
+func candidateSize(e *entry) int {
+	const rest = `{"name":,"description":,"score":1234567.89},`
+	return nameSize(e) + jsonSize(short(e.info.Desc)) + len(rest)
+}
+
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	names := namesToLoad(a, r.known(ctx, r.mayLoad))
 	f := finding{sees: r.loadedFunc(ctx)}
 	r.choose(ctx, names, r.mayLoad, &f)
+	f.bound(nameSize)
 	f.markLoaded()
 	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
 	if answer.Loaded == nil {

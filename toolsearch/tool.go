@@ -143,7 +143,7 @@ func (g *group) keywordTools() []*metaTool {
 	return []*metaTool{{
 		group: g, name: searchToolName, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
+			f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, nameSize)
 			return r.matches(&f), err
 		},
 	}}
