@@ -55,6 +55,9 @@ type codec[M adk.MessageType] interface {
 	// rewrite returns a copy in which what belongs to a provider's own search is as the
 	// editor wants it; the same message if nothing changes.
 	rewrite(M, editor) M
+	// complete returns a copy in which calls without arguments have an empty object; the
+	// same message if there are none.
+	complete(M) M
 	// pack returns a copy in which what a provider's own search left can be stored in a
 	// checkpoint, and unpack one that adapters read; the same message if nothing changes.
 	pack(M) M

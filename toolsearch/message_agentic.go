@@ -180,3 +180,23 @@ func referredInBlocks(m *schema.AgenticMessage) []string {
 	}
 	return names
 }
+
+func (agentic) complete(m *schema.AgenticMessage) *schema.AgenticMessage {
+	next := m
+	for i := 0; m != nil && i < len(m.ContentBlocks); i++ {
+		b := m.ContentBlocks[i]
+		if b == nil || b.FunctionToolCall == nil || strings.TrimSpace(b.FunctionToolCall.Arguments) != "" {
+			continue
+		}
+		if next == m {
+			c := *m
+			c.ContentBlocks = slices.Clone(m.ContentBlocks)
+			next = &c
+		}
+		block, call := *b, *b.FunctionToolCall
+		call.Arguments = "{}"
+		block.FunctionToolCall = &call
+		next.ContentBlocks[i] = &block
+	}
+	return next
+}

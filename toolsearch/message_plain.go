@@ -167,3 +167,19 @@ func onlyText(m *schema.Message) *schema.Message {
 	m.Content, m.UserInputMultiContent = strings.Join(texts, "\n"), nil
 	return m
 }
+
+func (plain) complete(m *schema.Message) *schema.Message {
+	next := m
+	for i := 0; m != nil && i < len(m.ToolCalls); i++ {
+		if strings.TrimSpace(m.ToolCalls[i].Function.Arguments) != "" {
+			continue
+		}
+		if next == m {
+			c := *m
+			c.ToolCalls = slices.Clone(m.ToolCalls)
+			next = &c
+		}
+		next.ToolCalls[i].Function.Arguments = "{}"
+	}
+	return next
+}

@@ -34,6 +34,9 @@ import (
 //   - where there is no search tool (ClaudeHosted, OpenAIHosted), all deferred tools are
 //     ordinary ones: that is many tools.
 //
+// Calls without arguments have an empty object, and those tools that take no parameters an
+// empty schema, since adapters differ in how they send none.
+//
 // A request without any of these reaches the model as it is. Other options, answers and
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.
 // The wrapper is as safe for concurrent use as the model, which must not be nil.
@@ -78,7 +81,7 @@ func (p portable[M]) IsCallbacksEnabled() bool { return components.IsCallbacksEn
 // own search.
 func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option) {
 	var e plainEditor
-	next := rewriteAll(p.codec, input, func(pairs) editor { return &e })
+	next := each(rewriteAll(p.codec, input, func(pairs) editor { return &e }), p.codec.complete)
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
 		return next, opts // what the history loaded is among the tools, or is no more
@@ -117,8 +120,19 @@ func (e *plainEditor) tools(o *model.Options) []*schema.ToolInfo {
 	for _, t := range append(all, e.loaded...) {
 		if t != nil && !seen[t.Name] {
 			seen[t.Name] = true
-			next = append(next, t)
+			next = append(next, withParams(t))
 		}
 	}
 	return next
+}
+
+// withParams is a tool with a schema: some adapters send none as null, which not every
+// provider takes.
+func withParams(t *schema.ToolInfo) *schema.ToolInfo {
+	if t.ParamsOneOf != nil {
+		return t
+	}
+	own := *t
+	own.ParamsOneOf = noParams()
+	return &own
 }

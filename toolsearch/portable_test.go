@@ -135,3 +135,32 @@ func TestPortableReturnsTheModelsErrors(t *testing.T) {
 	_, err = p.Stream(context.Background(), nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
+
+func TestPortableLeavesNothingOutThatAdaptersSendAsNull(t *testing.T) {
+	everywhere(t, leavesNothingOut[*schema.Message], leavesNothingOut[*schema.AgenticMessage])
+}
+
+func leavesNothingOut[M adk.MessageType](t *testing.T, streaming bool) {
+	history := []M{
+		adktest.User[M]("please"),
+		adktest.Assistant[M]("", adktest.ToolCall{ID: "a", Name: "own"}, adktest.ToolCall{ID: "b", Name: "own", Args: ` {"x":1}`}, adktest.ToolCall{ID: "c", Name: "own", Args: "\n"}),
+		adktest.Result[M]("a", "own", "ok"), adktest.Result[M]("b", "own", "ok"), adktest.Result[M]("c", "own", "ok"),
+	}
+	kept, tools := dump(history), infos("own", "later")
+	inner := adktest.Script[M]()
+	request(t, toolsearch.Portable[M](inner), streaming, history, model.WithTools(tools[:1]), model.WithDeferredTools(tools[1:]))
+	require.Equal(t, kept, dump(history), "what was handed in changed")
+	w := inner.Wires()[0]
+	var args []string
+	for _, c := range adktest.Calls(w.Messages[1]) {
+		args = append(args, c.Args)
+	}
+	require.Equal(t, []string{"{}", ` {"x":1}`, "{}"}, args)
+	for i, x := range w.Tools {
+		s, err := x.ToJSONSchema()
+		require.NoError(t, err)
+		require.NotNil(t, s, x.Name)
+		require.Equal(t, "object", s.Type)
+		require.Nil(t, tools[i].ParamsOneOf, "what was handed in changed")
+	}
+}

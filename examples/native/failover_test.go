@@ -115,3 +115,32 @@ func withoutMiddleware[M adk.MessageType](t *testing.T, s side, stream bool) {
 		require.Equal(t, []string{"own"}, inFull(c.last()))
 	}
 }
+
+// Adapters send an empty list of arguments, and a tool without parameters, in ways that not
+// every provider takes.
+func TestPortableSendsCallsAndToolsThatTakeNothing(t *testing.T) {
+	for _, api := range []provider.API{provider.Chat, provider.Anthropic} {
+		takesNothing(t, api, schema.UserMessage("Now?"),
+			schema.AssistantMessage("", []schema.ToolCall{{ID: "call_1", Type: "function", Function: schema.FunctionCall{Name: "now"}}}),
+			schema.ToolMessage("noon", "call_1", schema.WithToolName("now")))
+	}
+	for _, api := range []provider.API{provider.OpenAI, provider.Anthropic} {
+		takesNothing(t, api, schema.UserAgenticMessage("Now?"),
+			&schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{schema.NewContentBlock(&schema.FunctionToolCall{CallID: "call_1", Name: "now"})}},
+			&schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{schema.NewContentBlock(&schema.FunctionToolResult{CallID: "call_1", Name: "now", Content: []*schema.FunctionToolResultContentBlock{{
+				Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: "noon"},
+			}}})}})
+	}
+}
+
+func takesNothing[M adk.MessageType](t *testing.T, api provider.API, history ...M) {
+	t.Helper()
+	server := provider.Start(api, says("It is noon."))
+	defer server.Close()
+	m := toolsearch.Portable(modelOn[M](t, api, server.URL()))
+	_, err := m.Generate(t.Context(), history, model.WithTools([]*schema.ToolInfo{{Name: "own", Desc: "Its own."}}), model.WithDeferredTools([]*schema.ToolInfo{{Name: "now", Desc: "The time."}}))
+	require.NoError(t, err)
+	seen := server.Requests()[0]
+	require.Empty(t, seen.Refused)
+	require.Equal(t, []string{"own", "now"}, inFull(seen))
+}

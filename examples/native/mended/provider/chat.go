@@ -28,7 +28,10 @@ type chatMessage struct {
 }
 
 type chatCall struct {
-	ID string `json:"id"`
+	ID       string `json:"id"`
+	Function struct {
+		Arguments *string `json:"arguments"`
+	} `json:"function"`
 }
 
 type chatTool struct {
@@ -59,6 +62,9 @@ func (q *chat) refusal() string {
 	for i, t := range q.Tools {
 		f := t.Function
 		f.Type = t.Type
+		if string(f.Parameters) == "null" {
+			return fmt.Sprintf("Invalid type for 'tools[%d].function.parameters': expected an object, but got null instead.", i)
+		}
 		if problem := needsFunction(f); problem != "" {
 			return fmt.Sprintf("Invalid 'tools[%d].function': %s", i, problem)
 		}
@@ -83,7 +89,10 @@ func (q *chat) unpaired() string {
 		case len(open) > 0:
 			return "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
 		}
-		for _, c := range m.ToolCalls {
+		for j, c := range m.ToolCalls {
+			if c.Function.Arguments == nil {
+				return fmt.Sprintf("Missing required parameter: 'messages[%d].tool_calls[%d].function.arguments'.", i, j)
+			}
 			open[c.ID] = true
 		}
 	}
