@@ -45,10 +45,11 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		return textResult(text), nil
 	}
 	infos := make([]*schema.ToolInfo, len(fresh))
+	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i] = r.infoOf(x.entry)
-		r.answer(compose.GetToolCallID(ctx), []string{x.entry.info.Name})
+		infos[i], names[i] = r.infoOf(x.entry), x.entry.info.Name
 	}
+	r.answer(compose.GetToolCallID(ctx), names) // an empty answer is ours too
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
