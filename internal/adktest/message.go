@@ -33,6 +33,11 @@ func Text[M adk.MessageType](m M) string { return codecFor[M]().text(m) }
 // Extra returns a message's Extra map itself.
 func Extra[M adk.MessageType](m M) map[string]any { return codecFor[M]().extra(m) }
 
+// WithExtra returns the message with an Extra map in the place of its own.
+func WithExtra[M adk.MessageType](m M, extra map[string]any) M {
+	return codecFor[M]().withExtra(m, extra)
+}
+
 // Role returns "system", "user", "assistant" or "tool"; an agentic message of
 // tool results is "tool" as well.
 func Role[M adk.MessageType](m M) string { return codecFor[M]().role(m) }
@@ -64,6 +69,7 @@ type codec[M adk.MessageType] interface {
 	chunks(Turn) []M
 	text(M) string
 	extra(M) map[string]any
+	withExtra(M, map[string]any) M
 	role(M) string
 	calls(M) []ToolCall
 	results(M) []ToolCall
@@ -127,7 +133,14 @@ func (plain) text(m *schema.Message) string {
 }
 
 func (plain) extra(m *schema.Message) map[string]any { return m.Extra }
-func (plain) role(m *schema.Message) string          { return string(m.Role) }
+
+func (plain) withExtra(m *schema.Message, extra map[string]any) *schema.Message {
+	next := *m
+	next.Extra = extra
+	return &next
+}
+
+func (plain) role(m *schema.Message) string { return string(m.Role) }
 
 func (plain) calls(m *schema.Message) (out []ToolCall) {
 	for _, c := range m.ToolCalls {
@@ -214,6 +227,12 @@ func resultText(r *schema.FunctionToolResult) string {
 }
 
 func (agentic) extra(m *schema.AgenticMessage) map[string]any { return m.Extra }
+
+func (agentic) withExtra(m *schema.AgenticMessage, extra map[string]any) *schema.AgenticMessage {
+	next := *m
+	next.Extra = extra
+	return &next
+}
 
 func (a agentic) role(m *schema.AgenticMessage) string {
 	if len(a.results(m)) > 0 {

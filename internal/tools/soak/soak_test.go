@@ -6,26 +6,52 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestNothingIsLostInAFewRuns(t *testing.T) {
-	var out bytes.Buffer
-	ok, err := soak(context.Background(), options{runs: 120, parallel: 16, limit: time.Minute, seed: 7}, t.TempDir(), &out)
-	require.NoError(t, err)
-	require.True(t, ok, out.String())
-	require.Contains(t, out.String(), "lost: 0")
-	require.Contains(t, out.String(), "failing store")
+// TestMain lets the processes of a soak be this program.
+func TestMain(m *testing.M) {
+	if child(os.Stdout) {
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
 }
 
-func TestALossIsSeen(t *testing.T) {
-	total := &tally{}
-	total.add(outcome{kind: "store in memory", lost: 3, what: "something"})
+func TestNothingIsLostInAFewRuns(t *testing.T) {
 	var out bytes.Buffer
-	total.print(&out, options{}, gauges{}, gauges{})
-	require.Contains(t, out.String(), "lost: 3")
-	require.Contains(t, out.String(), "LOST something")
+	ok := soak(context.Background(), options{Runs: 160, Parallel: 16, Processes: 2, Kills: 2, Limit: time.Minute, Seed: 7}, t.TempDir(), &out)
+	require.True(t, ok, out.String())
+	require.Contains(t, out.String(), "lost: 0")
+	require.Contains(t, out.String(), "crashes: 0; other problems: 0")
+	require.NotContains(t, out.String(), "keeps: 0", "no request built on what a provider keeps")
+	require.Contains(t, out.String(), "processes killed: 2")
+	for _, kind := range []string{"failing store", "stream that fails", "kept by Ark", "kept by OpenAI", "tenants"} {
+		require.Contains(t, out.String(), kind)
+	}
+}
+
+func TestWhatGoesWrongIsReported(t *testing.T) {
+	for what, c := range map[string]struct {
+		runs, kills int
+		want        string
+	}{
+		"store":    {40, 0, "LOST run "},
+		"crash":    {1, 0, "CRASH process 0: exit status 2\npanic: broken on purpose"},
+		"sessions": {60, 0, "the provider has "},
+		"scopes":   {80, 0, " stored: "},
+		"files":    {1, 2, "of a process that was killed: 0 bytes"},
+		"torn":     {1, 0, "torn is no whole content: 300 bytes"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			o := options{Runs: c.runs, Parallel: 8, Processes: 1, Kills: c.kills, Limit: time.Minute, Seed: 7, Break: what}
+			require.False(t, soak(context.Background(), o, t.TempDir(), &out), out.String())
+			require.Contains(t, out.String(), c.want)
+		})
+	}
 }

@@ -7,15 +7,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adktest"
@@ -27,13 +28,22 @@ import (
 type ledger struct {
 	mu       sync.Mutex
 	returned map[string]string
+	sizes    map[string]int
 	stopped  bool
+	failed   atomic.Bool // a tool was told to fail
 }
 
-func (l *ledger) note(id, text string) {
+func (l *ledger) note(id, text string, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.returned[id] = text
+	l.returned[id], l.sizes[id] = text, size
+}
+
+func (l *ledger) of(id string) (text string, size int, ours bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text, ours = l.returned[id]
+	return text, l.sizes[id], ours
 }
 
 func (l *ledger) stopOnce() bool {
@@ -44,45 +54,115 @@ func (l *ledger) stopOnce() bool {
 	return first
 }
 
-func trial[M adk.MessageType](ctx context.Context, p *plan) outcome {
-	out := outcome{kind: p.kind, expected: p.cancel}
-	ctx, cancel := context.WithCancel(ctx)
+// one makes a run, on either message type.
+func one(ctx context.Context, p *plan) outcome {
+	if p.agentic {
+		return trial[*schema.AgenticMessage](ctx, p)
+	}
+	return trial[*schema.Message](ctx, p)
+}
+
+func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
+	out.kind = p.kind
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, tenantKey{}, p.tenant))
 	defer cancel()
-	books := &ledger{returned: map[string]string{}}
-	final := &auditor[M]{}
+	books := &ledger{returned: map[string]string{}, sizes: map[string]int{}}
 	handlers, err := middlewares[M](ctx, p, books)
 	if err != nil {
 		out.err = err
 		return out
 	}
-	model := &adktest.Model[M]{Respond: script[M](p, cancel)}
-	a := adktest.Agent[M]{Model: model, Handlers: append(handlers, final), Streaming: p.streaming, Store: &adktest.Store{}, Max: 40}
+	seen := &auditor[M]{}
+	a := adktest.Agent[M]{Handlers: append(handlers, seen), Streaming: p.streaming, Store: &adktest.Store{}, Max: 40}
+	respond := watched(p, books, seen, script[M](p, cancel))
+	a.Model = &adktest.Model[M]{Respond: respond}
+	if p.provider != nil {
+		h := newHosted(p.provider, respond)
+		a.Configure = func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = h }
+		defer func() { out.built, out.wrong = h.built, append(out.wrong, h.wrong...) }()
+	}
+	run(ctx, p, a, &out)
+	out.expected = p.cancel && errors.Is(out.err, context.Canceled) || books.failed.Load() && errors.Is(out.err, errTool)
+	if books.failed.Load() && out.err == nil {
+		out.wrong = append(out.wrong, "nobody was told that a tool failed")
+	}
+	check(context.WithoutCancel(ctx), p, books, seen.messages, &out)
+	return out
+}
+
+// run runs the agent to its end, over a checkpoint if it is interrupted.
+func run[M adk.MessageType](ctx context.Context, p *plan, a adktest.Agent[M], out *outcome) {
 	runner, err := a.Runner(ctx)
 	if err != nil {
 		out.err = err
-		return out
+		return
 	}
 	const id = "checkpoint"
-	got := adktest.Collect(runner.Run(ctx, []M{adktest.User[M]("work")}, adk.WithCheckPointID(id)))
-	for got.Err == nil && got.Interrupted != nil {
+	interrupted, err := consume(p, runner.Run(ctx, []M{adktest.User[M]("work")}, adk.WithCheckPointID(id)))
+	for err == nil && interrupted {
 		out.resumed = true
-		events, err := runner.Resume(ctx, id)
-		if err != nil {
-			out.err = err
-			return out
+		events, problem := runner.Resume(ctx, id)
+		if problem != nil {
+			out.err = problem
+			return
 		}
-		got = adktest.Collect(events)
+		interrupted, err = consume(p, events)
 	}
-	out.err = got.Err
-	if got.Err == nil {
-		check(ctx, p, books, final.messages, &out)
+	out.err = err
+}
+
+// consume reads the events of a run, and their streams as the plan says.
+func consume[M adk.MessageType](p *plan, it *adk.AsyncIterator[*adk.TypedAgentEvent[M]]) (interrupted bool, err error) {
+	var waiting []*adk.TypedMessageVariant[M]
+	read := func(v *adk.TypedMessageVariant[M]) {
+		if problem := readStream(v.MessageStream); err == nil {
+			err = problem
+		}
 	}
-	return out
+	for {
+		event, more := it.Next()
+		if !more {
+			break
+		}
+		if err == nil {
+			err = event.Err
+		}
+		interrupted = interrupted || event.Action != nil && event.Action.Interrupted != nil
+		switch {
+		case event.Output == nil || event.Output.MessageOutput == nil || p.events == never:
+		case p.events == late:
+			waiting = append(waiting, event.Output.MessageOutput)
+		default:
+			read(event.Output.MessageOutput)
+		}
+	}
+	for _, v := range waiting {
+		read(v)
+	}
+	return interrupted, err
+}
+
+// readStream reads a stream to its end. The ends of named sources are no failures.
+func readStream[M adk.MessageType](r *schema.StreamReader[M]) error {
+	if r == nil {
+		return nil
+	}
+	defer r.Close()
+	for {
+		_, err := r.Recv()
+		if _, named := schema.GetSourceName(err); err == nil || named {
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return err
+	}
 }
 
 func middlewares[M adk.MessageType](ctx context.Context, p *plan, books *ledger) ([]adk.TypedChatModelAgentMiddleware[M], error) {
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{
-		DynamicTools: tools(p, books), Protocol: p.protocol, AllowUnloadedCalls: p.rng.IntN(2) == 0,
+		DynamicTools: producers(p, books), Protocol: p.protocol, AllowUnloadedCalls: p.rng.IntN(2) == 0,
 	})
 	if err != nil {
 		return nil, err
@@ -94,28 +174,20 @@ func middlewares[M adk.MessageType](ctx context.Context, p *plan, books *ledger)
 	return []adk.TypedChatModelAgentMiddleware[M]{search, reduce}, err
 }
 
-// tools are five of each form; each returns a content that its arguments choose.
-func tools(p *plan, books *ledger) (all []tool.BaseTool) {
-	for name, form := range adktest.Forms {
-		name = strings.ReplaceAll(name, " ", "_")
-		for i := range 5 {
-			info := &schema.ToolInfo{Name: fmt.Sprintf("%s__produce_%d", name, i), Desc: "produces a long text"}
-			all = append(all, adktest.Tool(form, info, func(ctx context.Context, args string) (string, error) {
-				if p.interrupt && books.stopOnce() {
-					return "", tool.Interrupt(ctx, "wait")
+// watched keeps what the model is sent, and tells which paths it is shown.
+func watched[M adk.MessageType](p *plan, books *ledger, seen *auditor[M], respond func(int, adktest.Wire[M]) adktest.Turn) func(int, adktest.Wire[M]) adktest.Turn {
+	return func(n int, w adktest.Wire[M]) adktest.Turn {
+		seen.messages = w.Messages
+		for _, m := range w.Messages {
+			for _, r := range adktest.Results(m) {
+				text, size, ours := books.of(r.ID)
+				if path := storedPath.FindString(r.Args); p.claims != nil && ours && text != r.Args && path != "" {
+					p.claims(claim{Path: path, Key: p.owner + "/" + r.ID, Size: size})
 				}
-				var key string
-				var size int
-				if _, err := fmt.Sscanf(args, `{"key":%q,"size":%d}`, &key, &size); err != nil {
-					return "", fmt.Errorf("arguments %q: %w", args, err)
-				}
-				text := content(key, size)
-				books.note(key, text)
-				return text, nil
-			}))
+			}
 		}
+		return respond(n, w)
 	}
-	return all
 }
 
 // script is a model that searches, calls tools, some at once, and ends.
@@ -133,6 +205,9 @@ func script[M adk.MessageType](p *plan, cancel func()) func(int, adktest.Wire[M]
 		var calls []adktest.ToolCall
 		for i := range 1 + p.rng.IntN(4) {
 			calls = append(calls, produce(p, n, i))
+		}
+		if p.tenant != "" {
+			calls = append(calls, spy(p, n))
 		}
 		return adktest.Do(calls...)
 	}
@@ -156,15 +231,33 @@ func name(p *plan) string {
 
 // produce calls a tool. Ids repeat across runs, as they do with models that count.
 func produce(p *plan, n, i int) adktest.ToolCall {
-	key := fmt.Sprintf("functions.produce:%d.%d", n, i)
-	args := fmt.Sprintf(`{"key":%q,"size":%d}`, key, 200+p.rng.IntN(24_000))
-	if p.protocol == toolsearch.SearchCall {
-		return adktest.ToolCall{ID: key, Name: "call_tool", Args: fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(p), args)}
+	o := order{
+		Key: fmt.Sprintf("functions.produce:%d.%d", n, i), Size: 200 + p.rng.IntN(24_000),
+		Source: source(p.rng.IntN(int(sources))), Chunk: 1 + p.rng.IntN(4_000),
 	}
-	return adktest.ToolCall{ID: key, Name: name(p), Args: args}
+	if p.interrupt && o.Source == named {
+		o.Source = merged // Eino cannot save the ends of named sources in a checkpoint
+	}
+	if p.fails && n > p.turns/2 && p.rng.IntN(3) == 0 {
+		o.Fails, o.At = true, p.rng.IntN(o.Size+1)
+	}
+	args, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	if p.protocol == toolsearch.SearchCall {
+		return adktest.ToolCall{ID: o.Key, Name: "call_tool", Args: fmt.Sprintf(`{"name":%q,"arguments":%s}`, name(p), args)}
+	}
+	return adktest.ToolCall{ID: o.Key, Name: name(p), Args: string(args)}
 }
 
-// auditor keeps the messages that a run ends with.
+// spy reads a path at which another tenant may have something.
+func spy(p *plan, n int) adktest.ToolCall {
+	path := fmt.Sprintf("/tmp/%s/functions.produce:%d.0", []string{"trunc", "clear"}[p.rng.IntN(2)], 1+p.rng.IntN(3))
+	return adktest.ToolCall{ID: fmt.Sprintf("read:%d", n), Name: "read_file", Args: fmt.Sprintf(`{"file_path":%q}`, path)}
+}
+
+// auditor keeps the messages that a model was sent last, or that a run ends with.
 type auditor[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	messages []M
@@ -176,13 +269,22 @@ func (a *auditor[M]) AfterAgent(ctx context.Context, state *adk.TypedChatModelAg
 	return ctx, nil
 }
 
-var storedPath = regexp.MustCompile(`/tmp/(?:trunc|clear)/[^\s"<]+`)
+var (
+	storedPath = regexp.MustCompile(`/tmp/(?:trunc|clear)/[^\s"<]+`)
+	anyTenant  = regexp.MustCompile(`tenant-\d+`)
+)
 
 // check follows every result to the bytes that the tool returned.
 func check[M adk.MessageType](ctx context.Context, p *plan, books *ledger, messages []M, out *outcome) {
 	for _, m := range messages {
 		for _, r := range adktest.Results(m) {
-			original, ours := books.returned[r.ID]
+			for _, tenant := range anyTenant.FindAllString(r.Args, -1) {
+				if tenant != p.tenant {
+					out.wrong = append(out.wrong, fmt.Sprintf("%s reads what %s stored: %.200q", p.tenant, tenant, r.Args))
+					break
+				}
+			}
+			original, _, ours := books.of(r.ID)
 			if !ours {
 				continue
 			}

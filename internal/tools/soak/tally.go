@@ -1,0 +1,125 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file adds up what the runs gave.
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// outcome is what one run gave.
+type outcome struct {
+	kind     string // what was special about the run
+	err      error
+	expected bool // the error is what the run was made for
+	resumed  bool
+	built    int   // requests that built on what the provider keeps
+	checked  int64 // bytes that tools returned and that were found again
+	unsaved  int64 // bytes of streams that a failing store did not take, as the model was told
+	lost     int64 // bytes that were neither
+	what     string
+	wrong    []string // what should not have happened besides
+}
+
+// tally adds up outcomes, of one process or of all. It is what a process writes when it
+// has done its job.
+type tally struct {
+	mu sync.Mutex
+
+	Runs, Resumed, Built   int
+	Checked, Unsaved, Lost int64
+	Kinds, Ended           map[string]int
+	Killed, Claims, Files  int
+	Crashes, Wrong         int
+	Problems               []string // the first of them, in words
+	Before, After          gauges
+}
+
+// maxProblems bounds how many problems are told in words.
+const maxProblems = 8
+
+func (t *tally) add(o outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Runs++
+	if t.Kinds == nil {
+		t.Kinds, t.Ended = map[string]int{}, map[string]int{}
+	}
+	t.Kinds[o.kind]++
+	t.Checked, t.Unsaved, t.Built = t.Checked+o.checked, t.Unsaved+o.unsaved, t.Built+o.built
+	if o.resumed {
+		t.Resumed++
+	}
+	if o.lost > 0 {
+		t.loss(o.lost, o.what)
+	}
+	switch {
+	case o.err == nil:
+	case o.expected:
+		t.Ended[o.kind]++
+	default:
+		t.problem("ERROR %s: %v", o.kind, o.err)
+	}
+	for _, w := range o.wrong {
+		t.problem("ERROR %s: %s", o.kind, w)
+	}
+}
+
+// loss and problem are called by whoever holds the lock, or alone has the tally.
+func (t *tally) loss(size int64, what string) {
+	t.Lost += size
+	t.problem("LOST %s", what)
+}
+
+func (t *tally) problem(format string, args ...any) {
+	t.Wrong++
+	if len(t.Problems) < maxProblems {
+		t.Problems = append(t.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// merge adds the tally of a process that has ended.
+func (t *tally) merge(o *tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Kinds == nil {
+		t.Kinds, t.Ended = map[string]int{}, map[string]int{}
+	}
+	for k := range o.Kinds {
+		t.Kinds[k] += o.Kinds[k]
+		t.Ended[k] += o.Ended[k]
+	}
+	t.Runs, t.Resumed, t.Built = t.Runs+o.Runs, t.Resumed+o.Resumed, t.Built+o.Built
+	t.Checked, t.Unsaved, t.Lost = t.Checked+o.Checked, t.Unsaved+o.Unsaved, t.Lost+o.Lost
+	t.Killed, t.Claims, t.Files = t.Killed+o.Killed, t.Claims+o.Claims, t.Files+o.Files
+	t.Crashes, t.Wrong = t.Crashes+o.Crashes, t.Wrong+o.Wrong
+	t.Problems = append(t.Problems, o.Problems...)
+	t.Before, t.After = t.Before.plus(o.Before), t.After.plus(o.After)
+}
+
+func (g gauges) plus(o gauges) gauges { return gauges{g.Goroutines + o.Goroutines, g.Heap + o.Heap} }
+
+func (t *tally) good() bool { return t.Lost == 0 && t.Crashes == 0 && t.Wrong == 0 && t.Runs > 0 }
+
+func (t *tally) print(out io.Writer, o options) {
+	fmt.Fprintf(out, "%d runs of %d in %d processes, %d at a time, seed %d; %d resumed from a checkpoint\n",
+		t.Runs, o.Runs, o.Processes, o.Parallel, o.Seed, t.Resumed)
+	for _, k := range slices.Sorted(maps.Keys(t.Kinds)) {
+		fmt.Fprintf(out, "  %-32s %6d runs, %d ended by the error they were made for\n", k, t.Kinds[k], t.Ended[k])
+	}
+	fmt.Fprintf(out, "bytes of tool results found again: %d; not saved by a failing store, and said so: %d; lost: %d\n", t.Checked, t.Unsaved, t.Lost)
+	fmt.Fprintf(out, "requests that built on what a provider keeps: %d\n", t.Built)
+	fmt.Fprintf(out, "processes killed: %d, and paths that they had shown: %d; files in the shared directory: %d\n", t.Killed, t.Claims, t.Files)
+	fmt.Fprintf(out, "goroutines: %d before, %d after; heap: %.1f MB before, %.1f MB after\n",
+		t.Before.Goroutines, t.After.Goroutines, float64(t.Before.Heap)/1e6, float64(t.After.Heap)/1e6)
+	fmt.Fprintf(out, "crashes: %d; other problems: %d\n", t.Crashes, t.Wrong)
+	for _, p := range t.Problems {
+		fmt.Fprintln(out, p)
+	}
+}
