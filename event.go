@@ -171,8 +171,7 @@ type ToolChange struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Size measures text in bytes and, by the token counter in use, in tokens. Media
-// count in tokens only.
+// Size measures the text of a result.
 type Size struct {
 	// Bytes of text, in UTF-8.
 	Bytes int `json:"bytes"`

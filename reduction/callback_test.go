@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/safe"
 )
@@ -45,7 +46,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
 	c.contain()
 
-	require.NotPanics(t, func() { reporter(c.OnEvent).send(context.Background(), Event{}) })
+	require.NotPanics(t, func() { reporter(c.OnEvent).send(context.Background(), leanctx.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)
 	var p *safe.PanicError
 	require.ErrorAs(t, err, &p, "ClearPostProcess")
@@ -73,7 +74,7 @@ func TestAPanicWhileAStreamIsReadStaysWithTheStream(t *testing.T) {
 		"generator": func(c *Config) {
 			c.GenTruncOffloadFilePath = func(context.Context, *ToolDetail) (string, error) { panic("boom") }
 		},
-		"observer": func(c *Config) { c.OnEvent = func(context.Context, Event) { panic("boom") } },
+		"observer": func(c *Config) { c.OnEvent = func(context.Context, leanctx.Event) { panic("boom") } },
 		"handler": func(c *Config) {
 			c.ToolConfig = map[string]*ToolReductionConfig{"shell": {TruncHandler: func(context.Context, *ToolDetail) (*TruncResult, error) { panic("boom") }}}
 		},

@@ -3,8 +3,9 @@
 
 package reduction
 
-// This file is the clear phase: from the messages of a state to new ones. The
-// messages it is given never change; whatever fails leaves them as they are.
+// This file clears old results before a model call: from the messages of a state to
+// new ones. The messages it is given never change; whatever fails leaves them as
+// they are.
 
 import (
 	"context"
@@ -12,11 +13,14 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 )
 
 const (
 	// maxFailures is how many writes in a row may fail before a pass stops trying:
-	// a store that is down is not asked about every result at every model call.
+	// a store that is down is not asked about every result at every model call. It
+	// is also how many failures a pass reports one by one.
 	maxFailures = 3
 
 	// maxRecounts is how often the messages are counted again on the way to
@@ -24,31 +28,39 @@ const (
 	maxRecounts = 8
 )
 
-// clearer is the clear phase. It never changes.
-type clearer[M adk.MessageType] struct {
-	planner
-	cfg   *TypedConfig[M]
-	codec codec[M]
-	files *offloader
+// clearPhase clears old results. It never changes, but for what stored and reported
+// remember.
+type clearPhase[M adk.MessageType] struct {
+	cfg    *TypedConfig[M]
+	codec  codec[M]
+	policy *policy
+	files  *offloader
+	stored *storedNames
+	report reporter
 
 	ownCounter bool // the default one counts
+	reported   recent
 }
 
-// pass is one run of it.
-type pass[M adk.MessageType] struct {
-	*clearer[M]
-	draft  draft
+// clearPass is one look through a history.
+type clearPass[M adk.MessageType] struct {
+	*clearPhase[M]
+	words  *wording
+	note   facts // what all notices say
 	tools  []*schema.ToolInfo
-	before int64        // tokens of the state
+	given  []M          // the messages of the state
+	before int64        // their tokens
+	after  int64        // those of out; negative if they were not counted
 	msgs   []M          // after the rewriter
 	out    []M          // with the changes so far
 	marked map[int]bool // assistant messages that have the mark in out
-	done   []*change
+	done   []*oldResult
+	tally  *tally // nil if nobody is told
 }
 
 // state returns the state that the model call should see, which is the one it was
 // given if nothing is to be done.
-func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state == nil || !c.policy.clears() {
 		return ctx, state, nil
 	}
@@ -56,12 +68,17 @@ func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentSt
 	if err != nil || tokens < c.cfg.MaxTokensForClear {
 		return ctx, state, err
 	}
-	msgs, changed, err := c.run(ctx, state, tokens)
-	if err != nil || !changed {
+	p := c.pass(ctx, state, tokens)
+	changed, err := p.run(ctx)
+	if err != nil {
 		return ctx, state, err
 	}
+	p.tell(ctx, changed)
+	if !changed {
+		return ctx, state, nil
+	}
 	out := *state
-	out.Messages = msgs
+	out.Messages = p.out
 	next, err := c.cfg.postProcess(ctx, &out)
 	if err != nil {
 		return ctx, state, err
@@ -69,55 +86,67 @@ func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentSt
 	return next, &out, nil
 }
 
-func (c *clearer[M]) run(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) ([]M, bool, error) {
-	msgs, rewritten, err := c.rewrite(ctx, state.Messages)
-	if err != nil {
-		return nil, false, err
+func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) *clearPass[M] {
+	p := &clearPass[M]{
+		clearPhase: c, words: wordingNow(), tools: state.ToolInfos, given: state.Messages,
+		before: tokens, after: -1, marked: make(map[int]bool),
 	}
-	vs := views(c.codec, msgs)
-	p := &pass[M]{clearer: c, draft: c.planner.draft(ctx), tools: state.ToolInfos, before: tokens, msgs: msgs, marked: make(map[int]bool)}
-	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
-	candidates := c.candidates(ctx, old, end)
-	if !rewritten && (len(candidates) == 0 || c.hopeless(candidates)) {
-		return nil, false, nil
+	p.note = p.words.hinted(facts{tool: c.policy.readerName(ctx)})
+	if c.report != nil {
+		p.tally = &tally{}
+	}
+	return p
+}
+
+// run decides, stores what is to be stored, and reports whether p.out holds anything
+// new.
+func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
+	msgs, rewritten, err := p.rewrite(ctx, p.given)
+	if err != nil {
+		return false, err
+	}
+	p.msgs = msgs
+	old, end := outside(roundsOf(views(p.codec, msgs)), p.cfg.ClearRetentionSuffixLimit)
+	candidates := p.candidates(ctx, old, end)
+	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
+		p.leave(candidates)
+		return false, nil
 	}
 	p.out = slices.Clone(msgs)
-	c.files.note(ctx, c.shown(msgs))
+	p.files.note(ctx, p.shown(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
-		return nil, false, err
+		return false, err
 	}
 	if ok, err := p.worthIt(ctx, rewritten); !ok {
-		return nil, false, err
+		return false, err
 	}
 	if p.write(ctx) {
 		p.redo()
-		if ok, err := p.worthIt(ctx, rewritten); !ok {
-			return nil, false, err
-		}
+		return p.worthIt(ctx, rewritten)
 	}
-	p.tell(ctx)
-	return p.out, true, nil
+	return true, nil
 }
 
-// hopeless reports whether clearing everything cannot save ClearAtLeastTokens. It
-// can tell only where the default counter counts and no handler has its say.
-func (c *clearer[M]) hopeless(candidates []candidate) bool {
-	if c.cfg.ClearAtLeastTokens == 0 || !c.ownCounter {
+// cannotSaveEnough reports whether clearing everything cannot save
+// ClearAtLeastTokens. It can tell only where the default counter counts and no
+// handler has its say.
+func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
+	if p.cfg.ClearAtLeastTokens == 0 || !p.ownCounter {
 		return false
 	}
 	var most int64
 	for _, each := range candidates {
-		if each.clear != nil {
+		if each.rule.clear != nil {
 			return false
 		}
-		most += tokensOf(each.result.size()) + 1
+		most += tokensOf(each.size) + 1
 	}
-	return most < c.cfg.ClearAtLeastTokens
+	return most < p.cfg.ClearAtLeastTokens
 }
 
 // plan decides about candidates, oldest first, until the target is reached, and
 // puts the changes into p.out.
-func (p *pass[M]) plan(ctx context.Context, candidates []candidate, rewritten bool) error {
+func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewritten bool) error {
 	left, recounts := p.before, 0
 	if rewritten && p.cfg.ClearTargetTokens > 0 {
 		var err error
@@ -125,7 +154,7 @@ func (p *pass[M]) plan(ctx context.Context, candidates []candidate, rewritten bo
 			return err
 		}
 	}
-	for _, c := range candidates {
+	for _, r := range candidates {
 		if p.cfg.ClearTargetTokens > 0 && left < p.cfg.ClearTargetTokens && recounts < maxRecounts {
 			var err error
 			if left, err = p.count(ctx, p.out); err != nil || left < p.cfg.ClearTargetTokens {
@@ -133,7 +162,7 @@ func (p *pass[M]) plan(ctx context.Context, candidates []candidate, rewritten bo
 			}
 			recounts++
 		}
-		saved, err := p.step(ctx, c)
+		saved, err := p.step(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -144,21 +173,27 @@ func (p *pass[M]) plan(ctx context.Context, candidates []candidate, rewritten bo
 
 // step decides about one candidate and returns the tokens that this saves, if
 // there is a target that they count for.
-func (p *pass[M]) step(ctx context.Context, c candidate) (int64, error) {
-	ch, err := p.draft.decide(ctx, c, func() *schema.ToolResult { return p.codec.result(p.msgs[c.at], c.result.index) })
-	if err != nil || ch == nil {
+func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
+	why, err := p.decide(ctx, r)
+	if err != nil {
 		return 0, err
 	}
-	was := []M{p.out[c.at]}
-	p.apply(ch)
-	p.done = append(p.done, ch)
+	if why != "" {
+		p.tally.left(why)
+	}
+	if why != "" && !r.instead.mark {
+		return 0, nil
+	}
+	was := []M{p.out[r.at]}
+	p.apply(r)
+	p.done = append(p.done, r)
 	if p.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, was, []M{p.out[c.at]})
+	return p.saving(ctx, was, []M{p.out[r.at]})
 }
 
-func (p *pass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
+func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
 	before, err := p.cfg.TokenCounter(ctx, was, nil)
 	if err != nil {
 		return 0, err
@@ -168,24 +203,24 @@ func (p *pass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
 }
 
 // apply puts a change into copies of its messages.
-func (p *pass[M]) apply(ch *change) {
-	p.out[ch.at] = p.codec.apply(p.out[ch.at], edit{results: []replacement{ch.replacement}})
-	e := edit{mark: !ch.marked && !p.marked[ch.round]}
-	if ch.args != nil {
-		e.args = map[int]string{ch.call.index: *ch.args}
+func (p *clearPass[M]) apply(r *oldResult) {
+	p.out[r.at] = p.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
+	e := edit{mark: !r.marked && !p.marked[r.round]}
+	if r.args != nil {
+		e.args = map[int]string{r.call.index: *r.args}
 	}
 	if e.mark || e.args != nil {
-		p.marked[ch.round] = true
-		p.out[ch.round] = p.codec.apply(p.out[ch.round], e)
+		p.marked[r.round] = true
+		p.out[r.round] = p.codec.apply(p.out[r.round], e)
 	}
 }
 
-func (p *pass[M]) count(ctx context.Context, msgs []M) (int64, error) {
+func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 	return p.cfg.TokenCounter(ctx, msgs, p.tools)
 }
 
 // worthIt reports whether there is anything to do and it saves enough.
-func (p *pass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
+func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
 	if len(p.done) == 0 && !rewritten {
 		return false, nil
 	}
@@ -197,35 +232,44 @@ func (p *pass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
 		return false, err
 	}
 	if p.before-after >= p.cfg.ClearAtLeastTokens {
+		p.after = after
 		return true, nil
 	}
-	for _, ch := range p.done {
-		p.left(ctx, ch.candidate, ReasonTooFewTokens)
-	}
+	p.leave(p.done)
 	return false, nil
+}
+
+// leave counts results that stay because the pass would save too little.
+func (p *clearPass[M]) leave(results []*oldResult) {
+	for _, r := range results {
+		if r.replaces() {
+			p.tally.left(ReasonTooFewTokens)
+		}
+	}
 }
 
 // write stores what is to be stored, and reports whether a change came to
 // nothing or came out otherwise than p.out has it.
-func (p *pass[M]) write(ctx context.Context) (differs bool) {
+func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 	failures := 0
 	kept := p.done[:0]
-	for _, ch := range p.done {
-		switch {
-		case !ch.store:
-		case failures == maxFailures:
-			differs = true
-			continue
-		default:
-			ok, same := p.store(ctx, ch)
+	for _, r := range p.done {
+		if r.needsStoring {
+			ok, same := false, false
+			if failures < maxFailures {
+				ok, same = p.store(ctx, r)
+			}
 			differs = differs || !same
 			if !ok {
 				failures++
+				if r.replaces() {
+					p.tally.left(ReasonNotStored)
+				}
 				continue
 			}
 			failures = 0
 		}
-		kept = append(kept, ch)
+		kept = append(kept, r)
 	}
 	p.done = kept
 	return differs
@@ -233,39 +277,78 @@ func (p *pass[M]) write(ctx context.Context) (differs bool) {
 
 // store stores the content of one change. ok is false if the result stays as it
 // is, same if the change is what p.out has.
-func (p *pass[M]) store(ctx context.Context, ch *change) (ok, same bool) {
-	path, err := p.files.save(ctx, ch.rule.store, ch.spot, ch.content)
+func (p *clearPass[M]) store(ctx context.Context, r *oldResult) (ok, same bool) {
+	path, existed, err := p.files.save(ctx, r.rule.store, r.dest, r.content)
 	if err != nil {
-		e := ch.event(EventOffloadFailed)
-		e.Err = err
-		p.report.send(ctx, e)
+		if p.tally != nil && p.tally.failed < maxFailures {
+			p.tally.failed++
+			p.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+		}
 		return false, false
 	}
-	p.stored.add(ch.call.id, path)
-	if path == ch.path {
+	r.existed = existed
+	p.stored.add(r.call.id, path)
+	if path == r.path {
 		return true, true
 	}
-	ch.path = path
-	p.draft.word(ch)
+	r.path = path
+	p.word(r)
 	return true, false
 }
 
 // redo makes p.out anew from the changes that are left.
-func (p *pass[M]) redo() {
+func (p *clearPass[M]) redo() {
 	p.out = slices.Clone(p.msgs)
 	clear(p.marked)
-	for _, ch := range p.done {
-		p.apply(ch)
+	for _, r := range p.done {
+		p.apply(r)
 	}
 }
 
-func (p *pass[M]) tell(ctx context.Context) {
-	if p.report == nil {
+// tell reports what was replaced for the first time, and the pass. That an earlier
+// run replaced a result is known from the store or, where that does not tell, from
+// what this middleware reported.
+func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
+	if p.tally == nil {
 		return
 	}
-	for _, ch := range p.done {
-		e := ch.event(EventCleared)
-		e.BytesAfter, e.Path = ch.after, ch.path
-		p.report.send(ctx, e)
+	after := p.before
+	if changed {
+		for _, r := range p.done {
+			if r.replaces() {
+				p.tellOne(ctx, r)
+			}
+		}
+		after = p.tokensAfter(ctx)
 	}
+	out := p.tally.pass
+	out.Before, out.After, out.Threshold, out.Target = p.before, after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
+	p.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &out})
+}
+
+func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
+	repeated := !p.reported.add(keyOf(append([]string{r.call.id, r.path}, r.result.texts...)...)) || r.existed
+	p.tally.replaced(repeated)
+	if repeated {
+		return
+	}
+	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
+	if r.rule.clear != nil {
+		o.rule = byHandler
+	}
+	p.report.output(ctx, r.call.name, r.call.id, o)
+}
+
+// tokensAfter is what p.out has. With a counter of the user's that was not asked
+// anyway, what is saved is the default estimate.
+func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
+	if p.after >= 0 {
+		return p.after
+	}
+	if p.ownCounter {
+		n, _ := p.count(ctx, p.out) // it never fails
+		return n
+	}
+	sizes := &schemaSizes{}
+	return max(0, p.before-p.codec.tokens(p.given, sizes)+p.codec.tokens(p.out, sizes))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
@@ -143,10 +145,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// would save less is left. Zero: one. Negative: an error.
 	MinSavingBytes int
 
-	// OnEvent is told about every result that is considered: what was done with
-	// it, or why nothing was. It is called before the result goes on, so it
-	// should be quick. A panic in it is ignored. Nil: nobody is told.
-	OnEvent func(ctx context.Context, event Event)
+	// OnEvent receives an event for each result that is cut, cleared for the first
+	// time, read back or not stored, for each one that stays although it is longer
+	// than its limit, and for each look through the history once it has grown to
+	// MaxTokensForClear. It is called before the result goes on, so it should be
+	// quick; it may keep the event. Panics are recovered.
+	//
+	// The tokens of a result are those of its text at four bytes each. Those of a
+	// look are the TokenCounter's; with a counter of your own, what the clearing
+	// saved is the default estimate unless ClearAtLeastTokens is set. If nil, nobody
+	// is told.
+	OnEvent func(ctx context.Context, event leanctx.Event)
 }
 
 // Config configures the middleware for agents on *schema.Message.

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/reduction"
@@ -20,17 +21,11 @@ import (
 func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	ctx := context.Background()
 	_, err := reduction.New(ctx, nil)
-	require.EqualError(t, err, "reduction: config is nil")
+	require.EqualError(t, err, "reduction: the configuration is nil")
 
-	_, err = reduction.New(ctx, &reduction.Config{
-		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
-		ClearTargetTokens: -5, MinSavingBytes: -6,
-		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
-	})
-	require.ErrorContains(t, err, "reduction: config is wrong: ")
 	_, err = reduction.New(ctx, &reduction.Config{MaxLengthForTrunc: -1, ProvideReadTool: true, Backend: &discard{},
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"a": {Backend: &drainStore{}}, "b": {Backend: backend.NewMemory(0)}}})
-	for _, field := range []string{"MaxLengthForTrunc is -1", "Backend, a *reduction_test.discard, cannot read", `ToolConfig["a"].Backend, a *reduction_test.drainStore, cannot read`} {
+	for _, field := range []string{"MaxLengthForTrunc: is -1", "Backend: is a *reduction_test.discard, which cannot read", `ToolConfig["a"].Backend: is a *reduction_test.drainStore, which cannot read`} {
 		require.ErrorContains(t, err, field)
 	}
 	_, err = reduction.New(ctx, &reduction.Config{
@@ -38,17 +33,25 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		ClearTargetTokens: -5, MinSavingBytes: -6,
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
 	})
-	for _, field := range []string{"Backend is missing", "MaxLengthForTrunc is -1", "MaxTokensForClear is -2", "ClearRetentionSuffixLimit is -3",
-		"ClearAtLeastTokens is -4", "ClearTargetTokens is -5", "MinSavingBytes is -6", `ToolConfig["b"] is nil`, `ToolConfig["a"].Backend is a nil pointer`} {
-		require.ErrorContains(t, err, field)
+	var wrong []string
+	for _, each := range err.(interface{ Unwrap() []error }).Unwrap() {
+		var field *leanctx.FieldError
+		require.ErrorAs(t, each, &field)
+		require.Equal(t, "reduction", field.Package)
+		wrong = append(wrong, field.Field)
+	}
+	require.Equal(t, []string{"Backend", "MaxLengthForTrunc", "MaxTokensForClear", "ClearRetentionSuffixLimit", "ClearAtLeastTokens", "ClearTargetTokens",
+		"MinSavingBytes", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
+	for _, text := range []string{"Backend: is missing", "MaxLengthForTrunc: is -1", "MinSavingBytes: is -6", `ToolConfig["b"]: is nil`} {
+		require.ErrorContains(t, err, text)
 	}
 
 	for what, c := range map[string]*reduction.Config{
-		"Backend is missing":                {Backend: (*reduction.DirBackend)(nil), SkipTruncation: true},
-		"ClearTargetTokens is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
-		"ClearTargetTokens is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
-		"ProvideReadTool is set, but there": {SkipTruncation: true, ProvideReadTool: true},
-		"cannot read":                       {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
+		"Backend: is missing":                {Backend: (*reduction.DirBackend)(nil), SkipTruncation: true},
+		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
+		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
+		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
+		"cannot read":                        {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
 	} {
 		_, err := reduction.New(ctx, c)
 		require.ErrorContains(t, err, what)

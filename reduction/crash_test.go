@@ -25,6 +25,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
@@ -151,7 +152,7 @@ var crashCases = map[string]crashCase{
 	"parts within":     {tool: &partStreamer{"shell", source{size: 200, fail: errTool}.parts}},
 	"parts behind":     {tool: &partStreamer{"shell", source{size: 5000, fail: errTool}.parts}},
 	"excluded and watched": {tool: failingTool(5000), set: func(c *reduction.Config) {
-		c.TruncExcludeTools, c.OnEvent = []string{"shell"}, func(context.Context, reduction.Event) {}
+		c.TruncExcludeTools, c.OnEvent = []string{"shell"}, func(context.Context, leanctx.Event) {}
 	}},
 	"generator fails": {tool: texts(source{size: 5000}.texts), set: func(c *reduction.Config) {
 		c.GenTruncOffloadFilePath = func(context.Context, *reduction.ToolDetail) (string, error) { return "", errTool }

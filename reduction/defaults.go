@@ -11,7 +11,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
+
+	"github.com/leanctx/leanctx"
 )
 
 const (
@@ -22,14 +23,14 @@ const (
 	defaultRetention = 1       // rounds
 )
 
-// withDefaults returns a copy that no later change of t reaches, or an error that
-// names every field that is wrong.
+// withDefaults returns a copy that no later change of t reaches, or a
+// [leanctx.FieldError] for each field that is wrong, joined.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
-		return nil, errors.New("reduction: config is nil")
+		return nil, &leanctx.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
 	}
 	if wrong := t.wrong(); len(wrong) > 0 {
-		return nil, fmt.Errorf("reduction: config is wrong: %s", strings.Join(wrong, "; "))
+		return nil, errors.Join(wrong...)
 	}
 	c := *t
 	c.ReadFileToolName = orDefault(c.ReadFileToolName, defaultReadTool)
@@ -59,10 +60,15 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// wrong lists what is wrong, one entry for each field.
-func (t *TypedConfig[M]) wrong() (out []string) {
+// wrongField is the error of one field.
+func wrongField(field, format string, args ...any) error {
+	return &leanctx.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// wrong lists what is wrong, one error for each field.
+func (t *TypedConfig[M]) wrong() (out []error) {
 	if isNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
-		out = append(out, "Backend is missing, and needed unless SkipTruncation is set")
+		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
 	}
 	limits := []struct {
 		field string
@@ -77,12 +83,12 @@ func (t *TypedConfig[M]) wrong() (out []string) {
 	}
 	for _, l := range limits {
 		if l.value < 0 {
-			out = append(out, fmt.Sprintf("%s is %d, and must not be negative", l.field, l.value))
+			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
 		}
 	}
 	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
 	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
-		out = append(out, fmt.Sprintf("ClearTargetTokens is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
+		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
 	return append(append(out, t.wrongTools()...), t.unreadable()...)
 }
@@ -92,23 +98,23 @@ func (t *TypedConfig[M]) wrong() (out []string) {
 const noticeRoom = 400
 
 // tooSmall says so if a limit has no room for a notice: it would cut nothing.
-func (t *TypedConfig[M]) tooSmall(field string, limit int) []string {
+func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
 	least := noticeRoom + len(orDefault(t.RootDir, defaultRootDir)) + len(orDefault(t.ReadFileToolName, defaultReadTool))
 	if limit <= 0 || limit >= least {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", field, limit, least)}
+	return []error{wrongField(field, "is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", limit, least)}
 }
 
 // unreadable lists what keeps ProvideReadTool from reading everything back.
-func (t *TypedConfig[M]) unreadable() (out []string) {
+func (t *TypedConfig[M]) unreadable() (out []error) {
 	if !t.ProvideReadTool {
 		return nil
 	}
 	stores := map[string]Backend{"Backend": t.Backend}
 	for name, own := range t.ToolConfig {
 		if own != nil {
-			stores[fmt.Sprintf("ToolConfig[%q].Backend", name)] = own.Backend
+			stores[toolField(name, "Backend")] = own.Backend
 		}
 	}
 	none := true
@@ -117,30 +123,36 @@ func (t *TypedConfig[M]) unreadable() (out []string) {
 		_, reads := b.(Reader)
 		_, ranges := b.(RangeReader)
 		if b != nil && !reads && !ranges {
-			out = append(out, fmt.Sprintf("%s, a %T, cannot read, and must for ProvideReadTool", field, b))
+			out = append(out, wrongField(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
 		}
 		none = none && b == nil
 	}
 	if none {
-		out = append(out, "ProvideReadTool is set, but there is no Backend")
+		out = append(out, wrongField("ProvideReadTool", "is set, but there is no Backend"))
 	}
 	return out
 }
 
+func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
+
 // wrongTools lists what is wrong with ToolConfig, by name of the tool.
-func (t *TypedConfig[M]) wrongTools() (out []string) {
+func (t *TypedConfig[M]) wrongTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
-		switch own := t.ToolConfig[name]; {
-		case own == nil:
-			out = append(out, fmt.Sprintf("ToolConfig[%q] is nil", name))
-		case own.Backend != nil && isNil(own.Backend):
-			out = append(out, fmt.Sprintf("ToolConfig[%q].Backend is a nil pointer", name))
+		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
+		if own == nil {
+			out = append(out, wrongField(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
+			continue
+		}
+		if own.Backend != nil && isNil(own.Backend) {
+			out = append(out, wrongField(toolField(name, "Backend"), "is a nil pointer"))
+		}
+		switch {
 		case own.MaxLengthForTrunc < 0:
-			out = append(out, fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc is %d, and must not be negative", name, own.MaxLengthForTrunc))
+			out = append(out, wrongField(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
 		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
-			out = append(out, fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc is set, but there is no Backend", name))
+			out = append(out, wrongField(limit, "is set, but there is no Backend"))
 		default:
-			out = append(out, t.tooSmall(fmt.Sprintf("ToolConfig[%q].MaxLengthForTrunc", name), own.MaxLengthForTrunc)...)
+			out = append(out, t.tooSmall(limit, own.MaxLengthForTrunc)...)
 		}
 	}
 	return out

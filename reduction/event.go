@@ -3,54 +3,27 @@
 
 package reduction
 
-// This file holds what the middleware reports about what it does.
+// This file reports what the middleware does.
 
-import "context"
+import (
+	"context"
+	"time"
 
-// EventKind is what was done with a result.
-type EventKind string
-
-const (
-	// EventTruncated: a result was cut when it returned.
-	EventTruncated EventKind = "truncated"
-
-	// EventCleared: an old result was replaced before a model call.
-	EventCleared EventKind = "cleared"
-
-	// EventOffloadFailed: content could not be stored. A finished result stays in
-	// the conversation, whole; of a stream the head and the tail do.
-	EventOffloadFailed EventKind = "offload_failed"
-
-	// EventLeftAlone: the result was looked at and stays as it is.
-	EventLeftAlone EventKind = "left_alone"
+	"github.com/leanctx/leanctx"
 )
 
-// Phase is when a result was looked at.
-type Phase string
-
-const (
-	// PhaseTruncation is when a tool returns.
-	PhaseTruncation Phase = "truncation"
-
-	// PhaseClear is before a model call.
-	PhaseClear Phase = "clear"
-)
-
-// Reason is why a result was left alone.
+// Reason is why a result was left as it is.
 type Reason string
 
 const (
-	// ReasonWithinLimit: it is not longer than MaxLengthForTrunc.
-	ReasonWithinLimit Reason = "within_limit"
-
 	// ReasonExcluded: its tool is on an exclude list.
 	ReasonExcluded Reason = "excluded"
 
 	// ReasonSkipped: the configuration skips the phase for its tool.
 	ReasonSkipped Reason = "skipped"
 
-	// ReasonReadTool: its tool reads stored content back, or its answers load tools.
-	ReasonReadTool Reason = "read_tool"
+	// ReasonExempt: its tool reads stored content back, or its answers load tools.
+	ReasonExempt Reason = "exempt"
 
 	// ReasonNotSmaller: what would replace it is not smaller by MinSavingBytes, or
 	// does not fit in MaxLengthForTrunc.
@@ -59,49 +32,79 @@ const (
 	// ReasonHandler: the handler of its tool said so.
 	ReasonHandler Reason = "handler"
 
+	// ReasonNotStored: the store did not take it.
+	ReasonNotStored Reason = "not_stored"
+
 	// ReasonTooFewTokens: the pass would have saved less than ClearAtLeastTokens.
 	ReasonTooFewTokens Reason = "too_few_tokens"
 )
 
-// Event is one result and what became of it. Sizes are of text; media do not
-// count in bytes.
-type Event struct {
-	// Kind is what was done.
-	Kind EventKind
+// What decided that a result is replaced.
+const (
+	byLimit     = "limit"     // its length
+	byThreshold = "threshold" // the length of the conversation
+	byHandler   = "handler"   // the user's handler
+)
 
-	// Phase is when.
-	Phase Phase
-
-	// Tool and CallID are those of the call.
-	Tool, CallID string
-
-	// BytesBefore and BytesAfter are the bytes of text that the tool returned and
-	// that go on; they are equal when nothing changed.
-	BytesBefore, BytesAfter int
-
-	// TokensBefore and TokensAfter are the same in tokens, four bytes to one.
-	TokensBefore, TokensAfter int64
-
-	// Path is where the content is stored; empty if it is not, or not by this.
-	Path string
-
-	// Reason is set for EventLeftAlone.
-	Reason Reason
-
-	// Err is the failure for EventOffloadFailed, and for a truncated stream the
-	// error with which the tool ended it. Its text may name machines and files.
-	Err error
+// output is what became of a result, in bytes of text.
+type output struct {
+	kind          leanctx.Kind
+	before, after int
+	path, rule    string
+	reason        Reason
+	stream        bool
+	err           error
 }
 
-// reporter tells the user's OnEvent. A nil one tells nobody.
-type reporter func(context.Context, Event)
+// reporter tells the user's OnEvent. A nil one tells nobody, and allocates nothing.
+type reporter func(context.Context, leanctx.Event)
 
-// send fills in the tokens. An observer cannot end a run: its panic is dropped.
-func (r reporter) send(ctx context.Context, e Event) {
+// send adds the time. An observer cannot end a run: its panic is dropped.
+func (r reporter) send(ctx context.Context, e leanctx.Event) {
 	if r == nil {
 		return
 	}
 	defer func() { _ = recover() }()
-	e.TokensBefore, e.TokensAfter = tokensOf(e.BytesBefore), tokensOf(e.BytesAfter)
+	e.Time = time.Now()
 	r(ctx, e)
+}
+
+// output reports what became of the result of a call.
+func (r reporter) output(ctx context.Context, tool, callID string, o output) {
+	if r == nil {
+		return
+	}
+	r.send(ctx, leanctx.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &leanctx.OutputChange{
+		Before: leanctx.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
+		After:  leanctx.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
+		Path:   o.path, Rule: o.rule, Reason: string(o.reason), Stream: o.stream,
+	}})
+}
+
+// tally counts what a pass over a history finds. A nil one counts nothing.
+type tally struct {
+	pass   leanctx.Pass
+	failed int // stores that were reported
+}
+
+// left counts a result that stays.
+func (t *tally) left(why Reason) {
+	if t == nil {
+		return
+	}
+	if t.pass.Kept == nil {
+		t.pass.Kept = make(map[string]int)
+	}
+	t.pass.Looked++
+	t.pass.Kept[string(why)]++
+}
+
+// replaced counts a result that is replaced.
+func (t *tally) replaced(repeated bool) {
+	t.pass.Looked++
+	if repeated {
+		t.pass.Repeated++
+		return
+	}
+	t.pass.Cleared++
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -61,8 +62,8 @@ func ExampleNewTyped() {
 		Backend:           reduction.NewMemoryBackend(0),
 		MaxTokensForClear: 1000,
 		ClearTargetTokens: 900,
-		OnEvent: func(_ context.Context, e reduction.Event) {
-			fmt.Println(e.Kind, e.CallID, e.BytesBefore, "->", e.BytesAfter, e.Path)
+		OnEvent: func(_ context.Context, e leanctx.Event) {
+			fmt.Println(e)
 		},
 	})
 	if err != nil {
@@ -84,7 +85,8 @@ func ExampleNewTyped() {
 	}
 	fmt.Println(state.Messages[1].ContentBlocks[0].FunctionToolResult.Content[0].Text.Text)
 	// Output:
-	// cleared call_1 1600 -> 121 /tmp/clear/call_1
+	// result cleared grep: 400 → 30 tokens, whole in /tmp/clear/call_1
+	// clear done: 1,218 → 848 tokens, 1 of 1 results
 	// <persisted-output>Old result (1600 bytes), saved in full to: /tmp/clear/call_1
 	// Read it with read_file.</persisted-output>
 }

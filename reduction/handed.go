@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 )
 
 // streamed returns what takes the place of a stream. An error is that of a user's
@@ -34,7 +36,7 @@ func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T]
 		return nil, err
 	}
 	if out == nil {
-		return h.original, nil
+		return cutStream(ctx, t, j.keeping(ReasonHandler), chunks, h.original), nil
 	}
 	shut(h.original)
 	return out, nil
@@ -65,32 +67,34 @@ func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
-		h.t.report.send(ctx, h.j.left(ReasonHandler, h.read()))
 		return nil, nil
 	}
-	if ok, err := h.t.offload(ctx, h.j, got, h.read()); !ok {
+	if ok, err := h.t.offload(ctx, h.j, got, output{before: h.read(), after: h.read(), stream: true}); !ok {
 		if got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
 		}
 		return nil, err
 	}
-	e := h.j.event(EventTruncated, h.read())
-	e.Path = got.OffloadFilePath
-	h.t.report.send(ctx, e)
-	return h.out(got), nil
+	return h.out(ctx, got), nil
 }
 
 // read is how many bytes the handler has read so far.
 func (h *handed[T]) read() int { return int(h.size.Load()) }
 
+// tell reports that the handler's stream has taken the place of the original.
+func (h *handed[T]) tell(ctx context.Context, got *TruncResult, after int) {
+	h.j.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.read(), after: after, path: got.OffloadFilePath, stream: true})
+}
+
 // out is the handler's stream. When it ends, the handler's copy of the original
 // is closed, which the handler may have left unread.
-func (h *handed[T]) out(got *TruncResult) *schema.StreamReader[T] {
+func (h *handed[T]) out(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
 		shut(h.copied)
+		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
 		return schema.StreamReaderFromArray([]T{h.chunks.first(got.ToolResult)})
 	}
-	over := false
+	over, size := false, 0
 	closing := func(err error) error {
 		switch {
 		case isSourceEnd(err):
@@ -98,11 +102,16 @@ func (h *handed[T]) out(got *TruncResult) *schema.StreamReader[T] {
 		case over && errors.Is(err, schema.ErrRecvAfterClosed):
 			return io.EOF
 		}
+		if !over {
+			h.tell(ctx, got, size)
+		}
 		over = true
 		shut(h.copied)
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
-		return h.chunks.first(r), nil
+		chunk := h.chunks.first(r)
+		h.chunks.each(chunk, func(text string) { size += len(text) })
+		return chunk, nil
 	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
 }

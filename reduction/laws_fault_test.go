@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
@@ -53,8 +54,8 @@ func clearWithFaults[M adk.MessageType](t *testing.T) {
 		}
 		store := backendtest.NewFaulty(memory, plan)
 		failed := map[string]bool{}
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, OnEvent: func(_ context.Context, e reduction.Event) {
-			if e.Kind == reduction.EventOffloadFailed {
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, OnEvent: func(_ context.Context, e leanctx.Event) {
+			if e.Kind == leanctx.KindStoreFailed {
 				failed[e.CallID] = true
 			}
 		}})
@@ -173,8 +174,8 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 		for _, size := range []int{10, 900, 5000} { // passed on, held back, over the limit
 			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
 				store, memory := open(t)
-				var last reduction.Event
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e reduction.Event) { last = e }})
+				var last leanctx.Event
+				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e leanctx.Event) { last = e }})
 				at := runtime.NumGoroutine()
 				src, w := schema.Pipe[string](3)
 				content := strings.Repeat("日本語\n", size/10)
@@ -194,9 +195,9 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 				require.Equal(t, io.EOF, err, "it has ended")
 				require.True(t, w.Send("x", nil), "the tool is told")
 				if len(content) > 1000 {
-					require.Equal(t, reduction.EventTruncated, last.Kind)
+					require.Equal(t, leanctx.KindResultCut, last.Kind)
 					require.Equal(t, boom, last.Err)
-					require.Equal(t, content, stored(t, memory, last.Path), "what arrived is kept")
+					require.Equal(t, content, stored(t, memory, last.Output.Path), "what arrived is kept")
 				}
 				require.LessOrEqual(t, settled(at), at)
 			})

@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/reduction"
@@ -188,9 +189,9 @@ func failingStore(t *testing.T, fault backendtest.Fault, n int, f form) {
 		}
 		return fault
 	}
-	var events []reduction.Event
+	var events []leanctx.Event
 	mw := typed(t, &reduction.Config{Backend: backendtest.NewFaulty(memory, plan), MaxLengthForTrunc: 1000,
-		OnEvent: func(_ context.Context, e reduction.Event) { events = append(events, e) }})
+		OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }})
 	for i := range 4 {
 		ctx, stop := context.WithCancel(context.Background())
 		cancel = stop
@@ -208,10 +209,10 @@ func failingStore(t *testing.T, fault backendtest.Fault, n int, f form) {
 			require.Contains(t, out, "not saved")
 			require.True(t, strings.HasPrefix(content, out[:100]))
 			require.Contains(t, out, content[len(content)-100:])
-			require.Equal(t, reduction.EventOffloadFailed, events[len(events)-1].Kind)
+			require.Equal(t, leanctx.KindStoreFailed, events[len(events)-1].Kind)
 		default:
 			require.Equal(t, content, out)
-			require.Equal(t, reduction.EventOffloadFailed, events[len(events)-1].Kind)
+			require.Equal(t, leanctx.KindStoreFailed, events[len(events)-1].Kind)
 			require.Error(t, events[len(events)-1].Err)
 		}
 	}

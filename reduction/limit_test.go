@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -38,10 +39,10 @@ func TestEveryLimitThatNewAcceptsCuts(t *testing.T) {
 				least := 400 + len(orElse(root, "/tmp")) + len(orElse(name, "read_file"))
 				cfg := reduction.Config{Backend: &discard{}, RootDir: root, ReadFileToolName: name, MaxLengthForTrunc: least - 1}
 				_, err := reduction.New(context.Background(), &cfg)
-				require.ErrorContains(t, err, fmt.Sprintf("MaxLengthForTrunc is %d, and must be at least %d", least-1, least))
+				require.ErrorContains(t, err, fmt.Sprintf("MaxLengthForTrunc: is %d, and must be at least %d", least-1, least))
 				cfg.MaxLengthForTrunc, cfg.ToolConfig = 0, map[string]*reduction.ToolReductionConfig{"shell": {MaxLengthForTrunc: least - 1}}
 				_, err = reduction.New(context.Background(), &cfg)
-				require.ErrorContains(t, err, fmt.Sprintf(`ToolConfig["shell"].MaxLengthForTrunc is %d, and must be at least %d`, least-1, least))
+				require.ErrorContains(t, err, fmt.Sprintf(`ToolConfig["shell"].MaxLengthForTrunc: is %d, and must be at least %d`, least-1, least))
 				for _, path := range paths {
 					for _, id := range ids {
 						cutsAt(t, reduction.Config{RootDir: root, ReadFileToolName: name, MaxLengthForTrunc: least}, path, id)
@@ -110,8 +111,8 @@ func TestAToolHasItsOwnLimit(t *testing.T) {
 	}
 	_, err := reduction.New(context.Background(), &reduction.Config{SkipTruncation: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
 		"a": {MaxLengthForTrunc: 1000}, "b": {MaxLengthForTrunc: -1}}})
-	require.ErrorContains(t, err, `ToolConfig["a"].MaxLengthForTrunc is set, but there is no Backend`)
-	require.ErrorContains(t, err, `ToolConfig["b"].MaxLengthForTrunc is -1, and must not be negative`)
+	require.ErrorContains(t, err, `ToolConfig["a"].MaxLengthForTrunc: is set, but there is no Backend`)
+	require.ErrorContains(t, err, `ToolConfig["b"].MaxLengthForTrunc: is -1, and must not be negative`)
 }
 
 // A handler may leave a result to the middleware, which then does what it would do
@@ -133,9 +134,9 @@ func TestAHandlerMayLeaveTheResultToTheMiddleware(t *testing.T) {
 			}
 			own := map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: wrapped(read)}, "read_file": {TruncHandler: wrapped(read)}, "large": {TruncHandler: wrapped(read), MaxLengthForTrunc: 9000}}
 			store := backend.NewMemory(0)
-			var events []reduction.Event
+			var events []leanctx.Event
 			mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, ToolConfig: own,
-				OnEvent: func(_ context.Context, e reduction.Event) { events = append(events, e) }})
+				OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }})
 			run := func(mw wrapper, name string) string {
 				out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{content[:2000], content[2000:]})
 				require.NoError(t, err)
@@ -146,7 +147,8 @@ func TestAHandlerMayLeaveTheResultToTheMiddleware(t *testing.T) {
 			require.Equal(t, content, stored(t, store, pathIn(out)))
 			require.Equal(t, content, run(mw, "read_file"))
 			require.Equal(t, content, run(mw, "large"))
-			require.Equal(t, []reduction.Reason{"", reduction.ReasonReadTool, reduction.ReasonWithinLimit}, []reduction.Reason{events[0].Reason, events[1].Reason, events[2].Reason})
+			require.Len(t, events, 1, "nothing else was longer than its limit")
+			require.Equal(t, leanctx.KindResultCut, events[0].Kind)
 			skipping := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, SkipTruncation: true, ToolConfig: own})
 			require.Equal(t, content, run(skipping, "shell"))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -106,7 +107,7 @@ func TestTheEndOfOneSourceEndsNoOther(t *testing.T) {
 			for _, fail := range []error{nil, errTool} {
 				t.Run(fmt.Sprintf("%s/%s/%v", setting, kind, fail), func(t *testing.T) {
 					memory := backend.NewMemory(0)
-					c := &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, OnEvent: func(context.Context, reduction.Event) {}}
+					c := &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, OnEvent: func(context.Context, leanctx.Event) {}}
 					set(c)
 					mw := typed(t, c)
 					whole := setting == "excluded and watched" || strings.HasPrefix(setting, "handler")

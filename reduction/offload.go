@@ -107,8 +107,8 @@ func (o *offloader) note(ctx context.Context, paths map[string]bool) {
 }
 
 // save stores content where at says, or beside it if that place holds something
-// else, and returns the path.
-func (o *offloader) save(ctx context.Context, s *store, at spot, content string) (string, error) {
+// else, and returns the path. existed says that it was there already.
+func (o *offloader) save(ctx context.Context, s *store, at spot, content string) (filePath string, existed bool, err error) {
 	print := fingerprint{}
 	if len(content) <= maxHashed {
 		print = fingerprintOf(content)
@@ -117,20 +117,20 @@ func (o *offloader) save(ctx context.Context, s *store, at spot, content string)
 	for n := range at.tries() {
 		p := at.candidate(n, sum)
 		if !showable(p) {
-			return "", fmt.Errorf("reduction: storing %q: %w", p, errPath)
+			return "", false, fmt.Errorf("reduction: storing %q: %w", p, errPath)
 		}
 		if n > 0 && !print.set {
 			print = fingerprintOf(content)
 		}
-		err := o.saveAs(ctx, s, p, stored{content: content, print: print, unique: n > 0, fixed: at.fixed})
+		existed, err := o.saveAs(ctx, s, p, stored{content: content, print: print, unique: n > 0, fixed: at.fixed})
 		if err == nil {
-			return p, nil
+			return p, existed, nil
 		}
 		if !errors.Is(err, errTaken) {
-			return "", fmt.Errorf("reduction: storing %q: %w", p, err)
+			return "", false, fmt.Errorf("reduction: storing %q: %w", p, err)
 		}
 	}
-	return "", fmt.Errorf("reduction: storing %q: %w", at.path, errTaken)
+	return "", false, fmt.Errorf("reduction: storing %q: %w", at.path, errTaken)
 }
 
 // stored is a content on its way.
@@ -142,24 +142,23 @@ type stored struct {
 }
 
 // saveAs stores a content under one name, or returns errTaken.
-func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) error {
+func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) (existed bool, err error) {
 	name := s.claimName(ctx, p)
 	if !c.unique && !c.fixed && !s.readable() && s.creator == nil && s.ledger.mayHaveForgotten(name) {
-		return errTaken
+		return false, errTaken
 	}
 	own, elsewhere := o.take(ctx, s, p, c.print)
 	if elsewhere {
-		return errTaken
+		return false, errTaken
 	}
 	if !own {
 		if s.holds(ctx, p, c.content) {
-			return nil // known to hold something, and it turned out to be this
+			return true, nil // known to hold something, and it turned out to be this
 		}
-		return errTaken
+		return false, errTaken
 	}
-	err := o.others(ctx, s, p, c.content)
-	if err == nil {
-		err = s.put(ctx, p, c)
+	if err = o.others(ctx, s, p, c.content); err == nil {
+		existed, err = s.put(ctx, p, c)
 	}
 	switch {
 	case err == nil:
@@ -170,7 +169,7 @@ func (o *offloader) saveAs(ctx context.Context, s *store, p string, c stored) er
 		// What is there now is uncertain: an abandoned call may still be writing.
 		s.ledger.finish(name, fingerprint{}, ctx.Err() != nil)
 	}
-	return err
+	return existed, err
 }
 
 // take claims a name in s, unless it is known to hold something else there, or
@@ -201,29 +200,29 @@ func (o *offloader) others(ctx context.Context, s *store, p, content string) err
 }
 
 // put writes a content that may already be there, and checks what can be checked.
-func (s *store) put(ctx context.Context, p string, c stored) (err error) {
+func (s *store) put(ctx context.Context, p string, c stored) (existed bool, err error) {
 	content := c.content
 	switch {
 	case s.creator != nil && !s.byWrite:
 		err = s.create(ctx, p, strings.NewReader(content))
 		if errors.Is(err, fs.ErrExist) {
 			if s.holds(ctx, p, content) {
-				return nil
+				return true, nil
 			}
-			return errTaken
+			return false, errTaken
 		}
 	case s.readable() && s.exists(ctx, p, c.unique):
 		if s.holds(ctx, p, content) {
-			return nil
+			return true, nil
 		}
-		return errTaken
+		return false, errTaken
 	default:
 		err = s.write(ctx, p, content)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.check(ctx, p, int64(len(content)))
+	return false, s.check(ctx, p, int64(len(content)))
 }
 
 func (s *store) create(ctx context.Context, p string, content io.Reader) error {

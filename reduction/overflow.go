@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx"
 )
 
 // overflow is called once the stream is known to be too long. It reads the source
@@ -162,12 +164,11 @@ func (c *cut[T]) notice(path string, head int, end *tail) string {
 
 // tell reports the outcome.
 func (c *cut[T]) tell(path string, err error, after int) {
-	e := c.event(EventTruncated, c.total)
-	e.Path, e.Err, e.BytesAfter = path, c.err, after
+	o := output{kind: leanctx.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
 	if err != nil {
-		e.Kind, e.Path, e.Err = EventOffloadFailed, "", err
+		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
 	}
-	c.t.report.send(c.ctx, e)
+	c.report(c.ctx, c.t, o)
 }
 
 // tail keeps the last bytes of what it is given.

@@ -12,153 +12,168 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
 
-// candidate is an old result that may be cleared.
-type candidate struct {
+// oldResult is a result that may be cleared, and what becomes of it.
+type oldResult struct {
 	pair
-	rule
+	rule   rule
 	round  int    // the assistant message
 	marked bool   // that has this package's mark
 	notice notice // that stands in the place of the result already
+	size   int    // bytes of text
+
+	instead replacement
+	args    *string // new arguments
+	after   int     // bytes of text then
+	note    facts   // for the notice, where it is ours
+	path    string  // where the content is
+
+	needsStoring bool
+	dest         spot   // there
+	content      string // this
+	existed      bool   // it was there already
 }
 
-// planner is the part of the clear phase that knows nothing of messages.
-type planner struct {
-	policy    *policy
-	root      string
-	path      pathGenerator
-	truncPath pathGenerator // that of the truncation phase
-	minSaving int
-	report    reporter
-	stored    *storedNames
-}
-
-// draft is a planner at work, in the words of the time.
-type draft struct {
-	*planner
-	words *wording
-	note  facts // what all notices say
-}
-
-func (p *planner) draft(ctx context.Context) draft {
-	d := draft{planner: p, words: wordingNow()}
-	d.note.tool = p.policy.readerName(ctx)
-	d.note = d.words.hinted(d.note)
-	return d
-}
+// replaces reports whether something takes the place of the result or of its
+// arguments; a handler may also want it to stay as it is for good.
+func (r *oldResult) replaces() bool { return !r.instead.keep || r.args != nil }
 
 // candidates lists what may be cleared, oldest first.
-func (p *planner) candidates(ctx context.Context, rounds []round, end int) (out []candidate) {
+func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) (out []*oldResult) {
 	for _, r := range rounds {
 		for _, each := range r.pairs {
 			if !each.found || each.at >= end || each.result.search {
 				continue
 			}
-			c := candidate{pair: each, rule: p.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours}
+			c := &oldResult{pair: each, rule: p.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
 			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice {
 				continue
 			}
-			if c.clear != nil && (each.result.handled || r.processed && !r.ours) {
+			if c.rule.clear != nil && (each.result.handled || r.processed && !r.ours) {
 				continue
 			}
-			if c.leave != "" {
-				p.left(ctx, c, c.leave)
+			if c.rule.leave != "" {
+				p.tally.left(c.rule.leave)
 				continue
 			}
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b candidate) int { return a.at - b.at })
+	slices.SortStableFunc(out, func(a, b *oldResult) int { return a.at - b.at })
 	return out
 }
 
-// change is what is to become of a candidate.
-type change struct {
-	candidate
-	replacement replacement
-	args        *string // new arguments
-	size        int     // bytes of text now
-	after       int     // and then
-
-	store   bool   // content is to be stored first
-	spot    spot   // there
-	content string // this
-	note    facts  // for the notice, where it is ours
-	path    string // where the content is
+// decide says what is to become of a result, or why it is left alone. An error is
+// that of a user's callback.
+func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error) {
+	r.instead.index = r.result.index
+	if r.rule.clear != nil {
+		return p.byHandler(ctx, r)
+	}
+	if r.size == 0 {
+		return ReasonNotSmaller, nil
+	}
+	if err := p.place(ctx, r); err != nil {
+		return "", err
+	}
+	if !p.word(r) || r.path != "" && !showable(r.path) {
+		return ReasonNotSmaller, nil
+	}
+	return "", nil
 }
 
-// decide returns what is to become of a candidate, nil if it is left alone.
-func (p draft) decide(ctx context.Context, c candidate, result func() *schema.ToolResult) (*change, error) {
-	ch := &change{candidate: c, size: c.result.size()}
-	ch.replacement.index = c.result.index
-	if c.clear != nil {
-		return p.byHandler(ctx, ch, result())
-	}
-	if ch.size == 0 {
-		return nil, nil
-	}
-	if err := p.place(ctx, ch, result); err != nil {
-		return nil, err
-	}
-	if !p.word(ch) || ch.path != "" && !showable(ch.path) {
-		p.left(ctx, c, ReasonNotSmaller)
-		return nil, nil
-	}
-	return ch, nil
+func (p *clearPass[M]) toolResult(r *oldResult) *schema.ToolResult {
+	return p.codec.result(p.msgs[r.at], r.result.index)
 }
 
 // place finds out where the content is or should go.
-func (p draft) place(ctx context.Context, ch *change, result func() *schema.ToolResult) (err error) {
-	ch.note = p.note
-	ch.note.bytes = ch.size
-	if ch.notice.kind == truncatedNotice && p.genuine(ctx, ch.candidate) {
-		ch.path, ch.note.bytes = ch.notice.path, max(ch.notice.bytes, ch.size)
+func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
+	root := p.cfg.RootDir
+	r.note = p.note
+	r.note.bytes = r.size
+	if r.notice.kind == truncatedNotice && p.genuine(ctx, r) {
+		r.path, r.note.bytes = r.notice.path, max(r.notice.bytes, r.size)
 		return nil
 	}
-	if ch.rule.store == nil {
+	if r.rule.store == nil {
 		return nil
 	}
-	ch.content = joined(ch.result.texts)
-	if ch.path = ch.rule.store.readBack(ctx, p.root, ch.call.args, ch.content); ch.path != "" {
+	r.content = joined(r.result.texts)
+	if r.path = r.rule.store.readBack(ctx, root, r.call.args, r.content); r.path != "" {
 		return nil
 	}
-	ch.store = true
-	ch.spot.path = defaultPath(p.root, clearDir, ch.call.id)
-	if p.path != nil {
-		ch.spot.path, err = p.path(ctx, ch.detail(result()))
+	r.needsStoring = true
+	r.dest.path = defaultPath(root, clearDir, r.call.id)
+	if generate := p.cfg.GenClearOffloadFilePath; generate != nil {
+		r.dest.path, err = generate(ctx, r.detail(p.toolResult(r)))
 	}
-	ch.path = ch.spot.path
+	r.path = r.dest.path
 	return err
 }
 
 // word makes the notice, and reports whether it saves enough. That must not
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
-func (p draft) word(ch *change) bool {
-	ch.note.path = ch.path
+func (p *clearPass[M]) word(r *oldResult) bool {
+	r.note.path = r.path
 	form, longest := p.words.cleared, 0
 	switch {
-	case ch.path == "":
+	case r.path == "":
 		form = p.words.placeholder
-	case ch.store:
+	case r.needsStoring:
 		longest = len(padding)
 	}
-	ch.replacement.text = p.words.fill(form, ch.note)
-	ch.after = len(ch.replacement.text)
-	return ch.size-ch.after-longest >= p.minSaving
+	r.instead.text = p.words.fill(form, r.note)
+	r.after = len(r.instead.text)
+	return r.size-r.after-longest >= p.cfg.MinSavingBytes
+}
+
+// byHandler asks the user's handler.
+func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
+	got, err := r.rule.clear(ctx, r.detail(p.toolResult(r)))
+	if errors.Is(err, UseDefault) {
+		if r.rule = r.rule.byDefault(); r.rule.leave != "" {
+			return r.rule.leave, nil
+		}
+		return p.decide(ctx, r)
+	}
+	if err != nil {
+		return "", err
+	}
+	if got == nil || !got.NeedClear {
+		return ReasonHandler, nil
+	}
+	if got.NeedOffload && r.rule.store == nil {
+		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.call.name, errNoBackend)
+	}
+	r.after, r.instead.mark, r.instead.keep = r.size, true, true
+	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
+		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
+		r.after = sizeOf(textsOf(got.ToolResult.Parts))
+	}
+	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
+		r.args = &got.ToolArgument.Text
+	}
+	if got.NeedOffload {
+		r.needsStoring, r.path, r.content = true, got.OffloadFilePath, got.OffloadContent
+		r.dest = spot{path: got.OffloadFilePath, fixed: true}
+	}
+	if !r.replaces() {
+		return ReasonHandler, nil
+	}
+	return "", nil
 }
 
 // genuine reports whether a notice in the place of a result is what this package
 // or Eino's put there: a tool may return anything, a notice about a file of
 // somebody else's included, or quote one. Its path must be one that the call can
 // have, and what stands before it must be the start of that file.
-func (p *planner) genuine(ctx context.Context, c candidate) bool {
-	n, s := c.notice, c.rule.store
-	own := madeFor(n.path, c.call.id) || p.truncPath != nil || slices.Contains(mentions(p.root, c.call.args), n.path)
-	before, stated := beforeNotice(c.result.texts)
+func (c *clearPhase[M]) genuine(ctx context.Context, r *oldResult) bool {
+	n, s := r.notice, r.rule.store
+	own := madeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || slices.Contains(mentions(c.cfg.RootDir, r.call.args), n.path)
+	before, stated := beforeNotice(r.result.texts)
 	if !own || stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated) {
 		return false
 	}
@@ -167,7 +182,7 @@ func (p *planner) genuine(ctx context.Context, c candidate) bool {
 	}
 	if !s.readable() {
 		known, used := s.ledger.known(nameKey(n.path))
-		return madeFor(n.path, c.call.id) && (!used || !known.set || known.size >= n.bytes)
+		return madeFor(n.path, r.call.id) && (!used || !known.set || known.size >= n.bytes)
 	}
 	size, err := s.size(ctx, n.path)
 	if err != nil || size < int64(max(n.bytes, len(before))) {
@@ -207,69 +222,4 @@ func (s *store) begins(ctx context.Context, filePath, text string) bool {
 		return equal(r, text), nil
 	})
 	return err == nil && same
-}
-
-func (c candidate) detail(result *schema.ToolResult) *ToolDetail {
-	return &ToolDetail{
-		ToolContext:  &adk.ToolContext{Name: c.call.name, CallID: c.call.id},
-		ToolArgument: &schema.ToolArgument{Text: c.call.args},
-		ToolResult:   result,
-	}
-}
-
-// byHandler asks the user's handler.
-func (p draft) byHandler(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
-	got, err := ch.clear(ctx, ch.detail(result))
-	if errors.Is(err, UseDefault) {
-		return p.leftToUs(ctx, ch, result)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if got == nil || !got.NeedClear {
-		p.left(ctx, ch.candidate, ReasonHandler)
-		return nil, nil
-	}
-	if got.NeedOffload && ch.rule.store == nil {
-		return nil, fmt.Errorf("reduction: clearing a result of %q: %w", ch.call.name, errNoBackend)
-	}
-	ch.after, ch.replacement.mark, ch.replacement.keep = ch.size, true, true
-	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
-		ch.replacement.parts, ch.replacement.keep = got.ToolResult.Parts, false
-		ch.after = sizeOf(textsOf(got.ToolResult.Parts))
-	}
-	if got.ToolArgument != nil && got.ToolArgument.Text != ch.call.args {
-		ch.args = &got.ToolArgument.Text
-	}
-	if got.NeedOffload {
-		ch.store, ch.path, ch.content = true, got.OffloadFilePath, got.OffloadContent
-		ch.spot = spot{path: got.OffloadFilePath, fixed: true}
-	}
-	return ch, nil
-}
-
-// leftToUs decides about a result that its handler has left to the middleware.
-func (p draft) leftToUs(ctx context.Context, ch *change, result *schema.ToolResult) (*change, error) {
-	c := ch.candidate
-	if c.rule = c.byDefault(); c.leave != "" {
-		p.left(ctx, c, c.leave)
-		return nil, nil
-	}
-	return p.decide(ctx, c, func() *schema.ToolResult { return result })
-}
-
-// left reports that a result stays as it is.
-func (p *planner) left(ctx context.Context, c candidate, why Reason) {
-	if p.report == nil {
-		return
-	}
-	e := c.event(EventLeftAlone)
-	e.Reason = why
-	p.report.send(ctx, e)
-}
-
-// event begins an event about a result that stays.
-func (c candidate) event(kind EventKind) Event {
-	size := c.result.size()
-	return Event{Kind: kind, Phase: PhaseClear, Tool: c.call.name, CallID: c.call.id, BytesBefore: size, BytesAfter: size}
 }

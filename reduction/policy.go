@@ -27,6 +27,7 @@ type rule struct {
 	leave Reason       // not empty: the results are left alone
 
 	limit     int    // bytes that a result may have when it returns
+	reads     bool   // the tool reads stored content back
 	otherwise Reason // leave, if there were no handler
 }
 
@@ -76,13 +77,13 @@ func setOf(names []string) map[string]bool {
 // truncation is the rule for a result that returns.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.store(tool), limit: p.limit}
+	r := rule{store: p.store(tool), limit: p.limit, reads: p.readsPages(ctx, tool)}
 	if own != nil && own.MaxLengthForTrunc > 0 {
 		r.limit = own.MaxLengthForTrunc
 	}
 	switch {
 	case p.exempt(ctx, tool):
-		r.otherwise = ReasonReadTool
+		r.otherwise = ReasonExempt
 	case p.skipTrunc && (own == nil || own.MaxLengthForTrunc == 0), r.store == nil:
 		r.otherwise = ReasonSkipped
 	}
@@ -105,7 +106,7 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 	r := rule{store: p.store(tool)}
 	switch {
 	case p.exempt(ctx, tool):
-		r.otherwise = ReasonReadTool
+		r.otherwise = ReasonExempt
 	case p.skipClear:
 		r.otherwise = ReasonSkipped
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
@@ -111,7 +112,7 @@ func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
 	store := backend.NewMemory(0)
 	var events sync.Map
 	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, ProvideReadTool: true,
-		OnEvent: func(_ context.Context, e reduction.Event) { events.Store(e.CallID, e) }})
+		OnEvent: func(_ context.Context, e leanctx.Event) { events.Store(e.CallID, e) }})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Add(1)

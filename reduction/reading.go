@@ -182,6 +182,12 @@ func (p *policy) readerName(ctx context.Context) string {
 	return p.readTool
 }
 
+// ownPages reports whether the read tool is one of this package's.
+func (p *policy) ownPages(ctx context.Context) bool {
+	r, _ := p.reader(ctx)
+	return r == ownReader
+}
+
 // readsPages reports whether a tool is the read tool. One that the configuration
 // does not name is not, if nothing else speaks for it.
 func (p *policy) readsPages(ctx context.Context, tool string) bool {

@@ -22,8 +22,8 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 }
 
 // NewTyped returns the middleware for agents on messages of type M. One value
-// serves any number of agents and concurrent runs. The error names every field
-// of the configuration that is wrong.
+// serves any number of agents and concurrent runs. The error joins
+// a [leanctx.FieldError] for each field of the configuration that is wrong.
 //
 // In Handlers, it belongs behind what adds tools and before what should see its
 // notices.
@@ -42,9 +42,9 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 			policy: p, files: files, root: c.RootDir,
 			path: c.GenTruncOffloadFilePath, report: c.OnEvent, stored: names,
 		},
-		clearer: clearer[M]{
-			planner: planner{policy: p, root: c.RootDir, path: c.GenClearOffloadFilePath, truncPath: c.GenTruncOffloadFilePath, minSaving: c.MinSavingBytes, report: c.OnEvent, stored: names},
-			cfg:     c, codec: codecFor[M](), files: files, ownCounter: config.TokenCounter == nil,
+		clear: &clearPhase[M]{
+			cfg: c, codec: codecFor[M](), policy: p, files: files, stored: names,
+			report: c.OnEvent, ownCounter: config.TokenCounter == nil,
 		},
 	}
 	if c.ProvideReadTool {
@@ -59,7 +59,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	truncator truncator
-	clearer   clearer[M]
+	clear     *clearPhase[M]
 	reader    *provided // what ProvideReadTool adds; nil: nothing
 }
 
@@ -70,28 +70,28 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 			return ctx, state, err
 		}
 	}
-	ctx, state, err := m.clearer.state(ctx, state)
-	if err != nil || !m.clearer.policy.clears() {
+	ctx, state, err := m.clear.state(ctx, state)
+	if err != nil || !m.clear.policy.clears() {
 		return ctx, state, err
 	}
-	return ctx, continued(m.clearer.codec, state), nil
+	return ctx, continued(m.clear.codec, state), nil
 }
 
 // WrapModel marks the answers that a provider keeps on its server.
 func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if !m.clearer.policy.clears() {
+	if !m.clear.policy.clears() {
 		return inner, nil
 	}
-	return session.Marking(inner, sessionKey, func(msgs []M) string { return clearingMark(m.clearer.codec, msgs) }), nil
+	return session.Marking(inner, sessionKey, func(msgs []M) string { return clearingMark(m.clear.codec, msgs) }), nil
 }
 
 // AfterModelRewriteState notes, for the calls that the model has just made, which
 // of the files that they would be given the conversation shows already.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		m.clearer.noteShown(ctx, state.Messages)
+		m.clear.noteShown(ctx, state.Messages)
 		if m.reader != nil {
-			m.clearer.noteReadable(ctx, state.Messages)
+			m.clear.noteReadable(ctx, state.Messages)
 		}
 	}
 	return ctx, state, nil

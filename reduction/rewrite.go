@@ -10,7 +10,7 @@ import "context"
 // rewrite returns the messages with the rounds outside the kept ones as the
 // user's rewriter wants them, and whether anything is new. It has no effect on a
 // round that was rewritten or cleared before.
-func (c *clearer[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
+func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
 	if c.cfg.ClearMessageRewriter == nil || c.cfg.SkipClear {
 		return msgs, false, nil
 	}
@@ -67,7 +67,7 @@ func alone(vs []view, r round, end int) bool {
 }
 
 // rewriteRound calls the rewriter. What comes back is not shown to it again.
-func (c *clearer[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
+func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {
 		responses = append(responses, c.codec.onlyResults(msgs[i]))

@@ -5,7 +5,12 @@ package reduction
 
 // This file groups a history into rounds and pairs calls with their results.
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
 
 // pair is a call and its result.
 type pair struct {
@@ -13,6 +18,15 @@ type pair struct {
 	found  bool // there is a result
 	at     int  // the message of the result
 	result result
+}
+
+// detail is the pair as a handler or a path generator sees it.
+func (p pair) detail(result *schema.ToolResult) *ToolDetail {
+	return &ToolDetail{
+		ToolContext:  &adk.ToolContext{Name: p.call.name, CallID: p.call.id},
+		ToolArgument: &schema.ToolArgument{Text: p.call.args},
+		ToolResult:   result,
+	}
 }
 
 // round is an assistant message with tool calls, and what came of them.

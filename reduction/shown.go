@@ -22,7 +22,7 @@ import (
 
 // shown lists the names of the files that notices in a history name. A notice
 // about a file that cannot be its call's was made up by a tool.
-func (c *clearer[M]) shown(msgs []M) map[string]bool {
+func (c *clearPhase[M]) shown(msgs []M) map[string]bool {
 	out := make(map[string]bool)
 	c.codec.eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
@@ -35,7 +35,7 @@ func (c *clearer[M]) shown(msgs []M) map[string]bool {
 
 // noteShown tells the calls of the last message which of the files that they
 // would be given a notice in the history names. They must not be written to.
-func (c *clearer[M]) noteShown(ctx context.Context, msgs []M) {
+func (c *clearPhase[M]) noteShown(ctx context.Context, msgs []M) {
 	if len(msgs) == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (c *clearer[M]) noteShown(ctx context.Context, msgs []M) {
 	c.files.note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
-		wanted[nameKey(defaultPath(c.root, truncDir, each.id))] = true
+		wanted[nameKey(defaultPath(c.cfg.RootDir, truncDir, each.id))] = true
 	}
 	var taken []string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -61,7 +61,7 @@ func (c *clearer[M]) noteShown(ctx context.Context, msgs []M) {
 
 // noteReadable tells the calls of the last message which of the files outside of
 // the default roots that they ask for notices of the conversation show.
-func (c *clearer[M]) noteReadable(ctx context.Context, msgs []M) {
+func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	if len(msgs) == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (c *clearer[M]) noteReadable(ctx context.Context, msgs []M) {
 		})
 	}
 	var names []string
-	if len(asked) > 0 && (c.path != nil || c.truncPath != nil || c.stored.any()) {
+	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.stored.any()) {
 		names = c.shownAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
 	}
 	letRead(ctx, names)
@@ -86,7 +86,7 @@ func (c *clearer[M]) noteReadable(ctx context.Context, msgs []M) {
 
 // shownAmong lists those of the asked names that results show, if they are files
 // of the results' own calls: a tool can write what it likes.
-func (c *clearer[M]) shownAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
+func (c *clearPhase[M]) shownAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
 	for _, r := range rounds {
 		for _, p := range r.pairs {
 			if !p.found || p.result.search {
@@ -108,13 +108,13 @@ func (c *clearer[M]) shownAmong(ctx context.Context, rounds []round, asked map[s
 
 // ownFile is the file that a notice in the place of a result names, if a path
 // generator gives it for the call; else it is empty.
-func (c *clearer[M]) ownFile(ctx context.Context, p pair) string {
+func (c *clearPhase[M]) ownFile(ctx context.Context, p pair) string {
 	n := noticeIn(p.result.texts)
 	if n.path == "" || c.stored.roots(n.path) {
 		return ""
 	}
-	detail := candidate{pair: p}.detail(textResult(joined(p.result.texts)))
-	for _, generate := range []pathGenerator{c.truncPath, c.path} {
+	detail := p.detail(textResult(joined(p.result.texts)))
+	for _, generate := range []pathGenerator{c.cfg.GenTruncOffloadFilePath, c.cfg.GenClearOffloadFilePath} {
 		if generate == nil {
 			continue
 		}
@@ -173,18 +173,17 @@ func eachText(v any, depth int, f func(string)) {
 // stored, and for which calls. It is safe for concurrent use.
 type storedNames struct {
 	roots func(filePath string) bool
-
-	mu    sync.Mutex
-	known map[uint64]bool
-	order []uint64 // oldest first
+	known recent
 }
 
-func storedKey(callID, name string) uint64 {
+// keyOf is a hash of texts.
+func keyOf(texts ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	_, _ = h.WriteString(callID)
-	_ = h.WriteByte(0)
-	_, _ = h.WriteString(name)
+	for _, s := range texts {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
+	}
 	return h.Sum64()
 }
 
@@ -193,34 +192,50 @@ func newStoredNames(root string) *storedNames {
 }
 
 func (s *storedNames) add(callID, path string) {
-	if path == "" || s.roots(path) {
-		return
+	if path != "" && !s.roots(path) {
+		s.known.add(keyOf(callID, nameKey(path)))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := storedKey(callID, nameKey(path))
-	if s.known[key] {
-		return
-	}
-	if s.known == nil {
-		s.known = make(map[uint64]bool)
-	}
-	if len(s.order) >= maxClaims {
-		delete(s.known, s.order[0])
-		s.order = s.order[1:]
-	}
-	s.known[key] = true
-	s.order = append(s.order, key)
 }
 
-func (s *storedNames) has(callID, name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[storedKey(callID, name)]
+func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
+
+func (s *storedNames) any() bool { return s.known.any() }
+
+// recent remembers the last maxClaims keys it was given. The zero value is ready for
+// use, by any number of goroutines.
+type recent struct {
+	mu    sync.Mutex
+	known map[uint64]bool
+	order []uint64 // oldest first
 }
 
-func (s *storedNames) any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.known) > 0
+// add reports whether a key is new.
+func (r *recent) add(key uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known[key] {
+		return false
+	}
+	if r.known == nil {
+		r.known = make(map[uint64]bool)
+	}
+	if len(r.order) >= maxClaims {
+		delete(r.known, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.known[key] = true
+	r.order = append(r.order, key)
+	return true
+}
+
+func (r *recent) has(key uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[key]
+}
+
+func (r *recent) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.known) > 0
 }

@@ -252,7 +252,8 @@ func (w *whole) commit(same []string) (string, error) {
 			return p, nil
 		}
 	}
-	return w.o.save(w.ctx, w.s, w.at, content)
+	p, _, err := w.o.save(w.ctx, w.s, w.at, content)
+	return p, err
 }
 
 func (w *whole) abort() {}

@@ -226,8 +226,8 @@ func (c *cut[T]) rest() (any, error) {
 	shut(c.in) // so that after is called from now on
 	if !c.ended {
 		c.ended = true
-		if why := c.reason(); c.err == nil {
-			c.t.report.send(c.ctx, c.left(why, c.total))
+		if c.err == nil {
+			c.kept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -237,11 +237,8 @@ func (c *cut[T]) rest() (any, error) {
 }
 
 func (c *cut[T]) reason() Reason {
-	switch {
-	case c.leave != "":
+	if c.leave != "" {
 		return c.leave
-	case c.total <= c.limit:
-		return ReasonWithinLimit
 	}
 	return ReasonNotSmaller
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/readtool"
 )
 
 // pathGenerator is the type of the two path generators of a configuration.
@@ -40,7 +43,7 @@ func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (job, bool) 
 		return job{}, false
 	}
 	r := t.policy.truncation(ctx, tool.Name)
-	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil
+	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil && (r.leave != ReasonExempt || r.reads)
 }
 
 // byDefault is the job without the user's handler.
@@ -66,15 +69,32 @@ func (j job) detail(result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{ToolContext: j.tool, ToolArgument: j.args, ToolResult: result}
 }
 
-// event begins an event about a result of size bytes.
-func (j job) event(kind EventKind, size int) Event {
-	return Event{Kind: kind, Phase: PhaseTruncation, Tool: j.tool.Name, CallID: j.tool.CallID, BytesBefore: size, BytesAfter: size}
+// keeping is the job of leaving the result as it is.
+func (j job) keeping(why Reason) job {
+	j.leave, j.trunc = why, nil
+	return j
 }
 
-func (j job) left(why Reason, size int) Event {
-	e := j.event(EventLeftAlone, size)
-	e.Reason = why
-	return e
+func (j job) report(ctx context.Context, t *truncator, o output) {
+	t.report.output(ctx, j.tool.Name, j.tool.CallID, o)
+}
+
+// kept reports a result that goes on whole, if the model read it from the store or
+// if it is longer than its limit.
+func (j job) kept(ctx context.Context, t *truncator, o output, answer string) {
+	o.kind, o.after = leanctx.KindResultKept, o.before
+	switch {
+	case t.report == nil:
+		return
+	case j.reads:
+		if o.path = readtool.Path(j.argText()); o.path == "" || !o.stream && t.policy.ownPages(ctx) && !readtool.Page(answer) {
+			return
+		}
+		o.kind, o.reason = leanctx.KindResultRead, ""
+	case o.before <= j.limit:
+		return
+	}
+	j.report(ctx, t, o)
 }
 
 // finished returns what takes the place of a result, nil if it stays as it is.
@@ -85,7 +105,9 @@ func (t *truncator) finished(ctx context.Context, j job, result *schema.ToolResu
 	}
 	switch {
 	case j.leave != "":
-		t.report.send(ctx, j.left(j.leave, sizeOf(textsOf(result.Parts))))
+		if t.report != nil {
+			j.kept(ctx, t, output{reason: j.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
+		}
 		return nil, nil
 	case j.trunc != nil:
 		return t.byHandler(ctx, j, result)
@@ -98,7 +120,7 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
 	if size <= j.limit {
-		t.report.send(ctx, j.left(ReasonWithinLimit, size))
+		j.kept(ctx, t, output{before: size}, "")
 		return nil, nil
 	}
 	at, err := t.spot(ctx, j, result)
@@ -112,20 +134,16 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 		note.path = at.path + padding
 	}
 	if _, ok := words.room(size, note, limit); !ok {
-		t.report.send(ctx, j.left(ReasonNotSmaller, size))
+		j.kept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
 	if note.path, err = t.keep(ctx, j, at, content); err != nil {
-		e := j.event(EventOffloadFailed, size)
-		e.Err = err
-		t.report.send(ctx, e)
+		j.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
 	t.stored.add(j.tool.CallID, note.path)
 	text := words.excerpt(content, note, limit)
-	e := j.event(EventTruncated, size)
-	e.BytesAfter, e.Path = len(text), note.path
-	t.report.send(ctx, e)
+	j.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: note.path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
@@ -137,7 +155,8 @@ func (t *truncator) keep(ctx context.Context, j job, at spot, content string) (s
 		return p, nil
 	}
 	t.files.note(ctx, shownIn(ctx))
-	return t.files.save(ctx, j.store, at, content)
+	p, _, err := t.files.save(ctx, j.store, at, content)
+	return p, err
 }
 
 // padding stands for the suffix that a path may still get.
@@ -172,20 +191,19 @@ func (t *truncator) byHandler(ctx context.Context, j job, result *schema.ToolRes
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.ToolResult == nil || len(got.ToolResult.Parts) == 0 {
-		t.report.send(ctx, j.left(ReasonHandler, size))
+		j.kept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
 		return nil, nil
 	}
-	if ok, err := t.offload(ctx, j, got, size); !ok {
+	if ok, err := t.offload(ctx, j, got, output{before: size, after: size}); !ok {
 		return nil, err
 	}
-	e := j.event(EventTruncated, size)
-	e.BytesAfter, e.Path = sizeOf(textsOf(got.ToolResult.Parts)), got.OffloadFilePath
-	t.report.send(ctx, e)
+	after := sizeOf(textsOf(got.ToolResult.Parts))
+	j.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
 	return got.ToolResult, nil
 }
 
 // offload stores what a handler wants stored. Unless ok, the original goes on.
-func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, size int) (ok bool, err error) {
+func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil
 	}
@@ -193,10 +211,9 @@ func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, size i
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", j.tool.Name, errNoBackend)
 	}
 	at := spot{path: got.OffloadFilePath, fixed: true}
-	if _, err := t.files.save(ctx, j.store, at, got.OffloadContent); err != nil {
-		e := j.event(EventOffloadFailed, size)
-		e.Err = err
-		t.report.send(ctx, e)
+	if _, _, err := t.files.save(ctx, j.store, at, got.OffloadContent); err != nil {
+		o.kind, o.err = leanctx.KindStoreFailed, err
+		j.report(ctx, t, o)
 		return false, nil
 	}
 	t.stored.add(j.tool.CallID, at.path)

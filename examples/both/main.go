@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -43,7 +44,7 @@ func main() {
 type parts struct {
 	search, reduce bool
 	store          reduction.Backend
-	watch          func(context.Context, reduction.Event)
+	watch          func(context.Context, leanctx.Event)
 }
 
 // newAgent makes the agent. The middlewares know nothing of each other: reduction

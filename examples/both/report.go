@@ -101,7 +101,7 @@ func (t *trial[M]) print(out io.Writer, calls []lab.Happened) {
 func outcome(r offline.Result, h lab.Happened) string {
 	var found struct{ Matches []string }
 	if r.Name != "tool_search" || json.Unmarshal([]byte(r.Text), &found) != nil {
-		return lab.Became(h.Tools[r.ID])
+		return lab.Became(h.Tools[r.ID], r.Text)
 	}
 	if len(found.Matches) == 0 {
 		return "→ nothing"

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx"
 )
 
 // Events collects what the middleware reports, model call by model call. It is
@@ -23,25 +23,25 @@ type Events struct {
 
 // Happened is what became of results before a model call.
 type Happened struct {
-	Cleared []reduction.Event
-	Tools   map[string]reduction.Event // by call: of the results that came just before
+	Cleared []leanctx.Event
+	Tools   map[string]leanctx.Event // by call: of the results that came just before
 }
 
 // Add is for the middleware's OnEvent.
-func (e *Events) Add(_ context.Context, event reduction.Event) {
+func (e *Events) Add(_ context.Context, event leanctx.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.calls) == 0 {
 		e.calls = []Happened{{}}
 	}
 	last := &e.calls[len(e.calls)-1]
-	switch {
-	case event.Phase == reduction.PhaseTruncation:
+	switch event.Kind {
+	case leanctx.KindResultCut, leanctx.KindResultKept, leanctx.KindResultRead, leanctx.KindStoreFailed:
 		if last.Tools == nil {
-			last.Tools = map[string]reduction.Event{}
+			last.Tools = map[string]leanctx.Event{}
 		}
 		last.Tools[event.CallID] = event
-	case event.Kind == reduction.EventCleared:
+	case leanctx.KindResultCleared:
 		last.Cleared = append(last.Cleared, event)
 	}
 }
@@ -62,20 +62,17 @@ func (e *Events) From(n int) []Happened {
 	return slices.Clone(e.calls[n:])
 }
 
-// searchTool is left alone as the read tool is.
-const searchTool = "tool_search"
-
 // Counts says how many results were cut and cleared, and what was read back.
 func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 	out := map[string]bool{}
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
-			switch {
-			case event.Kind == reduction.EventTruncated:
+			switch event.Kind {
+			case leanctx.KindResultCut:
 				cut++
-			case event.Reason == reduction.ReasonReadTool && event.Tool != searchTool:
+			case leanctx.KindResultRead:
 				reads++
-				readBytes += event.BytesBefore
+				readBytes += event.Output.Before.Bytes
 			}
 		}
 		for _, event := range h.Cleared {
@@ -90,35 +87,41 @@ func (e *Events) Stored() map[string]string {
 	out := map[string]string{}
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
-			out[event.Path] = event.CallID
+			if event.Kind == leanctx.KindResultCut {
+				out[event.Output.Path] = event.CallID
+			}
 		}
 		for _, event := range h.Cleared {
-			out[event.Path] = event.CallID
+			out[event.Output.Path] = event.CallID
 		}
 	}
 	delete(out, "")
 	return out
 }
 
-// Became says what became of a result when its tool returned.
-func Became(e reduction.Event) string {
-	size := Thousands(e.BytesBefore) + " bytes"
-	switch {
-	case e.Kind == reduction.EventTruncated:
-		return fmt.Sprintf("→ %s, cut to %s; whole in %s", size, Thousands(e.BytesAfter), e.Path)
-	case e.Kind == reduction.EventOffloadFailed:
+// Became says what became of a result when its tool returned. text is what the model
+// got; without an event that is all of it.
+func Became(e leanctx.Event, text string) string {
+	if e.Output == nil {
+		return "→ " + Thousands(len(text)) + " bytes"
+	}
+	size := Thousands(e.Output.Before.Bytes) + " bytes"
+	switch e.Kind {
+	case leanctx.KindResultCut:
+		return fmt.Sprintf("→ %s, cut to %s; whole in %s", size, Thousands(e.Output.After.Bytes), e.Output.Path)
+	case leanctx.KindStoreFailed:
 		return fmt.Sprintf("→ %s, not stored: %v", size, e.Err)
-	case e.Reason == reduction.ReasonReadTool:
+	case leanctx.KindResultRead:
 		return "→ read back " + size
 	}
 	return "→ " + size
 }
 
 // TakenOut says what was cleared before a model call.
-func TakenOut(all []reduction.Event) string {
+func TakenOut(all []leanctx.Event) string {
 	before, after := 0, 0
 	for _, e := range all {
-		before, after = before+e.BytesBefore, after+e.BytesAfter
+		before, after = before+e.Output.Before.Bytes, after+e.Output.After.Bytes
 	}
 	what := fmt.Sprintf("%d old results", len(all))
 	if len(all) == 1 {

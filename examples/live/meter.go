@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx"
 )
 
 // meter is a handler that measures each model call. It comes last in the list, where it
@@ -64,12 +64,11 @@ func (m *meter) flush(out io.Writer) {
 }
 
 // reduced notes what the reduction did.
-func (m *meter) reduced(_ context.Context, e reduction.Event) {
-	if e.Kind != reduction.EventTruncated && e.Kind != reduction.EventCleared && e.Kind != reduction.EventOffloadFailed {
+func (m *meter) reduced(_ context.Context, e leanctx.Event) {
+	if e.Kind != leanctx.KindResultCut && e.Kind != leanctx.KindResultCleared && e.Kind != leanctx.KindStoreFailed {
 		return
 	}
-	m.note(fmt.Sprintf("result of %s %s: %d bytes became %d, the original is at %q",
-		e.Tool, e.Kind, e.BytesBefore, e.BytesAfter, e.Path))
+	m.note(e.String())
 }
 
 // definitions is the size of tools as they go over the wire, in bytes.

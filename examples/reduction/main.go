@@ -25,6 +25,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -50,7 +51,7 @@ func main() {
 // with Handlers. The store may be any that Eino has; ProvideReadTool gives the
 // model the tool that reads back, and OnEvent is for those who want to watch. For
 // *schema.Message the same is written reduction.New and adk.NewChatModelAgent.
-func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, reduction.Event)) (*adk.TypedChatModelAgent[M], error) {
+func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, leanctx.Event)) (*adk.TypedChatModelAgent[M], error) {
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend:           store,
 		ProvideReadTool:   true,

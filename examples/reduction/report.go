@@ -137,7 +137,7 @@ func (s *scene[M]) print(out io.Writer, calls []lab.Happened) {
 	call := 0
 	for _, t := range s.with.Turns {
 		for _, r := range t.Results {
-			fmt.Fprint(out, lab.Columns(left, "", lab.Became(calls[call].Tools[r.ID])))
+			fmt.Fprint(out, lab.Columns(left, "", lab.Became(calls[call].Tools[r.ID], r.Text)))
 		}
 		if len(t.Results) > 0 {
 			continue

@@ -42,6 +42,12 @@ var names = map[string][]string{
 	"query":       {"query", "search", "keywords", "question", "q"},
 }
 
+// Path returns the path that the arguments of a call name, empty if they name none.
+func Path(arguments string) string {
+	req, _ := parse(arguments)
+	return req.path
+}
+
 // parse reads arguments. It returns false if they name no path. Arguments that are not
 // an object are a path.
 func parse(arguments string) (req request, ok bool) {

@@ -114,6 +114,10 @@ func Made(info *schema.ToolInfo) bool {
 	return made
 }
 
+// Page reports whether an answer of the tool holds content of a file. Those that hold
+// none are one line.
+func Page(answer string) bool { return strings.Contains(answer, "\n") }
+
 // fence is a line that does not occur in any of the contents that it is to stand
 // around.
 func fence(contents ...string) string {

@@ -25,6 +25,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/reduction/blobbackend"
@@ -258,13 +259,13 @@ func (j *job) at(point string) {
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-func (j *job) onEvent(_ context.Context, e reduction.Event) {
+func (j *job) onEvent(_ context.Context, e leanctx.Event) {
 	switch e.Kind {
-	case reduction.EventTruncated:
+	case leanctx.KindResultCut:
 		j.at("cut " + e.Tool)
-	case reduction.EventCleared:
+	case leanctx.KindResultCleared:
 		j.at("cleared")
-	case reduction.EventOffloadFailed:
+	case leanctx.KindStoreFailed:
 		fmt.Println("not saved:", e.CallID)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/reduction/blobbackend"
@@ -54,8 +55,8 @@ func (m *meter) rounds(store reduction.Backend, form adktest.Form, content strin
 	var count atomic.Int64
 	reduce, err := reduction.New(context.Background(), &reduction.Config{
 		Backend: store, ProvideReadTool: true, MaxTokensForClear: 18_000,
-		OnEvent: func(_ context.Context, e reduction.Event) {
-			if e.Kind == reduction.EventCleared {
+		OnEvent: func(_ context.Context, e leanctx.Event) {
+			if e.Kind == leanctx.KindResultCleared {
 				count.Add(1)
 			}
 		},
