@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ var brokenStores = map[string]broken{
 	"never writes": {faulty(Fault{Mode: Fail}, OpWrite), []string{
 		"every content comes back byte for byte", "files do not disturb each other"}},
 	"reads too little": {faulty(Fault{Mode: Torn, After: 3}, OpRead, OpReadRange), []string{
+		"every content comes back byte for byte", "a window of lines is those lines", "a window of bytes is those bytes"}},
+	"fails in the middle of a read": {faulty(Fault{Mode: Short, After: 3}, OpRead, OpReadRange), []string{
 		"every content comes back byte for byte", "a window of lines is those lines", "a window of bytes is those bytes"}},
 	"writes over what exists": {func() backend.Backend { return overwriter{backend.NewMemory(0)} }, []string{
 		"a taken name is refused before the content is read", "of many at once for one name one succeeds"}},
@@ -99,20 +102,57 @@ func (w wiper) DeleteOlderThan(ctx context.Context, _ string, _ time.Time) (int,
 // TestChildRunsTheSuiteOnABrokenStore is only for the child processes of
 // TestSuiteFindsBrokenStores.
 func TestChildRunsTheSuiteOnABrokenStore(t *testing.T) {
-	b, ok := brokenStores[os.Getenv(brokenEnv)]
+	b, ok := allBroken()[os.Getenv(brokenEnv)]
 	if !ok {
 		t.Skip("not a child process")
 	}
 	Run(t, func(*testing.T) backend.Backend { return b.store() }, Options{})
 }
 
+func allBroken() map[string]broken {
+	all := maps.Clone(brokenStores)
+	maps.Copy(all, brokenAnyStores)
+	maps.Copy(all, brokenReaders)
+	return all
+}
+
+var failedLaw = regexp.MustCompile(`(?m)^    --- FAIL: TestChildRunsTheSuiteOnABrokenStore/([^/\s]+) `)
+
+// failedLaws are the laws that a run of the suite found broken.
+func failedLaws(out []byte) (laws []string) {
+	for _, m := range failedLaw.FindAllSubmatch(out, -1) {
+		laws = append(laws, strings.ReplaceAll(string(m[1]), "_", " "))
+	}
+	return laws
+}
+
+// TestSuiteTellsBrokenStoresApart: each fault of CreateAny, of reading and of deleting
+// breaks the laws that speak of it, and no others.
+func TestSuiteTellsBrokenStoresApart(t *testing.T) {
+	kinds := maps.Clone(brokenAnyStores)
+	maps.Copy(kinds, brokenReaders)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			out, err := runOnBroken(t, kind)
+			require.Error(t, err, "the suite passes a store that %s", kind)
+			require.ElementsMatch(t, kinds[kind].fails, failedLaws(out), "%s", out)
+		})
+	}
+}
+
+func runOnBroken(t *testing.T, kind string) ([]byte, error) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildRunsTheSuiteOnABrokenStore$", "-test.v")
+	child.Env = append(os.Environ(), brokenEnv+"="+kind)
+	return child.CombinedOutput()
+}
+
 func TestSuiteFindsBrokenStores(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(brokenStores)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildRunsTheSuiteOnABrokenStore$", "-test.v")
-			child.Env = append(os.Environ(), brokenEnv+"="+kind)
-			out, err := child.CombinedOutput()
+			out, err := runOnBroken(t, kind)
 			require.Error(t, err, "the suite passes a store that %s", kind)
 			for _, law := range brokenStores[kind].fails {
 				require.Contains(t, string(out), "--- FAIL: TestChildRunsTheSuiteOnABrokenStore/"+strings.ReplaceAll(law, " ", "_"))

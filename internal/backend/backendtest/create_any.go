@@ -24,6 +24,7 @@ var anyCases = []testCase{
 	{"without a free name nothing is stored", testAnyNoName},
 	{"a content that fails leaves nothing under any name", testAnyFails},
 	{"a context that ends halfway leaves nothing under any name", testAnyCancelled},
+	{"a name that is refused ends the search for one", testAnyRefused},
 }
 
 // largeStream is more than the stores of this module hold of a content at once.
@@ -220,5 +221,43 @@ func testAnyCancelled(t *testing.T, s *suite) {
 	}
 	for attempt := range 3 {
 		s.missing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
+	}
+}
+
+// testAnyRefused has a name that names nothing, before the content and after it: the
+// error is told, and no other name is taken in its place.
+func testAnyRefused(t *testing.T, s *suite) {
+	s.needsCreateAny(t)
+	for i, c := range []struct {
+		taken     int // names that are taken at first
+		meanwhile int // names that are taken while the content arrives
+	}{{0, 0}, {2, 0}, {0, 1}, {1, 2}} {
+		base := fmt.Sprintf("any-refused/%d", i)
+		take := func(from, n int) {
+			for attempt := from; attempt < from+n; attempt++ {
+				s.write(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
+			}
+		}
+		take(0, c.taken)
+		late := sync.OnceFunc(func() { take(c.taken, c.meanwhile) })
+		bad := c.taken + c.meanwhile
+		names := func(attempt int) string {
+			if attempt == bad {
+				return "/"
+			}
+			return s.path(fmt.Sprintf("%s-%d", base, attempt))
+		}
+		rest := strings.NewReader("content")
+		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+			late()
+			return rest.Read(p)
+		}))
+		if err == nil || got != "" {
+			t.Errorf("CreateAny whose name %d is \"/\" = %q, %v, want an error", bad, got, err)
+		}
+		for attempt := range bad {
+			s.holds(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
+		}
+		s.missing(t, s.path(fmt.Sprintf("%s-%d", base, bad+1)))
 	}
 }
