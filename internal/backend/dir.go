@@ -129,8 +129,9 @@ func (d *Dir) reopen(gone *os.Root) bool {
 		root.Close()
 		return false
 	}
+	// The old one is left to the garbage collector, since other calls may be using it: to
+	// them, what they look for is missing, and they come here too.
 	d.root = root
-	gone.Close()
 	return true
 }
 

@@ -1,0 +1,317 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+)
+
+// A window of lines is the right one or an error, wherever reading fails.
+func TestAReadThatFailsIsNoShortContent(t *testing.T) {
+	boom := errors.New("boom")
+	long := strings.Repeat("x", 2*bufferSize+10)
+	for _, content := range []string{"", "\n", "one", "one\ntwo\nthree\n", "\n\nx\n\n", long + "\nnext\n" + long, "first\n" + long + "\n"} {
+		places := []int{0, 1, 3, 4, 5, 6, bufferSize, 2*bufferSize + 9, 2*bufferSize + 10, 2*bufferSize + 11, 2*bufferSize + 14, len(content)}
+		for _, at := range places {
+			if at > len(content) {
+				continue
+			}
+			for offset := range 6 {
+				for limit := range 5 {
+					req := &filesystem.ReadRequest{Offset: offset, Limit: limit}
+					want, err := Lines(strings.NewReader(content), req)
+					require.NoError(t, err)
+					got, err := Lines(io.MultiReader(strings.NewReader(content[:at]), iotest.ErrReader(boom)), req)
+					if err == nil {
+						require.Equal(t, want, got, "%.20q fails at %d, offset %d, limit %d", content, at, offset, limit)
+						require.Positive(t, limit, "the end was not reached")
+					} else {
+						require.ErrorIs(t, err, boom)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Lines of more than a buffer are lines like others.
+func TestWindowsOfLongLines(t *testing.T) {
+	long := strings.Repeat("x", 2*bufferSize+10)
+	content := long + "1\n" + long + "2\n" + long + "3"
+	for _, c := range []struct {
+		offset, limit int
+		want          string
+	}{
+		{1, 1, long + "1"}, {2, 1, long + "2"}, {2, 2, long + "2\n" + long + "3"}, {3, 0, long + "3"}, {4, 0, ""}, {0, 2, long + "1\n" + long + "2"},
+	} {
+		got, err := Lines(strings.NewReader(content), &filesystem.ReadRequest{Offset: c.offset, Limit: c.limit})
+		require.NoError(t, err)
+		require.True(t, c.want == got, "offset %d, limit %d: %d bytes, want %d", c.offset, c.limit, len(got), len(c.want))
+	}
+}
+
+// pour ends at the first error of either side, and copies everything before it.
+func TestPourEndsAtTheFirstError(t *testing.T) {
+	boom := errors.New("boom")
+	for name, c := range map[string]struct {
+		src  io.Reader
+		want error
+		kept string
+	}{
+		"all":               {strings.NewReader("content"), nil, "content"},
+		"data with the end": {iotest.DataErrReader(strings.NewReader("content")), nil, "content"},
+		"an error":          {io.MultiReader(strings.NewReader("con"), iotest.ErrReader(boom)), boom, "con"},
+		"data with an error": {readFunc(func(p []byte) (int, error) {
+			return copy(p, "con"), boom
+		}), boom, "con"},
+		"99 empty reads":  {io.MultiReader(emptyReads(99), strings.NewReader("content")), nil, "content"},
+		"100 empty reads": {io.MultiReader(emptyReads(100), strings.NewReader("content")), io.ErrNoProgress, ""},
+		"empty reads, but not in a row": {io.MultiReader(emptyReads(60), strings.NewReader("con"), emptyReads(60), strings.NewReader("tent")),
+			nil, "content"},
+	} {
+		var b strings.Builder
+		err := pour(t.Context(), &b, c.src)
+		if c.want == nil {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorIs(t, err, c.want, name)
+		}
+		require.Equal(t, c.kept, b.String(), name)
+	}
+	source := strings.NewReader("content")
+	require.ErrorIs(t, pour(t.Context(), failingWriter{boom}, source), boom)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, pour(ended, io.Discard, strings.NewReader("content")), context.Canceled)
+}
+
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+type failingWriter struct{ error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.error }
+
+// emptyReads is a reader that n times reads nothing and then ends.
+func emptyReads(n int) io.Reader {
+	return readFunc(func([]byte) (int, error) {
+		if n == 0 {
+			return 0, io.EOF
+		}
+		n--
+		return 0, nil
+	})
+}
+
+// What cannot be written, synced or closed is not stored.
+func TestFillTellsThatAFileIsNotWhole(t *testing.T) {
+	onlyUnix(t)
+	at := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(at, nil, 0o600))
+	readOnly, err := os.Open(at)
+	require.NoError(t, err)
+	require.Error(t, fill(t.Context(), readOnly, strings.NewReader("content")))
+	require.ErrorIs(t, readOnly.Close(), os.ErrClosed, "the file is closed")
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	require.Error(t, fill(t.Context(), w, strings.NewReader("")), "a pipe cannot be synced")
+	require.ErrorIs(t, w.Close(), os.ErrClosed)
+
+	boom := errors.New("boom")
+	f, err := os.Create(at)
+	require.NoError(t, err)
+	require.ErrorIs(t, fill(t.Context(), f, iotest.ErrReader(boom)), boom)
+	require.ErrorIs(t, f.Close(), os.ErrClosed)
+}
+
+// Every method of a closed store fails, and says what it was doing to what.
+func TestEveryMethodOfAClosedStoreFails(t *testing.T) {
+	d, at := newDir(t)
+	require.NoError(t, write(t, d, "dir/file", "x"))
+	require.NoError(t, d.Close())
+	old := time.Now().Add(time.Hour)
+	name := func(attempt int) string { return fmt.Sprint("dir/any", attempt) }
+	for _, filePath := range []string{"dir/file", "top"} {
+		_, err := read(t, d, filePath)
+		require.ErrorContains(t, err, fmt.Sprintf("backend: reading %q: ", filePath))
+		content, _, err := d.ReadRange(t.Context(), filePath, 0, -1)
+		require.Nil(t, content)
+		require.ErrorContains(t, err, fmt.Sprintf("backend: reading %q: ", filePath))
+		require.ErrorContains(t, write(t, d, filePath, "y"), fmt.Sprintf("backend: writing %q: ", filePath))
+		err = d.Create(t.Context(), filePath, strings.NewReader("y"))
+		require.ErrorContains(t, err, fmt.Sprintf("backend: creating %q: ", filePath))
+		require.NotErrorIs(t, err, fs.ErrExist)
+	}
+	got, err := d.CreateAny(t.Context(), name, strings.NewReader("y"))
+	require.Empty(t, got)
+	require.ErrorContains(t, err, `backend: creating "dir/any0": `)
+	require.NotErrorIs(t, err, fs.ErrExist)
+	for _, dir := range []string{"", "dir"} {
+		deleted, err := d.DeleteOlderThan(t.Context(), dir, old)
+		require.ErrorContains(t, err, fmt.Sprintf("backend: cleaning %q: ", dir))
+		require.Zero(t, deleted)
+	}
+	require.Equal(t, []string{"dir/file"}, files(t, at))
+}
+
+// One file that cannot be deleted is reported, and does not keep the others.
+func TestCleaningReportsTheFirstFailure(t *testing.T) {
+	d, at := newDir(t)
+	require.NoError(t, write(t, d, "a", "x"))
+	require.NoError(t, write(t, d, "gone/b", "x"))
+	closed, err := os.OpenRoot(at)
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	clean := func() *cleaning {
+		return &cleaning{ctx: t.Context(), store: d, before: time.Now().Add(time.Hour), stale: time.Now()}
+	}
+	c := clean()
+	c.clean(closed)
+	require.ErrorIs(t, c.failed, os.ErrClosed, "the directory cannot be listed")
+	c.clean(d.root)
+	require.Equal(t, 2, c.deleted)
+	require.ErrorIs(t, c.failed, os.ErrClosed)
+	require.Empty(t, files(t, at))
+
+	c = clean()
+	c.cleanBelow(closed, "gone")
+	require.ErrorIs(t, c.failed, os.ErrClosed, "the directory cannot be opened")
+	require.ErrorIs(t, clean().delete(closed, "a"), os.ErrClosed)
+
+	boom := errors.New("boom")
+	c = clean()
+	for _, err := range []error{nil, fs.ErrNotExist, boom, errors.New("later"), nil} {
+		c.note(err)
+	}
+	require.Equal(t, boom, c.failed)
+	deleted, err := d.DeleteOlderThan(t.Context(), "../x", time.Now())
+	require.ErrorIs(t, err, fs.ErrInvalid)
+	require.Zero(t, deleted)
+}
+
+// The names of one content lie in one directory, and a name that is refused ends the
+// search for one; both where there are hard links and where there are none.
+func TestNamesOfOneContent(t *testing.T) {
+	for _, links := range []bool{true, false} {
+		for second, want := range map[string]error{"other/b": fs.ErrInvalid, "..": fs.ErrInvalid, "": fs.ErrExist, "dir/b": nil, "/dir//b": nil} {
+			d, at := newDir(t)
+			if !links {
+				d.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
+			}
+			names := func(attempt int) string { return []string{"dir/a", second, ""}[attempt] }
+			got, err := d.CreateAny(t.Context(), names, readFunc(func([]byte) (int, error) {
+				require.NoError(t, write(t, d, "dir/a", "taken"))
+				return 0, io.EOF
+			}))
+			if want == nil {
+				require.NoError(t, err)
+				require.Equal(t, second, got)
+				require.Equal(t, []string{"dir/a", "dir/b"}, files(t, at))
+				continue
+			}
+			require.ErrorIs(t, err, want, second)
+			require.Empty(t, got)
+			require.Equal(t, []string{"dir/a"}, files(t, at))
+			content, err := read(t, d, "dir/a")
+			require.NoError(t, err)
+			require.Equal(t, "taken", content)
+		}
+	}
+}
+
+// Reading a window through a store gives the store's errors too.
+func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
+	d, _ := newDir(t)
+	for name, store := range map[string]interface {
+		Reader
+		RangeReader
+		Cleaner
+	}{"dir": d, "memory": NewMemory(0)} {
+		for _, req := range []*filesystem.ReadRequest{{FilePath: "x"}, {FilePath: "x", Offset: 2, Limit: 1}} {
+			got, err := store.Read(t.Context(), req)
+			require.Nil(t, got, name)
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			require.ErrorContains(t, err, `backend: reading "x": `)
+		}
+		_, size, err := store.ReadRange(t.Context(), "x", -5, 1)
+		require.ErrorContains(t, err, `backend: reading "x": `)
+		require.Zero(t, size)
+		_, err = store.DeleteOlderThan(t.Context(), "a\x00", time.Now())
+		require.ErrorIs(t, err, fs.ErrInvalid)
+		require.ErrorContains(t, err, `backend: cleaning "a\x00": `)
+	}
+	require.ErrorIs(t, errNegativeOffset(-5), fs.ErrInvalid)
+	require.ErrorContains(t, errNegativeOffset(-5), "negative offset -5")
+}
+
+// Each limit of a name has one that just keeps it.
+func TestLimitsOfNames(t *testing.T) {
+	for n, ok := range map[int]bool{maxElement: true, maxElement + 1: false} {
+		_, err := Name(strings.Repeat("x", n))
+		require.Equal(t, ok, err == nil, n)
+	}
+	for n, ok := range map[int]bool{1024: true, 1025: false} {
+		_, err := Name(strings.Repeat("x/", n/2)[:n-1] + "x")
+		require.Equal(t, ok, err == nil, n)
+	}
+	for dir, want := range map[string]string{"": "", "/": "", ".": "", "./": "", "/.": "", "a/": "a", "/a/./b": "a/b"} {
+		got, err := DirName(dir)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%q", dir)
+	}
+	for _, dir := range []string{"..", "../a", "a/../..", "/.."} {
+		_, err := DirName(dir)
+		require.ErrorIs(t, err, fs.ErrInvalid, dir)
+	}
+}
+
+// Every byte is plain or not as the documentation says.
+func TestPlainBytes(t *testing.T) {
+	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
+	for c := range 256 {
+		require.Equal(t, strings.IndexByte(all, byte(c)) >= 0, plain(byte(c)), "%q", c)
+	}
+	for c := range 256 {
+		name := windowsElement("x" + string([]byte{byte(c)}) + "x")
+		require.Equal(t, c < ' ' || strings.IndexByte(`<>:"\|?*=`, byte(c)) >= 0, name != "x"+string([]byte{byte(c)})+"x", "%q", c)
+	}
+}
+
+// Whoever notices first that the directory was made again, the others go on in it too.
+func TestADirectoryThatIsMadeAgainIsUsedByAllAtOnce(t *testing.T) {
+	d, at := newDir(t)
+	for round := range 40 {
+		require.NoError(t, os.RemoveAll(at))
+		require.NoError(t, os.Mkdir(at, 0o700))
+		var group sync.WaitGroup
+		start := make(chan struct{})
+		for i := range 8 {
+			group.Go(func() {
+				<-start
+				if err := d.Create(t.Context(), fmt.Sprint("a/new", i), strings.NewReader("content")); err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+			})
+		}
+		close(start)
+		group.Wait()
+	}
+}
