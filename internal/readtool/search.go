@@ -37,7 +37,7 @@ type search struct {
 	out      strings.Builder
 	hits     int
 	first    int64 // byte at which searching began
-	searched int64 // byte up to which it went
+	searched int64 // byte at which it ended, where nothing is left for another call
 	next     int64 // byte at which another call goes on; negative: nowhere
 	begun    bool
 
@@ -74,7 +74,6 @@ func (s *search) run(lines *scanner) error {
 			return nil
 		}
 		s.look(p)
-		s.searched = p.end()
 	}
 	return nil
 }

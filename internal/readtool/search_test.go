@@ -212,7 +212,7 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	for from := int64(0); from >= 0; calls++ {
 		s := search{re: regexp.MustCompile("needle"), fromByte: from, next: -1, limit: 5, room: 5000, most: 1000}
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
-		require.LessOrEqual(t, s.searched-s.first, int64(1000))
+		require.LessOrEqual(t, max(s.searched, s.next)-s.first, int64(1000))
 		require.True(t, s.hits > 0 || s.next > from, "no progress")
 		from = s.next
 	}

@@ -1,0 +1,363 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wantAround says in the plainest way what a search for lines that begin with "loud"
+// shows, where there is room for everything.
+func wantAround(content string, around int) string {
+	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	loud := func(i int) bool { return i >= 0 && i < len(lines) && strings.HasPrefix(lines[i], "loud") }
+	var b strings.Builder
+	last := -1
+	for i, line := range lines {
+		near := false
+		for j := i - around; j <= i+around; j++ {
+			near = near || loud(j)
+		}
+		if !near {
+			continue
+		}
+		if around > 0 && last >= 0 && i > last+1 {
+			b.WriteString("--\n")
+		}
+		last = i
+		mark, line := "-", strings.TrimSuffix(line, "\r")
+		if loud(i) {
+			mark = ":"
+		} else if len(line) > maxShown {
+			cut := maxShown
+			for !utf8.RuneStart(line[cut]) {
+				cut--
+			}
+			line = line[:cut] + "…"
+		}
+		fmt.Fprintf(&b, "%d%s%s\n", i+1, mark, line)
+	}
+	return b.String()
+}
+
+// Matches with lines around them are shown exactly: long lines around are cut at a
+// character, and nothing else changes.
+func TestLinesAroundMatchesAreExact(t *testing.T) {
+	r := random(t)
+	pieces := []string{"loud", "loud again", "quiet", "", "quiet\r", "loud\r", strings.Repeat("x", maxShown-1), strings.Repeat("x", maxShown),
+		strings.Repeat("x", maxShown+1), strings.Repeat("x", maxShown) + "\r", strings.Repeat("x", maxShown-1) + "天", strings.Repeat("x", maxShown-3) + "天",
+		strings.Repeat("天", 300), strings.Repeat("y", 70_000)}
+	check := func(content string, around int) {
+		s := search{re: regexp.MustCompile("^loud"), next: -1, limit: 1 << 30, room: 1 << 30, most: 1 << 40, around: around}
+		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
+		require.Equal(t, wantAround(content, around), s.out.String(), "context %d of %q", around, content)
+		require.Equal(t, strings.Count("\n"+content, "\nloud"), s.hits)
+	}
+	for _, piece := range pieces {
+		check(piece+"\nloud\n", 1)
+		check("loud\n"+piece+"\nquiet\n", 1)
+		check("loud\n"+piece+"\nloud", 2)
+	}
+	for range 300 {
+		var lines []string
+		for range r.IntN(30) {
+			lines = append(lines, pieces[r.IntN(len(pieces))])
+		}
+		check(strings.Join(lines, "\n")+"\n", r.IntN(4))
+	}
+}
+
+func TestMatchesAtACutAreDoubted(t *testing.T) {
+	const n = 100
+	for name, c := range map[string]struct {
+		joined bool
+		shared int
+		from   int
+		to     int
+		want   bool
+	}{
+		"inside of a piece":                      {true, 20, 1, 99, false},
+		"at the start of a line":                 {false, 20, 0, 10, false},
+		"at the start of a piece":                {true, 20, 0, 10, true},
+		"at the end, in what is repeated":        {false, 20, 81, 100, true},
+		"at the end, before what is repeated":    {false, 20, 80, 100, false},
+		"ends one before the end":                {false, 20, 81, 99, false},
+		"at the end of the last piece":           {false, 0, 81, 100, false},
+		"at the end of a last piece, but joined": {true, 0, 81, 100, false},
+		"the whole piece":                        {true, 20, 0, 100, true},
+		"starts one behind the start":            {true, 0, 1, 100, false},
+	} {
+		p := piece{joined: c.joined, shared: c.shared}
+		require.Equal(t, c.want, p.doubts([]int{c.from, c.to}, n), name)
+	}
+}
+
+// A call that names no path is told how to call.
+func TestACallWithoutAPathIsToldWhatToSay(t *testing.T) {
+	read := newTool(t, Options{Backend: stored(t, "x"), Name: "recall"})
+	for _, arguments := range []string{``, `{}`, `{"file_path":" "}`, `{"offset":1}`, `[]`, `null`} {
+		require.Equal(t, `[recall] Say which saved result to read, as JSON: {"file_path": "the path that you were given"}. `+
+			`Optional: offset and limit (lines), byte_offset and byte_limit (bytes), tail, pattern, query.`, ask(t, read, arguments))
+	}
+}
+
+// A search stops before the piece with which it would look at more than it may, and
+// goes on there.
+func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
+	content := "aaaa\nbbbb\ncccc\ndddd\n" // five bytes each, the newline included
+	for _, c := range []struct {
+		from, fromLine, most int64
+		next                 int64
+		first                int64
+	}{
+		{0, 0, 100, -1, 0}, {0, 0, 19, -1, 0}, {0, 0, 18, 15, 0}, {0, 0, 14, 15, 0}, {0, 0, 13, 10, 0}, {0, 0, 4, 5, 0}, {0, 0, 3, 0, 0},
+		{5, 0, 14, -1, 5}, {5, 0, 13, 15, 5}, {7, 0, 12, -1, 7}, {7, 0, 11, 15, 7}, {7, 0, 1, 7, 7}, {0, 3, 9, -1, 10}, {0, 3, 8, 15, 10}, {4, 0, 15, -1, 4}, {99, 0, 5, -1, 20},
+	} {
+		s := search{re: regexp.MustCompile("x"), fromByte: c.from, fromLine: c.fromLine, next: -1, limit: 9, room: 5000, most: c.most}
+		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
+		require.Equal(t, c.next, s.next, "%+v", c)
+		require.Equal(t, c.first, s.first, "%+v", c)
+		if c.next < 0 {
+			require.EqualValues(t, len(content), s.searched)
+		}
+	}
+}
+
+// What one call looks at and remembers is bounded.
+func TestBoundsOfOneCall(t *testing.T) {
+	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
+	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 20_000}, []int{maxPiece, pieceOverlap, maxShown, around, maxFound})
+	require.Equal(t, []int{5, 20, 1000, 20, 1000}, []int{defaultPassages, maxPassages, passageBytes, passageLines, blockPassages})
+}
+
+// Skipping lines counts them and their bytes, whatever the size of the buffer.
+func TestSkippedLinesAreCounted(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, content := range []string{"", "\n", "a", "a\n", "a\nb", "\n\n", long, long + "\n", long + "\n" + long, "\n" + long + "\n\n"} {
+		whole := strings.SplitAfter(content, "\n")
+		if whole[len(whole)-1] == "" {
+			whole = whole[:len(whole)-1]
+		}
+		for n := range 5 {
+			lines, read, err := skip(bufio.NewReaderSize(strings.NewReader(content), 16), int64(n))
+			require.NoError(t, err)
+			skipped := whole[:min(n, len(whole))]
+			require.EqualValues(t, len(skipped), lines, "%q, %d", content, n)
+			require.EqualValues(t, len(strings.Join(skipped, "")), read, "%q, %d", content, n)
+		}
+	}
+	boom := errors.New("boom")
+	_, _, err := skip(bufio.NewReader(iotest.ErrReader(boom)), 1)
+	require.ErrorIs(t, err, boom)
+}
+
+// Windows of lines at the start and at the end are as long as they may be.
+func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
+	for _, content := range []string{"a\nbb\nccc\n", "a\nbb\nccc", "\n\n\n", "天\n气", "x", "abcdefgh"} {
+		lines := strings.SplitAfter(content, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		for room := range len(content) + 2 {
+			for n := 1; n < 6; n++ {
+				want, count := 0, 0
+				for count < min(n, len(lines)) && want+len(lines[count]) <= room {
+					want += len(lines[count])
+					count++
+				}
+				cut, got := takeLines([]byte(content), int64(n), int64(room))
+				require.Equal(t, []int{want, count}, []int{cut, int(got)}, "%q, %d lines, %d bytes", content, n, room)
+
+				if room == 0 {
+					continue
+				}
+				for _, torn := range []bool{false, true} {
+					start := len(content)
+					for i := len(lines) - 1; i >= max(len(lines)-n, 0); i-- {
+						begin := start - len(lines[i])
+						if len(content)-begin > room || begin == 0 && torn {
+							break
+						}
+						start = begin
+					}
+					if start == len(content) { // not one line fits: the end of it
+						for start = max(len(content)-room, 0); start < len(content) && !utf8.RuneStart(content[start]); start++ {
+						}
+					}
+					require.Equal(t, start, tailStart([]byte(content), int64(n), int64(room), torn), "%q, %d lines, %d bytes, torn: %v", content, n, room, torn)
+				}
+			}
+		}
+	}
+}
+
+// A content may be cut where no character is cut in two, and before that elsewhere.
+func TestCutsBetweenCharacters(t *testing.T) {
+	for _, text := range []string{"aé天😀b", "\xffa\x80\x80\x80\x80b", "\xe4\xb8", "\xf0\x9f\x98", "天", ""} {
+		for n := range len(text) + 3 {
+			want := min(n, len(text))
+			for splits(text, want) {
+				want--
+			}
+			require.Equal(t, want, runeCut([]byte(text), int64(n)), "%q at %d", text, n)
+			want = n
+			for want < len(text) && splits(text, want) {
+				want++
+			}
+			require.Equal(t, want, runeEnd([]byte(text), int64(n)), "%q at %d", text, n)
+		}
+	}
+}
+
+// A content that ends before the size that its store named is no whole content.
+func TestAContentThatEndsEarlyIsAnError(t *testing.T) {
+	for n := range 5 {
+		got, err := take(strings.NewReader("1234"[:n]), 4)
+		if n == 4 {
+			require.NoError(t, err)
+			require.Equal(t, "1234", string(got))
+		} else {
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		}
+		for name, content := range map[string]io.Reader{
+			"plain": strings.NewReader("1234"[:n]), "data with the end": iotest.DataErrReader(strings.NewReader("1234"[:n])), "bytes": iotest.OneByteReader(strings.NewReader("1234"[:n])),
+		} {
+			all, err := io.ReadAll(visit{ctx: t.Context()}.stream(content, 4))
+			require.Equal(t, "1234"[:n], string(all), name)
+			require.Equal(t, n < 4, errors.Is(err, io.ErrUnexpectedEOF), name)
+			require.Equal(t, n == 4, err == nil, name)
+		}
+	}
+	got, err := take(strings.NewReader("x"), 0)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+// A content in memory is read by ranges like a stored one.
+func TestRangesOfAWholeContent(t *testing.T) {
+	const content = "0123456789"
+	for offset := range int64(13) {
+		for length := int64(-2); length < 13; length++ {
+			want := content[min(offset, 10):]
+			if length >= 0 {
+				want = want[:min(int(length), len(want))]
+			}
+			r, size, err := whole(content)(t.Context(), offset, length)
+			require.NoError(t, err)
+			require.EqualValues(t, 10, size)
+			got, err := io.ReadAll(r)
+			require.NoError(t, err)
+			require.Equal(t, want, string(got), "%d, %d", offset, length)
+			if length < 0 {
+				continue
+			}
+			part, size, err := whole(content).part(t.Context(), offset, length)
+			require.NoError(t, err)
+			require.EqualValues(t, 10, size)
+			require.Equal(t, want, string(part))
+		}
+	}
+	boom := errors.New("boom")
+	failing := source(func(context.Context, int64, int64) (io.ReadCloser, int64, error) { return nil, 0, boom })
+	_, _, err := failing.part(t.Context(), 0, 1)
+	require.ErrorIs(t, err, boom)
+}
+
+// A passage is as many whole lines as fit, and says which they are.
+func TestPassagesAreWholeLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		want    []passage
+	}{
+		"empty":      {"", nil},
+		"short":      {"a\nb", []passage{{first: 1, last: 2, start: 0, text: "a\nb"}}},
+		"one line":   {"a", []passage{{first: 1, last: 1, text: "a"}}},
+		"a newline":  {"\n", []passage{{first: 1, last: 1, text: "\n"}}},
+		"20 lines":   {strings.Repeat("\n", 20), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}}},
+		"21 lines":   {strings.Repeat("\n", 21), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}, {first: 21, last: 21, start: 20, text: "\n"}}},
+		"1000 bytes": {strings.Repeat("x", 999) + "\ny", []passage{{first: 1, last: 1, text: strings.Repeat("x", 999) + "\n"}, {first: 2, last: 2, start: 1000, text: "y"}}},
+		"1001 bytes": {strings.Repeat("x", 1000) + "\ny", []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 1000)}, {first: 1, last: 2, start: 1000, text: "\ny"}}},
+		"a line that goes on": {strings.Repeat("x", 2500), []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 1000)}, {first: 1, last: 1, start: 1000, text: strings.Repeat("x", 1000)}, {first: 1, last: 1, start: 2000, text: strings.Repeat("x", 500)}}},
+		"a character at the cut": {strings.Repeat("x", 998) + "天天", []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 998)}, {first: 1, last: 1, start: 998, text: "天天"}}},
+		"two passages": {"a\n" + strings.Repeat("x", 999) + "\nb", []passage{
+			{first: 1, last: 1, text: "a\n"}, {first: 2, last: 2, start: 2, text: strings.Repeat("x", 999) + "\n"}, {first: 3, last: 3, start: 1002, text: "b"}}},
+	} {
+		got, err := newSplitter(strings.NewReader(c.content)).block(0)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, name)
+	}
+	boom := errors.New("boom")
+	_, err := newSplitter(io.MultiReader(strings.NewReader("a"), iotest.ErrReader(boom))).block(0)
+	require.ErrorIs(t, err, boom)
+}
+
+// Blocks hold as many passages as they may, of those that do not end before a byte.
+func TestBlocksOfPassages(t *testing.T) {
+	content := strings.Repeat(strings.Repeat("x", 999)+"\n", 7)
+	for from, want := range map[int64][]int{0: {3, 3, 1, 0}, 999: {3, 3, 1, 0}, 1000: {3, 3, 0}, 6999: {1, 0}, 7000: {0}} {
+		s := newSplitter(strings.NewReader(content))
+		s.many = 3
+		var sizes []int
+		for len(sizes) == 0 || sizes[len(sizes)-1] > 0 {
+			block, err := s.block(from)
+			require.NoError(t, err)
+			sizes = append(sizes, len(block))
+		}
+		require.Equal(t, want, sizes, from)
+	}
+}
+
+// Ranking goes on in another call once it has looked at as much as it may, block by
+// block, and no earlier.
+func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
+	content := strings.Repeat(strings.Repeat("x", 999)+"\n", 7)
+	for _, c := range []struct{ from, most, searched int64 }{
+		{0, 1, 2000}, {0, 2000, 2000}, {0, 2001, 4000}, {0, 7000, 7000}, {0, 99_999, 7000}, {1000, 2000, 3000}, {1000, 2001, 5000}, {1500, 1, 3000}, {7000, 1, 7000},
+	} {
+		s := newSplitter(strings.NewReader(content))
+		s.many = 2
+		_, searched, err := visit{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}.rank(s, 5, c.most)
+		require.NoError(t, err)
+		require.Equal(t, c.searched, searched, "%+v", c)
+	}
+	boom := errors.New("boom")
+	_, _, err := visit{ctx: t.Context(), req: request{query: "x"}}.rank(newSplitter(iotest.ErrReader(boom)), 5, 100)
+	require.ErrorIs(t, err, boom)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = visit{ctx: ended, req: request{query: "x"}}.rank(newSplitter(strings.NewReader("x")), 5, 100)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// The best passages are shown as long as they fit, 200 bytes counted for each frame.
+func TestPassagesFillTheirRoom(t *testing.T) {
+	best := []passage{{first: 1, last: 1, text: "first\n"}, {first: 2, last: 2, start: 6, text: "\xff"}, {first: 3, last: 3, start: 7, text: "third"}}
+	for room, want := range map[int64]int{205: 0, 206: 1, 406: 1, 407: 2, 611: 2, 612: 3, 9999: 3} {
+		answer := visit{say: words{english, "r"}, bytes: room}.passagePage(facts{Path: `"q"`, To: 12, Size: 12}, best)
+		shown := 0
+		for _, line := range []string{"lines 1 to 1, bytes 0 to 6:\n-----\nfirst\n-----\n", "lines 2 to 2, bytes 6 to 7:\n-----\n\xff\n-----\n", "lines 3 to 3, bytes 7 to 12:\n-----\nthird\n-----\n"} {
+			shown += strings.Count(answer, line)
+		}
+		require.Equal(t, want, shown, "%d: %s", room, answer)
+		require.Equal(t, want == 0, strings.Contains(answer, "No passage"))
+		require.Equal(t, want > 1, strings.Contains(answer, "not UTF-8"))
+		if want > 1 {
+			require.Contains(t, answer, fmt.Sprintf("the %d passages", want))
+		}
+	}
+}
