@@ -10,6 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
 )
 
@@ -60,4 +61,16 @@ func (b bm25Index) Explain(q Query, name string) string {
 		return ""
 	}
 	return x.Explain(q.Text, doc).String()
+}
+
+func (b bm25Index) terms(q Query, name string) []leanctx.Term {
+	x, err := b.get()
+	if err != nil {
+		return nil
+	}
+	doc, ok := x.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return eventTerms(x.Explain(q.Text, doc))
 }

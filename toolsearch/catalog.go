@@ -8,7 +8,6 @@ package toolsearch
 import (
 	"context"
 	"encoding/gob"
-	"fmt"
 	"io"
 	"sync"
 
@@ -119,7 +118,9 @@ func newCatalog(ctx context.Context, entries []*entry, lead *settings) (*catalog
 	}
 	x, err := makeIndex(ctx, lead.cfg.NewIndex, c.infos())
 	if err != nil {
-		return nil, fmt.Errorf("toolsearch: NewIndex: %w", err)
+		wrong := problems{}
+		wrong.add("NewIndex", "%w", err)
+		return nil, wrong.err()
 	}
 	c.index = x
 	return c, nil
@@ -140,19 +141,6 @@ func (c *catalog) with(entries []*entry) *catalog {
 		own.byName[e.info.Name] = e
 	}
 	return own
-}
-
-func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (x Index, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panicked: %v", r)
-		}
-	}()
-	x, err = f(ctx, infos)
-	if err == nil && isNil(x) {
-		err = fmt.Errorf("returned nil")
-	}
-	return x, err
 }
 
 // resolve finds the tool that a model means by a name: the name itself, or, if only one

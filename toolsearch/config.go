@@ -11,6 +11,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
@@ -86,10 +87,14 @@ type Config struct {
 	// can read it with a file tool that reads the same store. Nil: not stored.
 	Backend Backend
 
-	// OnEvent is told of every search, load, unload, denial and gated call. It is called
-	// synchronously, by several goroutines at once where tools run in parallel. The event
-	// is the callee's to keep. A panic in it is ignored. Nil: nobody.
-	OnEvent func(context.Context, Event)
+	// OnEvent is told of what changes: the catalogue, searches, tools loaded and unloaded,
+	// sets of tools that the Filter denies, calls that do not run, and failures of the index
+	// and the Backend. A run has at most four events for each model call and two for each
+	// tool call, besides those of the catalogue. It is called synchronously, by several
+	// goroutines at once where tools run in parallel, and may keep the event. A panic in it
+	// is ignored. With several instances in one agent, each is told of its own denials and
+	// calls, and the first of all else. If nil, nobody is told and nothing is measured.
+	OnEvent func(context.Context, leanctx.Event)
 }
 
 // Backend is where the full catalogue goes; every Eino file system is one.
@@ -145,28 +150,20 @@ func (p Protocol) String() string {
 // A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
 // answered "you may not use it" where another phase denies it. A tool that both deny is
 // answered like one that does not exist.
-type Phase int
+type Phase string
 
 const (
 	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
-	PhaseList Phase = iota
+	PhaseList Phase = "list"
 	// PhaseSearch asks whether a search may find the tool.
-	PhaseSearch
+	PhaseSearch Phase = "search"
 	// PhaseLoad asks whether the tool may be loaded.
-	PhaseLoad
+	PhaseLoad Phase = "load"
 	// PhaseActive asks whether a loaded tool is visible in this model call.
-	PhaseActive
+	PhaseActive Phase = "active"
 	// PhaseCall asks whether a call to the tool may run.
-	PhaseCall
+	PhaseCall Phase = "call"
 )
-
-// String is the phase's name.
-func (p Phase) String() string {
-	if p < PhaseList || p > PhaseCall {
-		return "unknown"
-	}
-	return [...]string{"list", "search", "load", "active", "call"}[p]
-}
 
 // FilterRequest is one question to a Filter.
 type FilterRequest struct {

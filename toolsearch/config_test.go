@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -45,8 +46,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		want string
 		is   error
 	}{
-		{"no config", nil, "toolsearch: config is nil: pass a &toolsearch.Config{DynamicTools: ...}", nil},
-		{"no tools", &toolsearch.Config{}, "toolsearch: DynamicTools is empty: give it the tools to hide, or set SearchableTools or DeferMarkedTools", nil},
+		{"no config", nil, "toolsearch: the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}", nil},
+		{"no tools", &toolsearch.Config{}, "toolsearch: DynamicTools: there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools", nil},
 		{"a nil tool", &toolsearch.Config{DynamicTools: []tool.BaseTool{nil}}, "toolsearch: DynamicTools[0]: the tool is nil", nil},
 		{"a nil pointer", &toolsearch.Config{DynamicTools: []tool.BaseTool{infoTool(nil)}}, "toolsearch: DynamicTools[0]: the tool is nil", nil},
 		{"an error of Info", &toolsearch.Config{DynamicTools: []tool.BaseTool{infoTool(func() (*schema.ToolInfo, error) { return nil, offline })}},
@@ -58,39 +59,43 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"no name", &toolsearch.Config{DynamicTools: []tool.BaseTool{named("")}},
 			`toolsearch: DynamicTools[0]: Info of toolsearch_test.infoTool has an empty Name (description "does it")`, nil},
 		{"the same name twice", &toolsearch.Config{DynamicTools: []tool.BaseTool{named("a"), named("b"), named("a")}},
-			`toolsearch: DynamicTools[0] and DynamicTools[2] are both named "a"`, nil},
+			`toolsearch: DynamicTools[2]: it has the name of DynamicTools[0], "a"`, nil},
 		{"the name of a search tool", &toolsearch.Config{DynamicTools: []tool.BaseTool{named("tool_search")}},
-			`toolsearch: DynamicTools[0] "tool_search" has the name of the search tool "tool_search"`, nil},
+			`toolsearch: DynamicTools[0]: it has the name of the search tool "tool_search"`, nil},
 		{"a tool that cannot run", &toolsearch.Config{DynamicTools: []tool.BaseTool{inert{&schema.ToolInfo{Name: "a"}}}},
 			`toolsearch: DynamicTools[0]: tool "a" (toolsearch_test.inert) can neither be invoked nor streamed`, nil},
-		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
-		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults is -1: it must not be negative", nil},
-		{"a score that is none", &toolsearch.Config{DynamicTools: office(), MinScore: math.NaN()}, "toolsearch: MinScore is NaN: it must not be negative", nil},
+		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
+		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
+		{"a score that is none", &toolsearch.Config{DynamicTools: office(), MinScore: math.NaN()}, "toolsearch: MinScore: NaN is not 0 or above", nil},
 		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: toolsearch.KeywordIndex},
-			"toolsearch: NewIndex is set, but the Regexp protocol matches names and ranks nothing", nil},
+			"toolsearch: NewIndex: it is set, but the Regexp protocol matches names and ranks nothing", nil},
 		{"a score for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, MinScore: 2},
-			"toolsearch: MinScore is 2, but the Regexp protocol matches names and scores nothing", nil},
+			"toolsearch: MinScore: it is 2, but the Regexp protocol matches names and scores nothing", nil},
 		{"unloading where nothing is loaded", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.SearchCall, UnloadAfter: 3},
-			"toolsearch: UnloadAfter is 3, but the SearchCall protocol never loads a tool", nil},
-		{"a search tool to hide", &toolsearch.Config{SearchableTools: []string{"call_tool"}}, `toolsearch: SearchableTools[0] "call_tool" is the name of a search tool`, nil},
-		{"an empty name to hide", &toolsearch.Config{SearchableTools: []string{"a", ""}}, `toolsearch: SearchableTools[1] is empty`, nil},
-		{"a name to hide twice", &toolsearch.Config{SearchableTools: []string{"a", "a"}}, `toolsearch: SearchableTools[1] "a" is there twice`, nil},
+			"toolsearch: UnloadAfter: it is 3, but the SearchCall protocol never loads a tool", nil},
+		{"a search tool to hide", &toolsearch.Config{SearchableTools: []string{"call_tool"}}, `toolsearch: SearchableTools[0]: "call_tool" is the name of a search tool`, nil},
+		{"an empty name to hide", &toolsearch.Config{SearchableTools: []string{"a", ""}}, `toolsearch: SearchableTools[1]: the name is empty`, nil},
+		{"a name to hide twice", &toolsearch.Config{SearchableTools: []string{"a", "a"}}, `toolsearch: SearchableTools[1]: "a" is there twice`, nil},
 		{"an index that cannot be made", &toolsearch.Config{DynamicTools: office(), NewIndex: index}, "toolsearch: NewIndex: the server is offline", offline},
 		{"an index that panics", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { panic("oops") }},
-			"toolsearch: NewIndex: panicked: oops", nil},
+			"toolsearch: NewIndex: the function panicked: oops", nil},
 		{"no index", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return nil, nil }},
-			"toolsearch: NewIndex: returned nil", nil},
+			"toolsearch: NewIndex: the function returned nil", nil},
 		{"everything", &toolsearch.Config{
 			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, MinScore: -2, UnloadAfter: -3, CatalogLimit: -4,
 			SearchableTools: []string{""}, Native: "carrier pigeon",
-		}, `toolsearch: 9 problems in the configuration: (1) Protocol -1 is unknown: use Keyword, Regexp, SearchLoad or SearchCall; (2) MaxResults is -1: it must not be negative; ` +
-			`(3) UnloadAfter is -3: it must not be negative; (4) CatalogLimit is -4: it must not be negative; (5) MinScore is -2: it must not be negative; (6) SearchableTools[0] is empty; ` +
-			`(7) DynamicTools[0] and DynamicTools[1] are both named "a"; (8) DynamicTools[2]: the tool is nil; (9) Native is "carrier pigeon", but UseModelToolSearch is false`, nil},
+		}, "toolsearch: Protocol: -1 is unknown: use Keyword, Regexp, SearchLoad or SearchCall\ntoolsearch: MaxResults: -1 is negative\n" +
+			"toolsearch: UnloadAfter: -3 is negative\ntoolsearch: CatalogLimit: -4 is negative\ntoolsearch: MinScore: -2 is not 0 or above\n" +
+			"toolsearch: SearchableTools[0]: the name is empty\ntoolsearch: DynamicTools[1]: it has the name of DynamicTools[0], \"a\"\n" +
+			"toolsearch: DynamicTools[2]: the tool is nil\ntoolsearch: Native: it is \"carrier pigeon\", but UseModelToolSearch is false", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h, err := toolsearch.New(context.Background(), c.cfg)
 			require.EqualError(t, err, c.want)
 			require.Nil(t, h)
+			var field *leanctx.FieldError
+			require.ErrorAs(t, err, &field)
+			require.Equal(t, "toolsearch", field.Package)
 			if c.is != nil {
 				require.ErrorIs(t, err, c.is)
 			}

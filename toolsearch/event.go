@@ -3,58 +3,341 @@
 
 package toolsearch
 
-// This file says what OnEvent is told.
+// This file decides what OnEvent is told: changes and totals, never what stayed the same.
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/compose"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// EventKind is what happened.
-type EventKind string
-
+// The bounds of an event's parts.
 const (
-	// EventSearch: the model searched. Query, Results and Duration are set.
-	EventSearch EventKind = "search"
-	// EventLoad: Tools became visible to the model.
-	EventLoad EventKind = "load"
-	// EventUnload: Tools were hidden again.
-	EventUnload EventKind = "unload"
-	// EventDenied: the Filter denied Tools for Phase; Err is the Filter's error, if any.
-	EventDenied EventKind = "denied"
-	// EventGate: a call to Tools[0] did not run because it was not loaded.
-	EventGate EventKind = "gate"
-	// EventIndexFailed: an index returned Err; another one answered in its place.
-	EventIndexFailed EventKind = "index failed"
-	// EventStoreFailed: the Backend did not take the catalogue; Err says why.
-	EventStoreFailed EventKind = "store failed"
+	maxEventNames = 20
+	maxEventHits  = 10
+	maxEventTerms = 5 // hits with terms
+	maxEventQuery = 1000
+	maxEventErrs  = 5
+
+	// maxDeniedSets is how many changed sets one model call reports; others wait for the
+	// next. With tools loaded and tools unloaded that makes at most four events.
+	maxDeniedSets = 2
 )
 
-// Event tells of one thing that the middleware did.
-type Event struct {
-	// Kind is what happened.
-	Kind EventKind
-	// Tools are the tools it happened to.
-	Tools []string
-	// Query is the search as the model wrote it.
-	Query string
-	// Results are the tools a search returned, best first.
-	Results []Result
-	// Duration is how long a search took.
-	Duration time.Duration
-	// Phase is the phase of a denial.
-	Phase Phase
-	// CallID is the id of the tool call, where the event belongs to one.
-	CallID string
-	// Err is why something failed. It never reaches the model.
-	Err error
+// reported is what the events of a run have reported already. It survives a checkpoint as
+// a run-local value: a resumed run repeats nothing.
+type reported struct {
+	mu      sync.Mutex
+	isRead  bool            // the run-local value was looked for
+	done    map[string]bool // what was reported, by the lines below
+	pending map[verdictKey]error
 }
 
-// emit tells the user's OnEvent, whose panics are its own affair.
-func (s *settings) emit(ctx context.Context, ev Event) {
-	if s.cfg.OnEvent == nil {
+const reportedKey = "__leanctx_toolsearch_reported__"
+
+func catalogLine(digest string) string    { return "catalog " + digest }
+func deniedLine(p Phase, n string) string { return "denied " + string(p) + " " + n }
+func (k verdictKey) line() string         { return deniedLine(k.phase, k.entry.info.Name) }
+
+const storeLine = "store"
+
+// read must be called with the lock held.
+func (d *reported) read(ctx context.Context) {
+	if d.isRead {
 		return
 	}
-	defer func() { _ = recover() }()
-	s.cfg.OnEvent(ctx, ev)
+	d.isRead, d.done, d.pending = true, map[string]bool{}, map[verdictKey]error{}
+	value, _, _ := adk.GetRunLocalValue(ctx, reportedKey)
+	lines, _ := value.([]string)
+	for _, line := range lines {
+		d.done[line] = true
+	}
+}
+
+// write must be called with the lock held.
+func (d *reported) write(ctx context.Context) {
+	lines := make([]string, 0, len(d.done))
+	for line := range d.done {
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	_ = adk.SetRunLocalValue(ctx, reportedKey, lines) // outside a run there is nothing to resume
+}
+
+// first reports whether something has not been reported in this run, and notes that it is.
+func (d *reported) first(ctx context.Context, line string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read(ctx)
+	if d.done[line] {
+		return false
+	}
+	d.done[line] = true
+	d.write(ctx)
+	return true
+}
+
+// note takes in what the Filter said of a tool, and remembers what that changes.
+func (d *reported) note(ctx context.Context, k verdictKey, v *verdict) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read(ctx)
+	if v.ok == d.done[k.line()] {
+		d.pending[k] = v.err
+	} else {
+		delete(d.pending, k)
+	}
+}
+
+// take removes the changes of one owner's tools in one phase. The names are in the order
+// of the catalogue.
+func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed []string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) == 0 {
+		return nil, nil, nil
+	}
+	for _, e := range g.cat.entries {
+		k := verdictKey{e, phase}
+		why, changed := d.pending[k]
+		if !changed || g.owner(e) != owner {
+			continue
+		}
+		delete(d.pending, k)
+		if name, line := e.info.Name, k.line(); d.done[line] {
+			allowed = append(allowed, name)
+			delete(d.done, line)
+		} else {
+			denied = append(denied, name)
+			d.done[line] = true
+		}
+		if err == nil {
+			err = why
+		}
+	}
+	return denied, allowed, err
+}
+
+// tellCatalog reports the catalogue at the start of a run, and when it has changed.
+func (r *run) tellCatalog(ctx context.Context) {
+	if r.group.cfg.OnEvent == nil {
+		return
+	}
+	names, tokens, sum := r.group.measure()
+	if r.reported.first(ctx, catalogLine(sum)) {
+		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+			Added: head(names), AddedCount: len(names), Tokens: tokens,
+		}})
+	}
+}
+
+// measure returns the names of the hidden tools, the size of their definitions in tokens,
+// and what tells catalogues apart.
+func (g *group) measure() (names []string, tokens int64, sum string) {
+	if g.like != nil {
+		return g.like.measure()
+	}
+	g.measureOnce.Do(func() {
+		var all strings.Builder
+		for _, e := range g.cat.entries {
+			g.names = append(g.names, e.info.Name)
+			g.tokens += e.tokens()
+			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
+		}
+		g.sum = digest(all.String())
+	})
+	return g.names, g.tokens, g.sum
+}
+
+// tokens is about how many tokens the definition of a tool takes.
+func (e *entry) tokens() int64 {
+	const bytesPerToken = 4
+	return int64(len(e.info.Name)+len(e.info.Desc)+len(e.parameters())+bytesPerToken-1) / bytesPerToken
+}
+
+func (g *group) tokensOf(names []string) (n int64) {
+	for _, name := range names {
+		if e := g.cat.byName[name]; e != nil {
+			n += e.tokens()
+		}
+	}
+	return n
+}
+
+// tellVisible reports what became visible and what is hidden again. At the start of a run
+// an earlier one did the same; idle are the tools that were not used for too long.
+func (r *run) tellVisible(ctx context.Context, before, now, idle []string, repeat bool) {
+	if r.group.cfg.OnEvent == nil || slices.Equal(before, now) {
+		return
+	}
+	if added := minus(now, before); len(added) > 0 {
+		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: r.group.tokensOf(added)}
+		if repeat {
+			c.Reason = "history"
+		}
+		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
+	}
+	if gone := minus(before, now); len(gone) > 0 {
+		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: r.group.tokensOf(gone)}
+		if len(minus(gone, idle)) == 0 {
+			c.Reason = "unused"
+		}
+		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
+	}
+}
+
+// tellDenied reports the sets of denied tools that changed since the last model call.
+func (r *run) tellDenied(ctx context.Context) {
+	changed := false
+	for _, m := range r.group.members {
+		if m.cfg.OnEvent == nil || m.cfg.Filter == nil {
+			continue
+		}
+		sets := 0
+		for _, phase := range []Phase{PhaseList, PhaseSearch, PhaseLoad, PhaseActive} {
+			if sets == maxDeniedSets {
+				break
+			}
+			denied, allowed, err := r.reported.take(r.group, m, phase)
+			if len(denied)+len(allowed) == 0 {
+				continue
+			}
+			sets, changed = sets+1, true
+			m.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
+				Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
+				Tokens: r.group.tokensOf(denied) + r.group.tokensOf(allowed), Phase: string(phase),
+			}})
+		}
+	}
+	if changed {
+		r.reported.mu.Lock()
+		defer r.reported.mu.Unlock()
+		r.reported.write(ctx)
+	}
+}
+
+// tellDeniedCall reports a call to a tool that a phase denies.
+func (r *run) tellDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+	owner := r.group.owner(e)
+	if owner.cfg.OnEvent == nil || owner.cfg.Filter == nil {
+		return
+	}
+	for _, phase := range phases {
+		if v := r.verdict(ctx, e, phase); !v.ok {
+			owner.emit(ctx, leanctx.Event{
+				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: compose.GetToolCallID(ctx), Err: v.err,
+				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
+			})
+			return
+		}
+	}
+}
+
+// searchReport collects what happens during one search. Nil collects nothing.
+type searchReport struct {
+	start time.Time
+
+	mu       sync.Mutex
+	index    string
+	fallback bool
+	failed   []error
+}
+
+type searchReportKey struct{}
+
+// reporting returns a context in which a search is reported, if anybody listens.
+func (r *run) reporting(ctx context.Context) (context.Context, *searchReport) {
+	if r.group.cfg.OnEvent == nil {
+		return ctx, nil
+	}
+	s := &searchReport{start: time.Now()}
+	return context.WithValue(ctx, searchReportKey{}, s), s
+}
+
+func reportOf(ctx context.Context) *searchReport {
+	s, _ := ctx.Value(searchReportKey{}).(*searchReport)
+	return s
+}
+
+// fail notes that an index, or a part of one, failed.
+func (s *searchReport) fail(err error) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failed) < maxEventErrs {
+		s.failed = append(s.failed, err)
+	}
+}
+
+// answered notes which index answered.
+func (s *searchReport) answered(x Index, fallback bool) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.index = strings.TrimPrefix(fmt.Sprintf("%T", x), "*")
+	s.fallback = s.fallback || fallback
+}
+
+// tellSearched reports a search that was answered.
+func (r *run) tellSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	index, fallback, failed := s.index, s.fallback, slices.Clone(s.failed)
+	s.mu.Unlock()
+	id := compose.GetToolCallID(ctx)
+	if len(failed) > 0 {
+		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+	}
+	if len(query) > maxEventQuery {
+		query = strings.ToValidUTF8(query[:maxEventQuery], "")
+	}
+	r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
+		Query: query, Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
+	}})
+}
+
+// termer is an index that says what each word of a query adds to a tool's score.
+type termer interface {
+	terms(q Query, name string) []leanctx.Term
+}
+
+// termsOf are the terms of a tool's score, where the index can tell.
+func termsOf(x Index, q Query, name string) []leanctx.Term {
+	t, ok := x.(termer)
+	if !ok {
+		return nil
+	}
+	terms, _ := safe.Value("the index", func() ([]leanctx.Term, error) { return t.terms(q, name), nil })
+	return terms
+}
+
+// head is a copy of the first names, for an event.
+func head(names []string) []string {
+	return slices.Clone(names[:min(len(names), maxEventNames)])
+}
+
+func minus(a, b []string) []string {
+	var out []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -9,14 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -24,36 +27,46 @@ import (
 // diary writes events down, as short lines.
 type diary struct {
 	mu     sync.Mutex
-	events []toolsearch.Event
+	events []leanctx.Event
 }
 
-func (d *diary) write(_ context.Context, e toolsearch.Event) {
+func (d *diary) write(_ context.Context, e leanctx.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events = append(d.events, e)
 }
 
+// lines leaves out the start of the run, which is the same for all.
 func (d *diary) lines() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var lines []string
 	for _, e := range d.events {
 		line := string(e.Kind)
-		for _, part := range []string{e.CallID, strings.Join(e.Tools, ",")} {
+		for _, part := range []string{e.CallID, e.Tool} {
 			if part != "" {
 				line += " " + part
 			}
 		}
-		if e.Query != "" {
-			line += fmt.Sprintf(" %q", e.Query)
+		if c := e.Tools; c != nil {
+			for _, part := range []string{strings.Join(c.Added, ","), c.Phase, c.Reason} {
+				if part != "" {
+					line += " " + part
+				}
+			}
+			if len(c.Removed) > 0 {
+				line += " -" + strings.Join(c.Removed, ",")
+			}
 		}
-		for _, r := range e.Results {
-			line += fmt.Sprintf(" %s=%v", r.Name, r.Score)
+		if q := e.Search; q != nil {
+			line += fmt.Sprintf(" %q", q.Query)
+			for _, r := range q.Hits {
+				line += fmt.Sprintf(" %s=%v", r.Name, r.Score)
+			}
 		}
-		if e.Kind == toolsearch.EventDenied {
-			line += " " + e.Phase.String()
+		if e.Kind != leanctx.KindCatalogChanged {
+			lines = append(lines, line)
 		}
-		lines = append(lines, line)
 	}
 	return lines
 }
@@ -73,59 +86,58 @@ func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
 		{
 			"a search loads", toolsearch.Config{MaxResults: 1},
 			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast weather"}`), call},
-			[]string{`search c1 weather__get_forecast "forecast weather" weather__get_forecast=20`, "load weather__get_forecast"},
+			[]string{`tools_searched c1 "forecast weather" weather__get_forecast=20`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"a search that finds nothing", toolsearch.Config{},
 			[]adktest.Turn{do("c1", "tool_search", `{"query":"zz"}`)},
-			[]string{`search c1 "zz"`},
+			[]string{`tools_searched c1 "zz"`},
 		},
 		{
 			"several queries", toolsearch.Config{MaxResults: 1},
 			[]adktest.Turn{do("c1", "tool_search", `{"query":["forecast","select:slack__send_message"]}`)},
 			[]string{
-				`search c1 weather__get_forecast,slack__send_message "forecast\nselect:slack__send_message" weather__get_forecast=10 slack__send_message=0`,
-				"load weather__get_forecast,slack__send_message",
+				`tools_searched c1 "forecast\nselect:slack__send_message" weather__get_forecast=10 slack__send_message=0`,
+				"tools_loaded weather__get_forecast,slack__send_message",
 			},
 		},
 		{
 			"a call that the gate stops loads as well", toolsearch.Config{},
 			[]adktest.Turn{call},
-			[]string{"gate c2 weather__get_forecast", "load weather__get_forecast"},
+			[]string{"call_gated c2 weather__get_forecast", "tools_loaded weather__get_forecast"},
 		},
 		{
 			"tools without use are hidden again", toolsearch.Config{UnloadAfter: 2},
 			[]adktest.Turn{call, do("c3", "own", `{}`), do("c4", "own", `{}`)},
-			[]string{"gate c2 weather__get_forecast", "load weather__get_forecast", "unload weather__get_forecast"},
+			[]string{"call_gated c2 weather__get_forecast", "tools_loaded weather__get_forecast", "tools_unloaded unused -weather__get_forecast"},
 		},
 		{
 			"patterns", toolsearch.Config{Protocol: toolsearch.Regexp},
 			[]adktest.Turn{do("c1", "tool_search", `{"regex_pattern":"cast$"}`)},
-			[]string{`search c1 weather__get_forecast "cast$" weather__get_forecast=0`, "load weather__get_forecast"},
+			[]string{`tools_searched c1 "cast$" weather__get_forecast=0`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"candidates, then loading", toolsearch.Config{Protocol: toolsearch.SearchLoad},
 			[]adktest.Turn{do("c1", "search_tools", `{"query":"forecast"}`), do("c2", "load_tool", `{"tool_name":"weather__get_forecast"}`)},
-			[]string{`search c1 weather__get_forecast "forecast" weather__get_forecast=10`, "load weather__get_forecast"},
+			[]string{`tools_searched c1 "forecast" weather__get_forecast=10`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"call_tool loads nothing", toolsearch.Config{Protocol: toolsearch.SearchCall},
 			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast"}`), do("c2", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), do("c3", "weather__get_forecast", `{}`)},
-			[]string{`search c1 weather__get_forecast "forecast" weather__get_forecast=10`, "gate c3 weather__get_forecast"},
+			[]string{`tools_searched c1 "forecast" weather__get_forecast=10`, "call_gated c3 weather__get_forecast"},
 		},
 		{
 			"a denial", toolsearch.Config{Filter: deny("weather__get_forecast")},
 			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast"}`), call},
 			[]string{
-				"denied weather__get_forecast list", "denied c1 weather__get_forecast search", `search c1 "forecast"`,
-				"denied weather__get_forecast list", "denied c2 weather__get_forecast call", "denied c2 weather__get_forecast search",
-				"denied weather__get_forecast list",
+				"tools_denied weather__get_forecast list", `tools_searched c1 "forecast"`, "tools_denied weather__get_forecast search",
+				"tools_denied c2 weather__get_forecast weather__get_forecast call",
 			},
 		},
 		{
 			"a catalogue that could not be stored", toolsearch.Config{CatalogLimit: 1, Backend: &notebook{fail: func() error { return errors.New("full") }}},
 			[]adktest.Turn{do("c1", "own", `{}`)},
-			[]string{"store failed"},
+			[]string{"store_failed"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,32 +149,40 @@ func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestEventsOfASearchSayHowLongItTook(t *testing.T) {
+func TestEventsOfASearchSayWhatAnsweredAndWhy(t *testing.T) {
 	d := &diary{}
-	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write}, "tool_search", `{"query":"forecast"}`)
-	require.Equal(t, toolsearch.EventSearch, d.events[0].Kind)
-	require.Positive(t, d.events[0].Duration)
-	require.NoError(t, d.events[0].Err)
+	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write, NewIndex: toolsearch.BM25Index}, "tool_search", `{"query":"forecast"}`)
+	require.Len(t, d.events, 3)
+	require.Equal(t, 4, d.events[0].Tools.AddedCount)
+	require.Positive(t, d.events[0].Tools.Tokens)
+	q := d.events[1].Search
+	require.Positive(t, q.Took)
+	require.False(t, q.Fallback)
+	require.Equal(t, "toolsearch.bm25Index", q.Index)
+	require.NotEmpty(t, q.Hits[0].Terms)
+	require.Equal(t, "forecast", q.Hits[0].Terms[0].Text)
+	require.NoError(t, d.events[1].Err)
 }
 
 // The event is the callee's to keep, and to spoil.
 func TestEventsAreTheCalleesOwn(t *testing.T) {
-	answer := asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: func(_ context.Context, e toolsearch.Event) {
-		for i := range e.Tools {
-			e.Tools[i] = "spoilt"
+	spoil := func(_ context.Context, e leanctx.Event) {
+		if e.Tools != nil {
+			for i := range e.Tools.Added {
+				e.Tools.Added[i] = "spoilt"
+			}
 		}
-		for i := range e.Results {
-			e.Results[i].Name = "spoilt"
+		if e.Search != nil {
+			for i := range e.Search.Hits {
+				e.Search.Hits[i].Name = "spoilt"
+			}
 		}
-	}}, "tool_search", `{"query":"forecast"}`)
+	}
+	answer := asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: spoil}, "tool_search", `{"query":"forecast"}`)
 	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
 
 	s := on[*schema.Message](t, false, toolsearch.Regexp)
-	s.cfg.OnEvent = func(_ context.Context, e toolsearch.Event) {
-		for i := range e.Tools {
-			e.Tools[i] = "spoilt"
-		}
-	}
+	s.cfg.OnEvent = spoil
 	p := s.begin(do("a", "tool_search", `{"regex_pattern":"cast"}`))
 	require.NotContains(t, p.text(), "spoilt")
 	require.Equal(t, "own tool_search\nown tool_search weather__get_forecast", p.tools())
@@ -171,7 +191,152 @@ func TestEventsAreTheCalleesOwn(t *testing.T) {
 func TestAPanicInOnEventIsIgnored(t *testing.T) {
 	for _, proto := range protocols {
 		s := on[*schema.Message](t, false, proto.protocol)
-		s.cfg.OnEvent = func(context.Context, toolsearch.Event) { panic("full disk") }
+		s.cfg.OnEvent = func(context.Context, leanctx.Event) { panic("full disk") }
 		require.Equal(t, proto.tools, s.begin(proto.turns...).tools())
 	}
+}
+
+// What the history loaded is reported once, as something that an earlier run did.
+func TestEventsSayThatAnEarlierRunLoadedATool(t *testing.T) {
+	everywhere(t, earlierRunLoaded[*schema.Message], earlierRunLoaded[*schema.AgenticMessage])
+}
+
+func earlierRunLoaded[M adk.MessageType](t *testing.T, streaming bool) {
+	s := on[M](t, streaming, toolsearch.Keyword)
+	first := s.begin(do("c1", "tool_search", `{"query":"forecast"}`))
+	d := &diary{}
+	s.cfg.OnEvent = d.write
+	s.play(append(first.history, adktest.User[M]("more")), do("c2", "own", `{}`))
+	require.Equal(t, []string{"tools_loaded weather__get_forecast history"}, d.lines())
+	require.True(t, d.events[1].Repeat)
+}
+
+// A Filter that denies 72 of 300 tools is reported in a handful of events, not one for each.
+func TestManyDeniedToolsAreFewEvents(t *testing.T) {
+	everywhere(t, manyDenied[*schema.Message], manyDenied[*schema.AgenticMessage])
+}
+
+func manyDenied[M adk.MessageType](t *testing.T, streaming bool) {
+	var tools []tool.BaseTool
+	for i := range 300 {
+		tools = append(tools, adktest.Simple(fmt.Sprintf("tool%03d", i), "Does a thing"))
+	}
+	d := &diary{}
+	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: tools, OnEvent: d.write,
+		Filter: func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
+			return r.Tool.Name >= "tool072", nil
+		},
+	}}
+	s.begin(do("c1", "tool_search", `{"query":"thing"}`), do("c2", "tool100", `{}`), do("c3", "tool_search", `{"query":"thing"}`))
+	require.LessOrEqual(t, len(d.events), 9, d.lines())
+	denied, sets := map[string]int{}, 0
+	for _, e := range d.events {
+		if e.Kind == leanctx.KindToolsDenied {
+			sets++
+			denied[e.Tools.Phase] += e.Tools.AddedCount
+			require.LessOrEqual(t, len(e.Tools.Added), 20)
+		}
+	}
+	require.Equal(t, 2, sets)
+	require.Equal(t, 72, denied["list"])
+	require.Equal(t, 72, denied["search"])
+}
+
+// A run that goes on after an interrupt repeats no event.
+func TestAResumedRunRepeatsNoEvent(t *testing.T) {
+	adktest.Both(t, repeatsNoEvent[*schema.Message], repeatsNoEvent[*schema.AgenticMessage])
+}
+
+func repeatsNoEvent[M adk.MessageType](t *testing.T, streaming bool) {
+	d := &diary{}
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, approval))
+	s.cfg.OnEvent, s.cfg.Filter, s.store = d.write, deny("slack__send_message"), &adktest.Store{}
+	ctx := context.Background()
+	agent, _ := s.agent(do("c1", "tool_search", `{"query":"select:ask"}`), do("c2", "ask", `{}`))
+	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+	require.NoError(t, first.Err)
+	agent, _ = s.agent(do("c3", "own", `{}`))
+	runner, err := agent.Runner(ctx)
+	require.NoError(t, err)
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	require.NoError(t, err)
+	require.NoError(t, adktest.Collect(events).Err)
+	seen := map[string]int{}
+	for _, e := range d.events {
+		key := string(e.Kind)
+		if e.Tools != nil {
+			key += e.Tools.Phase
+		}
+		seen[key]++
+	}
+	require.Equal(t, map[string]int{"catalog_changed": 1, "tools_deniedlist": 1, "tools_searched": 1, "tools_loaded": 1}, seen)
+}
+
+// Whatever the model, the Filter, the index and the store do, a run has at most four events
+// for each model call and two for each tool call, and one for the catalogue.
+func TestEventsStayWithinTheirRate(t *testing.T) {
+	everywhere(t, withinTheirRate[*schema.Message], withinTheirRate[*schema.AgenticMessage])
+}
+
+func withinTheirRate[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newRand(t)
+	var busiest int
+	for range 60 {
+		protocol := toolsearch.Protocol(r.IntN(4))
+		var turns []adktest.Turn
+		calls := 0
+		for range 1 + r.IntN(6) {
+			var turn []adktest.ToolCall
+			for range 1 + r.IntN(3) {
+				calls++
+				turn = append(turn, anyCall(r, protocol, fmt.Sprintf("c%d", calls)))
+			}
+			turns = append(turns, adktest.Do(turn...))
+		}
+		d, mu, salt := &diary{}, sync.Mutex{}, r.Uint64()
+		cfg := toolsearch.Config{
+			DynamicTools: office(), Protocol: protocol, OnEvent: d.write, CatalogLimit: r.IntN(3),
+			Backend: &notebook{fail: func() error { return errors.New("full") }},
+			Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				salt = salt*6364136223846793005 + 1442695040888963407
+				return salt>>60 > 5, nil
+			},
+		}
+		if protocol == toolsearch.Keyword || protocol == toolsearch.SearchCall {
+			cfg.NewIndex = toolsearch.Fuse(failing, toolsearch.KeywordIndex, failing)
+		}
+		if protocol != toolsearch.SearchCall {
+			cfg.UnloadAfter = r.IntN(3)
+		}
+		scene[M]{t: t, streaming: streaming, cfg: cfg}.begin(turns...)
+		require.LessOrEqual(t, len(d.events), 4*(len(turns)+1)+2*calls+1, d.lines())
+		busiest = max(busiest, len(d.events)*100/(4*(len(turns)+1)+2*calls+1))
+	}
+	require.Greater(t, busiest, 40, "the histories make events")
+}
+
+func failing(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) {
+	return brokenIndex(func() ([]toolsearch.Result, error) { return nil, errors.New("offline") }), nil
+}
+
+// anyCall is a call of a tool that the agent has.
+func anyCall(r *rand.Rand, protocol toolsearch.Protocol, id string) adktest.ToolCall {
+	names := []string{"github__create_issue", "github__close_issue", "slack__send_message", "weather__get_forecast", "own", "nobody"}
+	name := names[r.IntN(5)]
+	meta := map[toolsearch.Protocol][]string{
+		toolsearch.Keyword: {"tool_search"}, toolsearch.Regexp: {"tool_search"},
+		toolsearch.SearchLoad: {"search_tools", "load_tool"}, toolsearch.SearchCall: {"tool_search", "call_tool"},
+	}[protocol]
+	asked := names[r.IntN(6)]
+	args := []string{
+		`{"query":["issue","select:` + asked + `","zz"],"regex_pattern":".","tool_name":"` + asked + `","name":"` + asked + `","arguments":{}}`,
+		`{"query":"message forecast","regex_pattern":"_","tool_names":["` + asked + `","own"],"name":"` + name + `","arguments":{}}`,
+	}[r.IntN(2)]
+	if r.IntN(3) > 0 {
+		name = meta[r.IntN(len(meta))]
+	}
+	return adktest.ToolCall{ID: id, Name: name, Args: args}
 }

@@ -200,7 +200,7 @@ func twiceFiltered[M adk.MessageType](t *testing.T, streaming bool) {
 	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		asked[q.Tool.Name+" "+q.Phase.String()]++
+		asked[q.Tool.Name+" "+string(q.Phase)]++
 		return true, nil
 	}})
 	require.NoError(t, ourSide[M](streaming).run(ask[M](), nil, nil, h, h).Err)

@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -251,9 +252,9 @@ func TestTS10_BothOfTwoCallsInOneTurnAreGated(t *testing.T) {
 }
 
 func gatedTwice[M adk.MessageType](t *testing.T, streaming bool) {
-	var events []toolsearch.Event
+	var events []leanctx.Event
 	var mu sync.Mutex
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), OnEvent: func(_ context.Context, e toolsearch.Event) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), OnEvent: func(_ context.Context, e leanctx.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)
@@ -263,9 +264,9 @@ func gatedTwice[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, tr.result("1"), "did not run")
 	require.Contains(t, tr.result("2"), "did not run")
 	require.Contains(t, tr.result("3"), "echo")
-	kinds := map[toolsearch.EventKind]int{}
+	kinds := map[leanctx.Kind]int{}
 	for _, e := range events {
 		kinds[e.Kind]++
 	}
-	require.Equal(t, map[toolsearch.EventKind]int{toolsearch.EventGate: 2, toolsearch.EventLoad: 1}, kinds)
+	require.Equal(t, map[leanctx.Kind]int{leanctx.KindCatalogChanged: 1, leanctx.KindCallGated: 2, leanctx.KindToolsLoaded: 1}, kinds)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -30,11 +31,11 @@ func TestTS19_ToolsThatAreNotUsedAreHiddenAgain(t *testing.T) {
 func unloads[M adk.MessageType](t *testing.T, streaming bool) {
 	var mu sync.Mutex
 	var gone []string
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2", "a3"), UnloadAfter: 2, OnEvent: func(_ context.Context, e toolsearch.Event) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2", "a3"), UnloadAfter: 2, OnEvent: func(_ context.Context, e leanctx.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Kind == toolsearch.EventUnload {
-			gone = append(gone, e.Tools...)
+		if e.Kind == leanctx.KindToolsUnloaded {
+			gone = append(gone, e.Tools.Removed...)
 		}
 	}})
 	tr := ourSide[M](streaming).run(ask[M](), nil, []adktest.Turn{

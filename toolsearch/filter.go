@@ -8,10 +8,7 @@ package toolsearch
 
 import (
 	"context"
-	"fmt"
 	"sync"
-
-	"github.com/cloudwego/eino/compose"
 )
 
 // verdicts remembers what the Filter said since the last model call.
@@ -29,6 +26,7 @@ type verdictKey struct {
 type verdict struct {
 	once sync.Once
 	ok   bool
+	err  error
 }
 
 // forget starts a new model call.
@@ -54,34 +52,20 @@ func (v *verdicts) of(k verdictKey) *verdict {
 
 // allowed reports whether a tool may be used for a phase in this model call.
 func (r *run) allowed(ctx context.Context, e *entry, phase Phase) bool {
-	owner := r.group.owner(e)
-	if owner.cfg.Filter == nil {
-		return true
-	}
-	d := r.verdicts.of(verdictKey{e, phase})
-	d.once.Do(func() { d.ok = owner.ask(ctx, e, phase) })
-	return d.ok
+	return r.group.owner(e).cfg.Filter == nil || r.verdict(ctx, e, phase).ok
 }
 
-// ask calls the Filter and tells of a denial.
-func (s *settings) ask(ctx context.Context, e *entry, phase Phase) bool {
-	ok, err := callFilter(ctx, s.cfg.Filter, FilterRequest{Tool: e.info, Phase: phase})
-	if err != nil {
-		ok = false
-	}
-	if !ok {
-		s.emit(ctx, Event{Kind: EventDenied, Tools: []string{e.info.Name}, Phase: phase, CallID: compose.GetToolCallID(ctx), Err: err})
-	}
-	return ok
-}
-
-func callFilter(ctx context.Context, f Filter, req FilterRequest) (ok bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			ok, err = false, fmt.Errorf("toolsearch: Filter panicked: %v", p)
+// verdict is what the Filter of a tool's owner says in this model call.
+func (r *run) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
+	owner, key := r.group.owner(e), verdictKey{e, phase}
+	v := r.verdicts.of(key)
+	v.once.Do(func() {
+		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
+		if owner.cfg.OnEvent != nil && phase != PhaseCall {
+			r.reported.note(ctx, key, v)
 		}
-	}()
-	return f(ctx, req)
+	})
+	return v
 }
 
 // nameable reports whether a hint may name a tool that nobody asked for by its name.

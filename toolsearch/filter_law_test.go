@@ -56,7 +56,7 @@ func keepWhatTheyDeny[M adk.MessageType](t *testing.T, streaming bool) {
 				return false
 			}
 			// Of the others, any phase of any tool may be denied.
-			h := rand.New(rand.NewPCG(seed, uint64(len(req.Tool.Name))<<8+uint64(req.Tool.Name[len(req.Tool.Name)-1])+uint64(req.Phase)<<32))
+			h := rand.New(rand.NewPCG(seed, uint64(len(req.Tool.Name))<<8+uint64(req.Tool.Name[len(req.Tool.Name)-1])+uint64(len(req.Phase))<<32+uint64(req.Phase[0])<<40))
 			return h.IntN(4) > 0
 		})
 		for _, tr := range w.tools {

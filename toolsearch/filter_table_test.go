@@ -75,7 +75,7 @@ func waysAsk[M adk.MessageType](t *testing.T, streaming bool) {
 	all := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall}
 	for _, w := range ways[M]() {
 		for _, denied := range all {
-			t.Run(w.name+" without "+denied.String(), func(t *testing.T) {
+			t.Run(w.name+" without "+string(denied), func(t *testing.T) {
 				s := on[M](t, streaming, w.protocol)
 				s.cfg.Filter = deny(forecast, denied)
 				require.Equal(t, !slices.Contains(w.asks, denied), w.works(t, s))

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -54,7 +55,7 @@ func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
 		{phase: toolsearch.PhaseActive, listed: true, found: true, visible: false, runs: false},
 		{phase: toolsearch.PhaseCall, listed: true, found: true, visible: true, runs: false},
 	} {
-		t.Run(c.phase.String(), func(t *testing.T) {
+		t.Run(string(c.phase), func(t *testing.T) {
 			s := on[M](t, streaming, toolsearch.Keyword)
 			s.cfg.Filter = deny(name, c.phase)
 			again := call
@@ -80,10 +81,10 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 	} {
 		for _, proto := range protocols {
 			t.Run(name+"/"+proto.protocol.String(), func(t *testing.T) {
-				var events []toolsearch.Event
+				var events []leanctx.Event
 				s := on[*schema.Message](t, false, proto.protocol)
 				s.cfg.Filter = filter
-				s.cfg.OnEvent = func(_ context.Context, e toolsearch.Event) { events = append(events, e) }
+				s.cfg.OnEvent = func(_ context.Context, e leanctx.Event) { events = append(events, e) }
 				turns := proto.turns
 				for len(turns) > 0 && turns[len(turns)-1].Calls[0].Name == "github__create_issue" {
 					turns = turns[:len(turns)-1] // the model cannot know the name
@@ -95,7 +96,7 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 				require.NotContains(t, messages, "<available-deferred-tools>\n")
 				denied := 0
 				for _, e := range events {
-					if e.Kind == toolsearch.EventDenied {
+					if e.Kind == leanctx.KindToolsDenied {
 						denied++
 						require.Error(t, e.Err)
 						require.Equal(t, name == "error", errors.Is(e.Err, broken))
@@ -227,7 +228,7 @@ type tally struct {
 func (c *tally) filter(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := req.Tool.Name + " " + req.Phase.String()
+	key := req.Tool.Name + " " + string(req.Phase)
 	c.asked[key]++
 	c.most = max(c.most, c.asked[key])
 	return !strings.HasPrefix(req.Tool.Name, "slack"), nil

@@ -7,12 +7,10 @@ package toolsearch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/cloudwego/eino/compose"
+	"github.com/leanctx/leanctx"
 )
 
 // What one call may ask for; more is cut, and the answer says so.
@@ -42,6 +40,7 @@ type finding struct {
 type found struct {
 	entry *entry
 	score float64
+	terms []leanctx.Term // for an event
 }
 
 type unknown struct {
@@ -86,15 +85,12 @@ type usable func(context.Context, *entry) bool
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
 func (r *run) find(ctx context.Context, queries []string, limit int, ok usable, size func(*entry) int) (finding, error) {
-	start := time.Now()
-	f, err := r.look(ctx, queries, limit, ok)
+	inside, report := r.reporting(ctx)
+	f, err := r.look(inside, queries, limit, ok)
 	f.bound(size)
 	f.markLoaded()
-	if err == nil && r.group.cfg.OnEvent != nil {
-		r.group.emit(ctx, Event{
-			Kind: EventSearch, Query: strings.Join(queries, "\n"), Tools: f.names(), Results: f.results(),
-			Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
-		})
+	if err == nil && report != nil {
+		r.tellSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
@@ -117,10 +113,12 @@ func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) 
 	return f, nil
 }
 
-func (f *finding) results() []Result {
-	out := make([]Result, len(f.found))
-	for i, x := range f.found {
-		out[i] = Result{x.entry.info.Name, x.score}
+// hits are the best results, for an event.
+func (f *finding) hits() []leanctx.Hit {
+	out := make([]leanctx.Hit, min(len(f.found), maxEventHits))
+	for i := range out {
+		x := f.found[i]
+		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Terms: x.terms}
 	}
 	return out
 }
@@ -141,6 +139,12 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f 
 	if ranked.fresh > most {
 		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
+	}
+	if reportOf(ctx) != nil {
+		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
+			x := &ranked.found[i]
+			x.terms = termsOf(r.group.cat.index, Query{Text: s.words}, x.entry.info.Name)
+		}
 	}
 	f.add(ranked.found)
 	if err == nil && len(f.found) == 0 {
@@ -231,7 +235,7 @@ func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok usab
 		}
 		e := r.group.cat.byName[x.Name]
 		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) && !holds(kept.found, e) {
-			kept.add(found{e, x.Score})
+			kept.add(found{entry: e, score: x.Score})
 		}
 	}
 }
@@ -248,21 +252,15 @@ func holds(list []found, e *entry) bool {
 // askIndex never fails but by the context: where the index fails, the specified score
 // answers.
 func (r *run) askIndex(ctx context.Context, q Query) ([]Result, error) {
-	results, err := safeSearch(ctx, r.group.cat.index, q)
+	results, err := searchIndex(ctx, r.group.cat.index, q)
 	if err == nil || ctx.Err() != nil {
+		reportOf(ctx).answered(r.group.cat.index, false)
 		return results, ctx.Err()
 	}
-	r.group.emit(ctx, Event{Kind: EventIndexFailed, Query: q.Text, Err: err})
-	return keywordIndex{r.group.cat.words}.Search(ctx, q)
-}
-
-func safeSearch(ctx context.Context, x Index, q Query) (results []Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			results, err = nil, fmt.Errorf("toolsearch: index panicked: %v", p)
-		}
-	}()
-	return x.Search(ctx, q)
+	reportOf(ctx).fail(err)
+	specified := keywordIndex{r.group.cat.words}
+	reportOf(ctx).answered(specified, true)
+	return specified.Search(ctx, q)
 }
 
 // seesFunc is loadedFunc for searches; nil where the form of the answer cannot say what is

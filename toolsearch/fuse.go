@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 )
 
 const (
@@ -96,7 +98,7 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	defer cancel()
 	answer := make(chan partAnswer, 1)
 	go func() {
-		results, err := safeSearch(ctx, x.Index, q)
+		results, err := searchIndex(ctx, x.Index, q)
 		answer <- partAnswer{results, err}
 	}()
 	select {
@@ -106,6 +108,8 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, fmt.Errorf("toolsearch: index did not answer: %w", ctx.Err())
 	}
 }
+
+func (x limitedIndex) terms(q Query, name string) []leanctx.Term { return termsOf(x.Index, q, name) }
 
 func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
 
@@ -127,7 +131,9 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	for i, a := range parts.ask(ctx, q) {
 		if a.err != nil {
 			failed++
-			partFailed(ctx, q, fmt.Errorf("part %d of Fuse: %w", i, a.err))
+			if ctx.Err() == nil {
+				reportOf(ctx).fail(fmt.Errorf("part %d of Fuse: %w", i, a.err))
+			}
 			continue
 		}
 		for place, r := range a.results {
@@ -170,11 +176,14 @@ func (parts fusedIndex) ask(ctx context.Context, q Query) []partAnswer {
 	return out
 }
 
-// partFailed tells the instance that is searching, if one is.
-func partFailed(ctx context.Context, q Query, err error) {
-	if r := runOf(ctx); r != nil && ctx.Err() == nil {
-		r.group.emit(ctx, Event{Kind: EventIndexFailed, Query: q.Text, Err: err})
+// terms are those of the first part that can tell.
+func (parts fusedIndex) terms(q Query, name string) []leanctx.Term {
+	for _, x := range parts {
+		if terms := termsOf(x, q, name); len(terms) > 0 {
+			return terms
+		}
 	}
+	return nil
 }
 
 // Explain joins what the parts say.

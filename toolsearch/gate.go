@@ -9,6 +9,8 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino/compose"
+
+	"github.com/leanctx/leanctx"
 )
 
 // gate reports whether a call must not run, and what the model is told instead. A call
@@ -20,6 +22,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return "", false // not a run of ours
 	}
 	if !r.allowed(ctx, e, PhaseCall) {
+		r.tellDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.reach(compose.GetToolCallID(ctx), e.info.Name)
@@ -27,9 +30,10 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return "", false
 	}
 	if !r.allowed(ctx, e, PhaseLoad) || !r.allowed(ctx, e, PhaseActive) {
+		r.tellDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.group.owner(e).emit(ctx, Event{Kind: EventGate, Tools: []string{e.info.Name}, CallID: compose.GetToolCallID(ctx)})
+	r.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: compose.GetToolCallID(ctx)})
 	text := "gate"
 	if r.group.contract.neverLoads {
 		text = "gate-call"

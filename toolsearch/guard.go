@@ -9,7 +9,6 @@ package toolsearch
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
@@ -20,7 +19,7 @@ import (
 // guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
 // a tool has both, so the plain forms of such a tool need no wrapper.
 func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
-	g := guard{e: e, inner: t, reports: components.IsCallbacksEnabled(t)}
+	g := guard{e: e, inner: t, reports: runsCallbacks(t)}
 	if e.tool != nil {
 		g.typ = typeOf(t) // one run's instance of the tool
 	}
@@ -43,18 +42,6 @@ func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
 		return &guardStream{g, st}, nil
 	}
 	return nil, fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", e.info.Name, t)
-}
-
-// typeOf is the type of a tool as callbacks are told it.
-func typeOf(t tool.BaseTool) string {
-	if typ, ok := components.GetType(t); ok {
-		return typ
-	}
-	r := reflect.TypeOf(t)
-	for r.Kind() == reflect.Pointer {
-		r = r.Elem()
-	}
-	return r.Name()
 }
 
 // guard is what the wrappers of all forms share. Eino asks every tool of an agent for its

@@ -76,7 +76,7 @@ func searchableUnknown[M adk.MessageType](t *testing.T, streaming bool) {
 	s := on[M](t, streaming, toolsearch.Keyword)
 	s.cfg.SearchableTools = []string{"own", "nobody", "knows this"}
 	p := s.try([]M{adktest.User[M]("please")})
-	require.ErrorContains(t, p.Err, `toolsearch: SearchableTools names tools that the agent does not have: "nobody", "knows this"`)
+	require.ErrorContains(t, p.Err, `toolsearch: SearchableTools: the agent does not have the tools "nobody", "knows this"`)
 	require.Empty(t, p.wires)
 }
 

@@ -7,13 +7,14 @@ package toolsearch
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Index ranks the tools it was made of. It must be safe for concurrent use.
@@ -64,13 +65,8 @@ func KeywordIndex(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
 // atFirstUse builds a value when it is first wanted, once for all who want it, so that a
 // middleware whose tools nobody searches costs next to nothing. A panic is an error.
 func atFirstUse[T any](build func() T) func() (T, error) {
-	return sync.OnceValues(func() (v T, err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("toolsearch: building the index panicked: %v", r)
-			}
-		}()
-		return build(), nil
+	return sync.OnceValues(func() (T, error) {
+		return safe.Value("toolsearch: building the index", func() (T, error) { return build(), nil })
 	})
 }
 
@@ -128,6 +124,26 @@ func (k keywordIndex) Explain(q Query, name string) string {
 		return ""
 	}
 	return x.Explain(keyword.Parse(q.Text), doc).String()
+}
+
+func (k keywordIndex) terms(q Query, name string) []leanctx.Term {
+	x := k.index()
+	doc, ok := x.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return eventTerms(x.Explain(keyword.Parse(q.Text), doc))
+}
+
+// eventTerms are the terms of a score that count, for an event.
+func eventTerms(x keyword.Explanation) []leanctx.Term {
+	var terms []leanctx.Term
+	for _, t := range x.Terms {
+		if len(t.Matches) > 0 {
+			terms = append(terms, leanctx.Term{Text: t.Term, Field: t.Matches[0].Field, Relation: t.Matches[0].Relation, Score: t.Score})
+		}
+	}
+	return terms
 }
 
 func results(hits []keyword.Hit, name func(int) string) []Result {

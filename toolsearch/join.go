@@ -144,7 +144,9 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, fmt.Errorf("toolsearch: SearchableTools names tools that the agent does not have: %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
+		wrong := problems{}
+		wrong.add("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
+		return nil, wrong.err()
 	}
 	return picked, nil
 }
@@ -162,10 +164,10 @@ func clashes(g *group, own, deferred []ownTool) error {
 			continue
 		}
 		if e := g.cat.byName[o.info.Name]; e != nil {
-			wrong.add("dynamic tool %q (%T) has the name of the agent's own tool %q (%T)", e.info.Name, unwrap(e.tool), o.info.Name, o.tool)
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T)", e.info.Name, unwrap(e.tool), o.info.Name, o.tool)
 		}
 		if g.usesMetaName(o.info.Name) {
-			wrong.add("the agent's own tool %q (%T) has the name of the search tool %q", o.info.Name, o.tool, o.info.Name)
+			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", o.info.Name, o.tool, o.info.Name)
 		}
 	}
 	return wrong.err()
@@ -175,7 +177,7 @@ func clashes(g *group, own, deferred []ownTool) error {
 func (g *group) findTwice() {
 	for _, e := range g.cat.entries {
 		if last := g.cat.byName[e.info.Name]; last != e {
-			g.twice.add("dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
+			g.twice.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
 		}
 	}
 }
@@ -195,7 +197,7 @@ func (r *run) meet(infos []*schema.ToolInfo) error {
 		}
 		ours := r.group.cat.byName[t.Name] != nil || r.group.usesMetaName(t.Name)
 		if ours && seen[t.Name] {
-			wrong.add("a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+			wrong.add("", "a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
 		}
 		if seen[t.Name] = true; !ours {
 			r.own[t.Name] = true

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/cloudwego/eino/components"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -112,27 +110,27 @@ var searchesOfModel = map[string]modelSearches{
 func chooseContract(cfg *Config, agentic, hides bool, wrong *problems) contract {
 	if !cfg.UseModelToolSearch {
 		if cfg.Native != "" {
-			wrong.add("Native is %q, but UseModelToolSearch is false", cfg.Native)
+			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
 		}
 		return contract{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
 	}
 	if cfg.Protocol != Keyword {
-		wrong.add("UseModelToolSearch goes with the Keyword protocol only, not with %v", cfg.Protocol)
+		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
 	}
 	name, err := contractFor(cfg)
 	if err != nil {
 		if hides {
-			wrong.add("%w", err)
+			wrong.add("Model", "%w", err)
 		}
 		return contract{err: err, clientRuns: true}
 	}
 	c, ok := contracts[name]
 	if !ok {
-		wrong.add("Native %q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
+		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 		return c
 	}
 	if name != "" && slices.Contains(agenticContracts, name) != agentic {
-		wrong.add("the contract %q does not fit the message type of this agent: %s", name, fit(agentic))
+		wrong.add("Native", "the contract %q does not fit the message type of this agent: %s", name, fit(agentic))
 	}
 	c.name = name
 	return c
@@ -147,7 +145,7 @@ func contractFor(cfg *Config) (Contract, error) {
 		}
 		return cfg.Native, nil
 	}
-	typ, _ := components.GetType(cfg.Model)
+	typ := reportedType(cfg.Model)
 	can, known := searchesOfModel[typ]
 	switch {
 	case cfg.Native == "" && can.client != "":

@@ -131,16 +131,16 @@ func clashScenarios() []scenario {
 		{"TS-07", "a dynamic tool with the name of an own one", clashesWithOwn[*schema.Message], clashesWithOwn[*schema.AgenticMessage],
 			"no error 0:tool_search, a call runs the dynamic one", `an error that names "shared" twice`},
 		{"TS-07", "a dynamic tool named tool_search", buildError[*schema.Message]("tool_search"), buildError[*schema.AgenticMessage]("tool_search"),
-			"no error", `toolsearch: DynamicTools[0] "tool_search" has the name of the search tool "tool_search"`},
+			"no error", `toolsearch: DynamicTools[0]: it has the name of the search tool "tool_search"`},
 		{"TS-07", "an own tool named tool_search", ownSearch[*schema.Message], ownSearch[*schema.AgenticMessage], "0:tool_search,tool_search", `an error that names "tool_search" twice`},
 		{"TS-07", "a dynamic tool named as a search tool of another protocol", buildError[*schema.Message]("call_tool"), buildError[*schema.AgenticMessage]("call_tool"),
-			"no error", `toolsearch: DynamicTools[0] "call_tool" has the name of the search tool "call_tool"`},
+			"no error", `toolsearch: DynamicTools[0]: it has the name of the search tool "call_tool"`},
 		{"TS-25", "the wording of an error", buildError[*schema.Message]("a", "a"), buildError[*schema.AgenticMessage]("a", "a"),
-			"duplicate dynamic tool name: a", `toolsearch: DynamicTools[0] and DynamicTools[1] are both named "a"`},
+			"duplicate dynamic tool name: a", `toolsearch: DynamicTools[1]: it has the name of DynamicTools[0], "a"`},
 		{"TS-25", "no tools", buildError[*schema.Message](), buildError[*schema.AgenticMessage](),
-			"tools is required", "toolsearch: DynamicTools is empty: give it the tools to hide, or set SearchableTools or DeferMarkedTools"},
+			"tools is required", "toolsearch: DynamicTools: there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools"},
 		{"TS-25", "several things wrong", buildError[*schema.Message]("a", "b", "a", "b"), buildError[*schema.AgenticMessage]("a", "b", "a", "b"),
-			"duplicate dynamic tool name: a", `toolsearch: 2 problems in the configuration: (1) DynamicTools[0] and DynamicTools[2] are both named "a"; (2) DynamicTools[1] and DynamicTools[3] are both named "b"`},
+			"duplicate dynamic tool name: a", "toolsearch: DynamicTools[2]: it has the name of DynamicTools[0], \"a\"\ntoolsearch: DynamicTools[3]: it has the name of DynamicTools[1], \"b\""},
 	}
 }
 

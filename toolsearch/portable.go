@@ -7,10 +7,8 @@ package toolsearch
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 )
@@ -63,19 +61,10 @@ func (p portable[M]) Stream(ctx context.Context, input []M, opts ...model.Option
 }
 
 // GetType is the type that the model reports, or else its type in Go.
-func (p portable[M]) GetType() string {
-	if typ, ok := components.GetType(p.model); ok {
-		return typ
-	}
-	t := reflect.TypeOf(p.model)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Name()
-}
+func (p portable[M]) GetType() string { return typeOf(p.model) }
 
 // IsCallbacksEnabled reports whether the model runs callbacks by itself.
-func (p portable[M]) IsCallbacksEnabled() bool { return components.IsCallbacksEnabled(p.model) }
+func (p portable[M]) IsCallbacksEnabled() bool { return runsCallbacks(p.model) }
 
 // plain returns the input and the options without anything that belongs to a provider's
 // own search.

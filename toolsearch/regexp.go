@@ -9,9 +9,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"time"
 
-	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 )
 
@@ -47,7 +45,7 @@ func (g *group) regexpTools() []*metaTool {
 // matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
 func (r *run) matchNames(ctx context.Context, pattern string) (f finding, note string) {
-	start := time.Now()
+	_, report := r.reporting(ctx)
 	if pattern == "" {
 		return f, say("empty-pattern", hint{})
 	}
@@ -77,21 +75,10 @@ func (r *run) matchNames(ctx context.Context, pattern string) (f finding, note s
 	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
 		note = say("no-name-matches", hint{Near: r.suggest(ctx, wordsOf(pattern), r.loadable)})
 	}
-	names := f.names()
-	r.group.emit(ctx, Event{
-		Kind: EventSearch, Query: pattern, Tools: names, Results: unranked(names),
-		Duration: time.Since(start), CallID: compose.GetToolCallID(ctx),
-	})
-	return f, note
-}
-
-// unranked are results without scores.
-func unranked(names []string) []Result {
-	out := make([]Result, len(names))
-	for i, n := range names {
-		out[i].Name = n
+	if report != nil {
+		r.tellSearched(ctx, report, pattern, f.hits())
 	}
-	return out
+	return f, note
 }
 
 var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)

@@ -13,8 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/adk/filesystem"
-
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
@@ -159,9 +158,11 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 		return stored
 	}
 	stored = path
-	if err := safeWrite(ctx, r.group.cfg.Backend, path, b.String()); err != nil {
-		r.group.emit(ctx, Event{Kind: EventStoreFailed, Err: err})
+	if err := writeFile(ctx, r.group.cfg.Backend, path, b.String()); err != nil {
 		stored = ""
+		if r.group.cfg.OnEvent != nil && r.reported.first(ctx, storeLine) {
+			r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,15 +171,6 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 	}
 	r.stored[path] = stored
 	return stored
-}
-
-func safeWrite(ctx context.Context, b Backend, path, content string) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("toolsearch: writing %q: Backend panicked: %v", path, p)
-		}
-	}()
-	return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
 }
 
 // escapeName makes a name safe to stand on a line of its own between the tags. Names of

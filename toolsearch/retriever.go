@@ -153,7 +153,7 @@ func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Docume
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
 		if err != nil {
-			wrong.add("tools[%d]: %w", i, err)
+			wrong.add(place("tools", i), "%w", err)
 			continue
 		}
 		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{

@@ -27,6 +27,11 @@ type group struct {
 	steady  bool                   // what is visible depends on the messages alone
 	like    *group                 // the one whose indexes this one has; nil: its own
 
+	measureOnce sync.Once
+	names       []string
+	tokens      int64
+	sum         string
+
 	reminderOnce sync.Once
 	reminderText string
 }
@@ -157,6 +162,7 @@ type run struct {
 	verdicts verdicts
 	decided  decision // of the last model call
 	sent     sent     // with the last model call
+	reported reported // to OnEvent
 
 	mu       sync.Mutex
 	visible  []string // names of hidden tools that the model sees; nil before the first model call

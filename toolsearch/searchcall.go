@@ -98,6 +98,9 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 	}
 	e := r.group.cat.resolve(name, func(e *entry) bool { return r.callable(ctx, e) })
 	if e == nil {
+		if denied := r.group.cat.resolve(name, func(*entry) bool { return true }); denied != nil {
+			r.tellDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
+		}
 		return proxied{answer: r.noSuchTool(ctx, name)}
 	}
 	text, problem := e.fit(a.raw(argumentKeys...))
@@ -105,7 +108,7 @@ func (t *metaTool) proxy(ctx context.Context, args string) proxied {
 		return proxied{answer: say("bad-arguments", e.schemaHint(problem))}
 	}
 	p := proxied{tool: e.tool, args: text}
-	typ, _ := components.GetType(p.tool)
+	typ := reportedType(p.tool)
 	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e), &callbacks.RunInfo{
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
 	})

@@ -72,6 +72,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, err
 	}
 	r.verdicts.forget()
+	r.tellCatalog(ctx)
 	next := *state
 	if r.group.contract.hosted {
 		next.Messages = each(next.Messages, m.codec.unpack)
@@ -90,6 +91,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	next.Messages = continued(next.Messages, r.sent)
 	mem.read(next.Messages, r)
 	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
+	r.tellDenied(ctx)
 	mem.done, mem.given = &next, next
 	mem.evidence.started = true
 	return ctx, &next, nil

@@ -9,11 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 )
 
 const defaultMaxResults = 5
@@ -31,39 +30,20 @@ type settings struct {
 // problems collects what is wrong with a configuration.
 type problems []error
 
-func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
-
-// err is nil if nothing is wrong, and otherwise one error that unwraps to each.
-func (p problems) err() error {
-	switch len(p) {
-	case 0:
-		return nil
-	case 1:
-		return fmt.Errorf("toolsearch: %w", p[0])
-	}
-	return &configError{p}
+// add notes what is wrong with a field; "" is the configuration as a whole.
+func (p *problems) add(field, format string, args ...any) {
+	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-type configError struct{ all []error }
-
-func (e *configError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "toolsearch: %d problems in the configuration: ", len(e.all))
-	for i, err := range e.all {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		fmt.Fprintf(&b, "(%d) %v", i+1, err)
-	}
-	return b.String()
-}
-
-func (e *configError) Unwrap() []error { return e.all }
+// err is nil if nothing is wrong, and otherwise one error that joins all.
+func (p problems) err() error { return errors.Join(p...) }
 
 // newSettings checks a Config for an agent of the message type.
 func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, error) {
 	if config == nil {
-		return nil, errors.New("toolsearch: config is nil: pass a &toolsearch.Config{DynamicTools: ...}")
+		wrong := problems{}
+		wrong.add("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
+		return nil, wrong.err()
 	}
 	s := &settings{cfg: *config}
 	s.cfg.DynamicTools = nil // their entries take their place
@@ -81,27 +61,27 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 func (s *settings) checkFields(wrong *problems) {
 	c := &s.cfg
 	if c.Protocol < Keyword || c.Protocol > SearchCall {
-		wrong.add("Protocol %d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
+		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
 	}
 	for _, f := range []struct {
 		name  string
 		value int
 	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}} {
 		if f.value < 0 {
-			wrong.add("%s is %d: it must not be negative", f.name, f.value)
+			wrong.add(f.name, "%d is negative", f.value)
 		}
 	}
 	if c.MinScore < 0 || c.MinScore != c.MinScore {
-		wrong.add("MinScore is %v: it must not be negative", c.MinScore)
+		wrong.add("MinScore", "%v is not 0 or above", c.MinScore)
 	}
 	if c.Protocol == Regexp && c.NewIndex != nil {
-		wrong.add("NewIndex is set, but the Regexp protocol matches names and ranks nothing")
+		wrong.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
 	}
 	if c.Protocol == Regexp && c.MinScore > 0 {
-		wrong.add("MinScore is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
+		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
 	}
 	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
-		wrong.add("UnloadAfter is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
+		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
 	if isNil(c.Backend) {
 		c.Backend = nil
@@ -114,11 +94,11 @@ func checkSearchable(c *Config, wrong *problems) {
 	for i, name := range c.SearchableTools {
 		switch {
 		case name == "":
-			wrong.add("SearchableTools[%d] is empty", i)
+			wrong.add(place("SearchableTools", i), "the name is empty")
 		case seen[name]:
-			wrong.add("SearchableTools[%d] %q is there twice", i, name)
+			wrong.add(place("SearchableTools", i), "%q is there twice", name)
 		case isMetaTool(name):
-			wrong.add("SearchableTools[%d] %q is the name of a search tool", i, name)
+			wrong.add(place("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
 	}
@@ -126,7 +106,7 @@ func checkSearchable(c *Config, wrong *problems) {
 
 func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *problems) {
 	if len(tools) == 0 && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
-		wrong.add("DynamicTools is empty: give it the tools to hide, or set SearchableTools or DeferMarkedTools")
+		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools")
 	}
 	s.byName = make(map[string]*entry, len(tools))
 	s.entries = make([]*entry, 0, len(tools))
@@ -134,7 +114,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
 		if err != nil {
-			wrong.add("DynamicTools[%d]: %w", i, err)
+			wrong.add(place("DynamicTools", i), "%w", err)
 			continue
 		}
 		if s.byName[info.Name] != nil {
@@ -142,53 +122,20 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			for all[j].own.Name != info.Name {
 				j++
 			}
-			wrong.add("DynamicTools[%d] and DynamicTools[%d] are both named %q", j, i, info.Name)
+			wrong.add(place("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
 		if isMetaTool(info.Name) {
-			wrong.add("DynamicTools[%d] %q has the name of the search tool %q", i, info.Name, info.Name)
+			wrong.add(place("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
 		s.byName[info.Name] = &all[i]
 		if err := all[i].fill(t, info); err != nil {
-			wrong.add("DynamicTools[%d]: %w", i, err)
+			wrong.add(place("DynamicTools", i), "%w", err)
 			continue
 		}
 		s.entries = append(s.entries, &all[i])
 	}
 }
 
-// readInfo asks a tool what it is; a panic in it is an error.
-func readInfo(ctx context.Context, t tool.BaseTool) (info *schema.ToolInfo, err error) {
-	if isNil(t) {
-		return nil, errors.New("the tool is nil")
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			info, err = nil, fmt.Errorf("Info of %T panicked: %v", t, r)
-		}
-	}()
-	info, err = t.Info(ctx)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading Info of %T: %w", t, err)
-	case info == nil:
-		return nil, fmt.Errorf("Info of %T returned nil", t)
-	case info.Name == "":
-		return nil, fmt.Errorf("Info of %T has an empty Name (description %.60q)", t, info.Desc)
-	}
-	return info, nil
-}
-
-// isNil also sees a nil pointer inside an interface.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Slice, reflect.Chan, reflect.Interface:
-		return r.IsNil()
-	}
-	return false
-}
+func place(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

@@ -38,7 +38,7 @@ func (r *run) decide(ctx context.Context, v *evidence) showing {
 		r.mu.Unlock()
 		return r.decided.showing
 	}
-	show := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
+	show, unused := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
 	names := make([]string, len(show))
 	for i, s := range show {
 		names[i] = s.entry.info.Name
@@ -47,7 +47,7 @@ func (r *run) decide(ctx context.Context, v *evidence) showing {
 	if !s.known {
 		s.gone = r.vanished(before)
 	}
-	r.tell(ctx, before, names)
+	r.tellVisible(ctx, before, names, unused, !known)
 	r.remember(ctx, before, show, names, known)
 	if r.group.steady {
 		r.decided = decision{showing{tools: show, names: names, known: true}, v.order}
@@ -106,11 +106,11 @@ func (r *run) reveal(ctx context.Context, v *evidence, show showing, infos, defe
 }
 
 // loaded are the tools to show: those shown before that are still in use, then new ones.
-func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) []shownTool {
+// unused are those that were not used for too long.
+func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []shownTool, unused []string) {
 	if r.group.contract.neverLoads {
-		return nil
+		return nil, nil
 	}
-	var show []shownTool
 	done := make(map[string]bool, len(before)+len(v.order))
 	consider := func(name string, idle int) {
 		e := r.group.cat.byName[name]
@@ -122,6 +122,7 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 			idle = v.idle(name)
 		}
 		if limit := r.group.cfg.UnloadAfter; limit > 0 && idle >= limit {
+			unused = append(unused, name)
 			return
 		}
 		if r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseActive) {
@@ -134,7 +135,7 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 	for _, name := range v.order {
 		consider(name, 0)
 	}
-	return show
+	return show, unused
 }
 
 // lastIdle is how long the n tools of the last model call had not been used by then.
@@ -188,29 +189,6 @@ func (r *run) alsoShown(ctx context.Context, infos []*schema.ToolInfo) {
 	r.visible = names
 	r.mu.Unlock()
 	_ = adk.SetRunLocalValue(ctx, visibleKey, names)
-}
-
-// tell reports what became visible and what is hidden again.
-func (r *run) tell(ctx context.Context, before, now []string) {
-	if r.group.cfg.OnEvent == nil || slices.Equal(before, now) {
-		return
-	}
-	if added := minus(now, before); len(added) > 0 {
-		r.group.emit(ctx, Event{Kind: EventLoad, Tools: added})
-	}
-	if gone := minus(before, now); len(gone) > 0 {
-		r.group.emit(ctx, Event{Kind: EventUnload, Tools: gone})
-	}
-}
-
-func minus(a, b []string) []string {
-	var out []string
-	for _, s := range a {
-		if !slices.Contains(b, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // shows reports whether a list already ends with exactly these hidden tools.

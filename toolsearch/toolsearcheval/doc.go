@@ -23,7 +23,7 @@
 // would do, one is relevant and the others are equivalent to it. A query that names no tool
 // asks for something that the catalogue does not have; the right answer to it is nothing.
 //
-// Take queries from what models searched for in real runs ([toolsearch.EventSearch] has
+// Take queries from what models searched for in real runs ([leanctx.KindToolsSearched] has
 // them), or write them before you see what an index returns. Then let [Split] put half of
 // them aside, and look at that half's misses only when the work is done.
 //

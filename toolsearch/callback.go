@@ -1,0 +1,126 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file calls what the user hands over: functions, tools, indexes, stores and the
+// model. A panic in any of them is that call's error.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// emit hands an event to OnEvent.
+func (s *settings) emit(ctx context.Context, ev leanctx.Event) {
+	if s.cfg.OnEvent == nil {
+		return
+	}
+	ev.Time = time.Now()
+	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
+}
+
+// callFilter asks the Filter; an error means no.
+func (s *settings) callFilter(ctx context.Context, req FilterRequest) (bool, error) {
+	ok, err := safe.Value("Filter", func() (bool, error) { return s.cfg.Filter(ctx, req) })
+	return ok && err == nil, err
+}
+
+// makeIndex calls an IndexFunc.
+func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Index, error) {
+	x, err := safe.Value("the function", func() (Index, error) { return f(ctx, infos) })
+	if err == nil && isNil(x) {
+		err = errors.New("the function returned nil")
+	}
+	return x, err
+}
+
+// searchIndex asks an index.
+func searchIndex(ctx context.Context, x Index, q Query) ([]Result, error) {
+	return safe.Value("toolsearch: the index", func() ([]Result, error) { return x.Search(ctx, q) })
+}
+
+// writeFile stores a text.
+func writeFile(ctx context.Context, b Backend, path, content string) error {
+	return safe.Call(fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() error {
+		return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	})
+}
+
+// readInfo asks a tool what it is.
+func readInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
+	if isNil(t) {
+		return nil, errors.New("the tool is nil")
+	}
+	info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
+	switch {
+	case err != nil:
+		return nil, infoError(t, err)
+	case info == nil:
+		return nil, fmt.Errorf("Info of %T returned nil", t)
+	case info.Name == "":
+		return nil, fmt.Errorf("Info of %T has an empty Name (description %.60q)", t, info.Desc)
+	}
+	return info, nil
+}
+
+func infoError(t tool.BaseTool, err error) error {
+	var panicked *safe.PanicError
+	if errors.As(err, &panicked) {
+		panicked.What = fmt.Sprintf("Info of %T", t)
+		return panicked
+	}
+	return fmt.Errorf("reading Info of %T: %w", t, err)
+}
+
+// reportedType is the type that a tool or a model reports; "" if it reports none.
+func reportedType(v any) string {
+	typ, _ := safe.Value("GetType", func() (string, error) {
+		typ, _ := components.GetType(v)
+		return typ, nil
+	})
+	return typ
+}
+
+// typeOf is the type of a tool or a model as callbacks are told it: what it reports, or
+// else its type in Go.
+func typeOf(v any) string {
+	if typ := reportedType(v); typ != "" {
+		return typ
+	}
+	r := reflect.TypeOf(v)
+	for r.Kind() == reflect.Pointer {
+		r = r.Elem()
+	}
+	return r.Name()
+}
+
+// runsCallbacks reports whether a tool or a model runs callbacks by itself.
+func runsCallbacks(v any) bool {
+	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
+	return yes
+}
+
+// isNil also sees a nil pointer inside an interface.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Slice, reflect.Chan, reflect.Interface:
+		return r.IsNil()
+	}
+	return false
+}

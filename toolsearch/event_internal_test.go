@@ -1,0 +1,32 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// What events cost where nobody listens.
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+)
+
+func TestEventsCostNothingWithoutAListener(t *testing.T) {
+	e := &entry{info: &schema.ToolInfo{Name: "a"}}
+	set := &settings{entries: []*entry{e}, byName: map[string]*entry{"a": e}}
+	g, err := newGroup(context.Background(), []*settings{set}, nil, nil)
+	require.NoError(t, err)
+	r, ctx, names := &run{group: g}, context.Background(), []string{"a"}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		r.tellCatalog(ctx)
+		r.tellVisible(ctx, nil, names, nil, false)
+		r.tellDenied(ctx)
+		r.tellDeniedCall(ctx, e, PhaseCall)
+		inside, report := r.reporting(ctx)
+		reportOf(inside).fail(nil)
+		reportOf(inside).answered(g.cat.index, true)
+		r.tellSearched(inside, report, "a", nil)
+	}))
+}
