@@ -104,7 +104,7 @@ func TestAFusionGoesOnWithoutAnEngineThatIsDown(t *testing.T) {
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		DynamicTools: tools,
 		NewIndex:     toolsearch.Fuse(toolsearch.RetrieverIndex(broken{}), all[1].index),
-		OnEvent:      func(_ context.Context, e leanctx.Event) {
+		OnEvent: func(_ context.Context, e leanctx.Event) {
 			if e.Kind == leanctx.KindIndexFailed {
 				events = append(events, e)
 			}
