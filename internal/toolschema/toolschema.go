@@ -120,6 +120,9 @@ func list[T any](v ...T) []T { return v }
 
 func values[M ~map[string]T, T any](m M) []T { return slices.Collect(maps.Values(m)) }
 
+// present leaves out what is nil.
+func present[T any](v []*T) []*T { return slices.DeleteFunc(v, func(n *T) bool { return n == nil }) }
+
 // walk looks at a schema, the nearest parts first.
 func walk(p *schema.ParamsOneOf) (bytes int, all bool) {
 	root, err := p.ToJSONSchema()
@@ -129,20 +132,17 @@ func walk(p *schema.ParamsOneOf) (bytes int, all bool) {
 	nodes, depths := list(root), []int{0}
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i]
-		if n == nil {
-			continue
-		}
 		if len(nodes) > MaxNodes || depths[i] >= MaxDepth {
 			return bytes, false
 		}
 		bytes += len(n.Description) + len(n.Title)
 		for prop := n.Properties.Oldest(); prop != nil; prop = prop.Next() {
 			bytes += len(prop.Key)
-			nodes = append(nodes, prop.Value)
+			nodes = append(nodes, present(list(prop.Value))...)
 		}
-		nodes = append(nodes, slices.Concat(n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems,
+		nodes = append(nodes, present(slices.Concat(n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems,
 			values(n.DependentSchemas), values(n.PatternProperties), values(n.Definitions),
-			list(n.Items, n.Not, n.If, n.Then, n.Else, n.Contains, n.AdditionalProperties, n.PropertyNames, n.ContentSchema))...)
+			list(n.Items, n.Not, n.If, n.Then, n.Else, n.Contains, n.AdditionalProperties, n.PropertyNames, n.ContentSchema)))...)
 		for len(depths) < len(nodes) {
 			depths = append(depths, depths[i]+1)
 		}
