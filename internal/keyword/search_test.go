@@ -162,6 +162,43 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestAQueryIsWrittenAsItIsRead(t *testing.T) {
+	for text, want := range map[string]string{"": "", " a ": "a", "a +b\tc": "a +b c", "+a ++b": "+a ++b", "+": ""} {
+		require.Equal(t, want, Parse(text).String(), "%q", text)
+	}
+}
+
+// endsAt is a context that ends when it is asked for the nth time whether it has.
+type endsAt struct {
+	context.Context
+	left int
+}
+
+func (c *endsAt) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A search looks at its context before each term, and at the end.
+func TestSearchStopsWhereverItsContextEnds(t *testing.T) {
+	x := New([]Doc{{Name: "a_b", Description: "c"}, {Name: "b"}})
+	for query, terms := range map[string]int{"": 0, "a": 1, "a b": 2, "b A a c": 3} {
+		want := search(t, x, query, 0)
+		for n := range terms + 3 {
+			hits, err := x.Search(&endsAt{t.Context(), n}, Parse(query), 0)
+			if n > terms {
+				require.NoError(t, err)
+				require.Equal(t, want, hits)
+			} else {
+				require.ErrorIs(t, err, context.Canceled, "%q after %d", query, n)
+			}
+			require.Equal(t, want, search(t, x, query, 0), "%q after %d", query, n)
+		}
+	}
+}
+
 func TestSearchOrder(t *testing.T) {
 	docs := []Doc{{Name: "zeta_mail"}, {Name: "alpha_mail"}, {Name: "mailbox"}, {Name: "x", Description: "Mail."}, {Name: "y"}}
 	x := New(docs)

@@ -115,6 +115,80 @@ func marks[M Message](t *testing.T) {
 	require.ErrorIs(t, err, wrong)
 }
 
+// A message that is nil, and an answer that is, stay as they are.
+func TestMissingMessagesAreLeftAlone(t *testing.T) {
+	t.Run("plain", missing[*schema.Message])
+	t.Run("agentic", missing[*schema.AgenticMessage])
+}
+
+func missing[M Message](t *testing.T) {
+	kept := codecFor[M]().with(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
+	msgs := []M{nil, kept, nil}
+	require.False(t, Any([]M{nil}))
+	require.False(t, Any[M](nil))
+	require.True(t, Any(msgs))
+	require.Empty(t, MarkOf[M](nil, "k"))
+	require.Empty(t, MarkOf(kept, "k"))
+	require.Empty(t, MarkOf(kept, "ark-response-cache-expire-at"), "no text")
+	out := Restart(msgs, func(i int, _ bool) bool { require.Equal(t, 1, i); return true })
+	require.Nil(t, out[0])
+	require.Nil(t, out[2])
+	require.Empty(t, Restart[M](nil, func(int, bool) bool { return true }))
+
+	mark := func([]M) string { return "m" }
+	none := Marking[M](silent[M]{}, "k", mark)
+	answer, err := none.Generate(t.Context(), nil)
+	require.NoError(t, err)
+	require.Nil(t, answer)
+	stream, err := none.Stream(t.Context(), nil)
+	require.NoError(t, err)
+	require.Nil(t, stream)
+
+	wrong := errors.New("wrong")
+	failing := Marking[M](silent[M]{answer: kept, err: wrong}, "k", mark)
+	answer, err = failing.Generate(t.Context(), nil)
+	require.ErrorIs(t, err, wrong)
+	require.Same(t, kept, answer, "what comes with an error is passed on as it is")
+	stream, err = failing.Stream(t.Context(), nil)
+	require.ErrorIs(t, err, wrong)
+	chunk, err := stream.Recv()
+	require.NoError(t, err)
+	require.Same(t, kept, chunk)
+}
+
+// Each of several messages that must not be built on is another one; the others stay.
+func TestRestartReplacesWhatIsStale(t *testing.T) {
+	kept := func() *schema.Message {
+		return &schema.Message{Role: schema.Assistant, Extra: maps.Clone(extras["ark"])}
+	}
+	both := maps.Clone(extras["ark"])
+	maps.Copy(both, extras["agenticopenai"])
+	msgs := []*schema.Message{kept(), kept(), {Role: schema.User}, {Role: schema.Assistant, Extra: both}}
+	out := Restart(msgs, func(i int, tools bool) bool { require.True(t, tools); return i != 1 })
+	require.NotSame(t, msgs[0], out[0])
+	require.Same(t, msgs[1], out[1])
+	require.Same(t, msgs[2], out[2])
+	require.Equal(t, map[string]any{"ark-response-cache-expire-at": float64(9), "ark-context-id": "r", "mine": "x"}, out[0].Extra)
+	require.Equal(t, out[0].Extra, out[3].Extra, "the ids of both adapters are gone")
+	require.Equal(t, extras["ark"], msgs[0].Extra)
+	require.Len(t, both, 5)
+}
+
+// silent is a model that answers with one message, and an error.
+type silent[M Message] struct {
+	answer M
+	err    error
+}
+
+func (m silent[M]) Generate(context.Context, []M, ...model.Option) (M, error) { return m.answer, m.err }
+
+func (m silent[M]) Stream(context.Context, []M, ...model.Option) (*schema.StreamReader[M], error) {
+	if m.answer == nil {
+		return nil, m.err
+	}
+	return schema.StreamReaderFromArray([]M{m.answer}), m.err
+}
+
 // fixed is a model that answers with the given chunks, or an error.
 type fixed[M Message] struct {
 	chunks []M

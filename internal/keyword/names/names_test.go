@@ -66,8 +66,9 @@ func TestResolveFindsOnlyWhatIsUnmistakable(t *testing.T) {
 		require.Equal(t, want, x.Name(doc), "%q", typed)
 	}
 	for _, unclear := range []string{"create_issue", "get_wether", "weather", "", "_", strings.Repeat("a", 1000)} {
-		_, ok := x.Resolve(unclear, nil)
+		doc, ok := x.Resolve(unclear, nil)
 		require.False(t, ok, "%q", unclear)
+		require.Zero(t, doc)
 	}
 }
 
@@ -158,13 +159,33 @@ func TestLookup(t *testing.T) {
 	doc, ok := x.Lookup("b")
 	require.True(t, ok)
 	require.Equal(t, 0, doc, "the first of several")
-	_, ok = x.Lookup("B")
+	doc, ok = x.Lookup("B")
 	require.False(t, ok)
+	require.Zero(t, doc)
 	require.Equal(t, 3, x.Len())
+	for name, want := range map[string]int{"a": 0, "b": 1, "c": -1} {
+		ordinal, ok := x.LookupOrdinal(name)
+		require.Equal(t, want >= 0, ok, name)
+		require.EqualValues(t, max(want, 0), ordinal, name)
+	}
+	for doc, ordinal := range []uint32{1, 0, 2} {
+		require.Equal(t, ordinal, x.Ordinal(doc))
+		require.Equal(t, doc, x.Position(ordinal))
+		require.Equal(t, x.Name(doc), x.NameAt(ordinal))
+	}
 }
 
 func newRand(t testing.TB) *rand.Rand {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	return rand.New(rand.NewPCG(seed, 1))
+}
+
+func TestIDsNumberDistinctWords(t *testing.T) {
+	var ids IDs
+	require.Empty(t, ids.Words())
+	for i, id := range []uint32{0, 1, 0, 2, 1} {
+		require.Equal(t, id, ids.ID([]string{"b", "", "b", "a", ""}[i]))
+	}
+	require.Equal(t, []string{"b", "", "a"}, ids.Words())
 }
