@@ -70,14 +70,43 @@ func plainResult(m *schema.Message) result {
 }
 
 func (plain) result(m *schema.Message, _ int) *schema.ToolResult {
-	if len(m.UserInputMultiContent) == 0 {
+	parts := resultParts(m)
+	if len(parts) == 0 {
 		return textResult(m.Content)
 	}
-	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, len(m.UserInputMultiContent))}
-	for i := range m.UserInputMultiContent {
-		out.Parts[i] = outputPart(&m.UserInputMultiContent[i])
+	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, len(parts))}
+	for i := range parts {
+		out.Parts[i] = outputPart(&parts[i])
 	}
 	return out
+}
+
+// resultParts are the parts of a message with a result. Where there are only those of
+// the deprecated field, they are these.
+func resultParts(m *schema.Message) []schema.MessageInputPart {
+	if len(m.UserInputMultiContent) > 0 {
+		return m.UserInputMultiContent
+	}
+	out := make([]schema.MessageInputPart, 0, len(m.MultiContent))
+	for _, p := range m.MultiContent {
+		part := schema.MessageInputPart{Type: p.Type, Text: p.Text}
+		switch {
+		case p.ImageURL != nil:
+			part.Image = &schema.MessageInputImage{MessagePartCommon: byURL(p.ImageURL.URL, p.ImageURL.MIMEType), Detail: p.ImageURL.Detail}
+		case p.AudioURL != nil:
+			part.Audio = &schema.MessageInputAudio{MessagePartCommon: byURL(p.AudioURL.URL, p.AudioURL.MIMEType)}
+		case p.VideoURL != nil:
+			part.Video = &schema.MessageInputVideo{MessagePartCommon: byURL(p.VideoURL.URL, p.VideoURL.MIMEType)}
+		case p.FileURL != nil:
+			part.File = &schema.MessageInputFile{MessagePartCommon: byURL(p.FileURL.URL, p.FileURL.MIMEType), Name: p.FileURL.Name}
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+func byURL(url, mimeType string) schema.MessagePartCommon {
+	return schema.MessagePartCommon{URL: &url, MIMEType: mimeType}
 }
 
 // outputPart is an input part as a tool would have returned it. A part of a kind
@@ -126,13 +155,13 @@ func (plain) replace(m *schema.Message, r replacement) {
 	case r.keep:
 	case len(m.UserInputMultiContent) == 0 && r.parts == nil:
 		m.Content = r.text
-	case len(m.UserInputMultiContent) == 0 && len(r.parts) == 1 && r.parts[0].Type == schema.ToolPartTypeText:
+	case len(m.UserInputMultiContent)+len(m.MultiContent) == 0 && len(r.parts) == 1 && r.parts[0].Type == schema.ToolPartTypeText:
 		m.Content = r.parts[0].Text
 	case r.parts == nil:
 		m.UserInputMultiContent = noticeInput(m.UserInputMultiContent, r.text)
 	default:
-		if parts, ok := inputParts(m.UserInputMultiContent, r.parts); ok {
-			m.Content, m.UserInputMultiContent = contentBeside(m), parts
+		if parts, ok := inputParts(resultParts(m), r.parts); ok {
+			m.Content, m.UserInputMultiContent, m.MultiContent = contentBeside(m), parts, nil
 		}
 	}
 }
