@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 const (
@@ -34,7 +35,7 @@ type clearPhase[M adk.MessageType] struct {
 	cfg    *TypedConfig[M]
 	codec  codec[M]
 	policy *policy
-	files  *offloader
+	files  *vault.Vault
 	stored *storedNames
 	report reporter
 
@@ -113,7 +114,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		return false, nil
 	}
 	p.out = slices.Clone(msgs)
-	p.files.note(ctx, p.shown(msgs))
+	p.files.Note(ctx, p.shown(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return false, err
 	}
@@ -278,7 +279,7 @@ func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 // store stores the content of one change. ok is false if the result stays as it
 // is, same if the change is what p.out has.
 func (p *clearPass[M]) store(ctx context.Context, r *oldResult) (ok, same bool) {
-	path, existed, err := p.files.save(ctx, r.rule.store, r.dest, r.content)
+	path, existed, err := p.files.Save(ctx, r.rule.store, r.dest, r.content)
 	if err != nil {
 		if p.tally != nil && p.tally.failed < maxFailures {
 			p.tally.failed++

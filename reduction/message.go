@@ -22,16 +22,6 @@ const (
 	oursKey = "__leanctx_reduction__"
 )
 
-type role uint8
-
-const (
-	roleOther role = iota
-	roleSystem
-	roleUser
-	roleAssistant
-	roleTool
-)
-
 // call is one tool call of an assistant message.
 type call struct {
 	index          int // where in its message
@@ -52,7 +42,6 @@ func (r result) size() int { return sizeOf(r.texts) }
 
 // view is what decisions are made on: plain data, without a type parameter.
 type view struct {
-	role      role
 	calls     []call
 	results   []result
 	processed bool // cleared or rewritten before

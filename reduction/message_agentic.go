@@ -21,23 +21,20 @@ func (agentic) view(m *schema.AgenticMessage) view {
 	if m == nil {
 		return view{}
 	}
-	v := view{role: agenticRole(m.Role), processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
+	v := view{processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
 	for i, b := range m.ContentBlocks {
 		switch {
 		case b == nil:
-		case b.FunctionToolCall != nil && v.role == roleAssistant:
+		case b.FunctionToolCall != nil && m.Role == schema.AgenticRoleTypeAssistant:
 			c := b.FunctionToolCall
 			v.calls = append(v.calls, call{index: i, id: c.CallID, name: c.Name, args: c.Arguments})
-		case b.FunctionToolResult != nil && v.role == roleUser:
+		case b.FunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
 			r := b.FunctionToolResult
 			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r), handled: isMarked(b.Extra, processedKey)})
-		case b.ToolSearchFunctionToolResult != nil && v.role == roleUser:
+		case b.ToolSearchFunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
 			r := b.ToolSearchFunctionToolResult
 			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, search: true})
 		}
-	}
-	if len(v.results) > 0 {
-		v.role = roleTool
 	}
 	return v
 }
@@ -61,18 +58,6 @@ func (agentic) eachNoticed(msgs []*schema.AgenticMessage, f func(result)) {
 
 func blockEndsLikeNotice(c *schema.FunctionToolResultContentBlock) bool {
 	return c != nil && c.Text != nil && endsLikeNotice(c.Text.Text)
-}
-
-func agenticRole(r schema.AgenticRoleType) role {
-	switch r {
-	case schema.AgenticRoleTypeSystem:
-		return roleSystem
-	case schema.AgenticRoleTypeUser:
-		return roleUser
-	case schema.AgenticRoleTypeAssistant:
-		return roleAssistant
-	}
-	return roleOther
 }
 
 func agenticTexts(r *schema.FunctionToolResult) []string {

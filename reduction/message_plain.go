@@ -15,23 +15,19 @@ import (
 // plain is the codec of *schema.Message, where a tool result is a message.
 type plain struct{}
 
-var plainRoles = map[schema.RoleType]role{
-	schema.System: roleSystem, schema.User: roleUser, schema.Assistant: roleAssistant, schema.Tool: roleTool,
-}
-
 func (plain) view(m *schema.Message) view {
 	if m == nil {
 		return view{}
 	}
-	v := view{role: plainRoles[m.Role], processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
-	switch v.role {
-	case roleAssistant:
+	v := view{processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
+	switch m.Role {
+	case schema.Assistant:
 		v.calls = make([]call, len(m.ToolCalls))
 		for i := range m.ToolCalls {
 			tc := &m.ToolCalls[i]
 			v.calls[i] = call{index: i, id: tc.ID, name: tc.Function.Name, args: tc.Function.Arguments}
 		}
-	case roleTool:
+	case schema.Tool:
 		v.results = []result{plainResult(m)}
 	}
 	return v

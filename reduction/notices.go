@@ -9,6 +9,7 @@ package reduction
 import (
 	"embed"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/language"
 )
@@ -209,4 +210,13 @@ func noticeIn(texts []string) notice {
 		return notice{}
 	}
 	return found
+}
+
+// showable reports whether a path can stand in a notice: it is one line of text,
+// it cannot be taken for the end of the notice, and it can be found again.
+func showable(p string) bool {
+	if p == "" || len(p) > maxPath || !utf8.ValidString(p) || strings.Contains(p, envelopeName) {
+		return false
+	}
+	return !strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' })
 }

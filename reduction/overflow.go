@@ -11,13 +11,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // overflow is called once the stream is known to be too long. It reads the source
 // to its end.
 func (c *cut[T]) overflow() (T, error) {
 	var none T
-	at, err := c.spot()
+	at, err := c.place()
 	if err != nil {
 		c.ended, c.held, c.ends = true, nil, nil
 		shut(c.in)
@@ -25,11 +26,11 @@ func (c *cut[T]) overflow() (T, error) {
 	}
 	head := c.boundary(c.pass)
 	fits := func() bool {
-		_, ok := c.words.ending(c.words.stream, c.facts(head, at.path+padding), "", c.limit-head)
-		return ok && showable(at.path)
+		_, ok := c.words.ending(c.words.stream, c.facts(head, at.Path+vault.Padding), "", c.limit-head)
+		return ok && showable(at.Path)
 	}
 	if !fits() {
-		at = c.t.defaultSpot(c.job) // the limit has room for this one
+		at = c.t.defaultPlace(c.job) // the limit has room for this one
 	}
 	if !fits() {
 		return c.giveUp(), nil
@@ -43,11 +44,11 @@ func (c *cut[T]) giveUp() T {
 	return c.release()
 }
 
-func (c *cut[T]) spot() (spot, error) {
+func (c *cut[T]) place() (vault.Place, error) {
 	if c.t.path == nil {
-		return c.t.spot(c.ctx, c.job, nil)
+		return c.t.place(c.ctx, c.job, nil)
 	}
-	return c.t.spot(c.ctx, c.job, textResult(joined(c.texts)))
+	return c.t.place(c.ctx, c.job, textResult(joined(c.texts)))
 }
 
 // boundary is how many bytes of the stream come before an offset, so that no
@@ -80,20 +81,17 @@ func (c *cut[T]) facts(head int, path string) facts {
 // swallow reads the source to its end, stores everything, and returns what
 // follows: the rest of the head with a notice, or, if the source failed, the
 // rest of what is within the limit.
-func (c *cut[T]) swallow(at spot, head int) T {
+func (c *cut[T]) swallow(at vault.Place, head int) T {
 	c.ended = true
 	full := c.boundary(c.limit)
 	end := &tail{max: c.limit - head}
 	end.skip(c.texts, head)
-	file, err := c.t.files.open(c.ctx, c.store, at, c.texts)
-	if err != nil {
-		file = &lost{err}
-	}
-	defer file.abort() // for a source that panics
+	file := c.t.files.Stream(c.ctx, c.store, at, c.texts)
+	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
 	shut(c.in)
-	path, err := file.commit(c.copies(at))
+	path, err := file.Commit(c.copies(at))
 	c.t.stored.add(c.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
@@ -112,13 +110,13 @@ func (c *cut[T]) swallow(at spot, head int) T {
 
 // copies are the files that may hold this very stream already: the first choice,
 // from an earlier call, and what the call reads.
-func (c *cut[T]) copies(at spot) []string {
-	out := []string{at.path}
+func (c *cut[T]) copies(at vault.Place) []string {
+	out := []string{at.Path}
 	if c.store != nil {
-		out[0] = c.store.forStream(at).candidate(0, anySum)
+		out[0] = c.store.FirstName(at)
 	}
-	for _, p := range mentions(c.t.root, c.argText()) {
-		if len(p) <= len(at.path)+len(padding) {
+	for _, p := range vault.Mentions(c.t.root, c.argText()) {
+		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
 	}
@@ -127,11 +125,11 @@ func (c *cut[T]) copies(at spot) []string {
 
 // drain reads the source to its end and returns what is no text. It reads past
 // c.in, which would make garbage for each chunk.
-func (c *cut[T]) drain(file sink, end *tail) (media []T) {
+func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
-		file.write(text)
+		file.Write(text)
 	}
 	for {
 		chunk, err := c.source.Recv()
@@ -210,10 +208,3 @@ func (t *tail) text() string {
 	}
 	return string(t.buf[from:])
 }
-
-// lost is the sink of a stream that nothing takes.
-type lost struct{ err error }
-
-func (*lost) write(string)                      {}
-func (l *lost) commit([]string) (string, error) { return "", l.err }
-func (*lost) abort()                            {}

@@ -4,19 +4,13 @@
 package reduction
 
 import (
-	"context"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leanctx/leanctx/internal/backend"
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
@@ -71,131 +65,6 @@ func TestFieldsInToolOutputAreNotFilledIn(t *testing.T) {
 	require.Contains(t, out, "{bytes}")
 }
 
-func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
-	for args, want := range map[string][]string{
-		``:                            nil,
-		`{"path":"/tmp/trunc/c1"}`:    {"/tmp/trunc/c1"},
-		`{"path":"\/tmp\/clear\/c1"}`: {"/tmp/clear/c1"},
-		`diff /tmp/trunc/a:0 /tmp/trunc/=2e=2e /tmp/clear/b-x.y|wc`: {"/tmp/trunc/a:0", "/tmp/trunc/=2e=2e", "/tmp/clear/b-x.y"},
-		`ls /tmp/trunc/ /tmp/truncated`:                             nil,
-	} {
-		require.Equal(t, want, mentions("/tmp", args), args)
-	}
-	require.Len(t, mentions("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
-}
-
-func TestContainsFindsAPieceAnywhereInAStoredContent(t *testing.T) {
-	var b strings.Builder
-	for i := range 40_000 {
-		fmt.Fprintf(&b, "line %d of a long content\n", i%20_000)
-	}
-	content := b.String()
-	memory := backend.NewMemory(0)
-	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
-	ranged := newStore(memory)
-	whole := newStore(struct {
-		backend.Backend
-		backend.Reader
-	}{memory, memory})
-	for _, s := range []*store{ranged, whole} {
-		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
-			require.True(t, s.contains(context.Background(), "/f", part))
-		}
-		for _, part := range []string{content + "x", "not there", content[:300] + "x", strings.Repeat("line 1 of a long content\n", 2)} {
-			require.False(t, s.contains(context.Background(), "/f", part))
-		}
-		require.False(t, s.contains(context.Background(), "/missing", "x"))
-	}
-	many := strings.Repeat("needle", 1000)
-	require.NoError(t, memory.Create(context.Background(), "/g", strings.NewReader(many)))
-	require.False(t, ranged.contains(context.Background(), "/g", "needleneedlX"), "it gives up at some point")
-}
-
-func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
-	text := strings.Repeat("some words of which a stream is made\n", 1000)
-	for _, n := range []int{1, 7, 128, 4096, 50_000} {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		for rest := text; rest != ""; {
-			k := min(n, len(rest))
-			_, _ = h.WriteString(rest[:k])
-			rest = rest[k:]
-		}
-		require.Equal(t, fingerprintOf(text).hash, h.Sum64())
-	}
-}
-
-func TestALedgerIsBoundedAndForgetsTheOldest(t *testing.T) {
-	l := &ledger{}
-	busy := fingerprintOf("busy")
-	require.True(t, l.take("/busy", busy))
-	for i := range maxClaims + 100 {
-		name := fmt.Sprint("/f", i)
-		require.True(t, l.take(name, busy))
-		l.finish(name, busy, true)
-	}
-	require.LessOrEqual(t, len(l.claims), maxClaims+1)
-	require.LessOrEqual(t, len(l.order), maxClaims+1)
-	require.False(t, l.take("/busy", fingerprintOf("other")), "what is being written stays")
-	_, used := l.known("/f1")
-	require.False(t, used)
-	_, used = l.known(fmt.Sprint("/f", maxClaims+99))
-	require.True(t, used)
-	l.finish("/unknown", busy, true)
-}
-
-func TestAClaimEndsWithItsLastWriter(t *testing.T) {
-	l, a, b := &ledger{}, fingerprintOf("a"), fingerprintOf("b")
-	require.True(t, l.take("/f", a))
-	require.True(t, l.take("/f", a))
-	require.False(t, l.take("/f", b))
-	l.finish("/f", a, false)
-	require.False(t, l.take("/f", b))
-	l.finish("/f", a, false)
-	require.True(t, l.take("/f", b), "nothing came of it")
-	l.finish("/f", b, true)
-	require.False(t, l.take("/f", a))
-	l.note("/f")
-	got, _ := l.known("/f")
-	require.Equal(t, b, got, "what is known stays known")
-	l.note("/g")
-	require.False(t, l.take("/g", a))
-	require.False(t, l.take("/g", fingerprint{}))
-}
-
-type odd struct{ n int }
-
-func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
-
-type empty struct{}
-
-func (empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
-
-type function func()
-
-func (function) Write(context.Context, *filesystem.WriteRequest) error { return nil }
-
-func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
-	a, b := backend.NewMemory(0), backend.NewMemory(0)
-	led := allLedgers.of(a, true)
-	require.Same(t, led, allLedgers.of(a, true))
-	require.NotSame(t, led, allLedgers.of(b, true))
-	require.Same(t, allLedgers.of(odd{1}, false), allLedgers.of(odd{1}, false), "equal values are one store")
-	require.NotSame(t, allLedgers.of(odd{1}, false), allLedgers.of(odd{2}, false))
-	require.Same(t, allLedgers.of(empty{}, false), allLedgers.of(empty{}, false))
-	require.NotSame(t, allLedgers.of(function(nil), false), allLedgers.of(function(nil), false), "what cannot be compared is nobody else")
-	require.True(t, allLedgers.of(function(nil), false).mayHaveForgotten("/f"))
-	var l ledgers
-	first := &odd{}
-	l.of(first, false)
-	for range maxUnreadable {
-		l.of(&odd{}, false)
-	}
-	require.Len(t, l.unreadable, maxUnreadable)
-	runtime.GC()
-	require.True(t, l.of(first, false).mayHaveForgotten("/f"), "it was dropped")
-}
-
 func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
 	for n := range 20 {
 		end := &tail{max: n}
@@ -216,7 +85,7 @@ func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
 
 func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 	assistant := func(calls ...string) view {
-		v := view{role: roleAssistant}
+		v := view{}
 		for i, c := range calls {
 			id, name, _ := strings.Cut(c, "/")
 			v.calls = append(v.calls, call{index: i, id: id, name: name})
@@ -224,14 +93,14 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 		return v
 	}
 	tool := func(results ...string) view {
-		v := view{role: roleTool}
+		v := view{}
 		for i, r := range results {
 			id, name, _ := strings.Cut(r, "/")
 			v.results = append(v.results, result{index: i, id: id, name: name})
 		}
 		return v
 	}
-	user := view{role: roleUser}
+	user := view{}
 	for name, c := range map[string]struct {
 		history []view
 		want    string

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // oldResult is a result that may be cleared, and what becomes of it.
@@ -31,9 +33,9 @@ type oldResult struct {
 	path    string  // where the content is
 
 	needsStoring bool
-	dest         spot   // there
-	content      string // this
-	existed      bool   // it was there already
+	dest         vault.Place // there
+	content      string      // this
+	existed      bool        // it was there already
 }
 
 // replaces reports whether something takes the place of the result or of its
@@ -101,15 +103,15 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 		return nil
 	}
 	r.content = joined(r.result.texts)
-	if r.path = r.rule.store.readBack(ctx, root, r.call.args, r.content); r.path != "" {
+	if r.path = r.rule.store.ReadBack(ctx, root, r.call.args, r.content); r.path != "" {
 		return nil
 	}
 	r.needsStoring = true
-	r.dest.path = defaultPath(root, clearDir, r.call.id)
+	r.dest.Path = vault.DefaultPath(root, vault.ClearDir, r.call.id)
 	if generate := p.cfg.GenClearOffloadFilePath; generate != nil {
-		r.dest.path, err = generate(ctx, r.detail(p.toolResult(r)))
+		r.dest.Path, err = generate(ctx, r.detail(p.toolResult(r)))
 	}
-	r.path = r.dest.path
+	r.path = r.dest.Path
 	return err
 }
 
@@ -123,7 +125,7 @@ func (p *clearPass[M]) word(r *oldResult) bool {
 	case r.path == "":
 		form = p.words.placeholder
 	case r.needsStoring:
-		longest = len(padding)
+		longest = len(vault.Padding)
 	}
 	r.instead.text = p.words.fill(form, r.note)
 	r.after = len(r.instead.text)
@@ -158,7 +160,7 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 	}
 	if got.NeedOffload {
 		r.needsStoring, r.path, r.content = true, got.OffloadFilePath, got.OffloadContent
-		r.dest = spot{path: got.OffloadFilePath, fixed: true}
+		r.dest = vault.Place{Path: got.OffloadFilePath, Fixed: true}
 	}
 	if !r.replaces() {
 		return ReasonHandler, nil
@@ -172,7 +174,7 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 // have, and what stands before it must be the start of that file.
 func (c *clearPhase[M]) genuine(ctx context.Context, r *oldResult) bool {
 	n, s := r.notice, r.rule.store
-	own := madeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || slices.Contains(mentions(c.cfg.RootDir, r.call.args), n.path)
+	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
 	before, stated := beforeNotice(r.result.texts)
 	if !own || stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated) {
 		return false
@@ -180,15 +182,15 @@ func (c *clearPhase[M]) genuine(ctx context.Context, r *oldResult) bool {
 	if s == nil {
 		return true
 	}
-	if !s.readable() {
-		known, used := s.ledger.known(nameKey(n.path))
-		return madeFor(n.path, r.call.id) && (!used || !known.set || known.size >= n.bytes)
+	if !s.Readable() {
+		size, used := s.Recorded(ctx, n.path)
+		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
 	}
-	size, err := s.size(ctx, n.path)
+	size, err := s.Size(ctx, n.path)
 	if err != nil || size < int64(max(n.bytes, len(before))) {
 		return false
 	}
-	return before == "" || s.begins(ctx, n.path, before)
+	return before == "" || s.Begins(ctx, n.path, before)
 }
 
 // beforeNotice is what stands before the notice at the end of a stream, and how
@@ -209,17 +211,4 @@ func beforeNotice(texts []string) (before string, stated int) {
 		}
 	}
 	return "", -1
-}
-
-// begins reports whether a stored content begins with text.
-func (s *store) begins(ctx context.Context, filePath, text string) bool {
-	same, err := guard(ctx, func() (bool, error) {
-		r, _, err := s.window(ctx, filePath, 0, int64(len(text)))
-		if err != nil {
-			return false, err
-		}
-		defer r.Close()
-		return equal(r, text), nil
-	})
-	return err == nil && same
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 type (
@@ -21,7 +22,7 @@ type (
 
 // rule is what holds for one tool in one phase.
 type rule struct {
-	store *store // nil: nowhere to put content
+	store *vault.Store // nil: nowhere to put content
 	trunc truncHandler
 	clear clearHandler // a nil handler means the default one
 	leave Reason       // not empty: the results are left alone
@@ -44,24 +45,24 @@ type policy struct {
 	skipTrunc, skipClear bool
 	limit                int // bytes
 	noTrunc, noClear     map[string]bool
-	general              *store
+	general              *vault.Store
 	own                  map[string]*ToolReductionConfig
-	stores               map[string]*store // of those with a Backend of their own
+	stores               map[string]*vault.Store // of those with a Backend of their own
 }
 
 // policyOf reads a configuration whose defaults are filled in.
-func policyOf[M adk.MessageType](c *TypedConfig[M], files *offloader) *policy {
+func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy {
 	p := &policy{
 		readTool:  c.ReadFileToolName,
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
 		limit:   c.MaxLengthForTrunc,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
-		general: files.storeFor(c.Backend),
+		general: files.Open(c.Backend),
 		own:     c.ToolConfig,
-		stores:  make(map[string]*store),
+		stores:  make(map[string]*vault.Store),
 	}
 	for name, own := range c.ToolConfig {
-		p.stores[name] = files.storeFor(own.Backend)
+		p.stores[name] = files.Open(own.Backend)
 	}
 	return p
 }
@@ -130,7 +131,7 @@ func (p *policy) exempt(ctx context.Context, tool string) bool {
 	return p.readsPages(ctx, tool) || toolnames.Loads(tool)
 }
 
-func (p *policy) store(tool string) *store {
+func (p *policy) store(tool string) *vault.Store {
 	if s := p.stores[tool]; s != nil {
 		return s
 	}

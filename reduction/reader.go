@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // ReadToolConfig configures a read tool. Backend is required.
@@ -65,8 +65,8 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 
 // newReader makes the tool that ProvideReadTool adds.
 func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*provided, error) {
-	stores := m.truncator.files.stores
-	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].backend})
+	stores := m.truncator.files.Stores()
+	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].Backend()})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*prov
 type provided struct {
 	tool.InvokableTool // what the model is told
 	name               string
-	stores             []*store
+	stores             []*vault.Store
 	may                []permit
 }
 
@@ -97,12 +97,12 @@ func (p *provided) allowed(ctx context.Context, filePath string) bool {
 			return true
 		}
 	}
-	return slices.Contains(readableIn(ctx), nameKey(filePath))
+	return slices.Contains(readableIn(ctx), vault.Clean(filePath))
 }
 
 // InvokableRun reads as the run allows.
 func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
-	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].backend}
+	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].Backend()}
 	if len(p.stores) > 1 {
 		cfg.Backend = &union{p.stores}
 	}
@@ -124,7 +124,7 @@ func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 	joined := *p
 	joined.stores, joined.may = slices.Clone(p.stores), slices.Clone(p.may)
 	for i, s := range ours.stores {
-		if !slices.ContainsFunc(joined.stores, func(known *store) bool { return known.ledger == s.ledger }) {
+		if !slices.ContainsFunc(joined.stores, func(known *vault.Store) bool { return known.Same(s) }) {
 			joined.stores = append(joined.stores, ours.stores[i])
 		}
 	}
@@ -135,37 +135,19 @@ func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 }
 
 // union reads from several stores as if they were one.
-type union struct{ stores []*store }
+type union struct{ stores []*vault.Store }
 
 // Write is there because a store has it; nothing calls it.
 func (u *union) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	return u.stores[0].write(ctx, req.FilePath, req.Content)
+	return u.stores[0].Backend().Write(ctx, req)
 }
 
 // ReadRange reads from the first store that has the file.
 func (u *union) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	for _, s := range u.stores {
-		if content, size, err = s.window(ctx, filePath, offset, length); err == nil || !missing(err, filePath) {
+		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !vault.Missing(err, filePath) {
 			return content, size, err
 		}
 	}
 	return nil, 0, err
-}
-
-// window is ReadRange, also for a store that has only whole contents.
-func (s *store) window(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
-	if s.ranges != nil {
-		return s.ranges.ReadRange(ctx, filePath, offset, length)
-	}
-	text, err := s.text(ctx, filePath)
-	if err != nil {
-		return nil, 0, err
-	}
-	size := int64(len(text))
-	from := min(max(offset, 0), size)
-	to := size
-	if length >= 0 {
-		to = min(size, from+length)
-	}
-	return io.NopCloser(strings.NewReader(text[from:to])), size, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // New returns the middleware for agents on *schema.Message. See [NewTyped].
@@ -33,7 +34,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		return nil, err
 	}
 	c.contain()
-	files, names := &offloader{}, newStoredNames(c.RootDir)
+	files, names := vault.New(showable, inMemory), newStoredNames(c.RootDir)
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	m := &middleware[M]{

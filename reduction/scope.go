@@ -16,6 +16,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // Scope says to whom the content of a store belongs.
@@ -114,39 +115,18 @@ func below(dir, filePath string) (string, error) {
 	return dir + "/" + name, nil
 }
 
-// wrapper is a store that keeps what it is given in another one.
-type wrapper interface {
-	innermost() Backend
-	innermostPath(ctx context.Context, filePath string) (string, error)
-}
+var _ vault.Wrapper = (*scoped)(nil)
 
-// innermost returns the store that is wrapped, through all wrappers.
-func (s *scoped) innermost() Backend { return innermost(s.inner) }
+// Innermost implements [vault.Wrapper].
+func (s *scoped) Innermost() backend.Backend { return vault.Innermost(s.inner) }
 
-// innermostPath returns where a path is in the innermost store.
-func (s *scoped) innermostPath(ctx context.Context, filePath string) (string, error) {
+// InnermostPath returns where a path is in the innermost store.
+func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, error) {
 	path, err := s.path(ctx, filePath)
 	if err != nil {
 		return "", err
 	}
-	return innermostPath(ctx, s.inner, path)
-}
-
-// innermost returns the store that b keeps its content in. Two stores with the same
-// innermost one share names.
-func innermost(b Backend) Backend {
-	if w, ok := b.(wrapper); ok {
-		return w.innermost()
-	}
-	return b
-}
-
-// innermostPath returns what a path of b is called in its innermost store.
-func innermostPath(ctx context.Context, b Backend, filePath string) (string, error) {
-	if w, ok := b.(wrapper); ok {
-		return w.innermostPath(ctx, filePath)
-	}
-	return filePath, nil
+	return vault.InnermostPath(ctx, s.inner, path)
 }
 
 type scopedReader struct {

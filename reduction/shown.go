@@ -18,6 +18,7 @@ import (
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // shown lists the names of the files that notices in a history name. A notice
@@ -26,8 +27,8 @@ func (c *clearPhase[M]) shown(msgs []M) map[string]bool {
 	out := make(map[string]bool)
 	c.codec.eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
-		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || madeFor(n.path, r.id)) {
-			out[nameKey(n.path)] = true
+		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+			out[vault.Clean(n.path)] = true
 		}
 	})
 	return out
@@ -44,10 +45,10 @@ func (c *clearPhase[M]) noteShown(ctx context.Context, msgs []M) {
 		return
 	}
 	shown := c.shown(msgs)
-	c.files.note(ctx, shown)
+	c.files.Note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
-		wanted[nameKey(defaultPath(c.cfg.RootDir, truncDir, each.id))] = true
+		wanted[vault.Clean(vault.DefaultPath(c.cfg.RootDir, vault.TruncDir, each.id))] = true
 	}
 	var taken []string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -73,7 +74,7 @@ func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	for _, each := range calls {
 		textsInJSON(each.args, func(s string) {
 			if !c.stored.roots(s) {
-				asked[nameKey(s)] = true
+				asked[vault.Clean(s)] = true
 			}
 		})
 	}
@@ -119,16 +120,11 @@ func (c *clearPhase[M]) ownFile(ctx context.Context, p pair) string {
 			continue
 		}
 		got, err := safe.Value("path generator", func() (string, error) { return generate(ctx, detail) })
-		if rest, ok := strings.CutPrefix(n.path, got); ok && err == nil && got != "" && (rest == "" || suffix(rest)) {
-			return nameKey(n.path)
+		if rest, ok := strings.CutPrefix(n.path, got); ok && err == nil && got != "" && (rest == "" || vault.IsSuffix(rest)) {
+			return vault.Clean(n.path)
 		}
 	}
 	return ""
-}
-
-// suffix reports whether a path may have got s because its name was taken.
-func suffix(s string) bool {
-	return s[0] == '-' && len(s) > 26 && len(s) <= suffixSize && !strings.ContainsAny(s, "/.")
 }
 
 func showsName(texts []string, name string) bool {
@@ -176,6 +172,11 @@ type storedNames struct {
 	known recent
 }
 
+// maxRecent bounds what is remembered in a recent. The oldest go first.
+const maxRecent = 1 << 15
+
+var seed = maphash.MakeSeed()
+
 // keyOf is a hash of texts.
 func keyOf(texts ...string) uint64 {
 	var h maphash.Hash
@@ -188,12 +189,12 @@ func keyOf(texts ...string) uint64 {
 }
 
 func newStoredNames(root string) *storedNames {
-	return &storedNames{roots: readtool.Under(path.Join(root, truncDir), path.Join(root, clearDir), backend.CatalogDir)}
+	return &storedNames{roots: readtool.Under(path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir), backend.CatalogDir)}
 }
 
 func (s *storedNames) add(callID, path string) {
 	if path != "" && !s.roots(path) {
-		s.known.add(keyOf(callID, nameKey(path)))
+		s.known.add(keyOf(callID, vault.Clean(path)))
 	}
 }
 
@@ -201,7 +202,7 @@ func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(c
 
 func (s *storedNames) any() bool { return s.known.any() }
 
-// recent remembers the last maxClaims keys it was given. The zero value is ready for
+// recent remembers the last maxRecent keys it was given. The zero value is ready for
 // use, by any number of goroutines.
 type recent struct {
 	mu    sync.Mutex
@@ -219,7 +220,7 @@ func (r *recent) add(key uint64) bool {
 	if r.known == nil {
 		r.known = make(map[uint64]bool)
 	}
-	if len(r.order) >= maxClaims {
+	if len(r.order) >= maxRecent {
 		delete(r.known, r.order[0])
 		r.order = r.order[1:]
 	}

@@ -259,7 +259,7 @@ var (
 )
 
 // inMemory reports whether a store keeps contents in the memory of this process.
-func inMemory(b Backend) bool {
+func inMemory(b backend.Backend) bool {
 	switch b.(type) {
 	case *MemoryBackend, *backend.Memory:
 		return true

@@ -25,6 +25,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 const (
@@ -89,7 +90,7 @@ func isSourceEnd(err error) bool {
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.policy.readerName(ctx)}
-	t.files.note(ctx, shownIn(ctx))
+	t.files.Note(ctx, shownIn(ctx))
 	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
 		if t.report == nil {
 			return src
@@ -128,7 +129,7 @@ type cut[T any] struct {
 // reserve is how many bytes can be passed on if the notice is to fit behind them;
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
-	path := len(c.t.defaultSpot(c.job).path) + suffixSize
+	path := len(c.t.defaultPlace(c.job).Path) + vault.SuffixSize
 	most := facts{bytes: math.MaxInt, headBytes: c.limit, tailBytes: c.limit, tool: c.reader}
 	most = c.words.hinted(most)
 	saved, unsaved := c.words.stream.size(most), c.words.unsaved.size(most)

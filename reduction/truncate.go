@@ -15,7 +15,10 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
+
+var errNoBackend = errors.New("no backend for offload")
 
 // pathGenerator is the type of the two path generators of a configuration.
 type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
@@ -23,7 +26,7 @@ type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath
 // truncator is the truncation phase. It never changes.
 type truncator struct {
 	policy *policy
-	files  *offloader
+	files  *vault.Vault
 	root   string
 	path   pathGenerator
 	report reporter
@@ -123,15 +126,15 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 		j.kept(ctx, t, output{before: size}, "")
 		return nil, nil
 	}
-	at, err := t.spot(ctx, j, result)
+	at, err := t.place(ctx, j, result)
 	if err != nil {
 		return nil, err
 	}
 	content, words, limit := joined(texts), wordingNow(), min(j.limit, size-1)
-	note := facts{path: at.path + padding, tool: t.policy.readerName(ctx)}
-	if _, ok := words.room(size, note, limit); !ok || !showable(at.path) {
-		at = t.defaultSpot(j) // the limit has room for this one
-		note.path = at.path + padding
+	note := facts{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
+	if _, ok := words.room(size, note, limit); !ok || !showable(at.Path) {
+		at = t.defaultPlace(j) // the limit has room for this one
+		note.path = at.Path + vault.Padding
 	}
 	if _, ok := words.room(size, note, limit); !ok {
 		j.kept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
@@ -149,30 +152,27 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 
 // keep returns where a content is: where it was read from, or where it is stored
 // now.
-func (t *truncator) keep(ctx context.Context, j job, at spot, content string) (string, error) {
-	p := j.store.readBack(ctx, t.root, j.argText(), content)
-	if p != "" && len(p) <= len(at.path)+len(padding) {
+func (t *truncator) keep(ctx context.Context, j job, at vault.Place, content string) (string, error) {
+	p := j.store.ReadBack(ctx, t.root, j.argText(), content)
+	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	t.files.note(ctx, shownIn(ctx))
-	p, _, err := t.files.save(ctx, j.store, at, content)
+	t.files.Note(ctx, shownIn(ctx))
+	p, _, err := t.files.Save(ctx, j.store, at, content)
 	return p, err
 }
 
-// padding stands for the suffix that a path may still get.
-const padding = "-00000000000000000000000000-0"
-
-// spot is where a result should go.
-func (t *truncator) spot(ctx context.Context, j job, result *schema.ToolResult) (spot, error) {
+// place is where a result should go.
+func (t *truncator) place(ctx context.Context, j job, result *schema.ToolResult) (vault.Place, error) {
 	if t.path == nil {
-		return t.defaultSpot(j), nil
+		return t.defaultPlace(j), nil
 	}
 	p, err := t.path(ctx, j.detail(copyOf(result)))
-	return spot{path: p}, err
+	return vault.Place{Path: p}, err
 }
 
-func (t *truncator) defaultSpot(j job) spot {
-	return spot{path: defaultPath(t.root, truncDir, j.tool.CallID)}
+func (t *truncator) defaultPlace(j job) vault.Place {
+	return vault.Place{Path: vault.DefaultPath(t.root, vault.TruncDir, j.tool.CallID)}
 }
 
 // copyOf protects a tool's result from a handler that writes to its parts.
@@ -210,12 +210,12 @@ func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, o outp
 	if j.store == nil {
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", j.tool.Name, errNoBackend)
 	}
-	at := spot{path: got.OffloadFilePath, fixed: true}
-	if _, _, err := t.files.save(ctx, j.store, at, got.OffloadContent); err != nil {
+	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
+	if _, _, err := t.files.Save(ctx, j.store, at, got.OffloadContent); err != nil {
 		o.kind, o.err = leanctx.KindStoreFailed, err
 		j.report(ctx, t, o)
 		return false, nil
 	}
-	t.stored.add(j.tool.CallID, at.path)
+	t.stored.add(j.tool.CallID, at.Path)
 	return true, nil
 }

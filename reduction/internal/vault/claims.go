@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package vault
 
 // This file remembers which names of a store this process has used, and for what
 // content, so that no content is written over another even where the store
@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"weak"
+
+	"github.com/leanctx/leanctx/internal/backend"
 )
 
 // maxClaims bounds what is remembered of one store. The oldest go first.
@@ -47,31 +49,31 @@ type claim struct {
 	kept    bool // the name holds the content, or may hold anything
 }
 
-// ledger is what is known of the names of one store. It is safe for concurrent
+// claims are what is known of the names of one store. They are safe for concurrent
 // use.
-type ledger struct {
-	store Backend // kept from being replaced by another one at its address
+type claims struct {
+	store backend.Backend // kept from being replaced by another one at its address
 
 	mu     sync.Mutex
-	claims map[uint64]*claim // by hash of the name
+	byName map[uint64]*claim // by hash of the name
 	order  []uint64          // oldest first
 	forgot bool              // names may have been used that are not here
 }
 
 // mayHaveForgotten reports whether a name that is not known may have been used.
-func (l *ledger) mayHaveForgotten(name string) bool {
+func (l *claims) mayHaveForgotten(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.forgot && l.claims[maphash.String(seed, name)] == nil
+	return l.forgot && l.byName[maphash.String(seed, name)] == nil
 }
 
 // take claims a name for a content, and reports whether it may be written there.
 // Several writers of one content may hold a name. Who takes must finish.
-func (l *ledger) take(name string, content fingerprint) bool {
+func (l *claims) take(name string, content fingerprint) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := maphash.String(seed, name)
-	c := l.claims[key]
+	c := l.byName[key]
 	switch {
 	case c == nil:
 		c = &claim{content: content}
@@ -84,10 +86,10 @@ func (l *ledger) take(name string, content fingerprint) bool {
 }
 
 // known reports what is known of a name.
-func (l *ledger) known(name string) (content fingerprint, used bool) {
+func (l *claims) known(name string) (content fingerprint, used bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.claims[maphash.String(seed, name)]
+	c := l.byName[maphash.String(seed, name)]
 	if c == nil {
 		return fingerprint{}, false
 	}
@@ -96,11 +98,11 @@ func (l *ledger) known(name string) (content fingerprint, used bool) {
 
 // finish ends a claim. content is what the name holds now, if stored is true; it
 // is the zero fingerprint where that is uncertain.
-func (l *ledger) finish(name string, content fingerprint, stored bool) {
+func (l *claims) finish(name string, content fingerprint, stored bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := maphash.String(seed, name)
-	c := l.claims[key]
+	c := l.byName[key]
 	if c == nil {
 		return
 	}
@@ -109,64 +111,64 @@ func (l *ledger) finish(name string, content fingerprint, stored bool) {
 		c.kept, c.content = true, content
 	}
 	if !c.kept && c.writers <= 0 {
-		delete(l.claims, key)
+		delete(l.byName, key)
 	}
 }
 
 // note records that a name is in use for a content that is not known.
-func (l *ledger) note(name string) {
+func (l *claims) note(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := maphash.String(seed, name)
-	if l.claims[key] == nil {
+	if l.byName[key] == nil {
 		l.add(key, &claim{kept: true})
 	}
 }
 
 // add makes room for a claim; l.mu is held. A claim that is being written stays.
-func (l *ledger) add(key uint64, c *claim) {
-	if l.claims == nil {
-		l.claims = make(map[uint64]*claim)
+func (l *claims) add(key uint64, c *claim) {
+	if l.byName == nil {
+		l.byName = make(map[uint64]*claim)
 	}
 	for len(l.order) >= maxClaims {
 		oldest := l.order[0]
 		l.order = l.order[1:]
-		if old := l.claims[oldest]; old != nil && old.writers > 0 {
+		if old := l.byName[oldest]; old != nil && old.writers > 0 {
 			l.order = append(l.order, oldest)
 			break
 		}
-		delete(l.claims, oldest)
+		delete(l.byName, oldest)
 		l.forgot = true
 	}
-	l.claims[key] = c
+	l.byName[key] = c
 	l.order = append(l.order, key)
 }
 
-// ledgers finds the ledger of a store that several middlewares share.
-type ledgers struct {
+// claimsOfStores finds the claims on a store that several middlewares share.
+type claimsOfStores struct {
 	mu         sync.Mutex
-	byStore    map[any]weak.Pointer[ledger] // by address, or by the store itself
-	unreadable []*ledger
+	byStore    map[any]weak.Pointer[claims] // by address, or by the store itself
+	unreadable []*claims
 	dropped    map[uint64]bool // the traces of such stores
 }
 
-// allLedgers is the one thing here that outlives a middleware: what this process
+// allClaims is the one thing here that outlives a middleware: what this process
 // wrote is a fact about the process.
-var allLedgers ledgers
+var allClaims claimsOfStores
 
-// of returns the ledger of a store: equal stores have one. A store that cannot be
-// compared gets a ledger of its own, which knows nothing of an earlier one.
-func (l *ledgers) of(b Backend, readable bool) *ledger {
+// of returns the claims of a store: equal stores have one. A store that cannot be
+// compared gets a claims of its own, which knows nothing of an earlier one.
+func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	key, ok := storeKey(b)
 	if !ok {
-		return &ledger{store: b, forgot: true}
+		return &claims{store: b, forgot: true}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known := l.byStore[key].Value(); known != nil && known.store == b {
 		return known
 	}
-	led := &ledger{store: b, forgot: !readable && (l.dropped[trace(b)] || len(l.dropped) >= maxDropped)}
+	led := &claims{store: b, forgot: !readable && (l.dropped[trace(b)] || len(l.dropped) >= maxDropped)}
 	l.add(key, led)
 	if !readable {
 		l.unreadable = append(l.unreadable, led)
@@ -180,7 +182,7 @@ func (l *ledgers) of(b Backend, readable bool) *ledger {
 
 // storeKey is what a store is known again by. A pointer is known by its address, so
 // that the store is not kept in memory.
-func storeKey(b Backend) (key any, ok bool) {
+func storeKey(b backend.Backend) (key any, ok bool) {
 	v := reflect.ValueOf(b)
 	switch {
 	case !v.Comparable() || !v.Equal(v):
@@ -192,7 +194,7 @@ func storeKey(b Backend) (key any, ok bool) {
 }
 
 // drop notes that what is known of a store may be gone; l.mu is held.
-func (l *ledgers) drop(b Backend) {
+func (l *claimsOfStores) drop(b backend.Backend) {
 	if l.dropped == nil {
 		l.dropped = make(map[uint64]bool)
 	}
@@ -202,12 +204,12 @@ func (l *ledgers) drop(b Backend) {
 }
 
 // trace is what is left of a store that is dropped.
-func trace(b Backend) uint64 { return maphash.Comparable(seed, b) }
+func trace(b backend.Backend) uint64 { return maphash.Comparable(seed, b) }
 
-// add enters a ledger and drops those that are gone; l.mu is held.
-func (l *ledgers) add(key any, led *ledger) {
+// add enters a claims and drops those that are gone; l.mu is held.
+func (l *claimsOfStores) add(key any, led *claims) {
 	if l.byStore == nil {
-		l.byStore = make(map[any]weak.Pointer[ledger])
+		l.byStore = make(map[any]weak.Pointer[claims])
 	}
 	for k, p := range l.byStore {
 		if p.Value() == nil {

@@ -1,10 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package vault
 
-// This file looks at what a store holds. It belongs to offload.go: nothing else
-// calls what is here, and nothing that it finds out reaches a model.
+// This file looks at what a store holds.
 
 import (
 	"bytes"
@@ -22,26 +21,26 @@ import (
 // compareSize is how much of a stored content is held while it is looked at.
 const compareSize = 64 << 10
 
-// missing reports whether an error says that there is no file at p. The type of an
+// Missing reports whether an error says that there is no file at p. The type of an
 // error decides, not its text, which may speak of a host or a key. Only Eino's
 // store in memory, whose errors have no type, is known by its words.
-func missing(err error, p string) bool {
+func Missing(err error, p string) bool {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err != nil
 	}
-	return err.Error() == "file not found: "+nameKey(p)
+	return err.Error() == "file not found: "+Clean(p)
 }
 
 // exists reports whether something may be there. Where the store cannot tell, it
 // may; but not under a name that is made for one content: nothing else can be
 // there, and it keeps a store usable whose errors have no type.
-func (s *store) exists(ctx context.Context, p string, unique bool) bool {
-	_, err := s.size(ctx, p)
-	return err == nil || !unique && !missing(err, p)
+func (s *Store) exists(ctx context.Context, p string, unique bool) bool {
+	_, err := s.Size(ctx, p)
+	return err == nil || !unique && !Missing(err, p)
 }
 
-// size is the size of a stored content in bytes.
-func (s *store) size(ctx context.Context, p string) (int64, error) {
+// Size is the size of a stored content in bytes.
+func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 	if s.ranges == nil {
 		text, err := s.text(ctx, p)
 		return int64(len(text)), err
@@ -56,7 +55,7 @@ func (s *store) size(ctx context.Context, p string) (int64, error) {
 }
 
 // text is a whole content, from a store that has no windows.
-func (s *store) text(ctx context.Context, p string) (string, error) {
+func (s *Store) text(ctx context.Context, p string) (string, error) {
 	return guard(ctx, func() (string, error) {
 		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
 		if err != nil || got == nil {
@@ -66,10 +65,10 @@ func (s *store) text(ctx context.Context, p string) (string, error) {
 	})
 }
 
-// holds reports whether the store has exactly this content under a name. Where
+// Holds reports whether the store has exactly this content under a name. Where
 // it cannot tell, it has not.
-func (s *store) holds(ctx context.Context, p, content string) bool {
-	if !s.readable() {
+func (s *Store) Holds(ctx context.Context, p, content string) bool {
+	if !s.Readable() {
 		return false
 	}
 	if s.ranges == nil {
@@ -104,10 +103,10 @@ func equal(r io.Reader, content string) bool {
 
 // knownAs returns the first of paths that this process wrote a content of this
 // fingerprint to, and that is still there where that can be told.
-func (s *store) knownAs(ctx context.Context, print fingerprint, paths []string) string {
+func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) string {
 	for _, p := range paths {
-		known, used := s.ledger.known(s.claimName(ctx, p))
-		if used && known.set && known == print && s.still(ctx, p, print) {
+		known, used := s.claims.known(s.claimName(ctx, p))
+		if used && known.set && known == sum && s.still(ctx, p, sum) {
 			return p
 		}
 	}
@@ -116,13 +115,13 @@ func (s *store) knownAs(ctx context.Context, print fingerprint, paths []string) 
 
 // still reports whether a name has a content of this fingerprint. A store may have
 // let go of what it was given; one that cannot be asked is believed.
-func (s *store) still(ctx context.Context, p string, print fingerprint) bool {
-	if !s.readable() {
+func (s *Store) still(ctx context.Context, p string, sum fingerprint) bool {
+	if !s.Readable() {
 		return true
 	}
 	if s.ranges == nil {
 		text, err := s.text(ctx, p)
-		return err == nil && fingerprintOf(text) == print
+		return err == nil && fingerprintOf(text) == sum
 	}
 	same, err := guard(ctx, func() (bool, error) {
 		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
@@ -130,13 +129,13 @@ func (s *store) still(ctx context.Context, p string, print fingerprint) bool {
 			return false, err
 		}
 		defer r.Close()
-		if size != int64(print.size) {
+		if size != int64(sum.size) {
 			return false, nil
 		}
 		var h maphash.Hash
 		h.SetSeed(seed)
 		n, err := io.Copy(&h, r)
-		return n == size && h.Sum64() == print.hash, err
+		return n == size && h.Sum64() == sum.hash, err
 	})
 	return err == nil && same
 }
@@ -148,8 +147,8 @@ const (
 
 // contains reports whether a content is the whole or a part of what is stored
 // under a name. Where it cannot tell, it is not.
-func (s *store) contains(ctx context.Context, p, part string) bool {
-	if !s.readable() {
+func (s *Store) contains(ctx context.Context, p, part string) bool {
+	if !s.Readable() {
 		return false
 	}
 	if s.ranges == nil {
@@ -176,7 +175,7 @@ func (s *store) contains(ctx context.Context, p, part string) bool {
 }
 
 // matches reports whether part stands at an offset.
-func (s *store) matches(ctx context.Context, p string, at int64, part string) bool {
+func (s *Store) matches(ctx context.Context, p string, at int64, part string) bool {
 	r, _, err := s.ranges.ReadRange(ctx, p, at, int64(len(part)))
 	if err != nil {
 		return false
@@ -214,4 +213,46 @@ func places(r io.Reader, needle string) iter.Seq2[int, int64] {
 			}
 		}
 	}
+}
+
+// Begins reports whether stored content begins with text.
+func (s *Store) Begins(ctx context.Context, filePath, text string) bool {
+	same, err := guard(ctx, func() (bool, error) {
+		r, _, err := s.ReadRange(ctx, filePath, 0, int64(len(text)))
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		return equal(r, text), nil
+	})
+	return err == nil && same
+}
+
+// ReadRange is that of [backend.RangeReader], also for a store that has only whole
+// contents.
+func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	if s.ranges != nil {
+		return s.ranges.ReadRange(ctx, filePath, offset, length)
+	}
+	text, err := s.text(ctx, filePath)
+	if err != nil {
+		return nil, 0, err
+	}
+	size := int64(len(text))
+	from := min(max(offset, 0), size)
+	to := size
+	if length >= 0 {
+		to = min(size, from+length)
+	}
+	return io.NopCloser(strings.NewReader(text[from:to])), size, nil
+}
+
+// Recorded returns the size of what this process stored under a path. used is false
+// if it stored nothing there, size negative if it does not know what.
+func (s *Store) Recorded(ctx context.Context, filePath string) (size int, used bool) {
+	known, used := s.claims.known(s.claimName(ctx, filePath))
+	if !known.set {
+		return -1, used
+	}
+	return known.size, used
 }

@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package vault
 
 // This file stores a stream while it arrives.
 
@@ -16,75 +16,85 @@ import (
 	"strings"
 )
 
-// spillBuffer is how much is collected before it is handed to the store.
-const spillBuffer = 64 << 10
+// streamBuffer is how much is collected before it is handed to the store.
+const streamBuffer = 64 << 10
 
-// sink takes the text of a stream. Nothing that goes wrong shows before commit,
+// Sink takes the text of a stream. Nothing that goes wrong shows before Commit,
 // so that a stream is read to its end whatever the store does.
-type sink interface {
-	// write takes the next piece.
-	write(text string)
-	// commit completes the file and returns its path. If one of the files at same
+type Sink interface {
+	// Write takes the next piece.
+	Write(text string)
+	// Commit completes the file and returns its path. If one of the files at same
 	// is known to hold what arrived, it is that path, and no file is made.
-	commit(same []string) (string, error)
-	// abort gives up, unless commit was called. It leaves nothing running.
-	abort()
+	Commit(same []string) (string, error)
+	// Abort gives up, unless Commit was called. It leaves nothing running.
+	Abort()
 }
 
-// open returns a sink for a stream of which start has arrived. In a store that
+// Stream returns a Sink for a stream of which start has arrived. In a store that
 // takes streams the file is begun now; for any other one the content is held
-// until commit.
-func (o *offloader) open(ctx context.Context, s *store, at spot, start []string) (sink, error) {
+// until Commit. If nothing takes the stream, Commit says so.
+func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) Sink {
 	if s.creator == nil {
-		return &whole{o: o, ctx: ctx, s: s, at: at, texts: start}, nil
+		return &bufferedWriter{v: v, ctx: ctx, s: s, at: at, texts: start}
 	}
 	at = s.forStream(at)
 	err := error(errTaken)
 	for n := 0; n < at.tries() && errors.Is(err, errTaken); n++ {
-		var f *spill
-		if f, err = o.begin(ctx, s, at, n); err == nil {
+		var f *streamWriter
+		if f, err = v.begin(ctx, s, at, n); err == nil {
 			if err = f.start(start); err == nil {
-				return f, nil
+				return f
 			}
 		}
 	}
-	return nil, err
+	return failedWriter{err}
 }
+
+// failedWriter is the sink of a stream that nothing takes.
+type failedWriter struct{ err error }
+
+func (failedWriter) Write(string)                      {}
+func (w failedWriter) Commit([]string) (string, error) { return "", w.err }
+func (failedWriter) Abort()                            {}
+
+// FirstName is the first path that a stream for a place may end under.
+func (s *Store) FirstName(at Place) string { return s.forStream(at).candidate(0, anySum) }
 
 // begin claims a name for a stream, whose content nobody knows yet, so that any
 // file that is there is another one.
-func (o *offloader) begin(ctx context.Context, s *store, at spot, n int) (*spill, error) {
+func (v *Vault) begin(ctx context.Context, s *Store, at Place, n int) (*streamWriter, error) {
 	p := at.candidate(n, anySum)
-	if !showable(p) {
+	if !v.showable(p) {
 		return nil, errPath
 	}
-	if own, _ := o.take(ctx, s, p, fingerprint{}); !own {
+	if own, _ := v.take(ctx, s, p, fingerprint{}); !own {
 		return nil, errTaken
 	}
-	for _, other := range o.stores {
-		if other.readable() && other.exists(ctx, p, n > 0) {
-			s.ledger.finish(s.claimName(ctx, p), fingerprint{}, false)
+	for _, other := range v.stores {
+		if other.Readable() && other.exists(ctx, p, n > 0) {
+			s.claims.finish(s.claimName(ctx, p), fingerprint{}, false)
 			return nil, errTaken
 		}
 	}
-	return newSpill(ctx, o, s, at, p), nil
+	return newStreamWriter(ctx, v, s, at, p), nil
 }
 
 // forStream is where a stream can go. Its name is chosen before its content is
 // there, and another process may take it meanwhile. A store that can finish under
 // another name then loses nothing; in any other one the name is this process's own.
-func (s *store) forStream(at spot) spot {
-	at.alone = s.creator != nil && s.any == nil && !at.fixed
+func (s *Store) forStream(at Place) Place {
+	at.alone = s.creator != nil && s.any == nil && !at.Fixed
 	return at
 }
 
-// spill is a sink over a store that takes streams. The store runs on a goroutine
-// of its own, which ends with commit or abort, or with the context.
-type spill struct {
+// streamWriter is a Sink over a store that takes streams. The store runs on a goroutine
+// of its own, which ends with Commit or Abort, or with the context.
+type streamWriter struct {
 	ctx   context.Context
-	o     *offloader
-	s     *store
-	at    spot
+	v     *Vault
+	s     *Store
+	at    Place
 	first string // the name that was chosen
 	path  string // where the content is, once it is there
 
@@ -105,9 +115,9 @@ type outcome struct {
 	err  error
 }
 
-func newSpill(ctx context.Context, o *offloader, s *store, at spot, p string) *spill {
+func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string) *streamWriter {
 	r, w := io.Pipe()
-	f := &spill{ctx: ctx, o: o, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, spillBuffer), done: make(chan outcome, 1)}
+	f := &streamWriter{ctx: ctx, v: v, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan outcome, 1)}
 	f.hash.SetSeed(seed)
 	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
 	go func() {
@@ -121,21 +131,21 @@ func newSpill(ctx context.Context, o *offloader, s *store, at spot, p string) *s
 
 // start hands over what had arrived before, and so finds out whether the store
 // has refused the name.
-func (f *spill) start(texts []string) error {
+func (f *streamWriter) start(texts []string) error {
 	for _, t := range texts {
-		f.write(t)
+		f.Write(t)
 	}
 	if f.err == nil {
 		f.err = f.buf.Flush()
 	}
 	if f.err != nil && errors.Is(f.err, fs.ErrExist) {
-		f.abort()
+		f.Abort()
 		return errTaken
 	}
 	return nil
 }
 
-func (f *spill) write(text string) {
+func (f *streamWriter) Write(text string) {
 	_, _ = f.hash.WriteString(text)
 	f.size += len(text)
 	if f.err == nil {
@@ -143,9 +153,9 @@ func (f *spill) write(text string) {
 	}
 }
 
-func (f *spill) commit(same []string) (string, error) {
-	if p := f.s.knownAs(f.ctx, f.print(), same); p != "" {
-		f.abort()
+func (f *streamWriter) Commit(same []string) (string, error) {
+	if p := f.s.knownAs(f.ctx, f.sum(), same); p != "" {
+		f.Abort()
 		return p, nil
 	}
 	if f.err == nil {
@@ -164,7 +174,7 @@ func (f *spill) commit(same []string) (string, error) {
 	return f.path, nil
 }
 
-func (f *spill) abort() {
+func (f *streamWriter) Abort() {
 	if !f.ended {
 		_ = f.end(errors.New("given up"))
 		f.release(false)
@@ -172,7 +182,7 @@ func (f *spill) abort() {
 }
 
 // end closes the pipe, with an error if there is one, and waits for the store.
-func (f *spill) end(err error) error {
+func (f *streamWriter) end(err error) error {
 	f.ended = true
 	_ = f.pipe.CloseWithError(err) // a nil error is io.EOF
 	result := <-f.done
@@ -185,7 +195,7 @@ func (f *spill) end(err error) error {
 
 // create makes the file under the first name or, if that is taken by the time the content is
 // there, under a name that nobody else chooses. It returns the name.
-func (f *spill) create(ctx context.Context, content io.Reader) (string, error) {
+func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, error) {
 	if f.s.any == nil {
 		return f.first, f.s.create(ctx, f.first, content)
 	}
@@ -206,54 +216,54 @@ func (f *spill) create(ctx context.Context, content io.Reader) (string, error) {
 }
 
 // name is the nth choice at the end. The first one was made when the stream began.
-func (f *spill) name(n int) string {
+func (f *streamWriter) name(n int) string {
 	if n == 0 {
 		return f.first
 	}
 	return f.at.candidate(1, anySum)
 }
 
-func (f *spill) print() fingerprint {
+func (f *streamWriter) sum() fingerprint {
 	return fingerprint{hash: f.hash.Sum64(), size: f.size, set: true}
 }
 
 // release ends the claim on the name.
-func (f *spill) release(stored bool) {
-	print := f.print()
+func (f *streamWriter) release(stored bool) {
+	sum := f.sum()
 	if !stored && f.ctx.Err() != nil {
-		print, stored = fingerprint{}, true // an abandoned call may still write
+		sum, stored = fingerprint{}, true // an abandoned call may still write
 	}
 	if f.path != f.first { // somebody else has the first name
-		f.o.take(f.ctx, f.s, f.path, print)
-		f.s.ledger.finish(f.s.claimName(f.ctx, f.first), fingerprint{}, true)
+		f.v.take(f.ctx, f.s, f.path, sum)
+		f.s.claims.finish(f.s.claimName(f.ctx, f.first), fingerprint{}, true)
 	}
-	f.s.ledger.finish(f.s.claimName(f.ctx, f.path), print, stored)
+	f.s.claims.finish(f.s.claimName(f.ctx, f.path), sum, stored)
 }
 
-// whole is a sink over a store that takes only whole contents.
-type whole struct {
-	o     *offloader
+// bufferedWriter is a Sink over a store that takes only whole contents.
+type bufferedWriter struct {
+	v     *Vault
 	ctx   context.Context
-	s     *store
-	at    spot
+	s     *Store
+	at    Place
 	texts []string
 }
 
-func (w *whole) write(text string) { w.texts = append(w.texts, text) }
+func (w *bufferedWriter) Write(text string) { w.texts = append(w.texts, text) }
 
-func (w *whole) commit(same []string) (string, error) {
+func (w *bufferedWriter) Commit(same []string) (string, error) {
 	content := strings.Join(w.texts, "")
 	w.texts = nil
 	if p := w.s.knownAs(w.ctx, fingerprintOf(content), same); p != "" {
 		return p, nil
 	}
 	for _, p := range same {
-		if w.s.holds(w.ctx, p, content) {
+		if w.s.Holds(w.ctx, p, content) {
 			return p, nil
 		}
 	}
-	p, _, err := w.o.save(w.ctx, w.s, w.at, content)
+	p, _, err := w.v.Save(w.ctx, w.s, w.at, content)
 	return p, err
 }
 
-func (w *whole) abort() {}
+func (w *bufferedWriter) Abort() {}

@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package vault
 
 // This file finds out that a result was read from the store, by whatever tool, so
 // that what is stored once is not stored again.
@@ -15,11 +15,11 @@ import (
 // maxMentions is how many stored paths are looked for in the arguments of a call.
 const maxMentions = 8
 
-// mentions returns the paths of stored results that the arguments of a call name,
+// Mentions returns the paths of stored results that the arguments of a call name,
 // as far as they have default names.
-func mentions(root, args string) (out []string) {
+func Mentions(root, args string) (out []string) {
 	args = strings.ReplaceAll(args, `\/`, "/")
-	for _, dir := range []string{truncDir, clearDir} {
+	for _, dir := range []string{TruncDir, ClearDir} {
 		prefix := path.Join(root, dir) + "/"
 		for rest := args; len(out) < maxMentions; {
 			_, after, ok := strings.Cut(rest, prefix)
@@ -46,13 +46,13 @@ func nameLength(s string) int {
 	return n
 }
 
-// readBack returns the path, out of those that args mention, of the file that
+// ReadBack returns the path, out of those that args mention, of the file that
 // content was read from; empty if it is not known to have been.
-func (s *store) readBack(ctx context.Context, root, args, content string) string {
+func (s *Store) ReadBack(ctx context.Context, root, args, content string) string {
 	if s == nil || content == "" || !strings.Contains(args, path.Base(root)) {
 		return ""
 	}
-	paths := mentions(root, args)
+	paths := Mentions(root, args)
 	if len(paths) == 0 {
 		return ""
 	}

@@ -1,0 +1,157 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package vault
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"path"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+)
+
+func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
+	for args, want := range map[string][]string{
+		``:                            nil,
+		`{"path":"/tmp/trunc/c1"}`:    {"/tmp/trunc/c1"},
+		`{"path":"\/tmp\/clear\/c1"}`: {"/tmp/clear/c1"},
+		`diff /tmp/trunc/a:0 /tmp/trunc/=2e=2e /tmp/clear/b-x.y|wc`: {"/tmp/trunc/a:0", "/tmp/trunc/=2e=2e", "/tmp/clear/b-x.y"},
+		`ls /tmp/trunc/ /tmp/truncated`:                             nil,
+	} {
+		require.Equal(t, want, Mentions("/tmp", args), args)
+	}
+	require.Len(t, Mentions("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
+}
+
+func TestContainsFindsAPieceAnywhereInAStoredContent(t *testing.T) {
+	var b strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&b, "line %d of a long content\n", i%20_000)
+	}
+	content := b.String()
+	memory := backend.NewMemory(0)
+	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
+	ranged := newStore(memory)
+	whole := newStore(struct {
+		backend.Backend
+		backend.Reader
+	}{memory, memory})
+	for _, s := range []*Store{ranged, whole} {
+		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
+			require.True(t, s.contains(context.Background(), "/f", part))
+		}
+		for _, part := range []string{content + "x", "not there", content[:300] + "x", strings.Repeat("line 1 of a long content\n", 2)} {
+			require.False(t, s.contains(context.Background(), "/f", part))
+		}
+		require.False(t, s.contains(context.Background(), "/missing", "x"))
+	}
+	many := strings.Repeat("needle", 1000)
+	require.NoError(t, memory.Create(context.Background(), "/g", strings.NewReader(many)))
+	require.False(t, ranged.contains(context.Background(), "/g", "needleneedlX"), "it gives up at some point")
+}
+
+func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
+	text := strings.Repeat("some words of which a stream is made\n", 1000)
+	for _, n := range []int{1, 7, 128, 4096, 50_000} {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		for rest := text; rest != ""; {
+			k := min(n, len(rest))
+			_, _ = h.WriteString(rest[:k])
+			rest = rest[k:]
+		}
+		require.Equal(t, fingerprintOf(text).hash, h.Sum64())
+	}
+}
+
+func TestClaimsAreBoundedAndForgetTheOldest(t *testing.T) {
+	l := &claims{}
+	busy := fingerprintOf("busy")
+	require.True(t, l.take("/busy", busy))
+	for i := range maxClaims + 100 {
+		name := fmt.Sprint("/f", i)
+		require.True(t, l.take(name, busy))
+		l.finish(name, busy, true)
+	}
+	require.LessOrEqual(t, len(l.byName), maxClaims+1)
+	require.LessOrEqual(t, len(l.order), maxClaims+1)
+	require.False(t, l.take("/busy", fingerprintOf("other")), "what is being written stays")
+	_, used := l.known("/f1")
+	require.False(t, used)
+	_, used = l.known(fmt.Sprint("/f", maxClaims+99))
+	require.True(t, used)
+	l.finish("/unknown", busy, true)
+}
+
+func TestAClaimEndsWithItsLastWriter(t *testing.T) {
+	l, a, b := &claims{}, fingerprintOf("a"), fingerprintOf("b")
+	require.True(t, l.take("/f", a))
+	require.True(t, l.take("/f", a))
+	require.False(t, l.take("/f", b))
+	l.finish("/f", a, false)
+	require.False(t, l.take("/f", b))
+	l.finish("/f", a, false)
+	require.True(t, l.take("/f", b), "nothing came of it")
+	l.finish("/f", b, true)
+	require.False(t, l.take("/f", a))
+	l.note("/f")
+	got, _ := l.known("/f")
+	require.Equal(t, b, got, "what is known stays known")
+	l.note("/g")
+	require.False(t, l.take("/g", a))
+	require.False(t, l.take("/g", fingerprint{}))
+}
+
+type odd struct{ n int }
+
+func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+type empty struct{}
+
+func (empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+type function func()
+
+func (function) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
+	a, b := backend.NewMemory(0), backend.NewMemory(0)
+	known := allClaims.of(a, true)
+	require.Same(t, known, allClaims.of(a, true))
+	require.NotSame(t, known, allClaims.of(b, true))
+	require.Same(t, allClaims.of(odd{1}, false), allClaims.of(odd{1}, false), "equal values are one store")
+	require.NotSame(t, allClaims.of(odd{1}, false), allClaims.of(odd{2}, false))
+	require.Same(t, allClaims.of(empty{}, false), allClaims.of(empty{}, false))
+	require.NotSame(t, allClaims.of(function(nil), false), allClaims.of(function(nil), false), "what cannot be compared is nobody else")
+	require.True(t, allClaims.of(function(nil), false).mayHaveForgotten("/f"))
+	var l claimsOfStores
+	first := &odd{}
+	l.of(first, false)
+	for range maxUnreadable {
+		l.of(&odd{}, false)
+	}
+	require.Len(t, l.unreadable, maxUnreadable)
+	runtime.GC()
+	require.True(t, l.of(first, false).mayHaveForgotten("/f"), "it was dropped")
+}
+
+// FuzzDefaultPath: every id has a path of its own directly below the root.
+func FuzzDefaultPath(f *testing.F) {
+	for _, id := range []string{"", "..", "../../x", "a/b", "a\x00", "call_1", strings.Repeat("x", 300)} {
+		f.Add(id, id+"x")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		p, q := DefaultPath("/root", TruncDir, a), DefaultPath("/root", TruncDir, b)
+		require.Equal(t, a == b, p == q)
+		require.Equal(t, "/root/trunc", path.Dir(p))
+		require.True(t, MadeFor(p, a) && MadeFor(p+"-suffix", a))
+	})
+}
