@@ -3,15 +3,21 @@
 
 package reduction
 
-// This file holds the configuration.
+// This file holds the configuration: its fields, its defaults, and what is wrong
+// with it.
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
@@ -190,4 +196,190 @@ type ToolReductionConfig struct {
 	// with the same least value as the general limit. If set, they are cut even if
 	// the general SkipTruncation is set. If zero, the general limit holds.
 	MaxLengthForTrunc int
+}
+
+const (
+	defaultReadTool  = "read_file"
+	defaultRootDir   = "/tmp"
+	defaultMaxLength = 50_000  // bytes
+	defaultMaxTokens = 160_000 // tokens
+	defaultRetention = 1       // rounds
+)
+
+// withDefaults returns a copy that no later change of t reaches, or a
+// [leanctx.FieldError] for each field that is wrong, joined.
+func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
+	if t == nil {
+		return nil, &leanctx.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
+	}
+	if wrong := t.wrong(); len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	c := *t
+	c.ReadFileToolName = orDefault(c.ReadFileToolName, defaultReadTool)
+	c.RootDir = orDefault(c.RootDir, defaultRootDir)
+	c.MaxLengthForTrunc = orDefault(c.MaxLengthForTrunc, defaultMaxLength)
+	c.MaxTokensForClear = orDefault(c.MaxTokensForClear, defaultMaxTokens)
+	c.ClearRetentionSuffixLimit = orDefault(c.ClearRetentionSuffixLimit, defaultRetention)
+	c.MinSavingBytes = orDefault(c.MinSavingBytes, 1)
+	if c.TokenCounter == nil {
+		c.TokenCounter = defaultCounter[M]()
+	}
+	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
+	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
+	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
+	for name, own := range t.ToolConfig {
+		entry := *own
+		c.ToolConfig[name] = &entry
+	}
+	return &c, nil
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// wrongField is the error of one field.
+func wrongField(field, format string, args ...any) error {
+	return &leanctx.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// wrong lists what is wrong, one error for each field.
+func (t *TypedConfig[M]) wrong() (out []error) {
+	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
+		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
+	}
+	limits := []struct {
+		field string
+		value int64
+	}{
+		{"MaxLengthForTrunc", int64(t.MaxLengthForTrunc)},
+		{"MaxTokensForClear", t.MaxTokensForClear},
+		{"ClearRetentionSuffixLimit", int64(t.ClearRetentionSuffixLimit)},
+		{"ClearAtLeastTokens", t.ClearAtLeastTokens},
+		{"ClearTargetTokens", t.ClearTargetTokens},
+		{"MinSavingBytes", int64(t.MinSavingBytes)},
+	}
+	for _, l := range limits {
+		if l.value < 0 {
+			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
+		}
+	}
+	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
+	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
+		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
+	}
+	return append(append(out, t.wrongTools()...), t.unreadable()...)
+}
+
+// noticeRoom is what the longest notice needs, in bytes, beside RootDir and
+// ReadFileToolName.
+const noticeRoom = 400
+
+// tooSmall says so if a limit has no room for a notice: it would cut nothing.
+func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
+	least := noticeRoom + len(orDefault(t.RootDir, defaultRootDir)) + len(orDefault(t.ReadFileToolName, defaultReadTool))
+	if limit <= 0 || limit >= least {
+		return nil
+	}
+	return []error{wrongField(field, "is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", limit, least)}
+}
+
+// unreadable lists what keeps ProvideReadTool from reading everything back.
+func (t *TypedConfig[M]) unreadable() (out []error) {
+	if !t.ProvideReadTool {
+		return nil
+	}
+	stores := map[string]Backend{"Backend": t.Backend}
+	for name, own := range t.ToolConfig {
+		if own != nil {
+			stores[toolField(name, "Backend")] = own.Backend
+		}
+	}
+	none := true
+	for _, field := range slices.Sorted(maps.Keys(stores)) {
+		b := stores[field]
+		_, reads := b.(Reader)
+		_, ranges := b.(RangeReader)
+		if b != nil && !reads && !ranges {
+			out = append(out, wrongField(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
+		}
+		none = none && b == nil
+	}
+	if none {
+		out = append(out, wrongField("ProvideReadTool", "is set, but there is no Backend"))
+	}
+	return out
+}
+
+func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
+
+// wrongTools lists what is wrong with ToolConfig, by name of the tool.
+func (t *TypedConfig[M]) wrongTools() (out []error) {
+	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
+		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
+		if own == nil {
+			out = append(out, wrongField(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
+			continue
+		}
+		if own.Backend != nil && safe.IsNil(own.Backend) {
+			out = append(out, wrongField(toolField(name, "Backend"), "is nil inside an interface"))
+		}
+		switch {
+		case own.MaxLengthForTrunc < 0:
+			out = append(out, wrongField(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
+		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
+			out = append(out, wrongField(limit, "is set, but there is no Backend"))
+		default:
+			out = append(out, t.tooSmall(limit, own.MaxLengthForTrunc)...)
+		}
+	}
+	return out
+}
+
+// contain wraps the callbacks of c, which is a copy of the user's configuration.
+// OnEvent is not among them: see reporter.
+func (c *TypedConfig[M]) contain() {
+	c.GenTruncOffloadFilePath = contained("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
+	c.GenClearOffloadFilePath = contained("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
+	if count := c.TokenCounter; count != nil {
+		c.TokenCounter = func(ctx context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
+			return safe.Value("TokenCounter", func() (int64, error) { return count(ctx, msgs, tools) })
+		}
+	}
+	if rewrite := c.ClearMessageRewriter; rewrite != nil {
+		c.ClearMessageRewriter = func(ctx context.Context, call M, responses []M) ([]M, error) {
+			return safe.Value("ClearMessageRewriter", func() ([]M, error) { return rewrite(ctx, call, responses) })
+		}
+	}
+	for _, own := range c.ToolConfig {
+		own.TruncHandler = contained("TruncHandler", own.TruncHandler)
+		own.ClearHandler = contained("ClearHandler", own.ClearHandler)
+	}
+}
+
+// contained wraps a callback that decides on one call of a tool.
+func contained[T any](name string, f func(context.Context, *ToolDetail) (T, error)) func(context.Context, *ToolDetail) (T, error) {
+	if f == nil {
+		return nil
+	}
+	return func(ctx context.Context, detail *ToolDetail) (T, error) {
+		return safe.Value(name, func() (T, error) { return f(ctx, detail) })
+	}
+}
+
+// postProcess calls ClearPostProcess, which has no error of its own.
+func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
+	if c.ClearPostProcess == nil {
+		return ctx, nil
+	}
+	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
+	if err != nil || next == nil {
+		return ctx, err
+	}
+	return next, nil
 }

@@ -6,6 +6,7 @@ package safe
 
 import (
 	"fmt"
+	"reflect"
 	"runtime/debug"
 )
 
@@ -56,4 +57,18 @@ func caught(p any, what string, err error) error {
 		return err
 	}
 	return &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
+}
+
+// IsNil reports whether v is nil, or an interface around a nil pointer, map, function,
+// slice or channel: calling a method of it may panic.
+func IsNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Slice, reflect.Chan, reflect.Interface:
+		return r.IsNil()
+	}
+	return false
 }

@@ -63,3 +63,12 @@ func TestAPanicInsideAnErrorIsContained(t *testing.T) {
 	require.ErrorIs(t, outer, io.EOF)
 	require.ErrorIs(t, outer, inner)
 }
+
+func TestANilInsideAnInterfaceIsNil(t *testing.T) {
+	for _, v := range []any{nil, (*int)(nil), map[string]int(nil), (func())(nil), []int(nil), (chan int)(nil)} {
+		require.True(t, safe.IsNil(v), "%T", v)
+	}
+	for _, v := range []any{0, "", struct{}{}, new(int), map[string]int{}, []int{}, func() {}} {
+		require.False(t, safe.IsNil(v), "%T", v)
+	}
+}

@@ -57,7 +57,7 @@ func (c *clearPhase[M]) noteShown(ctx context.Context, msgs []M) {
 			taken = append(taken, name)
 		}
 	}
-	show(ctx, taken)
+	setRunNames(ctx, shownKey, taken)
 }
 
 // noteReadable tells the calls of the last message which of the files outside of
@@ -82,7 +82,7 @@ func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.stored.any()) {
 		names = c.shownAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
 	}
-	letRead(ctx, names)
+	setRunNames(ctx, readableKey, names)
 }
 
 // shownAmong lists those of the asked names that results show, if they are files

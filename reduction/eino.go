@@ -1,0 +1,52 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// This file holds what one hook of a run has to tell another, in the run-local
+// values of Eino's agents. They survive an interrupt. Outside of a run there are none,
+// and nothing is kept.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+)
+
+// Keys of run-local values.
+const (
+	shownKey    = "__leanctx_reduction_shown__"    // files that the conversation shows and that calls of this round would otherwise be given
+	readableKey = "__leanctx_reduction_readable__" // files outside of the default roots that calls of this round may read
+	readerKey   = "__leanctx_reduction_reader__"   // and the tool's name: which reading was found among the tools of a model call
+)
+
+// runText returns the text under a key.
+func runText(ctx context.Context, key string) (text string, ok bool) {
+	v, ok, err := adk.GetRunLocalValue(ctx, key)
+	if err != nil || !ok {
+		return "", false
+	}
+	text, ok = v.(string)
+	return text, ok
+}
+
+func setRunText(ctx context.Context, key, text string) { _ = adk.SetRunLocalValue(ctx, key, text) }
+
+// runNames returns the names under a key.
+func runNames(ctx context.Context, key string) []string {
+	v, ok, err := adk.GetRunLocalValue(ctx, key)
+	if err != nil || !ok {
+		return nil
+	}
+	names, _ := v.([]string)
+	return names
+}
+
+// setRunNames keeps names for the calls that follow.
+func setRunNames(ctx context.Context, key string, names []string) {
+	if len(names) == 0 {
+		_ = adk.DeleteRunLocalValue(ctx, key)
+		return
+	}
+	_ = adk.SetRunLocalValue(ctx, key, names)
+}
