@@ -33,14 +33,20 @@ func toolWith(t testing.TB, name, desc, params string) tool.BaseTool {
 	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: desc, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(s)}, nil)
 }
 
-// ask runs one call of a search tool, outside of a run.
-func ask(t testing.TB, cfg Config, name, args string) string {
+// agentTools are the tools of an agent without tools of its own.
+func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	t.Helper()
 	h, err := New(context.Background(), &cfg)
 	require.NoError(t, err)
 	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
 	require.NoError(t, err)
-	for _, x := range rc.Tools {
+	return rc.Tools
+}
+
+// ask runs one call of a search tool, outside of a run.
+func ask(t testing.TB, cfg Config, name, args string) string {
+	t.Helper()
+	for _, x := range agentTools(t, cfg) {
 		if info, err := x.Info(context.Background()); err == nil && info.Name == name {
 			answer, err := x.(tool.InvokableTool).InvokableRun(context.Background(), args)
 			require.NoError(t, err)
