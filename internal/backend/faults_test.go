@@ -315,3 +315,79 @@ func TestADirectoryThatIsMadeAgainIsUsedByAllAtOnce(t *testing.T) {
 		group.Wait()
 	}
 }
+
+// endsAt is a context that ends when it is asked for the nth time whether it has.
+type endsAt struct {
+	context.Context
+	left int
+}
+
+func (c *endsAt) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a context ends, cleaning says how much it deleted, and a write leaves all or
+// nothing.
+func TestACallEndsWithItsContextWhereverItIs(t *testing.T) {
+	whole := 0
+	for n := range 20 {
+		d, at := newDir(t)
+		for _, name := range []string{"a", "b/c", "b/d", "e"} {
+			require.NoError(t, write(t, d, name, "x"))
+		}
+		deleted, err := d.DeleteOlderThan(&endsAt{t.Context(), n}, "", time.Now().Add(time.Hour))
+		require.Len(t, files(t, at), 4-deleted)
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+		} else {
+			require.Equal(t, 4, deleted)
+			whole++
+		}
+
+		content := iotest.OneByteReader(strings.NewReader("1234"))
+		err = d.Create(&endsAt{t.Context(), n}, "new", content)
+		got, missing := read(t, d, "new")
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, missing, fs.ErrNotExist)
+		} else {
+			require.Equal(t, "1234", got)
+			whole++
+		}
+	}
+	require.Positive(t, whole)
+	require.Less(t, whole, 40)
+}
+
+// A file that is as old as the clock may be wrong stays.
+func TestTheMarginOfTheClock(t *testing.T) {
+	d, at := newDir(t)
+	limit := time.Now().Add(-time.Hour)
+	for name, by := range map[string]time.Duration{"just": 1900 * time.Millisecond, "older": 2100 * time.Millisecond} {
+		require.NoError(t, write(t, d, name, "x"))
+		require.NoError(t, os.Chtimes(filepath.Join(at, name), limit, limit.Add(-by)))
+	}
+	deleted, err := d.DeleteOlderThan(t.Context(), "", limit)
+	require.NoError(t, err)
+	require.Equal(t, 1, deleted)
+	require.Equal(t, []string{"just"}, files(t, at))
+	require.Equal(t, 256<<20, DefaultMemoryBytes)
+}
+
+func TestAnEscapeIsNotCutInTwo(t *testing.T) {
+	for n, want := range []string{"", "a", "ab", "ab", "ab", "ab=2f", "ab=2f", "ab=2f", "ab=2f=3d", "ab=2f=3d"} {
+		require.Equal(t, want, whole("ab=2f=3d", n), n)
+	}
+	// Owners that differ in case have different directories where case is ignored.
+	seen := make(map[string]string)
+	for _, owner := range []string{"", "a", "A", "ab", "aB", "Ab", "AB", "=41", "a/B", "a/b", strings.Repeat("x", 300), strings.Repeat("X", 300)} {
+		name := strings.ToLower(Directory(owner))
+		require.NotContains(t, seen, name, "%q and %q", owner, seen[name])
+		seen[name] = owner
+	}
+	require.Equal(t, "ab", Directory("ab"))
+	require.Equal(t, "=41b", Directory("Ab"))
+}
