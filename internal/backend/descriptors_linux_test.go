@@ -96,6 +96,7 @@ func TestWhereOpeningFailsNothingElseIsBelieved(t *testing.T) {
 	for n := range 6 {
 		d, at := newDir(t)
 		require.NoError(t, write(t, d, "a/b/kept", "kept"))
+		require.NoError(t, write(t, d, "top", "kept"))
 		restore := allowMore(t, n)
 		calls := make(map[string]error)
 		var content string
@@ -103,6 +104,7 @@ func TestWhereOpeningFailsNothingElseIsBelieved(t *testing.T) {
 		if calls["read"] == nil {
 			require.Equal(t, "kept", content)
 		}
+		_, calls["read without a directory"] = read(t, d, "top")
 		var size int64
 		var r io.ReadCloser
 		if r, size, calls["read range"] = d.ReadRange(t.Context(), "a/b/kept", 0, -1); calls["read range"] == nil {
@@ -125,7 +127,7 @@ func TestWhereOpeningFailsNothingElseIsBelieved(t *testing.T) {
 			require.NotErrorIs(t, err, errNotPlain, name)
 			require.NotErrorIs(t, err, fs.ErrNotExist, name)
 		}
-		want := []string{"a/b/kept"}
+		want := []string{"a/b/kept", "top"}
 		for name, file := range map[string]string{"write": "a/b/new", "create": "a/b/created", "create any": "a/b/any0"} {
 			if calls[name] == nil {
 				want = append(want, file)
