@@ -143,3 +143,12 @@ func TestEveryPartOfASchemaIsLookedAt(t *testing.T) {
 		require.False(t, all, holder)
 	}
 }
+
+func TestAParameterWithoutInfoIsPassedOver(t *testing.T) {
+	seen, all := described(schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"none": nil, "some": {Type: schema.String, Desc: "words"}}))
+	require.True(t, all)
+	require.Equal(t, len("none")+len("some")+len("words"), seen)
+	seen, all = described(&schema.ParamsOneOf{})
+	require.True(t, all)
+	require.Zero(t, seen)
+}
