@@ -46,8 +46,8 @@ type clearPhase[M adk.MessageType] struct {
 // clearPass is one look through a history.
 type clearPass[M adk.MessageType] struct {
 	*clearPhase[M]
-	words  *wording
-	note   facts // what all notices say
+	words  *notices
+	note   noticeData // what all notices say
 	tools  []*schema.ToolInfo
 	given  []M          // the messages of the state
 	before int64        // their tokens
@@ -89,10 +89,10 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 
 func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) *clearPass[M] {
 	p := &clearPass[M]{
-		clearPhase: c, words: wordingNow(), tools: state.ToolInfos, given: state.Messages,
+		clearPhase: c, words: currentNotices(), tools: state.ToolInfos, given: state.Messages,
 		before: tokens, after: -1, marked: make(map[int]bool),
 	}
-	p.note = p.words.hinted(facts{tool: c.policy.readerName(ctx)})
+	p.note = p.words.hinted(noticeData{tool: c.policy.readerName(ctx)})
 	if c.report != nil {
 		p.tally = &tally{}
 	}
@@ -114,7 +114,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		return false, nil
 	}
 	p.out = slices.Clone(msgs)
-	p.files.Note(ctx, p.shown(msgs))
+	p.files.Note(ctx, p.namedFiles(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return false, err
 	}

@@ -93,8 +93,8 @@ func FuzzExcerpt(f *testing.F) {
 		if !showable(p) {
 			return
 		}
-		for _, w := range []*wording{english, chinese} {
-			v := facts{path: p, tool: "read_file"}
+		for _, w := range []*notices{english, chinese} {
+			v := noticeData{path: p, tool: "read_file"}
 			if _, ok := w.room(len(text), v, limit); !ok {
 				continue
 			}
@@ -111,9 +111,9 @@ func FuzzExcerpt(f *testing.F) {
 // FuzzRecognise: nothing that a tool returns makes it panic, and a path that it
 // finds can be shown.
 func FuzzRecognise(f *testing.F) {
-	for _, fs := range [][]form{clearedForms, truncatedForms, streamForms, placeholderForms} {
+	for _, fs := range [][]template{clearedForms, truncatedForms, streamForms, placeholderForms} {
 		for _, each := range fs {
-			f.Add(each.fill(facts{path: "/a", tool: "t", head: "h", tail: "t"}))
+			f.Add(each.fill(noticeData{path: "/a", tool: "t", head: "h", tail: "t"}))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {

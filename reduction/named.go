@@ -21,9 +21,9 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// shown lists the names of the files that notices in a history name. A notice
+// namedFiles lists the names of the files that notices in a history name. A notice
 // about a file that cannot be its call's was made up by a tool.
-func (c *clearPhase[M]) shown(msgs []M) map[string]bool {
+func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
 	out := make(map[string]bool)
 	c.codec.eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
@@ -34,9 +34,9 @@ func (c *clearPhase[M]) shown(msgs []M) map[string]bool {
 	return out
 }
 
-// noteShown tells the calls of the last message which of the files that they
+// noteNamedFiles tells the calls of the last message which of the files that they
 // would be given a notice in the history names. They must not be written to.
-func (c *clearPhase[M]) noteShown(ctx context.Context, msgs []M) {
+func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
 	if len(msgs) == 0 {
 		return
 	}
@@ -44,7 +44,7 @@ func (c *clearPhase[M]) noteShown(ctx context.Context, msgs []M) {
 	if len(calls) == 0 {
 		return
 	}
-	shown := c.shown(msgs)
+	shown := c.namedFiles(msgs)
 	c.files.Note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {

@@ -8,6 +8,7 @@ package reduction
 
 import (
 	"embed"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,31 +19,31 @@ import (
 //go:embed notice/*.tmpl notice/eino/*.tmpl
 var noticeFiles embed.FS
 
-// wording is the notices of one language.
-type wording struct {
-	cleared     form // an old result, stored
-	placeholder form // an old result, not stored
-	truncated   form // a finished result that is too long
-	stream      form // the end of a stream that is too long
-	unsaved     form // the same, where it could not be stored
-	hint        form // which tool to read it with
+// notices are the notices of one language.
+type notices struct {
+	cleared     template // an old result, stored
+	placeholder template // an old result, not stored
+	truncated   template // a finished result that is too long
+	stream      template // the end of a stream that is too long
+	unsaved     template // the same, where it could not be stored
+	hint        template // which tool to read it with
 }
 
 var (
-	english = parseWording("en")
-	chinese = parseWording("zh")
+	english = parseNotices("en")
+	chinese = parseNotices("zh")
 )
 
 // Eino's own notices are known as well, so that its histories are understood.
 var (
-	clearedForms     = forms("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
-	truncatedForms   = forms("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
-	streamForms      = forms("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
-	placeholderForms = forms("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
+	clearedForms     = templates("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
+	truncatedForms   = templates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
+	streamForms      = templates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
+	placeholderForms = templates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
 )
 
-func parseWording(lang string) *wording {
-	return &wording{
+func parseNotices(lang string) *notices {
+	return &notices{
 		cleared:     noticeForm("cleared." + lang),
 		placeholder: noticeForm("placeholder." + lang),
 		truncated:   noticeForm("truncated." + lang),
@@ -52,15 +53,15 @@ func parseWording(lang string) *wording {
 	}
 }
 
-func forms(names ...string) []form {
-	out := make([]form, len(names))
+func templates(names ...string) []template {
+	out := make([]template, len(names))
 	for i, name := range names {
 		out[i] = noticeForm(name)
 	}
 	return out
 }
 
-func noticeForm(name string) form {
+func noticeForm(name string) template {
 	text, err := noticeFiles.ReadFile("notice/" + name + ".tmpl")
 	if err != nil {
 		panic(err) // the file is part of the program
@@ -68,8 +69,8 @@ func noticeForm(name string) form {
 	return parseForm(string(text))
 }
 
-// wordingNow is that of the language which is set.
-func wordingNow() *wording {
+// currentNotices is that of the language which is set.
+func currentNotices() *notices {
 	if language.Chinese() {
 		return chinese
 	}
@@ -77,12 +78,12 @@ func wordingNow() *wording {
 }
 
 // fill makes a notice. Without a tool it says nothing of one.
-func (w *wording) fill(f form, v facts) string {
+func (w *notices) fill(f template, v noticeData) string {
 	v.head, v.tail = preview(v.head), preview(v.tail)
 	return f.fill(w.hinted(v))
 }
 
-func (w *wording) hinted(v facts) facts {
+func (w *notices) hinted(v noticeData) noticeData {
 	if v.tool != "" && v.hint == "" {
 		v.hint = w.hint.fill(v)
 	}
@@ -94,7 +95,7 @@ const minExcerpt = 40
 
 // room is how many bytes of a result of size bytes a notice of at most limit
 // bytes can show. ok is false if not even the notice fits.
-func (w *wording) room(size int, v facts, limit int) (n int, ok bool) {
+func (w *notices) room(size int, v noticeData, limit int) (n int, ok bool) {
 	v.bytes, v.headBytes, v.tailBytes = size, size, size
 	v = w.hinted(v)
 	if n = limit - w.truncated.size(v); n >= minExcerpt {
@@ -105,7 +106,7 @@ func (w *wording) room(size int, v facts, limit int) (n int, ok bool) {
 
 // excerpt makes a notice of at most limit bytes about text, with as much of its
 // start and end as there is room for. room says whether there is any.
-func (w *wording) excerpt(text string, v facts, limit int) string {
+func (w *notices) excerpt(text string, v noticeData, limit int) string {
 	v.bytes = len(text)
 	room, _ := w.room(len(text), v, limit)
 	if room == 0 {
@@ -121,7 +122,7 @@ func (w *wording) excerpt(text string, v facts, limit int) string {
 // ending makes the end of a stream of which the first v.headBytes bytes were
 // passed on: a notice of at most limit bytes, with as much of the end of tail as
 // there is room for. ok is false if there is not even room for the notice.
-func (w *wording) ending(f form, v facts, tail string, limit int) (notice string, ok bool) {
+func (w *notices) ending(f template, v noticeData, tail string, limit int) (notice string, ok bool) {
 	v.tailBytes = len(tail)
 	room := limit - f.size(w.hinted(v))
 	if room < 0 {
@@ -177,7 +178,7 @@ func recognisePlaceholder(text string) notice {
 	return notice{}
 }
 
-func tryForms(fs []form, text string, kind noticeKind) notice {
+func tryForms(fs []template, text string, kind noticeKind) notice {
 	for _, f := range fs {
 		v, rest, ok := f.find(text)
 		if ok && (kind != clearedNotice || len(rest) <= maxEnd) {
@@ -234,24 +235,24 @@ const maxPath = 4096
 // maxEnd is how much may follow the path in a notice that shows nothing else.
 const maxEnd = 512
 
-// facts is what goes into a notice. Where a field is empty, it says nothing.
-type facts struct {
+// noticeData is what goes into a notice. Where a field is empty, it says nothing.
+type noticeData struct {
 	bytes, headBytes, tailBytes int
 	path, tool                  string
 	head, tail                  string
-	hint                        string // set by wording
+	hint                        string // set by hinted
 }
 
 // piece is a text, and the field after it; the field of the last one is empty.
 type piece struct{ text, field string }
 
-// form is a notice to be filled in. It never changes.
-type form []piece
+// template is a notice to be filled in. It never changes.
+type template []piece
 
 // parseForm reads text with {fields} in it. The newline at the end of the file
 // is not part of it.
-func parseForm(text string) form {
-	var f form
+func parseForm(text string) template {
+	var f template
 	text = strings.TrimSuffix(text, "\n")
 	for {
 		before, rest, ok := strings.Cut(text, "{")
@@ -264,9 +265,9 @@ func parseForm(text string) form {
 	}
 }
 
-// fill puts facts in the place of the fields. What is put in is not looked at
+// fill puts noticeData in the place of the fields. What is put in is not looked at
 // again.
-func (f form) fill(v facts) string {
+func (f template) fill(v noticeData) string {
 	var b strings.Builder
 	b.Grow(f.size(v))
 	for _, p := range f {
@@ -277,7 +278,7 @@ func (f form) fill(v facts) string {
 }
 
 // size is the length of what fill returns.
-func (f form) size(v facts) (n int) {
+func (f template) size(v noticeData) (n int) {
 	for _, p := range f {
 		n += len(p.text) + v.size(p.field)
 	}
@@ -285,7 +286,7 @@ func (f form) size(v facts) (n int) {
 }
 
 // size is the length of get.
-func (v facts) size(field string) int {
+func (v noticeData) size(field string) int {
 	switch field {
 	case "bytes":
 		return decimals(v.bytes)
@@ -306,7 +307,7 @@ func decimals(n int) int {
 	return d
 }
 
-func (v facts) get(field string) string {
+func (v noticeData) get(field string) string {
 	switch field {
 	case "bytes":
 		return strconv.Itoa(v.bytes)
@@ -329,22 +330,22 @@ func (v facts) get(field string) string {
 }
 
 // find reads the path, and the size where it stands before the path, out of a
-// notice of this form at the start of text. What follows the path is returned as
+// notice of this template at the start of text. What follows the path is returned as
 // rest: it depends on the language and the tool of the time, and on the content.
-func (f form) find(text string) (v facts, rest string, ok bool) {
+func (f template) find(text string) (v noticeData, rest string, ok bool) {
 	for i, p := range f {
 		if i == 0 {
 			p.text = strings.TrimPrefix(p.text, "\n")
 		}
 		if text, ok = strings.CutPrefix(text, p.text); !ok {
-			return facts{}, "", false
+			return noticeData{}, "", false
 		}
 		if p.field == "path" {
 			return findPath(text, f[i+1].text, v)
 		}
 		n := digits(text)
 		if n == 0 {
-			return facts{}, "", false
+			return noticeData{}, "", false
 		}
 		switch p.field {
 		case "bytes":
@@ -354,14 +355,62 @@ func (f form) find(text string) (v facts, rest string, ok bool) {
 		}
 		text = text[n:]
 	}
-	return facts{}, "", false
+	return noticeData{}, "", false
+}
+
+// excerpt reads the head and the tail that a notice of this template shows out of what
+// follows its path.
+func (f template) excerpt(rest string) (head, tail string, ok bool) {
+	var v noticeData
+	after := slices.IndexFunc(f, func(p piece) bool { return p.field == "path" }) + 1
+	for i := after; i < len(f)-1; i++ {
+		end := f[i+1].text
+		n := 0
+		switch f[i].field {
+		case "headBytes", "tailBytes":
+			n = digits(rest)
+		case "head":
+			n = v.headBytes
+		case "tail":
+			n = v.tailBytes
+		default:
+			n = max(0, strings.Index(rest, end))
+		}
+		if n < 0 || n > len(rest) || !strings.HasPrefix(rest[n:], end) {
+			return "", "", false
+		}
+		switch f[i].field {
+		case "headBytes":
+			v.headBytes, _ = strconv.Atoi(rest[:n])
+		case "tailBytes":
+			v.tailBytes, _ = strconv.Atoi(rest[:n])
+		case "head":
+			head = rest[:n]
+		case "tail":
+			tail = rest[:n]
+		}
+		rest = rest[n+len(end):]
+	}
+	return head, tail, true
+}
+
+// excerptIn is what the first finished notice among texts shows of its file.
+func excerptIn(texts []string) (head, tail string, ok bool) {
+	for _, text := range texts {
+		for _, f := range truncatedForms {
+			if _, rest, found := f.find(text); found {
+				return f.excerpt(rest)
+			}
+		}
+	}
+	return "", "", false
 }
 
 // findPath takes a path off the start of text, which end follows.
-func findPath(text, end string, v facts) (facts, string, bool) {
+func findPath(text, end string, v noticeData) (noticeData, string, bool) {
 	n := strings.Index(text[:min(len(text), maxPath+len(end))], end)
 	if n <= 0 || strings.ContainsAny(text[:n], "\n\x00") {
-		return facts{}, "", false
+		return noticeData{}, "", false
 	}
 	v.path = text[:n]
 	return v, text[n+len(end):], true

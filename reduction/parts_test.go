@@ -14,8 +14,8 @@ import (
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
-	v := facts{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n"}
-	for _, w := range []*wording{english, chinese} {
+	v := noticeData{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n"}
+	for _, w := range []*notices{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
 			v.tool = tool
 			require.Equal(t, notice{clearedNotice, v.path, v.bytes}, recognise(w.fill(w.cleared, v)))
@@ -26,7 +26,7 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 			require.Equal(t, tool != "", strings.Contains(w.fill(w.cleared, v), "read_file"))
 		}
 		require.Equal(t, clearedNotice, recognise(w.fill(w.placeholder, v)).kind)
-		for _, f := range []form{w.cleared, w.truncated, w.stream} {
+		for _, f := range []template{w.cleared, w.truncated, w.stream} {
 			require.Equal(t, f.size(w.hinted(v)), len(w.fill(f, v)))
 		}
 	}
@@ -54,13 +54,13 @@ func TestWhatOnlyLooksLikeANoticeIsNone(t *testing.T) {
 	}
 	require.Equal(t, notice{}, noticeIn([]string{"[Old tool result content cleared]", "text"}))
 	require.Equal(t, notice{}, noticeIn(nil))
-	one, two := english.fill(english.truncated, facts{path: "/1"}), english.fill(english.truncated, facts{path: "/2"})
+	one, two := english.fill(english.truncated, noticeData{path: "/1"}), english.fill(english.truncated, noticeData{path: "/2"})
 	require.Equal(t, notice{}, noticeIn([]string{one, two}))
 	require.Equal(t, "/1", noticeIn([]string{one, "caption", one}).path)
 }
 
 func TestFieldsInToolOutputAreNotFilledIn(t *testing.T) {
-	out := english.fill(english.truncated, facts{path: "/p", head: "{path}", tail: "{bytes}"})
+	out := english.fill(english.truncated, noticeData{path: "/p", head: "{path}", tail: "{bytes}"})
 	require.Contains(t, out, "{path}")
 	require.Contains(t, out, "{bytes}")
 }

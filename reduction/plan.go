@@ -29,10 +29,10 @@ type oldResult struct {
 	size   int    // bytes of text
 
 	instead replacement
-	args    *string // new arguments
-	after   int     // bytes of text then
-	note    facts   // for the notice, where it is ours
-	path    string  // where the content is
+	args    *string    // new arguments
+	after   int        // bytes of text then
+	note    noticeData // for the notice, where it is ours
+	path    string     // where the content is
 
 	needsStoring bool
 	dest         vault.Place // there
@@ -97,7 +97,7 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 	root := p.cfg.RootDir
 	r.note = p.note
 	r.note.bytes = r.size
-	if r.notice.kind == truncatedNotice && p.genuine(ctx, r) {
+	if r.notice.kind == truncatedNotice && p.isOurNotice(ctx, r) {
 		r.path, r.note.bytes = r.notice.path, max(r.notice.bytes, r.size)
 		return nil
 	}
@@ -122,14 +122,14 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 // today would be cleared tomorrow.
 func (p *clearPass[M]) word(r *oldResult) bool {
 	r.note.path = r.path
-	form, longest := p.words.cleared, 0
+	wording, longest := p.words.cleared, 0
 	switch {
 	case r.path == "":
-		form = p.words.placeholder
+		wording = p.words.placeholder
 	case r.needsStoring:
 		longest = len(vault.Padding)
 	}
-	r.instead.text = p.words.fill(form, r.note)
+	r.instead.text = p.words.fill(wording, r.note)
 	r.after = len(r.instead.text)
 	return r.size-r.after-longest >= p.cfg.MinSavingBytes
 }
@@ -170,29 +170,50 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 	return "", nil
 }
 
-// genuine reports whether a notice in the place of a result is what this package
+// isOurNotice reports whether a notice in the place of a result is what this package
 // or Eino's put there: a tool may return anything, a notice about a file of
 // somebody else's included, or quote one. Its path must be one that the call can
-// have, and what stands before it must be the start of that file.
-func (c *clearPhase[M]) genuine(ctx context.Context, r *oldResult) bool {
+// have, and what it shows must be in that file.
+func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
 	n, s := r.notice, r.rule.store
-	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
+	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
+	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || named
 	before, stated := beforeNotice(r.result.texts)
-	if !own || stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated) {
+	switch {
+	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
 		return false
-	}
-	if s == nil {
+	case s == nil:
 		return true
-	}
-	if !s.Readable() {
+	case !s.Readable():
 		size, used := s.Recorded(ctx, n.path)
 		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
-	}
-	size, err := s.Size(ctx, n.path)
-	if err != nil || size < int64(max(n.bytes, len(before))) {
+	case !has(ctx, s, n, len(before)):
 		return false
+	case before != "":
+		return s.Begins(ctx, n.path, before)
 	}
-	return before == "" || s.Begins(ctx, n.path, before)
+	// A piece of a file that was read back may come from anywhere in it.
+	return named || showsExcerpt(ctx, s, n, r.result.texts)
+}
+
+// showsExcerpt reports whether the head and the tail that a finished notice shows are
+// those of its file.
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
+	head, tail, ok := excerptIn(texts)
+	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+}
+
+// has reports whether the file of a notice has the size that it states, or at least
+// shown bytes.
+func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
+	size, err := s.Size(ctx, n.path)
+	return err == nil && size >= int64(max(n.bytes, shown))
+}
+
+// shows reports whether text is what a notice shows of a file from an offset on.
+func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
+	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
+	return err == nil && (piece == text || preview(piece) == text)
 }
 
 // beforeNotice is what stands before the notice at the end of a stream, and how

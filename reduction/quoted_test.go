@@ -48,3 +48,41 @@ func quotedNotice[M adk.MessageType](t *testing.T) {
 		}
 	}
 }
+
+// A finished notice shows the head and the tail of its file. One that shows something
+// else is a tool's own text, even if it names the file that its call would be given.
+func TestAFinishedNoticeThatShowsSomethingElseIsKeptWhole(t *testing.T) {
+	both(t, forgedNotice[*schema.Message], forgedNotice[*schema.AgenticMessage])
+}
+
+func forgedNotice[M adk.MessageType](t *testing.T) {
+	ctx := context.Background()
+	for kind, open := range storeKinds {
+		if kind == "write only" {
+			continue // such a store cannot be asked
+		}
+		for name, replace := range map[string][2]string{"genuine": {}, "another head": {"inner 1 ", "OTHER 1 "}, "another tail": {"inner 1999 ", "OTHER 1999 "}} {
+			store, memory := open(t)
+			cfg := &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1}
+			var content strings.Builder
+			for i := range 2000 {
+				fmt.Fprintf(&content, "inner %d ", i)
+			}
+			notice, err := runInvokable(ctx, typed(t, cfg), &adk.ToolContext{Name: "shell", CallID: "call_0"}, `{}`, []string{content.String()})
+			require.NoError(t, err)
+			forged := notice
+			if replace[0] != "" {
+				forged = strings.Replace(notice, replace[0], replace[1], 1)
+				require.NotEqual(t, notice, forged)
+			}
+			msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "call_0", Name: "agent"}), adktest.Result[M]("call_0", "agent", forged)}, rounds[M](1, 10)...)
+			got := adktest.Text(before(t, typed(t, cfg), msgs)[1])
+			require.NotEqual(t, forged, got)
+			want := forged
+			if name == "genuine" {
+				want = content.String()
+			}
+			require.Equal(t, want, stored(t, memory, pathIn(got)), "%s, %s", kind, name)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 // of the files that they would be given the conversation shows already.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		m.clear.noteShown(ctx, state.Messages)
+		m.clear.noteNamedFiles(ctx, state.Messages)
 		if m.reader != nil {
 			m.clear.noteReadable(ctx, state.Messages)
 		}
@@ -147,7 +147,7 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return streamed(ctx, &m.truncator, j.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
+		return wrapStream(ctx, &m.truncator, j.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
 	}, nil
 }
 
@@ -162,6 +162,6 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return streamed(ctx, &m.truncator, j.with(toolArgument), resultChunks{}, out)
+		return wrapStream(ctx, &m.truncator, j.with(toolArgument), resultChunks{}, out)
 	}, nil
 }

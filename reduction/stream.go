@@ -91,8 +91,8 @@ func isSourceEnd(err error) bool {
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, job: j, chunks: chunks, words: wordingNow(), reader: t.policy.readerName(ctx)}
+func cutStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &cut[T]{ctx: ctx, t: t, callInfo: j, chunks: chunks, words: currentNotices(), reader: t.policy.readerName(ctx)}
 	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
 	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
 		if t.report == nil {
@@ -108,11 +108,11 @@ func cutStream[T any](ctx context.Context, t *truncator, j job, chunks chunker[T
 
 // cut is one stream on its way. It is used by one goroutine at a time.
 type cut[T any] struct {
-	job
+	callInfo
 	ctx    context.Context
 	t      *truncator
-	chunks chunker[T]
-	words  *wording
+	chunks chunkOps[T]
+	words  *notices
 	reader string // the read tool's name
 	pass   int    // bytes that may be passed on before the notice
 
@@ -132,8 +132,8 @@ type cut[T any] struct {
 // reserve is how many bytes can be passed on if the notice is to fit behind them;
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
-	path := len(c.t.defaultPlace(c.job).Path) + vault.SuffixSize
-	most := facts{bytes: math.MaxInt, headBytes: c.limit, tailBytes: c.limit, tool: c.reader}
+	path := len(c.t.defaultPlace(c.callInfo).Path) + vault.SuffixSize
+	most := noticeData{bytes: math.MaxInt, headBytes: c.limit, tailBytes: c.limit, tool: c.reader}
 	most = c.words.hinted(most)
 	saved, unsaved := c.words.stream.size(most), c.words.unsaved.size(most)
 	if c.t.path != nil {
@@ -263,7 +263,7 @@ func (c *cut[T]) overflow() (T, error) {
 		return ok && showable(at.Path)
 	}
 	if !fits() {
-		at = c.t.defaultPlace(c.job) // the limit has room for this one
+		at = c.t.defaultPlace(c.callInfo) // the limit has room for this one
 	}
 	if !fits() {
 		return c.giveUp(), nil
@@ -279,9 +279,9 @@ func (c *cut[T]) giveUp() T {
 
 func (c *cut[T]) place() (vault.Place, error) {
 	if c.t.path == nil {
-		return c.t.place(c.ctx, c.job, nil)
+		return c.t.place(c.ctx, c.callInfo, nil)
 	}
-	return c.t.place(c.ctx, c.job, textResult(joined(c.texts)))
+	return c.t.place(c.ctx, c.callInfo, textResult(joined(c.texts)))
 }
 
 // boundary is how many bytes of the stream come before an offset, so that no
@@ -307,8 +307,8 @@ func window(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *cut[T]) facts(head int, path string) facts {
-	return facts{bytes: c.total, headBytes: head, path: path, tool: c.reader}
+func (c *cut[T]) facts(head int, path string) noticeData {
+	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader}
 }
 
 // swallow reads the source to its end, stores everything, and returns what
@@ -442,9 +442,9 @@ func (t *tail) text() string {
 	return string(t.buf[from:])
 }
 
-// chunker is what the cutting of a stream needs to know of its chunks. No method
+// chunkOps is what the cutting of a stream needs to know of its chunks. No method
 // changes a chunk.
-type chunker[T any] interface {
+type chunkOps[T any] interface {
 	// each calls f with each text of a chunk.
 	each(chunk T, f func(text string))
 	// head is a chunk with only the first n bytes of its text; what is no text
@@ -463,8 +463,8 @@ type chunker[T any] interface {
 }
 
 var (
-	_ chunker[string]             = stringChunks{}
-	_ chunker[*schema.ToolResult] = resultChunks{}
+	_ chunkOps[string]             = stringChunks{}
+	_ chunkOps[*schema.ToolResult] = resultChunks{}
 )
 
 type stringChunks struct{}

@@ -36,58 +36,58 @@ type truncator struct {
 	stored *storedNames
 }
 
-// job is one call of a tool whose result may be too long.
-type job struct {
+// callInfo is one call of a tool whose result may be too long.
+type callInfo struct {
 	rule
 	tool *adk.ToolContext
 	args *schema.ToolArgument
 }
 
 // job returns what there is to do about the results of a call, if anything.
-func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (job, bool) {
+func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
 	if tool == nil {
-		return job{}, false
+		return callInfo{}, false
 	}
 	r := t.policy.truncation(ctx, tool.Name)
-	return job{rule: r, tool: tool}, r.leave == "" || t.report != nil && (r.leave != ReasonExempt || r.reads)
+	return callInfo{rule: r, tool: tool}, r.leave == "" || t.report != nil && (r.leave != ReasonExempt || r.reads)
 }
 
-// byDefault is the job without the user's handler.
-func (j job) byDefault() job {
+// byDefault is the call without the user's handler.
+func (j callInfo) byDefault() callInfo {
 	j.rule = j.rule.byDefault()
 	return j
 }
 
-func (j job) with(args *schema.ToolArgument) job {
+func (j callInfo) with(args *schema.ToolArgument) callInfo {
 	j.args = args
 	return j
 }
 
 // argText is what the tool was called with.
-func (j job) argText() string {
+func (j callInfo) argText() string {
 	if j.args == nil {
 		return ""
 	}
 	return j.args.Text
 }
 
-func (j job) detail(result *schema.ToolResult) *ToolDetail {
+func (j callInfo) detail(result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{ToolContext: j.tool, ToolArgument: j.args, ToolResult: result}
 }
 
-// keeping is the job of leaving the result as it is.
-func (j job) keeping(why Reason) job {
+// keeping is the call whose result is left as it is.
+func (j callInfo) keeping(why Reason) callInfo {
 	j.leave, j.trunc = why, nil
 	return j
 }
 
-func (j job) report(ctx context.Context, t *truncator, o output) {
+func (j callInfo) report(ctx context.Context, t *truncator, o output) {
 	t.report.output(ctx, j.tool.Name, j.tool.CallID, o)
 }
 
 // kept reports a result that goes on whole, if the model read it from the store or
 // if it is longer than its limit.
-func (j job) kept(ctx context.Context, t *truncator, o output, answer string) {
+func (j callInfo) kept(ctx context.Context, t *truncator, o output, answer string) {
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
 	case t.report == nil:
@@ -105,7 +105,7 @@ func (j job) kept(ctx context.Context, t *truncator, o output, answer string) {
 
 // finished returns what takes the place of a result, nil if it stays as it is.
 // The result is not changed. An error is that of a user's callback.
-func (t *truncator) finished(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) finished(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	if result == nil {
 		return nil, nil
 	}
@@ -122,7 +122,7 @@ func (t *truncator) finished(ctx context.Context, j job, result *schema.ToolResu
 }
 
 // cut is the default handler.
-func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) cut(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
 	if size <= j.limit {
@@ -133,8 +133,8 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 	if err != nil {
 		return nil, err
 	}
-	content, words, limit := joined(texts), wordingNow(), min(j.limit, size-1)
-	note := facts{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
+	content, words, limit := joined(texts), currentNotices(), min(j.limit, size-1)
+	note := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
 	if _, ok := words.room(size, note, limit); !ok || !showable(at.Path) {
 		at = t.defaultPlace(j) // the limit has room for this one
 		note.path = at.Path + vault.Padding
@@ -155,7 +155,7 @@ func (t *truncator) cut(ctx context.Context, j job, result *schema.ToolResult) (
 
 // keep returns where a content is: where it was read from, or where it is stored
 // now.
-func (t *truncator) keep(ctx context.Context, j job, at vault.Place, content string) (string, error) {
+func (t *truncator) keep(ctx context.Context, j callInfo, at vault.Place, content string) (string, error) {
 	p := j.store.ReadBack(ctx, t.root, j.argText(), content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
@@ -166,7 +166,7 @@ func (t *truncator) keep(ctx context.Context, j job, at vault.Place, content str
 }
 
 // place is where a result should go.
-func (t *truncator) place(ctx context.Context, j job, result *schema.ToolResult) (vault.Place, error) {
+func (t *truncator) place(ctx context.Context, j callInfo, result *schema.ToolResult) (vault.Place, error) {
 	if t.path == nil {
 		return t.defaultPlace(j), nil
 	}
@@ -174,7 +174,7 @@ func (t *truncator) place(ctx context.Context, j job, result *schema.ToolResult)
 	return vault.Place{Path: p}, err
 }
 
-func (t *truncator) defaultPlace(j job) vault.Place {
+func (t *truncator) defaultPlace(j callInfo) vault.Place {
 	return vault.Place{Path: vault.DefaultPath(t.root, vault.TruncDir, j.tool.CallID)}
 }
 
@@ -184,7 +184,7 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 }
 
 // byHandler asks the user's handler.
-func (t *truncator) byHandler(ctx context.Context, j job, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) byHandler(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := sizeOf(textsOf(result.Parts))
 	got, err := j.trunc(ctx, j.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
@@ -206,7 +206,7 @@ func (t *truncator) byHandler(ctx context.Context, j job, result *schema.ToolRes
 }
 
 // offload stores what a handler wants stored. Unless ok, the original goes on.
-func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, o output) (ok bool, err error) {
+func (t *truncator) offload(ctx context.Context, j callInfo, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil
 	}
@@ -223,14 +223,14 @@ func (t *truncator) offload(ctx context.Context, j job, got *TruncResult, o outp
 	return true, nil
 }
 
-// streamed returns what takes the place of a stream. An error is that of a user's
+// wrapStream returns what takes the place of a stream. An error is that of a user's
 // callback; src is closed then.
-func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	if j.leave != "" || j.trunc == nil {
 		return cutStream(ctx, t, j, chunks, src), nil
 	}
 	both := own(src).Copy(2)
-	h := &handed[T]{t: t, j: j, chunks: chunks, original: both[0], copied: both[1]}
+	h := &handlerStream[T]{t: t, j: j, chunks: chunks, original: both[0], copied: both[1]}
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
 		shut(h.copied)
@@ -249,18 +249,18 @@ func streamed[T any](ctx context.Context, t *truncator, j job, chunks chunker[T]
 	return out, nil
 }
 
-// handed is a stream that a user's handler decides on.
-type handed[T any] struct {
+// handlerStream is a stream that a user's handler decides on.
+type handlerStream[T any] struct {
 	t        *truncator
-	j        job
-	chunks   chunker[T]
+	j        callInfo
+	chunks   chunkOps[T]
 	original *schema.StreamReader[T]
 	copied   *schema.StreamReader[T]
 	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
 }
 
 // ask returns what the handler wants in the place of the stream, nil for nothing.
-func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
+func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.j.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
 		h.chunks.each(chunk, func(text string) { h.size.Add(int64(len(text))) })
@@ -286,16 +286,16 @@ func (h *handed[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 }
 
 // read is how many bytes the handler has read so far.
-func (h *handed[T]) read() int { return int(h.size.Load()) }
+func (h *handlerStream[T]) read() int { return int(h.size.Load()) }
 
 // tell reports that the handler's stream has taken the place of the original.
-func (h *handed[T]) tell(ctx context.Context, got *TruncResult, after int) {
+func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
 	h.j.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.read(), after: after, path: got.OffloadFilePath, stream: true})
 }
 
 // out is the handler's stream. When it ends, the handler's copy of the original
 // is closed, which the handler may have left unread.
-func (h *handed[T]) out(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
+func (h *handlerStream[T]) out(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
 		shut(h.copied)
 		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))

@@ -228,6 +228,23 @@ func (s *Store) Begins(ctx context.Context, filePath, text string) bool {
 	return err == nil && same
 }
 
+// Piece returns length bytes of stored content from an offset on, or fewer at its end.
+func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length int) (string, error) {
+	return guard(ctx, func() (string, error) {
+		r, _, err := s.ReadRange(ctx, filePath, offset, int64(length))
+		if err != nil {
+			return "", err
+		}
+		defer r.Close()
+		var b strings.Builder
+		_, err = io.CopyN(&b, r, int64(length))
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return b.String(), err
+	})
+}
+
 // ReadRange is that of [backend.RangeReader], also for a store that has only whole
 // contents.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
