@@ -144,7 +144,9 @@ func TestEveryPartOfASchemaIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestTheBoundsThemselves(t *testing.T) { require.Equal(t, []int{64, 20_000}, []int{MaxDepth, MaxNodes}) }
+func TestTheBoundsThemselves(t *testing.T) {
+	require.Equal(t, []int{64, 20_000}, []int{MaxDepth, MaxNodes})
+}
 
 func TestAParameterWithoutInfoIsPassedOver(t *testing.T) {
 	seen, all := described(schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"none": nil, "some": {Type: schema.String, Desc: "words"}}))
