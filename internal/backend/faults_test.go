@@ -298,7 +298,11 @@ func TestPlainBytes(t *testing.T) {
 // Whoever notices first that the directory was made again, the others go on in it too.
 func TestADirectoryThatIsMadeAgainIsUsedByAllAtOnce(t *testing.T) {
 	d, at := newDir(t)
-	for round := range 40 {
+	rounds := 40
+	if testing.Short() {
+		rounds = 8
+	}
+	for round := range rounds {
 		require.NoError(t, os.RemoveAll(at))
 		require.NoError(t, os.Mkdir(at, 0o700))
 		var group sync.WaitGroup
