@@ -36,7 +36,7 @@ help: ## print this list
 		while IFS='	' read -r target text; do printf '  make %-11s %s\n' "$$target" "$$text"; done
 
 demo: ## watch real Eino agents work with both middlewares, offline and without a key
-	@cd examples && $(GO) run ./toolsearch && $(GO) run ./reduction && $(GO) run ./both
+	@cd examples && $(GO) run ./toolsearch && echo && $(GO) run ./reduction && echo && $(GO) run ./both
 
 check: ## everything a change must pass: lint, tidy modules, the oldest Go, every test of every module
 	@for step in lint tidy-check oldest test-all; do $(MAKE) --no-print-directory $$step || exit 1; done

@@ -22,6 +22,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -29,12 +30,13 @@ import (
 func main() {
 	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
 	demo := run[*schema.Message]
 	if *agentic {
 		demo = run[*schema.AgenticMessage]
 	}
-	if err := demo(context.Background(), os.Stdout, *streaming); err != nil {
+	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming); err != nil {
 		fmt.Fprintln(os.Stderr, "both:", err)
 		os.Exit(1)
 	}

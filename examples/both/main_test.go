@@ -17,34 +17,37 @@ import (
 	"github.com/leanctx/leanctx/examples/lab"
 )
 
-const golden = "testdata/output.golden.txt"
+// The golden files hold what the demo prints, and what it prints with -v.
+const brief, verbose = "testdata/output.golden.txt", "testdata/verbose.golden.txt"
 
-// TestOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes what came out
-// to the golden file first.
-func TestOutput(t *testing.T) {
-	if os.Getenv("LEANCTX_UPDATE") != "" {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(golden, output[*schema.Message](t, true), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	for name, form := range map[string]func(*testing.T) []byte{
-		"Message, streaming":        func(t *testing.T) []byte { return output[*schema.Message](t, true) },
-		"Message, whole":            func(t *testing.T) []byte { return output[*schema.Message](t, false) },
-		"AgenticMessage, streaming": func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, true) },
-		"AgenticMessage, whole":     func(t *testing.T) []byte { return output[*schema.AgenticMessage](t, false) },
+// TestGoldenOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes the golden files first.
+func TestGoldenOutput(t *testing.T) {
+	for name, form := range map[string]func(*testing.T, string) []byte{
+		"Message, streaming":        func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, true) },
+		"Message, whole":            func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, false) },
+		"AgenticMessage, streaming": func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, true) },
+		"AgenticMessage, whole":     func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, false) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, string(want), string(form(t)))
+			file := verbose
+			if name == "Message, streaming" {
+				file = brief
+			}
+			got := form(t, file)
+			if os.Getenv("LEANCTX_UPDATE") != "" {
+				require.NoError(t, os.WriteFile(file, got, 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
 		})
 	}
 }
 
-func output[M adk.MessageType](t *testing.T, streaming bool) []byte {
+func output[M adk.MessageType](t *testing.T, file string, streaming bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, run[M](context.Background(), &out, streaming))
+	require.NoError(t, run[M](context.Background(), lab.NewScreen(&out, file == verbose), streaming))
 	return out.Bytes()
 }
 
@@ -91,7 +94,7 @@ func TestWhatIsLostIsAnError(t *testing.T) {
 			tr := &trial[*schema.Message]{}
 			tr.watch(request("found", "a", "b"), found)
 			tr.watch(c.second, nil)
-			err := tr.verdict(io.Discard, []*trial[*schema.Message]{tr})
+			err := tr.verdict(lab.NewScreen(io.Discard, false), []*trial[*schema.Message]{tr})
 			if c.err == "" {
 				require.NoError(t, err)
 				return
@@ -103,7 +106,7 @@ func TestWhatIsLostIsAnError(t *testing.T) {
 
 func TestAWrongAnswerIsAnError(t *testing.T) {
 	tr := &trial[*schema.Message]{}
-	require.ErrorContains(t, tr.verdict(io.Discard, []*trial[*schema.Message]{tr, {wrong: 2}}), "2 answers are wrong")
+	require.ErrorContains(t, tr.verdict(lab.NewScreen(io.Discard, false), []*trial[*schema.Message]{tr, {wrong: 2}}), "2 answers are wrong")
 }
 
 func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {

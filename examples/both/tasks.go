@@ -54,9 +54,9 @@ func is(lines ...string) func() []string { return func() []string { return lines
 // conversation is what the user asks: each question is a run that goes on from
 // the ones before.
 var conversation = []lab.Question{
+	{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
 	{Text: `Read the file stock.txt. How many are left of "part-0417"?`, Truth: is(part(417))},
 	{Text: `What is the SHA-256 of "lean"?`, Truth: is(fmt.Sprintf("%x", sha256.Sum256([]byte("lean"))))},
-	{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
 	{Text: `Convert 26.2 miles to kilometres.`, Truth: is(fmt.Sprintf("%.4f", 26.2*1.609344))},
 	{Text: `Count the words in the file notes.txt.`, Truth: is(fmt.Sprintf("%d words", len(strings.Fields(files()["notes.txt"]))))},
 	{Text: `In the file stock.txt, how many are left of "part-0123"?`, Truth: is(part(123))},

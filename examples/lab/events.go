@@ -99,22 +99,18 @@ func (e *Events) Stored() map[string]string {
 	return out
 }
 
-// Became says what became of a result when its tool returned. text is what the model
-// got; without an event that is all of it.
-func Became(e leanctx.Event, text string) string {
-	if e.Output == nil {
-		return "→ " + Thousands(len(text)) + " bytes"
-	}
+// Became says what became of a result when its tool returned.
+func Became(e leanctx.Event) string {
 	size := Thousands(e.Output.Before.Bytes) + " bytes"
 	switch e.Kind {
 	case leanctx.KindResultCut:
-		return fmt.Sprintf("→ %s, cut to %s; whole in %s", size, Thousands(e.Output.After.Bytes), e.Output.Path)
+		return fmt.Sprintf("%s, cut to %s", size, Thousands(e.Output.After.Bytes))
 	case leanctx.KindStoreFailed:
-		return fmt.Sprintf("→ %s, not stored: %v", size, e.Err)
+		return fmt.Sprintf("%s, not stored: %v", size, e.Err)
 	case leanctx.KindResultRead:
-		return "→ read back " + size
+		return size + " read back"
 	}
-	return "→ " + size
+	return size
 }
 
 // TakenOut says what was cleared before a model call.
@@ -127,5 +123,5 @@ func TakenOut(all []leanctx.Event) string {
 	if len(all) == 1 {
 		what = "the result of " + all[0].Tool
 	}
-	return fmt.Sprintf("cleared %s: %s bytes to %s", what, Thousands(before), Thousands(after))
+	return fmt.Sprintf("(cleared %s: %s bytes to %s)", what, Thousands(before), Thousands(after))
 }

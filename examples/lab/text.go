@@ -15,7 +15,7 @@ import (
 )
 
 // Width is how many columns a line has.
-const Width = 100
+const Width = 88
 
 // Did says what the model did in a turn: a line for each call, or that it answers.
 func Did(t offline.Turn) (out []string) {
@@ -60,21 +60,6 @@ func Thousands(n int) string {
 	return text
 }
 
-// Columns prints a line of two columns, the left one of left columns; what does
-// not fit into the right one goes on below.
-func Columns(left int, head, text string) string {
-	var b strings.Builder
-	for _, part := range Wrap(text, Width-left) {
-		line := head + strings.Repeat(" ", max(0, left-utf8.RuneCountInString(head))) + part
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		head = ""
-	}
-	return b.String()
-}
-
-// Indent sets the lines of a text in.
-func Indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }
-
 // Wrap cuts text into lines of so many columns at most, after a comma or a blank
 // where there is one. Further lines are set in by two columns.
 func Wrap(text string, columns int) (out []string) {
@@ -95,12 +80,33 @@ func Wrap(text string, columns int) (out []string) {
 // characters take two.
 func fitting(text string, columns int) int {
 	for i, r := range text {
-		if columns--; r >= 0x2E80 {
-			columns--
-		}
-		if columns < 0 {
+		if columns -= width(r); columns < 0 {
 			return i
 		}
 	}
 	return len(text)
+}
+
+// width is how many columns a character takes.
+func width(r rune) int {
+	if r >= 0x2E80 {
+		return 2
+	}
+	return 1
+}
+
+// Cells is how many columns a text takes.
+func Cells(text string) (n int) {
+	for _, r := range text {
+		n += width(r)
+	}
+	return n
+}
+
+// Cut shortens a text to so many columns at most.
+func Cut(text string, columns int) string {
+	if Cells(text) <= columns {
+		return text
+	}
+	return text[:fitting(text, columns-1)] + "…"
 }

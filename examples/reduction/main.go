@@ -15,7 +15,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -26,12 +25,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/reduction"
 )
 
 func main() {
 	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
 	demo := run[*schema.Message]
 	if *agentic {
@@ -39,7 +40,7 @@ func main() {
 	}
 	goroot, err := goRoot()
 	if err == nil {
-		err = demo(context.Background(), os.Stdout, goroot, *streaming)
+		err = demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), goroot, *streaming)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reduction:", err)
@@ -84,7 +85,7 @@ func newPlainAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[
 
 // run has the conversation with both agents and prints what happened. It is an
 // error if an answer is wrong, or an original is not in the store as it was.
-func run[M adk.MessageType](ctx context.Context, out io.Writer, files fs.FS, streaming bool) error {
+func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, files fs.FS, streaming bool) error {
 	dir, err := os.MkdirTemp("", "leanctx-reduction-")
 	if err != nil {
 		return err
@@ -99,5 +100,5 @@ func run[M adk.MessageType](ctx context.Context, out io.Writer, files fs.FS, str
 	if err != nil {
 		return err
 	}
-	return s.play(ctx, out, conversation(files), dir)
+	return s.play(ctx, screen, conversation(files), dir)
 }

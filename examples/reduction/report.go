@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 
@@ -56,45 +55,38 @@ func newScene[M adk.MessageType](ctx context.Context, files fs.FS, store *reduct
 
 // play has the conversation with both agents, prints what happens, and looks at
 // the store in the end.
-func (s *scene[M]) play(ctx context.Context, out io.Writer, questions []lab.Question, dir string) error {
-	fmt.Fprint(out, "An agent whose tools return a lot, an offline model, and one conversation of several runs. For each\n"+
-		"model call: its tokens with the middleware and without, and what happened. Tokens are estimates, a\n"+
-		"quarter of the bytes of messages and tool definitions. Each answer is checked against one worked out\n"+
-		"by other means.\n\n")
+func (s *scene[M]) play(ctx context.Context, screen *lab.Screen, questions []lab.Question, dir string) error {
+	screen.Title("reduction", "An agent whose tools return up to 5 MB, and an offline model: long results are cut,\n"+
+		"old ones cleared, and the model reads back what it needs.")
 	wrong := 0
 	for _, q := range questions {
 		first := s.lead.calls
 		if err := s.ask(ctx, q.Text); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "> %s\n", q.Text)
-		s.print(out, s.events.From(first))
-		verdict := "ok"
-		if !q.Holds(s.with.Answer()) {
-			verdict = "WRONG, it should hold " + strings.Join(q.Truth(), " and ")
+		answer := lab.Answer{Text: s.with.Answer(), With: s.with.Tokens(), Without: s.without.Tokens()}
+		if !q.Holds(answer.Text) {
+			answer.Wrong = "WRONG, it should hold " + strings.Join(q.Truth(), " and ")
+			wrong++
+		} else if !q.Holds(s.without.Answer()) {
+			answer.Wrong = "WRONG without the middleware"
 			wrong++
 		}
-		if !q.Holds(s.without.Answer()) {
-			verdict += "; WRONG without the middleware"
-			wrong++
-		}
-		fmt.Fprintf(out, "%s\n  %s\n\n", lab.Indent(s.with.Answer(), "  "), verdict)
+		screen.Show(q.Text, lab.Steps(s.with, s.without, s.events.From(first)), answer)
 	}
-	s.totals(out)
-	bad, err := s.verify(ctx, out, dir)
+	files, size, err := s.verify(ctx, screen, dir)
 	switch {
 	case err != nil:
 		return err
 	case wrong > 0:
 		return fmt.Errorf("%d answers are wrong", wrong)
-	case bad > 0:
-		return fmt.Errorf("%d files in the store are not what they should be", bad)
 	case s.lost > 0:
 		return fmt.Errorf("an image was missing in %d model calls", s.lost)
 	}
-	fmt.Fprintln(out, "\nEvery answer is right, and every original can be read back, byte for byte.")
+	s.totals(screen)
+	screen.Print("The store holds %d originals, %s bytes, each with the SHA-256 of what its tool returned.\n", files, lab.Thousands(size))
 	if s.drawn {
-		fmt.Fprintln(out, "The image that came with the load stayed in the conversation.")
+		screen.Print("The image that came with the load stayed in the conversation.\n")
 	}
 	return nil
 }
@@ -128,62 +120,13 @@ func (s *sum) add(tokens int) {
 	}
 }
 
-// left is the width of the column of the costs.
-const left = 23
-
-// print prints a line for each model call, with what became of results before it.
-func (s *scene[M]) print(out io.Writer, calls []lab.Happened) {
-	fmt.Fprint(out, lab.Columns(left, "    with    without", "what happened"))
-	call := 0
-	for _, t := range s.with.Turns {
-		for _, r := range t.Results {
-			fmt.Fprint(out, lab.Columns(left, "", lab.Became(calls[call].Tools[r.ID], r.Text)))
-		}
-		if len(t.Results) > 0 {
-			continue
-		}
-		if cleared := calls[call].Cleared; len(cleared) > 0 {
-			fmt.Fprint(out, lab.Columns(left, "", lab.TakenOut(cleared)))
-		}
-		head := s.costs(call)
-		for _, text := range lab.Did(t) {
-			fmt.Fprint(out, lab.Columns(left, head, text))
-			head = ""
-		}
-		call++
-	}
-	for ; call < len(s.without.Requests); call++ {
-		fmt.Fprint(out, lab.Columns(left, s.costs(call), ""))
-	}
-}
-
-// costs is the left part of a line: what a model call cost, and what it cost
-// without the middleware.
-func (s *scene[M]) costs(call int) string {
-	cell := func(requests []lab.Request[M]) string {
-		if call >= len(requests) {
-			return "-"
-		}
-		return lab.Thousands(requests[call].Tokens())
-	}
-	return fmt.Sprintf("%8s %10s", cell(s.with.Requests), cell(s.without.Requests))
-}
-
-// totals is the closing table of the costs.
-func (s *scene[M]) totals(out io.Writer) {
-	line := func(title, with, without, more string) {
-		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-42s %10s %12s  %s", title, with, without, more), " "))
-	}
-	tokens := func(title string, with, without int) {
-		line(title, lab.Thousands(with), lab.Thousands(without), lab.Ratio(without, with))
-	}
+// totals ends the demo with what the conversation cost.
+func (s *scene[M]) totals(screen *lab.Screen) {
 	a, b := s.lead, s.baseline
-	line("", "with", "without", "")
-	line("model calls", fmt.Sprint(a.calls), fmt.Sprint(b.calls), "")
-	tokens("tokens, all calls", a.tokens, b.tokens)
-	tokens("tokens, the largest call", a.largest, b.largest)
-	line("calls of more than "+lab.Thousands(window)+" tokens", fmt.Sprint(a.huge), fmt.Sprint(b.huge), "")
+	screen.Total("Every answer is right. %s tokens instead of %s, %s fewer.", lab.Thousands(a.tokens), lab.Thousands(b.tokens), lab.Ratio(b.tokens, a.tokens))
+	screen.Print("Largest call: %s tokens instead of %s. Calls over %s tokens: %d instead of %d.\n",
+		lab.Thousands(a.largest), lab.Thousands(b.largest), lab.Thousands(window), a.huge, b.huge)
 	cut, cleared, reads, size := s.events.Counts()
-	fmt.Fprintf(out, "\n%d results were cut, %d taken out later, and read_file was called %d times, for %s bytes in all.\n\n",
-		cut, cleared, reads, lab.Thousands(size))
+	screen.Print("Model calls: %d instead of %d. Results cut: %d, cleared: %d, read back: %d times, %s bytes.\n",
+		a.calls, b.calls, cut, cleared, reads, lab.Thousands(size))
 }

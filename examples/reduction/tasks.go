@@ -22,9 +22,9 @@ import (
 // the ones before.
 func conversation(files fs.FS) []lab.Question {
 	return []lab.Question{
+		{Text: `Export the orders. Which city has "ord-31337"?`, Truth: order("ord-31337")},
 		{Text: `List the files in src. How long is "src/net/http/server.go"?`, Truth: sizeOf(files, "src/net/http/server.go")},
 		{Text: `Show the file src/runtime/proc.go. On which line is "func schedule() {"?`, Truth: lineOf(files, "src/runtime/proc.go", "func schedule() {")},
-		{Text: `Export the orders. Which city has "ord-31337"?`, Truth: order("ord-31337")},
 		{Text: `Run the tests of the package "store". Which test failed?`, Truth: func() []string { return []string{"--- FAIL: " + testName(failing)} }},
 		{Text: `Follow the log of the service "shop". What are the last 3 lines?`, Truth: func() []string {
 			return []string{"shutting down\nwaiting for 3 requests\nstopped"}

@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,30 +19,33 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// verify reads every original back and compares digests, and looks for files
-// that are none. It returns how many are not as they should be.
-func (s *scene[M]) verify(ctx context.Context, out io.Writer, dir string) (bad int, err error) {
-	stored := s.events.Stored()
-	fmt.Fprintf(out, "%-24s %-14s %10s  %s\n", "Originals in the store", "returned by", "bytes", "SHA-256")
+// verify reads every original back and compares digests, and looks for files that are
+// none. It returns how many originals there are and their size.
+func (s *scene[M]) verify(ctx context.Context, screen *lab.Screen, dir string) (files, size int, err error) {
+	stored, bad := s.events.Stored(), 0
 	for _, path := range slices.Sorted(maps.Keys(stored)) {
 		got, err := digest(ctx, s.store, path)
 		if err != nil {
-			return bad, err
+			return files, size, err
 		}
-		o, verdict := s.witness.original(stored[path]), "as returned"
+		o := s.witness.original(stored[path])
 		if got != o.sum {
-			verdict = "NOT AS RETURNED: " + short(o.sum)
+			screen.Print("%s is not what %s returned\n", path, o.tool)
 			bad++
 		}
-		fmt.Fprintf(out, "%-24s %-14s %10s  %-18s %s\n", path, o.tool, lab.Thousands(o.bytes), short(got), verdict)
+		files, size = files+1, size+o.bytes
 	}
-	return bad, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if _, known := stored["/"+name]; err == nil && !d.IsDir() && !known {
-			fmt.Fprintf(out, "/%s is none of them\n", name)
+			screen.Print("/%s is none of them\n", name)
 			bad++
 		}
 		return err
 	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d files in the store are not what they should be", bad)
+	}
+	return files, size, err
 }
 
 // digest is the SHA-256 of a content of the store.
@@ -57,5 +59,3 @@ func digest(ctx context.Context, store *reduction.DirBackend, path string) (sum 
 	_, err = io.Copy(hash, content)
 	return [sha256.Size]byte(hash.Sum(nil)), err
 }
-
-func short(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:8]) + "…" }

@@ -13,7 +13,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/cloudwego/eino/adk"
@@ -22,18 +21,20 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
 func main() {
 	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
 	demo := run[*schema.Message]
 	if *agentic {
 		demo = run[*schema.AgenticMessage]
 	}
-	if err := demo(context.Background(), os.Stdout, *streaming); err != nil {
+	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming); err != nil {
 		fmt.Fprintln(os.Stderr, "toolsearch:", err)
 		os.Exit(1)
 	}
@@ -78,7 +79,7 @@ func newPlainRunner[M adk.MessageType](ctx context.Context, chat model.BaseModel
 
 // run solves the tasks with both agents and prints what they sent. It is an
 // error if an answer is wrong.
-func run[M adk.MessageType](ctx context.Context, out io.Writer, streaming bool) error {
+func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming bool) error {
 	lean, err := newBench(ctx, newRunner[M], streaming)
 	if err != nil {
 		return err
@@ -89,5 +90,5 @@ func run[M adk.MessageType](ctx context.Context, out io.Writer, streaming bool) 
 		return err
 	}
 	defer plain.close()
-	return report(ctx, out, lean, plain)
+	return report(ctx, screen, lean, plain)
 }

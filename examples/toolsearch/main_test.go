@@ -13,33 +13,41 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/lab"
 )
 
-const golden = "testdata/output.golden.txt"
+// The golden files hold what the demo prints, and what it prints with -v.
+const brief, verbose = "testdata/output.golden.txt", "testdata/verbose.golden.txt"
 
-// TestOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes what came out
-// to the golden file first.
-func TestOutput(t *testing.T) {
-	if os.Getenv("LEANCTX_UPDATE") != "" {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(golden, output[*schema.Message](t, true), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	for name, got := range map[string][]byte{
-		"Message, streaming":        output[*schema.Message](t, true),
-		"Message, whole":            output[*schema.Message](t, false),
-		"AgenticMessage, streaming": output[*schema.AgenticMessage](t, true),
-		"AgenticMessage, whole":     output[*schema.AgenticMessage](t, false),
+// TestGoldenOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes the golden files first.
+func TestGoldenOutput(t *testing.T) {
+	for name, form := range map[string]func(*testing.T, string) []byte{
+		"Message, streaming":        func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, true) },
+		"Message, whole":            func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, false) },
+		"AgenticMessage, streaming": func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, true) },
+		"AgenticMessage, whole":     func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, false) },
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, string(want), string(got)) })
+		t.Run(name, func(t *testing.T) {
+			file := verbose
+			if name == "Message, streaming" {
+				file = brief
+			}
+			got := form(t, file)
+			if os.Getenv("LEANCTX_UPDATE") != "" {
+				require.NoError(t, os.WriteFile(file, got, 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
+		})
 	}
 }
 
-func output[M adk.MessageType](t *testing.T, streaming bool) []byte {
+func output[M adk.MessageType](t *testing.T, file string, streaming bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, run[M](context.Background(), &out, streaming))
+	require.NoError(t, run[M](context.Background(), lab.NewScreen(&out, file == verbose), streaming))
 	return out.Bytes()
 }
 
@@ -56,6 +64,6 @@ func TestEveryTaskHasATruthThatAWrongAnswerMisses(t *testing.T) {
 func TestAWrongAnswerIsAnError(t *testing.T) {
 	old := tasks
 	defer func() { tasks = old }()
-	tasks = []task{{"wrong", []question{{`Reverse the text "abc"`, func() []string { return []string{"abc reversed"} }}}}}
-	require.ErrorContains(t, run[*schema.Message](context.Background(), io.Discard, true), "1 answers are wrong")
+	tasks = []task{{[]question{{`Reverse the text "abc"`, func() []string { return []string{"abc reversed"} }}}}}
+	require.ErrorContains(t, run[*schema.Message](context.Background(), lab.NewScreen(io.Discard, false), true), "1 answers are wrong")
 }

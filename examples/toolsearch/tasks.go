@@ -18,10 +18,7 @@ import (
 )
 
 // task is one conversation: each question is a run that goes on from the one before.
-type task struct {
-	title     string
-	questions []question
-}
+type task struct{ questions []question }
 
 type question struct {
 	text  string
@@ -29,36 +26,45 @@ type question struct {
 }
 
 var tasks = []task{
-	{"One tool", []question{
+	// One tool
+	{[]question{
 		{"What time is it in Tokyo when it is 2026-03-10 14:30 in Paris?", tokyoTime},
 	}},
-	{"In Chinese", []question{
+	// In Chinese
+	{[]question{
 		{"统计“春眠不觉晓，处处闻啼鸟。”里有多少个汉字？", func() []string {
 			return []string{fmt.Sprintf("汉字%d个", countHan("春眠不觉晓，处处闻啼鸟。"))}
 		}},
 	}},
-	{"Two servers, one after the other", []question{
+	// Two servers, one after the other
+	{[]question{
 		{`Encode "lean context" as Base64 and take the SHA-256 of the result.`, hashOfBase64},
 	}},
-	{"A first search that finds nothing", []question{
+	// A first search that finds nothing
+	{[]question{
 		{"How would the Romans have put 1994?", func() []string { return []string{roman(1994)} }},
 	}},
-	{"Two calls at once", []question{
+	// Two calls at once
+	{[]question{
 		{`Compute the SHA-256 and the MD5 of "abc".`, twoHashes},
 	}},
-	{"A second run on the history", []question{
+	// A second run on the history
+	{[]question{
 		{"Convert 26.2 miles to kilometres.", func() []string { return []string{kilometres(26.2)} }},
 		{"And what about 13.1 miles?", func() []string { return []string{kilometres(13.1)} }},
 	}},
-	{"A wrong argument, corrected", []question{
+	// A wrong argument, corrected
+	{[]question{
 		{`Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`, func() []string { return []string{"Turin"} }},
 	}},
-	{"Files in a folder", []question{
+	// Files in a folder
+	{[]question{
 		{`Write "eggs, milk, bread" into shopping.txt, then count the words in the file shopping.txt.`, func() []string {
 			return []string{fmt.Sprintf("%d words", len(strings.Fields("eggs, milk, bread")))}
 		}},
 	}},
-	{"Something no tool can do", []question{
+	// Something no tool can do
+	{[]question{
 		{"Book a flight to Rome.", func() []string { return []string{"I have no tool"} }},
 	}},
 }
