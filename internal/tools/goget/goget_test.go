@@ -219,7 +219,7 @@ func command(t *testing.T, dir, proxy string, name string, args ...string) strin
 	require.NoError(t, err)
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOSUMDB=off",
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -modcacherw -ldflags=-w", "GOWORK=off", "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOSUMDB=off",
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(moduleCache(t))+","+strings.TrimSpace(string(usual)))
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem

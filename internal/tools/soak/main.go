@@ -144,7 +144,9 @@ func work(ctx context.Context, j job, shared *reduction.DirBackend) *tally {
 	finalize()
 	total.Before, total.After = before, settled(before.Goroutines)
 	if total.After.Goroutines > before.Goroutines+2 {
-		total.problem("ERROR %d goroutines are left of %d", total.After.Goroutines, before.Goroutines)
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		total.problem("ERROR %d goroutines are left of %d:\n%.4000s", total.After.Goroutines, before.Goroutines, stacks)
 	}
 	return total
 }

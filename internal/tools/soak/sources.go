@@ -25,8 +25,11 @@ type order struct {
 	Size   int    `json:"size"`
 	Source source `json:"source"`
 	Chunk  int    `json:"chunk"` // bytes of a chunk, which may end inside a character
-	Fails  bool   `json:"fails"`
-	At     int    `json:"at"` // bytes that come before the failure
+	// Dropped says that nobody may read the stream. Eino closes a merged one only when
+	// nobody holds its parts, and so never while a part waits for its reader: none does.
+	Dropped bool `json:"dropped"`
+	Fails   bool `json:"fails"`
+	At      int  `json:"at"` // bytes that come before the failure
 }
 
 // source is what a stream is made of.
@@ -134,9 +137,14 @@ func stream[T any](o order, text string, chunk func(string) T) *schema.StreamRea
 	}
 	switch kind {
 	case copied:
-		return piece(o, text, chunk, nil, nil).Copy(2)[0]
+		both := piece(o, text, chunk, nil, nil).Copy(2)
+		both[1].Close()
+		return both[0]
 	case merged, named:
 		first := text[:len(text)/3]
+		if o.Dropped {
+			first = "" // parts that do not wait have no order
+		}
 		next := make(chan struct{})
 		whole := o
 		whole.Fails = false
@@ -162,7 +170,11 @@ func chunks[T any](o order, text string, chunk func(string) T) (all []T) {
 
 // piece streams a text once it may begin, and says when it has ended.
 func piece[T any](o order, text string, chunk func(string) T, begin, end chan struct{}) *schema.StreamReader[T] {
-	r, w := schema.Pipe[T](0)
+	room := 0
+	if o.Dropped {
+		room = len(text)/o.Chunk + 2
+	}
+	r, w := schema.Pipe[T](room)
 	go func() {
 		if end != nil {
 			defer close(end)

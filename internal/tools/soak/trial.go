@@ -234,6 +234,7 @@ func produce(p *plan, n, i int) adktest.ToolCall {
 	o := order{
 		Key: fmt.Sprintf("functions.produce:%d.%d", n, i), Size: 200 + p.rng.IntN(24_000),
 		Source: source(p.rng.IntN(int(sources))), Chunk: 1 + p.rng.IntN(4_000),
+		Dropped: p.fails || p.cancel,
 	}
 	if p.interrupt && o.Source == named {
 		o.Source = merged // Eino cannot save the ends of named sources in a checkpoint
