@@ -61,18 +61,20 @@ type TypedConfig[M adk.MessageType] struct {
 	// {RootDir}/trunc/{call id} and {RootDir}/clear/{call id}. An id that is not
 	// made of 1 to 128 characters out of [A-Za-z0-9_.:-] is escaped, and an id
 	// whose file holds something else gets a suffix, so that no id leaves RootDir
-	// and no content is written over another. Empty: "/tmp".
+	// and no content is written over another. If
+	// empty, defaults to "/tmp".
 	RootDir string
 
 	// GenTruncOffloadFilePath names the file of a truncated result instead. It is
 	// called once a result is known to be too long; for a stream, ToolResult then
 	// holds what had arrived. The path may get a suffix when it already holds
 	// something else. A path that is too long for MaxLengthForTrunc, or is not one
-	// line of UTF-8, gives way to the default one. Its error is returned as the tool's error. Nil: RootDir.
+	// line of UTF-8, gives way to the default one. Its error is returned as the tool's error. If nil,
+	// the default path is used.
 	GenTruncOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// GenClearOffloadFilePath names the file of a cleared result instead. Its
-	// error ends the run. Nil: RootDir.
+	// error ends the run. If nil, the default path is used.
 	GenClearOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one
@@ -87,22 +89,23 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// TokenCounter estimates the tokens of messages and tools. It decides when
 	// to clear and how much. Its error ends the run. It must not keep or change
-	// what it gets. Nil: four bytes of text to a token, schemas included, and
+	// what it gets. If nil, four bytes of text count as a token, schemas included, and
 	// 1,600 tokens for each image, sound, film or file.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
 	// MaxTokensForClear is the estimate from which on old results are cleared.
-	// Zero: 160,000. Negative: an error.
+	// If zero, defaults to 160,000. It must not be negative.
 	MaxTokensForClear int64
 
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
 	// round is an assistant message with tool calls and the results of these
-	// calls. Zero: 1. Negative: an error.
+	// calls. If zero, defaults to 1. It must not be negative.
 	ClearRetentionSuffixLimit int
 
 	// ClearAtLeastTokens is how many tokens clearing must save; if it would save
 	// less, everything stays as it is and nothing is written. It keeps a prompt
-	// cache from being broken for little. Zero: any saving. Negative: an error.
+	// cache from being broken for little. If zero, any saving counts. It must not be
+	// negative.
 	ClearAtLeastTokens int64
 
 	// ClearExcludeTools names tools whose calls and results are never cleared,
@@ -114,8 +117,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// nil if there are none, and returns what takes their place; nothing removes
 	// the round. It sees each round outside the retained ones once. Messages that
 	// stand between those of a round stay, and so does what else an AgenticMessage
-	// with results holds, such as what the user said. Its error ends the run. Nil:
-	// no rewriting.
+	// with results holds, such as what the user said. Its error ends the run. If nil,
+	// no round is rewritten.
 	ClearMessageRewriter func(ctx context.Context, toolCallMsg M, toolResponseMsgs []M) (messagesAfterRewrite []M, err error)
 
 	// ClearPostProcess is called after messages were changed, with the state that
@@ -137,18 +140,19 @@ type TypedConfig[M adk.MessageType] struct {
 	// notices of the conversation show. Files outside of RootDir, which a path
 	// generator or a handler has named, count as shown where this process stored
 	// them, or where the generator gives the same path for the call once more. For
-	// more, give the agent a tool of [NewReadTool]. False: the agent brings its own.
+	// more, give the agent a tool of [NewReadTool]. If false, the agent
+	// brings its own.
 	ProvideReadTool bool
 
 	// ClearTargetTokens ends clearing, which goes from the oldest result to the
 	// newest, as soon as the estimate is below it. A target well below
-	// MaxTokensForClear makes clearing rare, and so keeps the prompt cache. Zero:
-	// everything outside the retained rounds is cleared. Negative, or more than
-	// MaxTokensForClear: an error.
+	// MaxTokensForClear makes clearing rare, and so keeps the prompt cache. If zero,
+	// everything outside the retained rounds is cleared. It must not be negative, nor
+	// more than MaxTokensForClear.
 	ClearTargetTokens int64
 
 	// MinSavingBytes is how many bytes clearing a result must save; a result that
-	// would save less is left. Zero: one. Negative: an error.
+	// would save less is left. If zero, defaults to one. It must not be negative.
 	MinSavingBytes int
 
 	// OnEvent receives an event for each result that is cut, cleared for the first
@@ -172,7 +176,8 @@ type Config = TypedConfig[*schema.Message]
 // the exclude lists, the Skip fields here, the handlers here, the limit here, the
 // general Skip fields, the default handlers.
 type ToolReductionConfig struct {
-	// Backend is where this tool's content goes. Nil: the general Backend.
+	// Backend is where this tool's content goes. If nil, defaults to the
+	// general Backend.
 	Backend Backend
 
 	// SkipTruncation leaves this tool's results alone when they return, even if
@@ -180,7 +185,7 @@ type ToolReductionConfig struct {
 	SkipTruncation bool
 
 	// TruncHandler decides on each result when it returns. Its error is returned
-	// as the tool's error, unless it is [UseDefault]. Nil: results longer than
+	// as the tool's error, unless it is [UseDefault]. If nil, results longer than
 	// MaxLengthForTrunc are cut.
 	TruncHandler func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
 
@@ -189,7 +194,7 @@ type ToolReductionConfig struct {
 	SkipClear bool
 
 	// ClearHandler decides on each old result. Its error ends the run, unless it is
-	// [UseDefault]. Nil: the result is stored and replaced by a notice.
+	// [UseDefault]. If nil, the result is stored and replaced by a notice.
 	ClearHandler func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
 
 	// MaxLengthForTrunc is how many bytes of text this tool's results may have,

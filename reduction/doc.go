@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package reduction keeps tool output from filling up an agent's context, without
-// losing a byte of it. It is a middleware for CloudWeGo Eino's agents, and takes
-// the place of Eino's own package of the same name when the import path is
-// changed.
+// losing a byte of it. It is a middleware for CloudWeGo Eino's agents and a drop-in
+// replacement for Eino's own package of the same name: change the import path.
 //
 // It works in two phases. Truncation looks at a result when a tool returns: one
 // that is longer than MaxLengthForTrunc is stored, and the model sees its start,
@@ -37,7 +36,7 @@
 //   - Calls keep their results, ids and order. Images, sounds, films, files and
 //     search results stay where they are.
 //   - Reading stored content back never stores it again.
-//   - A store that fails, hangs, panics or keeps only a part costs the saving: a
+//   - A store that fails, hangs, panics or keeps only a part loses the saving: a
 //     result stays in the conversation; of a stream its head and its tail do, and
 //     the notice says so.
 //   - Messages, results and maps that are handed in are never changed, and one

@@ -25,7 +25,7 @@ type ToolDetail struct {
 	// ToolContext names the tool and the call.
 	ToolContext *adk.ToolContext
 
-	// ToolArgument is what the tool was called with. Nil if the tool was.
+	// ToolArgument is what the tool was called with. It is nil if the tool got none.
 	ToolArgument *schema.ToolArgument
 
 	// ToolResult is what the tool returned. A tool that returns a string is one
@@ -39,9 +39,9 @@ type ToolDetail struct {
 	StreamToolResult *schema.StreamReader[*schema.ToolResult]
 }
 
-// TruncResult is what a TruncHandler decided. Nil counts as the zero value.
+// TruncResult is what a TruncHandler decided. If nil, it counts as the zero value.
 type TruncResult struct {
-	// NeedTrunc says that the result is to be replaced. False: it goes on as it
+	// NeedTrunc says that the result is to be replaced. If false, it goes on as it
 	// is, and nothing else is looked at.
 	NeedTrunc bool
 
@@ -66,13 +66,13 @@ type TruncResult struct {
 	OffloadContent string
 }
 
-// ClearResult is what a ClearHandler decided. Nil counts as the zero value.
+// ClearResult is what a ClearHandler decided. If nil, it counts as the zero value.
 type ClearResult struct {
-	// NeedClear says that the result is to be replaced. False: it stays as it is,
+	// NeedClear says that the result is to be replaced. If false, it stays as it is,
 	// and nothing else is looked at.
 	NeedClear bool
 
-	// ToolArgument takes the place of the call's arguments. Nil: they stay.
+	// ToolArgument takes the place of the call's arguments. If nil, they stay.
 	ToolArgument *schema.ToolArgument
 
 	// ToolResult takes the place of the result. Without any part in it the result

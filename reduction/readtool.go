@@ -49,8 +49,8 @@ type ReadToolConfig struct {
 
 // NewReadTool returns a tool that reads stored results back, a bounded page at a
 // time: by lines, by bytes, from the end, by regular expression, or the passages
-// that match a query best. Each page says how to get the next one. The tool never
-// fails but for its context: what it cannot read it explains. It is safe for
+// that match a query best. Each page says how to get the next one. The tool fails
+// only if its context ends; otherwise it explains what it could not read. It is safe for
 // concurrent use.
 //
 // Give it the name that ReadFileToolName has, or set ProvideReadTool, which does

@@ -26,8 +26,8 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 // serves any number of agents and concurrent runs. The error joins
 // a [leanctx.FieldError] for each field of the configuration that is wrong.
 //
-// In Handlers, it belongs behind what adds tools and before what should see its
-// notices.
+// In Handlers, place it after handlers that add tools and before handlers that should
+// see its notices.
 func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error) {
 	c, err := config.withDefaults()
 	if err != nil {
