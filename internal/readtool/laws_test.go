@@ -361,3 +361,41 @@ func TestPassagesFillTheirRoom(t *testing.T) {
 		}
 	}
 }
+
+// What was not ranked is for another call, which the answer names with all it needs.
+func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
+	content := strings.Repeat(strings.Repeat("x", 999)+"\n", blockPassages) + "needle\n"
+	for query, want := range map[string]string{
+		"needle": `[r] No passage has a word of "needle" in bytes 0 to 1000000 of 1000007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":1000000,"limit":7}`,
+		"other":  `[r] No passage has a word of "other" in bytes 0 to 1000000 of 1000007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":1000000,"limit":7}`,
+	} {
+		v := visit{ctx: t.Context(), say: words{english, "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
+		answer, err := v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
+		require.NoError(t, err)
+		require.Equal(t, want, answer)
+		v.req.byteOffset = 1_000_000
+		answer, err = v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
+		require.NoError(t, err)
+		require.Equal(t, query == "needle", strings.Contains(answer, "\nneedle\n"), answer)
+		require.Contains(t, answer, "in bytes 1000000 to 1000007 of 1000007")
+		require.NotContains(t, answer, "Next")
+	}
+}
+
+// Of a long line a match is shown with 100 bytes before it and behind it, and at most
+// 200 bytes of a long match.
+func TestPiecesOfALongLineAreExact(t *testing.T) {
+	for _, c := range []struct {
+		before, match, behind int
+		from, to              int // of what is shown
+	}{
+		{1000, 10, 1000, 900, 1110}, {100, 10, 1000, 0, 210}, {101, 10, 1000, 1, 211}, {0, 10, 1000, 0, 110}, {1000, 10, 100, 900, 1110}, {1000, 10, 99, 900, 1109},
+		{1000, 200, 1000, 900, 1300}, {1000, 199, 1000, 900, 1299}, {1000, 201, 1000, 900, 1300}, {1000, 999, 1000, 900, 1300},
+	} {
+		line := strings.Repeat("x", c.before) + strings.Repeat("n", c.match) + strings.Repeat("y", c.behind)
+		s := search{re: regexp.MustCompile("n+"), next: -1, limit: 9, room: 1 << 20, most: 1 << 30}
+		require.NoError(t, s.run(newScanner(strings.NewReader(line))))
+		require.Equal(t, fmt.Sprintf("1@%d:%s\n", c.from, line[c.from:c.to]), s.out.String(), "%+v", c)
+		require.Equal(t, 1, s.hits)
+	}
+}

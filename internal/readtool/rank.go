@@ -48,11 +48,16 @@ func (v visit) passages() (string, error) {
 		return "", err
 	}
 	defer content.Close()
+	return v.passagesOf(content, size, maxRanked)
+}
+
+// passagesOf answers a query out of a content, of which it looks at most bytes.
+func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
 	limit := int64(defaultPassages)
 	if v.req.limit > 0 {
 		limit = min(v.req.limit, maxPassages)
 	}
-	best, searched, err := v.rank(newSplitter(v.stream(content, size)), int(limit), maxRanked)
+	best, searched, err := v.rank(newSplitter(v.stream(content, size)), int(limit), most)
 	if err != nil {
 		return "", err
 	}

@@ -75,6 +75,7 @@ func TestTheSecondPassStartsAfresh(t *testing.T) {
 	// The same words, once read at the first pass and once at the second.
 	first := parse("zebra of the. the of then")
 	require.Len(t, first.terms, 1)
+	require.Nil(t, parse("zebra mail. the of then").clauses, "a clause without terms is none")
 	require.Equal(t, "+the", "+"+parse("+the").terms[0].text)
 	require.True(t, parse("+the").terms[0].required)
 }
@@ -230,5 +231,43 @@ func TestImportanceOfTerms(t *testing.T) {
 		for word, importance := range want {
 			require.InDelta(t, importance, got[word], 1e-9, "%q in %q", word, text)
 		}
+	}
+}
+
+// Two words are also one where a single character is between them, and no more.
+func TestOnlyNeighboursAreJoined(t *testing.T) {
+	x := New([]keyword.Doc{{Description: "xyzqv"}})
+	for text, want := range map[string]bool{"xy zqv": true, "xy-zqv": true, "xy  zqv": false, "xy, zqv": false, "xy the zqv": false, "xy 天 zqv": false} {
+		joined := 0
+		for _, w := range x.parse(text, make([]uint8, len(x.texts))).terms {
+			for _, e := range w.expansions {
+				if e.relation == "part of" {
+					joined++
+				}
+			}
+		}
+		require.Equal(t, map[bool]int{true: 2}[want], joined, "%q", text)
+	}
+}
+
+// A word without spaces that is required is found by its pairs of characters and its
+// meaning, and by single characters where there is nothing else.
+func TestTokensOfARequiredWord(t *testing.T) {
+	for _, c := range []struct{ description, word, want string }{
+		{"天气", "天气", "天气"},
+		{"天 气", "天气", "天 气"},
+		{"天 weather", "天气", "weather"},
+		{"天气 weather", "天气", "天气 weather"},
+		{"climate weather", "天气", "weather"}, // the first meaning that is known
+		{"气温", "天气", "气"},
+		{"zebra", "天气", ""},
+	} {
+		x := New([]keyword.Doc{{Description: c.description}})
+		q := &queryParser{x: x, l: wordLists()}
+		var got []string
+		for _, token := range q.tokensOf(c.word) {
+			got = append(got, x.texts[token])
+		}
+		require.Equal(t, c.want, strings.Join(got, " "), "%q in %q", c.word, c.description)
 	}
 }
