@@ -28,7 +28,7 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
 	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
@@ -72,7 +72,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 		reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 			Backend:           use.store,
 			ProvideReadTool:   true,
-			MaxLengthForTrunc: 20_000, // both limits are small, so that much is seen
+			MaxLengthForTrunc: 20_000, // both limits are small, to show cutting and clearing
 			MaxTokensForClear: 10_000,
 			OnEvent:           use.watch,
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// trial is one agent and what became of the conversation with it.
+// trial is one agent and its conversation.
 type trial[M adk.MessageType] struct {
 	title  string
 	agent  *lab.Agent[M]

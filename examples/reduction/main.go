@@ -4,7 +4,7 @@
 // Command reduction shows the reduction middleware at work: an agent whose tools
 // return far more than a conversation can hold is asked about it over several
 // runs. Long results are cut and old ones taken out, the model reads back what it
-// needs, and in the end every original in the store is held against what the
+// needs, and in the end every original in the store is compared with what the
 // tools returned.
 //
 // It needs no network and no key: the model is the rule-based one of package
@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
 	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
@@ -56,7 +56,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend:           store,
 		ProvideReadTool:   true,
-		MaxTokensForClear: 20_000, // small, so that clearing is seen
+		MaxTokensForClear: 20_000, // small enough to show clearing
 		OnEvent:           watch,
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ func sourceTree() fs.FS {
 	content := bytes.Repeat([]byte("// a line of a file of no interest, again and again\n"), 4000)
 	tree := fstest.MapFS{}
 	for p := range 120 {
-		folder := "src/lib" // before those of the questions, or behind them
+		folder := "src/lib" // before those of the questions, or after them
 		if p%2 == 0 {
 			folder = "src/tool"
 		}

@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage in place of Message")
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
 	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
