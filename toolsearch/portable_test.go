@@ -164,3 +164,27 @@ func leavesNothingOut[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Nil(t, tools[i].ParamsOneOf, "what was handed in changed")
 	}
 }
+
+// A message that says something has no need of the text that stands for what a provider
+// searched; one that says nothing more has.
+func TestPortableFillsOnlyMessagesThatAreEmptyOtherwise(t *testing.T) {
+	calls := []schema.ToolCall{{ID: "a", Function: schema.FunctionCall{Name: "own", Arguments: "{}"}}}
+	parts := []schema.MessageOutputPart{{Type: schema.ChatMessagePartTypeText, Text: "a part"}}
+	for _, c := range []struct {
+		m    schema.Message
+		want string
+	}{
+		{schema.Message{}, `{"matches":[]}`},
+		{schema.Message{Content: "a text"}, "a text"},
+		{schema.Message{ToolCalls: calls}, ""},
+		{schema.Message{AssistantGenMultiContent: parts}, ""},
+		{schema.Message{ToolCalls: calls, AssistantGenMultiContent: parts}, ""},
+		{schema.Message{MultiContent: []schema.ChatMessagePart{{Type: schema.ChatMessagePartTypeText, Text: "x"}}}, ""},
+	} {
+		c.m.Role, c.m.Extra = schema.Assistant, map[string]any{"_eino_claude_tool_search_events": []any{}}
+		inner := adktest.Script[*schema.Message]()
+		request(t, toolsearch.Portable[*schema.Message](inner), false, []*schema.Message{&c.m})
+		require.Equal(t, c.want, inner.Wires()[0].Messages[0].Content)
+		require.Empty(t, inner.Wires()[0].Messages[0].Extra)
+	}
+}
