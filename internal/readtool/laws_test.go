@@ -145,7 +145,7 @@ func TestBoundsOfOneCall(t *testing.T) {
 // Skipping lines counts them and their bytes, whatever the size of the buffer.
 func TestSkippedLinesAreCounted(t *testing.T) {
 	long := strings.Repeat("x", 100)
-	for _, content := range []string{"", "\n", "a", "a\n", "a\nb", "\n\n", long, long + "\n", long + "\n" + long, "\n" + long + "\n\n"} {
+	for _, content := range []string{"", "\n", "a", "a\n", "a\nb", "\n\n", strings.Repeat("x", 32), "\n" + strings.Repeat("x", 16), long, long + "\n", long + "\n" + long, "\n" + long + "\n\n"} {
 		whole := strings.SplitAfter(content, "\n")
 		if whole[len(whole)-1] == "" {
 			whole = whole[:len(whole)-1]

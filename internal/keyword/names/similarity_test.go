@@ -45,6 +45,7 @@ func TestSimilarityOfWholeNames(t *testing.T) {
 		{"getweather", "gtwether", 0},                    // two in eight are too many
 		{"weather", "whather", 1 - 1.0/7},                // one in seven
 		{"weather", "whethar", 0},                        // two in seven are too many
+		{"abcdefghijklm", "abxdefghyjklm", 1 - 2.0/13},   // two letters for two others
 		{"abc", "abd", 1 - 1.0/3},                        // one is always plausible
 		{"abcd", "wxyz", 0},
 		{"", "a", 0},
