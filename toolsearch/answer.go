@@ -3,9 +3,13 @@
 
 package toolsearch
 
-// This file words what the search tools answer.
+// This file words what the search tools answer, within a bound in bytes: what tools are
+// called, do and take comes from strangers, and an answer stays in the conversation.
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -69,4 +73,149 @@ func shown(s string) string {
 		return s
 	}
 	return string([]rune(s)[:most]) + "…"
+}
+
+const (
+	// maxAnswerBytes bounds what one answer holds of the tools that it returns.
+	maxAnswerBytes = 64 << 10
+	// maxShownSchema bounds a schema in an answer. The rest of maxAnswerBytes is for the
+	// tool's description.
+	maxShownSchema = 48 << 10
+	// maxNearBytes bounds the names that are suggested. Providers refuse longer ones.
+	maxNearBytes = 256
+	// maxLeftOut is how many of the tools that do not fit an answer names.
+	maxLeftOut = 20
+)
+
+// bound leaves out the tools that do not fit into one answer. size is the bytes that the
+// answer takes for a tool.
+func (f *finding) bound(size func(*entry) int) {
+	left, kept, over := maxAnswerBytes, 0, hint{}
+	for i, x := range f.found {
+		if n := size(x.entry); n <= left {
+			left -= n
+			if kept < i {
+				f.found[kept] = x
+			}
+			kept++
+			continue
+		}
+		if over.Total++; len(over.Words) < maxLeftOut {
+			over.Words = append(over.Words, shown(x.entry.info.Name))
+		}
+	}
+	f.found, f.leftOut = f.found[:kept], over.Total
+	if f.leftOut > 0 {
+		f.cuts = append(f.cuts, say("cut-answer", over))
+	}
+}
+
+// nameSize is the bytes of a name that may stand under already_loaded as well.
+func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
+
+// jsonSize is the bytes of a text in JSON, or a little more.
+func jsonSize(s string) int {
+	n := len(`"",`)
+	for _, c := range s {
+		switch {
+		case c < ' ' || c == utf8.RuneError || c == '\u2028' || c == '\u2029':
+			n += len(`\u0000`)
+		case c == '"' || c == '\\':
+			n += 2
+		default:
+			n += utf8.RuneLen(c)
+		}
+	}
+	return n
+}
+
+// cutText cuts a text so that it takes at most that many bytes in JSON.
+func cutText(s string, most int) string {
+	if jsonSize(s) <= most {
+		return s
+	}
+	size := jsonSize("…")
+	for i, c := range s {
+		if size += jsonSize(string(c)) - jsonSize(""); size > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// outline shortens a JSON schema to at most that many bytes: to the schema without its
+// words, or else to the names and types of its parameters, required ones first, as many as
+// fit.
+func outline(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	var root any
+	if json.Unmarshal([]byte(text), &root) != nil {
+		return noParameters
+	}
+	if s := encode(withoutWords(root)); len(s) <= most {
+		return s
+	}
+	object, _ := root.(map[string]any)
+	return encode(sketch(object, most))
+}
+
+// withoutWords is a schema without what only explains it.
+func withoutWords(schema any) any {
+	switch s := schema.(type) {
+	case []any:
+		for i := range s {
+			s[i] = withoutWords(s[i])
+		}
+	case map[string]any:
+		for _, key := range []string{"description", "title", "examples", "default", "$comment"} {
+			delete(s, key)
+		}
+		for key, v := range s {
+			switch key {
+			case "enum", "const", "required", "dependentRequired":
+			case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+				named, _ := v.(map[string]any)
+				for name, p := range named {
+					named[name] = withoutWords(p)
+				}
+			default:
+				s[key] = withoutWords(v)
+			}
+		}
+	}
+	return schema
+}
+
+// sketch is a schema of the names and types of an object's parameters, as many as fit.
+func sketch(object map[string]any, most int) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	given, _ := object["properties"].(map[string]any)
+	needs := textsOf(object["required"])
+	left := most - len(`{"properties":{},"required":[],"type":"object"}`)
+	for _, name := range append(slices.Clone(needs), slices.Sorted(maps.Keys(given))...) {
+		p, ok := given[name]
+		if _, known := properties[name]; known || !ok {
+			continue
+		}
+		shape := map[string]any{}
+		if s, ok := p.(map[string]any); ok {
+			if typ, ok := s["type"].(string); ok {
+				shape["type"] = typ
+			}
+		}
+		size := jsonSize(name) + len(encode(shape)) + len(`:,`)
+		if slices.Contains(needs, name) {
+			size += jsonSize(name)
+		}
+		if size > left {
+			continue
+		}
+		left -= size
+		if properties[name] = shape; slices.Contains(needs, name) {
+			required = append(required, name)
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required}
 }

@@ -3,12 +3,18 @@
 
 package toolsearch
 
-// This file decides whether a call to a hidden tool may run.
+// This file decides whether a call to a hidden tool may run, and wraps the tools so that
+// none runs unasked.
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/cloudwego/eino/callbacks"
+	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 )
@@ -63,4 +69,189 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 // findable reports whether a search may return a tool.
 func (r *run) findable(ctx context.Context, e *entry) bool {
 	return r.allowed(ctx, e, PhaseSearch)
+}
+
+// guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
+// a tool has both, so the plain forms of such a tool need no wrapper.
+func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
+	g := guard{e: e, inner: t, reports: runsCallbacks(t)}
+	if e.tool != nil {
+		g.typ = typeOf(t) // one run's instance of the tool
+	}
+	ei, isEI := t.(tool.EnhancedInvokableTool)
+	es, isES := t.(tool.EnhancedStreamableTool)
+	in, isIn := t.(tool.InvokableTool)
+	st, isSt := t.(tool.StreamableTool)
+	switch {
+	case isEI && isES:
+		return &guardEnhancedBoth{guardEnhanced{g, ei}, es}, nil
+	case isEI:
+		return &guardEnhanced{g, ei}, nil
+	case isES:
+		return &guardEnhancedStream{g, es}, nil
+	case isIn && isSt:
+		return &guardBoth{guardInvokable{g, in}, st}, nil
+	case isIn:
+		return &guardInvokable{g, in}, nil
+	case isSt:
+		return &guardStream{g, st}, nil
+	}
+	return nil, fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", e.info.Name, t)
+}
+
+// guard is what the wrappers of all forms share. Eino asks every tool of an agent for its
+// info and type before each round of calls, so all answers are ready.
+type guard struct {
+	e       *entry
+	inner   tool.BaseTool
+	typ     string // if empty, that of the entry
+	reports bool   // the tool tells callbacks by itself
+}
+
+// Info returns the info that was read at construction: a copy to whoever asks before the
+// first model call of a run, and may write into it. After that it is Eino who asks, for
+// the name, and all tools before each round.
+func (g *guard) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	if r := runOf(ctx); r != nil && r.called() {
+		return g.e.info, nil
+	}
+	return shallowInfo(g.e.info), nil
+}
+
+// GetType is the type of the wrapped tool.
+func (g *guard) GetType() string {
+	if g.typ != "" {
+		return g.typ
+	}
+	return g.e.typ()
+}
+
+// IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
+// for all tools in every round: report tells the callbacks.
+func (g *guard) IsCallbacksEnabled() bool { return true }
+
+// original is the tool as the user gave it.
+func (g *guard) original() tool.BaseTool { return g.inner }
+
+// isEnhanced reports whether a hidden tool returns more than text.
+func isEnhanced(t tool.BaseTool) bool {
+	switch t.(type) {
+	case *guardEnhanced, *guardEnhancedStream, *guardEnhancedBoth:
+		return true
+	}
+	return false
+}
+
+type guardInvokable struct {
+	guard
+	run tool.InvokableTool
+}
+
+func (g *guardInvokable) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
+	return report(ctx, &g.guard, args, words, func(ctx context.Context) (string, error) {
+		return g.run.InvokableRun(ctx, args, opts...)
+	})
+}
+
+type guardStream struct {
+	guard
+	run tool.StreamableTool
+}
+
+func (g *guardStream) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
+	return reportStream(ctx, &g.guard, args, words, func(ctx context.Context) (*schema.StreamReader[string], error) {
+		return g.run.StreamableRun(ctx, args, opts...)
+	})
+}
+
+type guardEnhanced struct {
+	guard
+	run tool.EnhancedInvokableTool
+}
+
+func (g *guardEnhanced) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
+	return report(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.ToolResult, error) {
+		return g.run.InvokableRun(ctx, args, opts...)
+	})
+}
+
+type guardEnhancedStream struct {
+	guard
+	run tool.EnhancedStreamableTool
+}
+
+func (g *guardEnhancedStream) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return reportStream(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.StreamReader[*schema.ToolResult], error) {
+		return g.run.StreamableRun(ctx, args, opts...)
+	})
+}
+
+type guardBoth struct {
+	guardInvokable
+	stream tool.StreamableTool
+}
+
+func (g *guardBoth) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
+	return (&guardStream{g.guard, g.stream}).StreamableRun(ctx, args, opts...)
+}
+
+type guardEnhancedBoth struct {
+	guardEnhanced
+	stream tool.EnhancedStreamableTool
+}
+
+func (g *guardEnhancedBoth) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return (&guardEnhancedStream{g.guard, g.stream}).StreamableRun(ctx, args, opts...)
+}
+
+// report runs a call that the gate lets through, and words the gate's answer to one that
+// it does not. Callbacks are told of both, in the way Eino tells them.
+func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O, run func(context.Context) (O, error)) (O, error) {
+	answer, stop := gate(ctx, g.e)
+	if stop {
+		run = func(ctx context.Context) (O, error) { return word(answer), ctx.Err() }
+	} else if g.reports {
+		return run(ctx)
+	}
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
+	out, err := run(ctx)
+	if err != nil {
+		callbacks.OnError(ctx, err)
+		return out, err
+	}
+	callbacks.OnEnd(ctx, out)
+	return out, nil
+}
+
+// reportStream is report for a call that streams.
+func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(string) O, run func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
+	answer, stop := gate(ctx, g.e)
+	if stop {
+		run = func(ctx context.Context) (*schema.StreamReader[O], error) {
+			return schema.StreamReaderFromArray([]O{word(answer)}), ctx.Err()
+		}
+	} else if g.reports {
+		return run(ctx)
+	}
+	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
+	out, err := run(ctx)
+	if err != nil {
+		callbacks.OnError(ctx, err)
+		return nil, err
+	}
+	_, out = callbacks.OnEndWithStreamOutput(ctx, out)
+	return out, nil
+}
+
+func words(s string) string { return s }
+
+func textResult(s string) *schema.ToolResult {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: s}}}
+}
+
+func argumentText(a *schema.ToolArgument) string {
+	if a == nil {
+		return ""
+	}
+	return a.Text
 }

@@ -3,204 +3,373 @@
 
 package toolsearch
 
-// This file makes a history that another model or another contract wrote fit the
-// contract of this run.
+// This file reads from a conversation which hidden tools the model has loaded or used, and
+// remembers it within a run.
 
 import (
-	"context"
-	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/bytedance/sonic"
-	"github.com/cloudwego/eino/schema"
+	"github.com/cloudwego/eino/adk"
 )
 
-// pairs says of each tool call, by id, what it and its result look like.
-type pairs map[string]pair
-
-type pair struct {
-	name   string
-	marked bool // the call is one of a provider's own kind of search tool
-	native bool // the result is in a provider's own form
+// evidence is what a conversation says about hidden tools. The zero value is that of an
+// empty conversation.
+type evidence struct {
+	modelCalls int
+	order      []string       // names, by first evidence
+	last       map[string]int // name -> model calls before its last evidence
+	calls      []call         // of the last assistant message that has any
+	native     bool           // some message holds what belongs to a provider's own search
+	natively   set            // names that results in a provider's own form return
+	textually  set            // names that results in words return
+	emptyCall  *call          // the newest search, if it was answered in that form with nothing
+	former     set            // ids of results that were there before the first model call
+	started    bool           // that call is over
+	touched    []touched      // by the last message that has calls
 }
 
-func (p pairs) add(v view) {
-	for _, c := range v.calls {
-		p[c.id] = pair{name: c.name, marked: c.marked}
+// idle is the number of model calls since the last evidence of a tool.
+func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
+
+// add reads one more message.
+func (v *evidence) add(msg view, r *run) {
+	if msg.assistant {
+		v.modelCalls++
+		v.emptyCall = nil
 	}
-	for _, r := range v.results {
-		x := p[r.id]
-		x.native = x.native || r.native
-		p[r.id] = x
+	if len(msg.calls) > 0 {
+		v.calls, v.touched = msg.calls, nil
 	}
-}
-
-// historyEditor makes a history fit the contract of a run: results of searches in the
-// form that the adapter takes, naming only tools that this call declares.
-type historyEditor struct {
-	rules    contract
-	catalog  *catalog
-	show     showing
-	pairs    pairs
-	returned set               // by the results so far
-	findable func(*entry) bool // the model may know of the tool
-	declared func(string) bool // this call declares the tool
-}
-
-func (r *run) editor(ctx context.Context, show showing, p pairs) editor {
-	return &historyEditor{
-		rules: r.group.contract, catalog: r.group.cat, show: show, pairs: p,
-		findable: func(e *entry) bool { return r.loadable(ctx, e) },
-		declared: func(name string) bool {
-			e := r.group.cat.byName[name]
-			return r.own[name] && e == nil || e != nil && (show.has(name) || r.defers(ctx, e))
-		},
-	}
-}
-
-// unmark keeps the marks of calls for adapters that need them, where the result fits.
-func (h *historyEditor) unmark(id string) bool {
-	needed := h.rules.pairs || h.rules.name == "" && h.rules.acceptsNative
-	return !needed || !h.pairs[id].native
-}
-
-func (h *historyEditor) hosted(tools []string) bool {
-	for _, name := range tools {
-		if !h.declared(name) {
-			return false
+	v.native = v.native || msg.hosted
+	for _, c := range msg.calls {
+		v.native = v.native || c.marked
+		if !r.hasRefused(c.id) {
+			v.touchBy(c.id, r.calledTool(c), r)
 		}
 	}
-	return h.rules.hosted
+	for _, res := range msg.results {
+		v.addResult(res, r)
+	}
 }
 
-func (h *historyEditor) result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
-	if !h.rules.acceptsNative || h.rules.pairs && !h.pairs[id].marked {
-		return nil, h.words(tools)
+// addResult reads the result of a call. In this run only what a search tool of ours
+// answered loads: its calls are known by their ids, whatever name the model used. Of what
+// was there before, as at the start of a run and after a resume, results count that bear
+// the name of a search tool.
+func (v *evidence) addResult(res result, r *run) {
+	names, ours := r.answerTo(res.id)
+	if !ours && res.id != "" && v.started && !v.former[res.id] && !r.isAdrift() {
+		v.native = v.native || res.native
+		return
 	}
-	if name == "" {
-		name = h.pairs[id].name
+	if res.native {
+		v.native = true
+		if len(res.tools) == 0 {
+			v.emptyCall = v.callOf(res.id)
+		}
+		for _, name := range res.tools {
+			v.touch(name, r)
+			v.natively.add(name)
+		}
+		return
 	}
-	kept := []*schema.ToolInfo{}
-	var again []string
-	for _, t := range tools {
-		if h.rules.newOnly && h.returned[t.Name] {
-			again = append(again, t.Name)
+	if !ours {
+		names = v.formerly(res, r)
+	}
+	for _, name := range names {
+		v.touch(name, r)
+		v.textually.add(name)
+	}
+}
+
+// formerly are the tools that a result from before this run loaded.
+func (v *evidence) formerly(res result, r *run) []string {
+	c := v.callOf(res.id)
+	if res.name == "" && c != nil {
+		res.name = c.name
+	}
+	if isDenial(res.text, c) {
+		v.undo(res.id)
+	}
+	if r.own[res.name] || !isMetaTool(res.name) {
+		return nil
+	}
+	names := loadedBy(res.text)
+	if names == nil && res.name == loadToolName && c != nil {
+		return r.askedToLoad(decodeArguments(c.args)) // its answer was cut or cleared
+	}
+	return names
+}
+
+// isDenial reports whether a result is our answer to a call of a tool that the caller may
+// not use, in either language.
+func isDenial(text string, c *call) bool {
+	if c == nil {
+		return false
+	}
+	name := c.name
+	if name == callToolName {
+		name = first(decodeArguments(c.args).texts("name"))
+	}
+	for _, t := range []*texts{english(), chinese()} {
+		for _, answer := range []string{"no-such-tool", "not-allowed"} {
+			before, _, ok := strings.Cut(t.say(answer, hint{Name: name}), name)
+			if ok && name != "" && strings.HasPrefix(text, before+name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// set is a set of names. The zero value is empty.
+type set map[string]bool
+
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = set{}
+	}
+	(*s)[name] = true
+}
+
+// calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
+// and an alias is known from the call that reached the tool.
+func (r *run) calledTool(c call) string {
+	if r.group.cat.byName[c.name] != nil || r.own[c.name] {
+		return c.name
+	}
+	if c.name == callToolName {
+		return first(decodeArguments(c.args).texts("name"))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reached[c.id]
+}
+
+func (v *evidence) callOf(id string) *call {
+	for i := range v.calls {
+		if v.calls[i].id == id {
+			return &v.calls[i]
+		}
+	}
+	return nil
+}
+
+// touched is what was known of a tool before a call of it.
+type touched struct {
+	id, name string
+	last     int
+	known    bool
+}
+
+// touchBy is touch for a call, which may turn out to have been refused.
+func (v *evidence) touchBy(id, name string, r *run) {
+	last, known := v.last[name]
+	v.touched = append(v.touched, touched{id, name, last, known})
+	v.touch(name, r)
+}
+
+// undo takes back what a call said.
+func (v *evidence) undo(id string) {
+	for _, t := range v.touched {
+		switch {
+		case t.id != id:
+		case t.known:
+			v.last[t.name] = t.last
+		default:
+			delete(v.last, t.name)
+			v.order = slices.DeleteFunc(slices.Clone(v.order), func(name string) bool { return name == t.name })
+		}
+	}
+}
+
+func (v *evidence) touch(name string, r *run) {
+	if r.group.cat.byName[name] == nil {
+		return
+	}
+	if v.last == nil {
+		v.last = map[string]int{}
+	}
+	if _, known := v.last[name]; !known {
+		v.order = append(v.order, name)
+	}
+	v.last[name] = v.modelCalls
+}
+
+// searchAnswer is what the search tools of all protocols answer, and those of Eino.
+type searchAnswer struct {
+	Matches  []string `json:"matches"`       // Keyword
+	Selected []string `json:"selectedTools"` // Regexp
+	Loaded   []string `json:"loaded"`        // load_tool
+	Already  []string `json:"already_loaded"`
+	Tools    []struct {
+		Name string `json:"name"`
+	} `json:"tools"` // SearchCall
+}
+
+// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
+// is not one.
+func loadedBy(text string) []string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	var a searchAnswer
+	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
+		return nil
+	}
+	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
+	for _, t := range a.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// memory is what the messages seen so far said. It holds the messages themselves, so that
+// an equal pointer is the same message.
+type memory[M adk.MessageType] struct {
+	codec     codec[M]
+	seen      []M
+	evidence  evidence
+	done      *adk.TypedChatModelAgentState[M] // what the last hook returned
+	given     adk.TypedChatModelAgentState[M]  // what was in it
+	reminders []int                            // positions of messages that are reminders
+	mixed     []int                            // positions of messages that hold one, and something else
+}
+
+// read brings the memory up to date with the messages.
+func (m *memory[M]) read(msgs []M, r *run) {
+	if len(m.seen) > len(msgs) || !slices.Equal(m.seen, msgs[:len(m.seen)]) {
+		m.seen, m.reminders, m.mixed = m.seen[:0], nil, nil
+		m.evidence = evidence{former: m.evidence.former, started: m.evidence.started}
+	}
+	if !m.evidence.started {
+		m.noteFormer(msgs)
+	}
+	for i := len(m.seen); i < len(msgs); i++ {
+		switch s := m.codec.said(msgs[i]); {
+		case s.only && isReminder(s.text, s.marked):
+			m.reminders = append(m.reminders, i)
+		case s.marked:
+			m.mixed = append(m.mixed, i)
+		}
+		m.evidence.add(m.codec.view(msgs[i]), r)
+	}
+	m.seen = append(m.seen, msgs[len(m.seen):]...)
+}
+
+// noteFormer notes the results that are there before the first model call of a run.
+func (m *memory[M]) noteFormer(msgs []M) {
+	for _, msg := range msgs[len(m.seen):] {
+		for _, res := range m.codec.view(msg).results {
+			m.evidence.former.add(res.id)
+		}
+	}
+}
+
+// isDone reports whether a state is what the last hook returned, with nothing new in it: the
+// instance is in the agent twice.
+func (m *memory[M]) isDone(s *adk.TypedChatModelAgentState[M]) bool {
+	return s == m.done && slices.Equal(s.Messages, m.given.Messages) &&
+		slices.Equal(s.ToolInfos, m.given.ToolInfos) && slices.Equal(s.DeferredToolInfos, m.given.DeferredToolInfos)
+}
+
+// withReminder returns the messages with exactly one reminder, which has the text: where
+// the first one is, or else before the first message that is not a system message.
+// An empty text means no reminder. The slice handed in is not changed, and no message is
+// left out that says anything else.
+func (m *memory[M]) withReminder(msgs []M, text string) []M {
+	if m.remindedWith(msgs, text) {
+		return msgs
+	}
+	at := m.reminderPlace(msgs)
+	next := make([]M, 0, len(msgs)+1)
+	for i, msg := range msgs {
+		if i == at && text != "" {
+			next = append(next, m.codec.reminder(text))
+		}
+		if !slices.Contains(m.reminders, i) {
+			next = append(next, msg)
+		}
+	}
+	if at == len(msgs) && text != "" {
+		next = append(next, m.codec.reminder(text))
+	}
+	return next
+}
+
+func (m *memory[M]) remindedWith(msgs []M, text string) bool {
+	if text == "" || len(m.reminders) > 1 {
+		return text == "" && len(m.reminders) == 0
+	}
+	if len(m.reminders) == 1 {
+		return m.codec.said(msgs[m.reminders[0]]).text == text
+	}
+	return slices.ContainsFunc(m.mixed, func(i int) bool { return strings.Contains(m.codec.said(msgs[i]).text, text) })
+}
+
+func (m *memory[M]) reminderPlace(msgs []M) int {
+	if len(m.reminders) > 0 {
+		return m.reminders[0]
+	}
+	for i, msg := range msgs {
+		if !m.codec.isSystem(msg) {
+			return i
+		}
+	}
+	return len(msgs)
+}
+
+// withNote returns the messages with a hint for the model at the end.
+func (m *memory[M]) withNote(msgs []M, text string) []M {
+	if len(msgs) > 0 {
+		if last := m.codec.said(msgs[len(msgs)-1]); last.only && last.text == text {
+			return msgs
+		}
+	}
+	return append(slices.Clone(msgs), m.codec.note(text))
+}
+
+// fit returns the messages in a form that the run's provider takes. The slice handed in is
+// not changed.
+func (m *memory[M]) fit(msgs []M, edit func(pairs) editor) []M {
+	if !m.evidence.native {
+		return msgs
+	}
+	return rewriteAll(m.codec, msgs, edit)
+}
+
+// rewriteAll returns the same slice if no message changes.
+func rewriteAll[M adk.MessageType](c codec[M], msgs []M, edit func(pairs) editor) []M {
+	p := pairs{}
+	for _, msg := range msgs {
+		p.add(c.view(msg))
+	}
+	e := edit(p)
+	return each(msgs, func(msg M) M { return c.rewrite(msg, e) })
+}
+
+// each applies a function to all messages. It returns the same slice if none changes.
+func each[M adk.MessageType](msgs []M, f func(M) M) []M {
+	next := msgs
+	for i, msg := range msgs {
+		other := f(msg)
+		if other == msg {
 			continue
 		}
-		if own := h.current(t, isMetaTool(name)); own != nil {
-			kept = append(kept, own)
-			h.returned.add(t.Name)
+		if &next[0] == &msgs[0] {
+			next = slices.Clone(msgs)
 		}
+		next[i] = other
 	}
-	if len(kept) > 0 || !h.rules.emptyAsText {
-		return kept, ""
-	}
-	if len(again) > 0 {
-		return nil, say("already-loaded", hint{Words: again})
-	}
-	return nil, h.words(nil)
-}
-
-// current is the definition of a tool as of now; nil for one that this call may not show.
-// What another search returned, of tools that are not ours, is not ours to judge.
-func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo {
-	e := h.catalog.byName[t.Name]
-	switch {
-	case e == nil && ours:
-		return nil
-	case e == nil:
-		return t
-	case !h.show.has(t.Name):
-		return nil
-	case e.isCurrent(t):
-		return t
-	}
-	own := e.native()
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
-}
-
-func (e *entry) isCurrent(t *schema.ToolInfo) bool {
-	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
-}
-
-// words is the result of a search as text.
-func (h *historyEditor) words(tools []*schema.ToolInfo) string {
-	names := []string{}
-	for _, t := range tools {
-		if e := h.catalog.byName[t.Name]; e == nil || h.findable(e) {
-			names = append(names, t.Name)
-		}
-	}
-	return encode(matchesAnswer{Matches: names})
-}
-
-// jsonOf is a value as JSON, or the text that is there in its place while a run may stop.
-func jsonOf(v any) (string, error) {
-	if text, packed := v.(string); packed {
-		return text, nil
-	}
-	return sonic.ConfigStd.MarshalToString(v)
-}
-
-// referredInEvents returns the tools that the events of claude's hosted search refer to.
-func referredInEvents(events any) []string {
-	var list []struct {
-		Content struct {
-			ToolReferences []struct{ ToolName string }
-		}
-	}
-	names := []string{}
-	if text, err := jsonOf(events); err != nil || sonic.ConfigStd.UnmarshalFromString(text, &list) != nil {
-		return names
-	}
-	for _, ev := range list {
-		for _, ref := range ev.Content.ToolReferences {
-			names = append(names, ref.ToolName)
-		}
-	}
-	return names
-}
-
-// hostedSearch reports whether a value of an adapter's own type is the call or the result
-// of a search that the provider ran, and which tools it refers to.
-func hostedSearch(v any) (names []string, ok bool) {
-	text, err := jsonOf(v)
-	if err != nil {
-		return nil, false
-	}
-	var fields map[string]json.RawMessage
-	if sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
-		return nil, false
-	}
-	for key, value := range fields {
-		if strings.HasPrefix(key, "tool_search") {
-			names, ok = append(names, referred(value)...), true
-		}
-	}
-	return names, ok
-}
-
-// referred are the tools in a result of agenticopenai's or agenticclaude's hosted search.
-func referred(result []byte) (names []string) {
-	var r struct {
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-		SearchResult struct {
-			References []struct {
-				Name string `json:"tool_name"`
-			} `json:"tool_references"`
-		} `json:"search_result"`
-	}
-	if sonic.ConfigStd.Unmarshal(result, &r) != nil {
-		return nil
-	}
-	for _, t := range r.Tools {
-		names = append(names, t.Name)
-	}
-	for _, t := range r.SearchResult.References {
-		names = append(names, t.Name)
-	}
-	return names
+	return next
 }

@@ -3,14 +3,16 @@
 
 package toolsearch
 
-// This file answers a search from the catalogue: it ranks, filters and cuts.
+// This file answers a search from the catalogue: it parses, ranks, filters and cuts.
 
 import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/keyword"
 )
 
 // What one call may ask for; more is cut, and the answer says so.
@@ -291,4 +293,147 @@ func (f *finding) markLoaded() {
 			f.loaded = append(f.loaded, x.entry.info.Name)
 		}
 	}
+}
+
+// search is one parsed search: the names of a select:, or words.
+type search struct {
+	names []string // of select:; nil for a search by words
+	words string   // words, +required ones included
+}
+
+// String prints a search in the form that parseSearch reads.
+func (s search) String() string {
+	if s.names != nil {
+		return selectPrefix + strings.Join(s.names, ",")
+	}
+	return s.words
+}
+
+const selectPrefix = "select:"
+
+// parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
+// separated by commas or white space, and repeated. A name that is known stays whole,
+// whatever stands in it.
+func parseSearch(text string, known func(string) bool) search {
+	text = strings.TrimSpace(text)
+	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
+		return search{words: text}
+	}
+	return search{names: splitNames(text[len(selectPrefix):], known)}
+}
+
+// splitNames splits a list of names. The result is not nil, and holds each name once.
+func splitNames(list string, known func(string) bool) []string {
+	if name := strings.TrimSpace(list); known(name) {
+		return []string{name}
+	}
+	names := []string{}
+	seen := map[string]bool{}
+	add := func(name string) {
+		if name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); known(part) {
+			add(part)
+			continue
+		}
+		for _, word := range strings.FieldsFunc(part, isListSeparator) {
+			add(strings.TrimFunc(word, isQuote))
+		}
+	}
+	return names
+}
+
+func isListSeparator(r rune) bool {
+	return r == ',' || r == ';' || r == '，' || r == '、' || unicode.IsSpace(r)
+}
+
+func isQuote(r rune) bool { return strings.ContainsRune("\"'`“”‘’「」[]()", r) }
+
+const (
+	// maxSuggestions is how many near names an answer holds.
+	maxSuggestions = 5
+	// maxLookups is how many words of a search are looked up one by one.
+	maxLookups = 8
+)
+
+// suggest returns names near the words of a search that found nothing.
+func (r *run) suggest(ctx context.Context, words string, ok usable) []string {
+	var names []string
+	for _, w := range lookups(words) {
+		for _, n := range r.group.cat.near(w, maxSuggestions, func(e *entry) bool { return ok(ctx, e) && r.nameable(ctx, e) }) {
+			if len(names) == maxSuggestions {
+				return names
+			}
+			if !contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+// unmatched are words of a search that stand in no name and no description of a tool
+// which the caller may find.
+func (r *run) unmatched(ctx context.Context, words string, ok usable) []string {
+	var out []string
+	for _, w := range lookups(words) {
+		results, err := keywordIndex{r.group.cat.words}.Search(ctx, Query{Text: w})
+		if err == nil && !r.anyOf(ctx, results, ok) {
+			out = append(out, shown(w))
+		}
+	}
+	return out
+}
+
+func (r *run) anyOf(ctx context.Context, results []Result, ok usable) bool {
+	for _, x := range results {
+		if e := r.group.cat.byName[x.Name]; e != nil && ok(ctx, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookups are the first words of a search, each once.
+func lookups(words string) []string {
+	var out []string
+	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
+		if !contains(out, t.Text) {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// firstWords cuts text after n words.
+func firstWords(text string, n int) string {
+	if len(text) < 2*n {
+		return text
+	}
+	inWord := false
+	for i, c := range text {
+		if space := unicode.IsSpace(c); space == inWord {
+			inWord = !space
+			if inWord {
+				n--
+			}
+			if n < 0 {
+				return text[:i]
+			}
+		}
+	}
+	return text
 }
