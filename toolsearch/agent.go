@@ -9,6 +9,7 @@ package toolsearch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,13 +22,13 @@ import (
 // list gave up to them. The settings of the first instance hold for all. Immutable.
 type group struct {
 	*settings
-	members []*settings
-	cat     *catalog
-	owned   map[*settings][]*entry // tools that the agent's own list gave up
-	owners  map[*entry]*settings   // entries of members other than the first
-	twice   problems               // names that several members gave a tool
-	steady  bool                   // what is visible depends on the messages alone
-	like    *group                 // the one whose indexes this one has; nil: its own
+	members        []*settings
+	cat            *catalog
+	owned          map[*settings][]*entry // tools that the agent's own list gave up
+	owners         map[*entry]*settings   // entries of members other than the first
+	duplicates     problems               // names that several members gave a tool
+	byMessagesOnly bool                   // what is visible depends on the messages alone
+	like           *group                 // the one whose indexes this one has; nil: its own
 
 	measureOnce sync.Once
 	names       []string
@@ -46,14 +47,7 @@ func (g *group) owner(e *entry) *settings {
 	return g.settings
 }
 
-func (g *group) has(s *settings) bool {
-	for _, m := range g.members {
-		if m == s {
-			return true
-		}
-	}
-	return false
-}
+func (g *group) has(s *settings) bool { return slices.Contains(g.members, s) }
 
 // joinCache remembers the groups that start with an instance, so that the runs after the
 // first build no index. The key names the members and what the agent's own tools are.
@@ -128,10 +122,10 @@ func joinKey(members []*settings, owned map[*settings][]*entry) (key string, ok 
 // newGroup makes a group; its indexes are those of one like it, if there is one.
 func newGroup(ctx context.Context, members []*settings, owned map[*settings][]*entry, like *group) (*group, error) {
 	lead := members[0]
-	g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, like: like, steady: lead.cfg.UnloadAfter == 0}
+	g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
 	var all []*entry
 	for _, m := range members {
-		g.steady = g.steady && m.cfg.Filter == nil
+		g.byMessagesOnly = g.byMessagesOnly && m.cfg.Filter == nil
 		mine := append(append([]*entry(nil), m.entries...), owned[m]...)
 		for _, e := range mine {
 			if m != lead {
@@ -149,7 +143,7 @@ func newGroup(ctx context.Context, members []*settings, owned map[*settings][]*e
 		}
 		g.cat = cat
 	}
-	g.findTwice()
+	g.findDuplicates()
 	return g, nil
 }
 
@@ -166,14 +160,14 @@ type run struct {
 	sent     sent     // with the last model call
 	reported reported // to OnEvent
 
-	mu       sync.Mutex
-	visible  []string // names of hidden tools that the model sees; nil before the first model call
-	adrift   bool     // the run has no state of Eino's to keep values in
-	reserved map[string]bool
-	stored   map[string]string
-	reached  map[string]string   // call id -> hidden tool: the call may bear another name
-	answered map[string][]string // call id -> what a search tool of ours loaded
-	refused  map[string]bool     // call ids of calls to tools that the caller may not use
+	mu         sync.Mutex
+	visible    []string // names of hidden tools that the model sees; nil before the first model call
+	noRunState bool     // the run has no state of Eino's to keep values in
+	reserved   map[string]bool
+	stored     map[string]string
+	reached    map[string]string   // call id -> hidden tool: the call may bear another name
+	answered   map[string][]string // call id -> what a search tool of ours loaded
+	refused    map[string]bool     // call ids of calls to tools that the caller may not use
 }
 
 type runKey struct{}
@@ -190,8 +184,8 @@ const (
 	idleKey    = "__leanctx_toolsearch_idle__"
 )
 
-// reach notes which tool a call reached. A call without an id cannot be told from others.
-func (r *run) reach(callID, name string) {
+// noteCall notes which tool a call reached. A call without an id cannot be told from others.
+func (r *run) noteCall(callID, name string) {
 	if callID == "" {
 		return
 	}
@@ -236,11 +230,11 @@ func (r *run) answerTo(callID string) (names []string, ours bool) {
 	return names, ours
 }
 
-// isAdrift reports whether the hooks are called by hand: no call has an id then.
-func (r *run) isAdrift() bool {
+// hasNoRunState reports whether the hooks are called by hand: no call has an id then.
+func (r *run) hasNoRunState() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.adrift
+	return r.noRunState
 }
 
 func (r *run) hasRefused(callID string) bool {
@@ -253,28 +247,20 @@ func (r *run) hasRefused(callID string) bool {
 // as after a resume from a checkpoint of Eino's own package, it says yes.
 func (r *run) sees(ctx context.Context, name string) bool {
 	names, known := r.visibleNow(ctx)
-	if !known {
-		return true
-	}
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return !known || slices.Contains(names, name)
 }
 
 func (r *run) visibleNow(ctx context.Context) (names []string, known bool) {
 	r.mu.Lock()
-	names, adrift := r.visible, r.adrift
+	names, noRunState := r.visible, r.noRunState
 	r.mu.Unlock()
-	if names != nil || adrift {
+	if names != nil || noRunState {
 		return names, names != nil
 	}
 	v, ok, err := adk.GetRunLocalValue(ctx, visibleKey)
 	if err != nil {
 		r.mu.Lock()
-		r.adrift = true
+		r.noRunState = true
 		r.mu.Unlock()
 	}
 	if err != nil || !ok {
@@ -309,7 +295,7 @@ func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run
 	if err != nil || len(g.cat.entries) == 0 {
 		return nil, nil, err
 	}
-	if err := g.contract.supports(); err != nil {
+	if err := g.rules.supports(); err != nil {
 		return nil, nil, err
 	}
 	if err := clashes(g, own, deferred); err != nil {
@@ -322,7 +308,7 @@ func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run
 	next := *rc
 	next.Tools = r.toolList(rc.Tools, deferred, s)
 	r.size = len(next.Tools)
-	if g.contract.searchTool {
+	if g.rules.searchTool {
 		next.ToolSearchTool = g.metaTools()[0].info()
 	}
 	return r, &next, nil
@@ -333,8 +319,8 @@ func (s *settings) agreesWith(lead *settings) error {
 	if s.cfg.Protocol != lead.cfg.Protocol {
 		return fmt.Errorf("toolsearch: two instances in one agent have the protocols %v and %v: give them the same", lead.cfg.Protocol, s.cfg.Protocol)
 	}
-	if s.contract.name != lead.contract.name || s.contract.native != lead.contract.native {
-		return fmt.Errorf("toolsearch: two instances in one agent have the native contracts %q and %q: give them the same", lead.contract.name, s.contract.name)
+	if s.rules.name != lead.rules.name || s.rules.native != lead.rules.native {
+		return fmt.Errorf("toolsearch: two instances in one agent have the adapters %q and %q: give them the same", lead.rules.name, s.rules.name)
 	}
 	return nil
 }
@@ -426,7 +412,7 @@ func clashes(g *group, own, deferred []ownTool) error {
 		hidden[d.at] = true
 	}
 	var wrong problems
-	wrong = append(wrong, g.twice...)
+	wrong = append(wrong, g.duplicates...)
 	for _, o := range own {
 		if hidden[o.at] {
 			continue
@@ -441,19 +427,19 @@ func clashes(g *group, own, deferred []ownTool) error {
 	return wrong.err()
 }
 
-// findTwice says which names several instances have given a tool.
-func (g *group) findTwice() {
+// findDuplicates says which names several instances have given a tool.
+func (g *group) findDuplicates() {
 	for _, e := range g.cat.entries {
 		if last := g.cat.byName[e.info.Name]; last != e {
-			g.twice.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
+			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
 		}
 	}
 }
 
-// meet looks at the tools that handlers behind this one added, which the list of the first
+// checkLaterTools looks at the tools that handlers behind this one added, which the list of the first
 // model call shows. A name that is taken is refused: which of two tools Eino runs would
 // depend on the order of the handlers.
-func (r *run) meet(infos []*schema.ToolInfo) error {
+func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 	if r.size == 0 || len(infos) <= r.size || r.called() {
 		return nil
 	}

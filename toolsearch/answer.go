@@ -36,8 +36,8 @@ func encode(answer any) string {
 	return text
 }
 
-// matches words a finding for the model.
-func (r *run) matches(f *finding) string {
+// matches words a searchResult for the model.
+func (r *run) matches(f *searchResult) string {
 	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
 	if a.Matches == nil {
 		a.Matches = []string{}
@@ -46,7 +46,7 @@ func (r *run) matches(f *finding) string {
 }
 
 // hint says what the model should know beyond the matches: "" in the usual case.
-func (f *finding) hint() string {
+func (f *searchResult) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
 		parts = append(parts, say("unknown-name", hint{Name: u.name, Near: u.near}))
@@ -89,7 +89,7 @@ const (
 
 // bound leaves out the tools that do not fit into one answer. size is the bytes that the
 // answer takes for a tool.
-func (f *finding) bound(size func(*entry) int) {
+func (f *searchResult) bound(size func(*entry) int) {
 	left, kept, over := maxAnswerBytes, 0, hint{}
 	for i, x := range f.found {
 		if n := size(x.entry); n <= left {

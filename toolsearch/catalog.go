@@ -187,7 +187,7 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	docs := make([]keyword.Doc, len(tools))
 	for i, t := range tools {
-		docs[i] = keyword.Doc{Name: t.Name, Server: server(t.Name), Description: t.Desc}
+		docs[i] = keyword.Doc{Name: t.Name, Server: serverOf(t.Name), Description: t.Desc}
 		if rich {
 			docs[i].Params = parameters(t)
 		}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
@@ -29,7 +28,7 @@ type Config struct {
 	// UseModelToolSearch leaves the search to the provider. With neither Model nor
 	// Native it does what Eino does: the dynamic tools go out as deferred tools and
 	// tool_search as the model's own search tool. Set Model or Native for a provider
-	// that really has tool search: each has a contract of its own. Zero: false.
+	// that really has tool search: each has a form of its own. Zero: false.
 	UseModelToolSearch bool
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
@@ -60,18 +59,18 @@ type Config struct {
 	// Filter decides who may see, find, load and call which tool. Nil: everybody.
 	Filter Filter
 
-	// Model is the agent's chat model. With UseModelToolSearch, the wire contract follows
+	// Model is the agent's chat model. With UseModelToolSearch, the form on the wire follows
 	// from its type. Model alone always means that this package searches, in the provider's
 	// form; for the provider's own search set Native to Hosted as well. It is inspected,
 	// never called. If nil, Native decides.
 	Model any
 
-	// Native is the wire contract of the provider's tool search: Hosted for the provider's
+	// Native is the adapter and with it the form of the provider's tool search: Hosted for the provider's
 	// own, whatever Model is, or one of the others where Model is wrapped or unknown. A
 	// Model whose type is known and that cannot do what Native says is refused with
 	// ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty,
 	// it follows from Model; if that is nil too, Eino's behaviour.
-	Native Contract
+	Native Adapter
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does.
 	// Zero: such a call does not run; the model gets the tool's schema instead.
@@ -136,62 +135,16 @@ func (p Protocol) String() string {
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
 }
 
-// Phase says what a Filter is asked for. Each way to a tool asks for these:
-//
-//	the reminder            PhaseList
-//	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
-//	search_tools            PhaseSearch
-//	tool_search, select:    PhaseSearch and PhaseLoad
-//	load_tool               PhaseLoad
-//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
-//	the tool list           PhaseLoad and PhaseActive, in every model call
-//	call_tool               PhaseLoad and PhaseCall
-//	a call, loaded          PhaseCall
-//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
-//
-// A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
-// answered "you may not use it" where another phase denies it. A tool that both deny is
-// answered like one that does not exist.
-type Phase string
-
-const (
-	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
-	PhaseList Phase = "list"
-	// PhaseSearch asks whether a search may find the tool.
-	PhaseSearch Phase = "search"
-	// PhaseLoad asks whether the tool may be loaded.
-	PhaseLoad Phase = "load"
-	// PhaseActive asks whether a loaded tool is visible in this model call.
-	PhaseActive Phase = "active"
-	// PhaseCall asks whether a call to the tool may run.
-	PhaseCall Phase = "call"
-)
-
-// FilterRequest is one question to a Filter.
-type FilterRequest struct {
-	// Tool is the tool in question. Read only.
-	Tool *schema.ToolInfo
-	// Phase is what it is about to be used for.
-	Phase Phase
-}
-
-// Filter says whether a tool may be used for a phase. An error or a panic means no.
-// It is asked at most once per tool, phase and model call, with the context of the
-// run, and must be safe for concurrent use. Phase says which way to a tool asks what. A
-// tool that is denied in every phase shows up nowhere: not in names, counts, hints or
-// suggestions; a call to it is answered like a call to a tool that does not exist.
-type Filter func(ctx context.Context, req FilterRequest) (bool, error)
-
 const defaultMaxResults = 5
 
 // settings is a Config that has been checked, with its defaults filled in and the
 // infos of its tools read. It is immutable.
 type settings struct {
-	cfg      Config
-	contract contract
-	entries  []*entry
-	byName   map[string]*entry // its entries
-	joined   joinCache
+	cfg     Config
+	rules   rules
+	entries []*entry
+	byName  map[string]*entry // its entries
+	joined  joinCache
 }
 
 // problems collects what is wrong with a configuration.
@@ -221,7 +174,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	var wrong problems
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	s.contract = chooseContract(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0, &wrong)
+	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0, &wrong)
 	return s, wrong.err()
 }
 

@@ -160,7 +160,7 @@ func TestTwoInstancesOfAHostedSearchAreOne(t *testing.T) {
 	adktest.Both(t, twoHosted[*schema.Message](toolsearch.ClaudeHosted), twoHosted[*schema.AgenticMessage](toolsearch.OpenAIHosted))
 }
 
-func twoHosted[M adk.MessageType](c toolsearch.Contract) func(*testing.T, bool) {
+func twoHosted[M adk.MessageType](c toolsearch.Adapter) func(*testing.T, bool) {
 	return func(t *testing.T, streaming bool) {
 		a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), UseModelToolSearch: true, Native: c})
 		b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1"), UseModelToolSearch: true, Native: c})

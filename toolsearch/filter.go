@@ -3,13 +3,61 @@
 
 package toolsearch
 
-// This file asks the user's Filter: at most once per tool, phase and model call, and
+// This file holds the Filter, and asks it: at most once per tool, phase and model call,
 // taking an error or a panic for a no.
 
 import (
 	"context"
 	"sync"
+
+	"github.com/cloudwego/eino/schema"
 )
+
+// Phase says what a Filter is asked for. Each way to a tool asks for these:
+//
+//	the reminder            PhaseList
+//	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
+//	search_tools            PhaseSearch
+//	tool_search, select:    PhaseSearch and PhaseLoad
+//	load_tool               PhaseLoad
+//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
+//	the tool list           PhaseLoad and PhaseActive, in every model call
+//	call_tool               PhaseLoad and PhaseCall
+//	a call, loaded          PhaseCall
+//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//
+// A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
+// answered "you may not use it" where another phase denies it. A tool that both deny is
+// answered like one that does not exist.
+type Phase string
+
+const (
+	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
+	PhaseList Phase = "list"
+	// PhaseSearch asks whether a search may find the tool.
+	PhaseSearch Phase = "search"
+	// PhaseLoad asks whether the tool may be loaded.
+	PhaseLoad Phase = "load"
+	// PhaseActive asks whether a loaded tool is visible in this model call.
+	PhaseActive Phase = "active"
+	// PhaseCall asks whether a call to the tool may run.
+	PhaseCall Phase = "call"
+)
+
+// FilterRequest is one question to a Filter.
+type FilterRequest struct {
+	// Tool is the tool in question. Read only.
+	Tool *schema.ToolInfo
+	// Phase is what it is about to be used for.
+	Phase Phase
+}
+
+// Filter says whether a tool may be used for a phase. An error or a panic means no.
+// It is asked at most once per tool, phase and model call, with the context of the
+// run, and must be safe for concurrent use. Phase says which way to a tool asks what. A
+// tool that is denied in every phase shows up nowhere: not in names, counts, hints or
+// suggestions; a call to it is answered like a call to a tool that does not exist.
+type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
 // verdicts remembers what the Filter said since the last model call.
 type verdicts struct {
@@ -67,6 +115,25 @@ func (r *run) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
 	})
 	return v
 }
+
+// loadable reports whether a search that loads may return a tool.
+func (r *run) loadable(ctx context.Context, e *entry) bool {
+	return r.allowed(ctx, e, PhaseSearch) && r.allowed(ctx, e, PhaseLoad)
+}
+
+// findable reports whether a search may return a tool.
+func (r *run) findable(ctx context.Context, e *entry) bool {
+	return r.allowed(ctx, e, PhaseSearch)
+}
+
+// callable reports whether call_tool may run a tool.
+func (r *run) callable(ctx context.Context, e *entry) bool {
+	return r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseCall)
+}
+
+// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
+// as from a search.
+func (r *run) mayLoad(ctx context.Context, e *entry) bool { return r.allowed(ctx, e, PhaseLoad) }
 
 // nameable reports whether a hint may name a tool that nobody asked for by its name.
 func (r *run) nameable(ctx context.Context, e *entry) bool {

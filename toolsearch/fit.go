@@ -99,7 +99,7 @@ func isKnownDraft(uri string) bool {
 	return false
 }
 
-// validate returns what is wrong with a value. Where finding out could take too long,
+// validate returns what is wrong with a value. Where searchResult out could take too long,
 // nothing is.
 func (c *check) validate(v any) (err error) {
 	if c == nil || !c.affords(v) {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// DefaultPartTimeout is how long Fuse waits for each of its parts.
-	DefaultPartTimeout = 2 * time.Second
+	// partTimeout is how long Fuse waits for each of its parts.
+	partTimeout = 2 * time.Second
 
 	// fuseK is the constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR
 	// 2009), which damps the first places. They use 60, for lists of 1,000 documents; for
@@ -35,7 +35,7 @@ const (
 
 // Fuse merges the rankings of several indexes by reciprocal rank: a tool scores the sum of
 // 1/(10+place) over the parts that found it, places counted from 1. Each part is asked at
-// the same time and has DefaultPartTimeout, or what TimeLimit gives it. A part that
+// the same time and has partTimeout, or what TimeLimit gives it. A part that
 // returns an error, panics or takes longer is left out, and OnEvent is told; if none
 // answers, the specified keyword score does.
 func Fuse(parts ...IndexFunc) IndexFunc {
@@ -59,10 +59,10 @@ func Fuse(parts ...IndexFunc) IndexFunc {
 }
 
 // TimeLimit gives an index a time limit for each search. It matters most for an engine
-// behind a network. Zero or less: DefaultPartTimeout.
+// behind a network. Zero or less: partTimeout.
 func TimeLimit(d time.Duration, f IndexFunc) IndexFunc {
 	if d <= 0 {
-		d = DefaultPartTimeout
+		d = partTimeout
 	}
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if f == nil {
@@ -162,7 +162,7 @@ func (parts fusedIndex) ask(ctx context.Context, q Query) []partAnswer {
 	for i, x := range parts {
 		answers[i] = make(chan partAnswer, 1)
 		if _, limited := x.(limitedIndex); !limited {
-			x = limitedIndex{x, DefaultPartTimeout}
+			x = limitedIndex{x, partTimeout}
 		}
 		go func() {
 			results, err := x.Search(ctx, q)

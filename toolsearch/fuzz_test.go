@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // What String prints, parseSearch reads back.
@@ -64,8 +65,8 @@ func FuzzEscapeName(f *testing.F) {
 // under which it lists what it found.
 func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {
 	for protocol, byName := range map[Protocol]map[string]string{
-		Keyword: {searchToolName: "matches"}, Regexp: {searchToolName: "selectedTools"},
-		SearchLoad: {searchToolsName: "results", loadToolName: "loaded"}, SearchCall: {searchToolName: "tools", callToolName: ""},
+		Keyword: {toolnames.Search: "matches"}, Regexp: {toolnames.Search: "selectedTools"},
+		SearchLoad: {toolnames.SearchTools: "results", toolnames.Load: "loaded"}, SearchCall: {toolnames.Search: "tools", toolnames.Call: ""},
 	} {
 		h, err := New(context.Background(), &Config{Protocol: protocol, DynamicTools: []tool.BaseTool{
 			adktest.Simple("send_email", "Sends an email"), adktest.Simple("github__create_issue", "Creates an issue"), adktest.Simple("查询天气", "查询城市的天气"),

@@ -31,7 +31,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		r.tellDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.reach(compose.GetToolCallID(ctx), e.info.Name)
+	r.noteCall(compose.GetToolCallID(ctx), e.info.Name)
 	if r.ungated() || ctx.Value(proxyKey{}) == e || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
 		return "", false
 	}
@@ -41,7 +41,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	}
 	r.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: compose.GetToolCallID(ctx)})
 	text := "gate"
-	if r.group.contract.neverLoads {
+	if r.group.rules.neverLoads {
 		text = "gate-call"
 	}
 	return say(text, e.schemaHint("")), true
@@ -50,7 +50,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 // ungated reports whether the gate is open: by the user's choice, because the provider
 // loads tools where we cannot see it, or because the tool list never shows them.
 func (r *run) ungated() bool {
-	return r.group.cfg.AllowUnloadedCalls || r.group.contract.providerLoads
+	return r.group.cfg.AllowUnloadedCalls || r.group.rules.providerLoads
 }
 
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
@@ -64,11 +64,6 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 		return e.info.Name != name && r.loadable(ctx, e) && r.nameable(ctx, e)
 	})
 	return say("no-such-tool", hint{Name: name, Near: near})
-}
-
-// findable reports whether a search may return a tool.
-func (r *run) findable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseSearch)
 }
 
 // guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
@@ -148,7 +143,7 @@ type guardInvokable struct {
 }
 
 func (g *guardInvokable) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return report(ctx, &g.guard, args, words, func(ctx context.Context) (string, error) {
+	return report(ctx, &g.guard, args, asText, func(ctx context.Context) (string, error) {
 		return g.run.InvokableRun(ctx, args, opts...)
 	})
 }
@@ -159,7 +154,7 @@ type guardStream struct {
 }
 
 func (g *guardStream) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return reportStream(ctx, &g.guard, args, words, func(ctx context.Context) (*schema.StreamReader[string], error) {
+	return reportStream(ctx, &g.guard, args, asText, func(ctx context.Context) (*schema.StreamReader[string], error) {
 		return g.run.StreamableRun(ctx, args, opts...)
 	})
 }
@@ -243,7 +238,7 @@ func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(str
 	return out, nil
 }
 
-func words(s string) string { return s }
+func asText(s string) string { return s }
 
 func textResult(s string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: s}}}

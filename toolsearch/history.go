@@ -12,6 +12,8 @@ import (
 
 	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // evidence is what a conversation says about hidden tools. The zero value is that of an
@@ -46,7 +48,7 @@ func (v *evidence) add(msg view, r *run) {
 	for _, c := range msg.calls {
 		v.native = v.native || c.marked
 		if !r.hasRefused(c.id) {
-			v.touchBy(c.id, r.calledTool(c), r)
+			v.useBy(c.id, r.calledTool(c), r)
 		}
 	}
 	for _, res := range msg.results {
@@ -60,7 +62,7 @@ func (v *evidence) add(msg view, r *run) {
 // the name of a search tool.
 func (v *evidence) addResult(res result, r *run) {
 	names, ours := r.answerTo(res.id)
-	if !ours && res.id != "" && v.started && !v.former[res.id] && !r.isAdrift() {
+	if !ours && res.id != "" && v.started && !v.former[res.id] && !r.hasNoRunState() {
 		v.native = v.native || res.native
 		return
 	}
@@ -70,7 +72,7 @@ func (v *evidence) addResult(res result, r *run) {
 			v.emptyCall = v.callOf(res.id)
 		}
 		for _, name := range res.tools {
-			v.touch(name, r)
+			v.use(name, r)
 			v.natively.add(name)
 		}
 		return
@@ -79,7 +81,7 @@ func (v *evidence) addResult(res result, r *run) {
 		names = v.formerly(res, r)
 	}
 	for _, name := range names {
-		v.touch(name, r)
+		v.use(name, r)
 		v.textually.add(name)
 	}
 }
@@ -97,7 +99,7 @@ func (v *evidence) formerly(res result, r *run) []string {
 		return nil
 	}
 	names := loadedBy(res.text)
-	if names == nil && res.name == loadToolName && c != nil {
+	if names == nil && res.name == toolnames.Load && c != nil {
 		return r.askedToLoad(decodeArguments(c.args)) // its answer was cut or cleared
 	}
 	return names
@@ -110,7 +112,7 @@ func isDenial(text string, c *call) bool {
 		return false
 	}
 	name := c.name
-	if name == callToolName {
+	if name == toolnames.Call {
 		name = first(decodeArguments(c.args).texts("name"))
 	}
 	for _, t := range []*texts{english(), chinese()} {
@@ -140,7 +142,7 @@ func (r *run) calledTool(c call) string {
 	if r.group.cat.byName[c.name] != nil || r.own[c.name] {
 		return c.name
 	}
-	if c.name == callToolName {
+	if c.name == toolnames.Call {
 		return first(decodeArguments(c.args).texts("name"))
 	}
 	r.mu.Lock()
@@ -164,11 +166,11 @@ type touched struct {
 	known    bool
 }
 
-// touchBy is touch for a call, which may turn out to have been refused.
-func (v *evidence) touchBy(id, name string, r *run) {
+// useBy is use for a call, which may turn out to have been refused.
+func (v *evidence) useBy(id, name string, r *run) {
 	last, known := v.last[name]
 	v.touched = append(v.touched, touched{id, name, last, known})
-	v.touch(name, r)
+	v.use(name, r)
 }
 
 // undo takes back what a call said.
@@ -185,7 +187,7 @@ func (v *evidence) undo(id string) {
 	}
 }
 
-func (v *evidence) touch(name string, r *run) {
+func (v *evidence) use(name string, r *run) {
 	if r.group.cat.byName[name] == nil {
 		return
 	}

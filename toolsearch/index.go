@@ -157,7 +157,7 @@ func results(hits []keyword.Hit, name func(int) string) []Result {
 
 // server is the part of an MCP style name (server__tool) before the first double
 // underscore; "" where there is none.
-func server(name string) string {
+func serverOf(name string) string {
 	s, rest, ok := strings.Cut(name, "__")
 	if !ok || rest == "" {
 		return ""

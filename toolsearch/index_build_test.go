@@ -109,15 +109,15 @@ func (b built) Search(ctx context.Context, _ Query) ([]Result, error) {
 // the limit still answers its first search.
 func TestBuildingAnIndexTakesNoneOfItsTimeLimit(t *testing.T) {
 	for name, made := range map[string]func(IndexFunc) IndexFunc{
-		"limited": func(f IndexFunc) IndexFunc { return TimeLimit(DefaultPartTimeout, f) },
+		"limited": func(f IndexFunc) IndexFunc { return TimeLimit(partTimeout, f) },
 		"fused":   func(f IndexFunc) IndexFunc { return Fuse(f) },
 		"nested": func(f IndexFunc) IndexFunc {
-			return TimeLimit(DefaultPartTimeout, Fuse(TimeLimit(DefaultPartTimeout, f)))
+			return TimeLimit(partTimeout, Fuse(TimeLimit(partTimeout, f)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, err := made(func(context.Context, []*schema.ToolInfo) (Index, error) {
-				return built{new(time.Time), DefaultPartTimeout}, nil
+				return built{new(time.Time), partTimeout}, nil
 			})(context.Background(), nil)
 			require.NoError(t, err)
 			found, err := x.Search(context.Background(), Query{Text: "anything"})

@@ -19,20 +19,14 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
-)
 
-// The names of the search tools.
-const (
-	searchToolName  = "tool_search"  // Keyword, Regexp, SearchCall
-	searchToolsName = "search_tools" // SearchLoad
-	loadToolName    = "load_tool"    // SearchLoad
-	callToolName    = "call_tool"    // SearchCall
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // isMetaTool reports whether a name is that of a search tool of any protocol.
 func isMetaTool(name string) bool {
 	switch name {
-	case searchToolName, searchToolsName, loadToolName, callToolName:
+	case toolnames.Search, toolnames.SearchTools, toolnames.Load, toolnames.Call:
 		return true
 	}
 	return false
@@ -58,12 +52,12 @@ func (t *metaTool) groupOf() *group { return t.group }
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
 func (t *metaTool) info() *schema.ToolInfo {
-	texts, facts := current(), t.group.facts()
+	texts, data := current(), t.group.descriptionData()
 	params := t.params()
 	for key, p := range params {
-		p.Desc = texts.say(t.text+"."+key, facts)
+		p.Desc = texts.say(t.text+"."+key, data)
 	}
-	return &schema.ToolInfo{Name: t.name, Desc: texts.say(t.text, facts), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+	return &schema.ToolInfo{Name: t.name, Desc: texts.say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }
 
 // queryParams are the parameters of a search by words.
@@ -74,10 +68,10 @@ func queryParams() map[string]*schema.ParameterInfo {
 	}
 }
 
-// facts are what the descriptions of the search tools depend on.
-func (g *group) facts() hint {
+// descriptionData is what the descriptions of the search tools depend on.
+func (g *group) descriptionData() hint {
 	h := hint{
-		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.contract.native,
+		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.rules.native,
 		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
 	}
 	for _, m := range g.members {
@@ -112,9 +106,9 @@ func appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
 		// Where the provider searches, the tool is not shown; a model that copies an older
 		// call of it from the history gets an answer all the same.
 		switch {
-		case m.group.contract.native && m.group.contract.clientRuns:
+		case m.group.rules.native && m.group.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
-		case m.name == callToolName:
+		case m.name == toolnames.Call:
 			tools = append(tools, m.group.callTool(m))
 		default:
 			tools = append(tools, m)
@@ -138,18 +132,13 @@ func (g *group) metaTools() []*metaTool {
 
 // usesMetaName reports whether one of the group's search tools has the name.
 func (g *group) usesMetaName(name string) bool {
-	for _, m := range g.metaTools() {
-		if m.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.metaTools(), func(m *metaTool) bool { return m.name == name })
 }
 
 // keywordTools is the search tool of the Keyword protocol.
 func (g *group) keywordTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: searchToolName, text: "tool_search", params: queryParams,
+		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, nameSize)
 			return r.matches(&f), err
@@ -164,11 +153,6 @@ var (
 )
 
 func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
-
-// loadable reports whether a search that loads may return a tool.
-func (r *run) loadable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseSearch) && r.allowed(ctx, e, PhaseLoad)
-}
 
 // arguments are decoded arguments of a search tool. Keys are lower case.
 type arguments struct {

@@ -22,44 +22,44 @@ import (
 // own, or not the one that Native names. The message names those that have one.
 var ErrNativeUnsupported = errors.New("the model has no native tool search")
 
-// Contract is what an adapter and its provider expect of a native tool search: where the
+// Adapter is what an adapter and its provider expect of a native tool search: where the
 // hidden tools go, who searches, and what a result looks like. A history may come from any
-// contract, or from none: what the adapter does not take is rewritten on a copy.
+// of them, or from none: what the adapter does not take is rewritten on a copy.
 //
 // Where the provider searches (the hosted ones) it also loads, unseen: calls are not held
 // back as unloaded, and UnloadAfter has no effect. Filter holds everywhere.
-type Contract string
+type Adapter string
 
 const (
 	// Hosted is the provider's own search, whatever Model is: ClaudeHosted or OpenAIHosted,
 	// by the type of Model. It needs Model; where that has no hosted search, New refuses it
 	// with ErrNativeUnsupported.
-	Hosted Contract = "hosted"
+	Hosted Adapter = "hosted"
 	// ClaudeHosted is eino-ext's claude adapter with Anthropic's own search: all hidden
 	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
 	// must be kept with the history, as it is in memory or in gob; after JSON the model
 	// searches again. Set a cache breakpoint on a tool of the agent's own rather than
 	// automatic cache control, which would mark a deferred tool. Up to v0.1.25 the adapter
 	// leaves out what the provider requires, and cannot stream: see examples/native/mended.
-	ClaudeHosted Contract = "claude hosted"
+	ClaudeHosted Adapter = "claude hosted"
 	// ClaudeClient is eino-ext's claude adapter with this package's search: found tools are
 	// returned as references, and each only once in a conversation.
-	ClaudeClient Contract = "claude client"
+	ClaudeClient Adapter = "claude client"
 	// OpenAIHosted is eino-ext's agenticopenai adapter (Responses API) with OpenAI's own
 	// search over all hidden tools. The model sees their names and descriptions all the
 	// same, so that it saves their parameters only.
-	OpenAIHosted Contract = "openai hosted"
+	OpenAIHosted Adapter = "openai hosted"
 	// OpenAIClient is eino-ext's agenticopenai adapter (Responses API) with this package's
 	// search: definitions travel in the search's output.
-	OpenAIClient Contract = "openai client"
+	OpenAIClient Adapter = "openai client"
 	// AgenticClaudeClient is eino-ext's agenticclaude adapter with this package's search:
 	// all hidden tools go out with defer_loading in every call, and results refer to them.
-	AgenticClaudeClient Contract = "agentic claude client"
+	AgenticClaudeClient Adapter = "agentic claude client"
 )
 
-// contract is a Contract as rules.
-type contract struct {
-	name Contract
+// rules are what follows from an Adapter.
+type rules struct {
+	name Adapter
 	err  error // the model cannot search; matters only if there is something to hide
 
 	native        bool // results and tools travel in the provider's form
@@ -76,16 +76,16 @@ type contract struct {
 	neverLoads    bool // the tool list never changes
 }
 
-// supports reports whether the model can do what the contract wants.
-func (c contract) supports() error {
+// supports reports whether the model can do what the adapter is for.
+func (c rules) supports() error {
 	if c.err != nil {
 		return fmt.Errorf("toolsearch: %w", c.err)
 	}
 	return nil
 }
 
-// contracts are the rules by name; "" with UseModelToolSearch is what Eino does.
-var contracts = map[Contract]contract{
+// rulesOf are the rules by adapter; "" with UseModelToolSearch is what Eino does.
+var rulesOf = map[Adapter]rules{
 	"":                  {native: true, deferAll: true, searchTool: true, clientRuns: true, providerLoads: true, acceptsNative: true, hosted: true},
 	ClaudeHosted:        {native: true, deferAll: true, providerLoads: true, hosted: true},
 	ClaudeClient:        {native: true, searchTool: true, clientRuns: true, newOnly: true, emptyAsText: true, acceptsNative: true},
@@ -94,15 +94,15 @@ var contracts = map[Contract]contract{
 	AgenticClaudeClient: {native: true, deferAll: true, searchTool: true, clientRuns: true, emptyAsText: true, acceptsNative: true},
 }
 
-// agenticContracts are those whose adapters speak *schema.AgenticMessage.
-var agenticContracts = []Contract{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
+// agenticAdapters are those whose adapters speak *schema.AgenticMessage.
+var agenticAdapters = []Adapter{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
-// modelSearches are the contracts of an adapter: the one in which this package searches, so that
+// modelSearches are the two ways of a model: the one in which this package searches, so that
 // its ranking, Filter and gate hold, and the one in which the provider does, if it can.
-type modelSearches struct{ client, hosted Contract }
+type modelSearches struct{ client, hosted Adapter }
 
 // searchesOfModel maps the types that eino-ext's adapters report to what they can do. Those
-// with none have no native search: no contract fits them.
+// with none have no native search: no adapter fits them.
 var searchesOfModel = map[string]modelSearches{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},
@@ -112,42 +112,42 @@ var searchesOfModel = map[string]modelSearches{
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
 }
 
-// chooseContract finds the rules for a configuration, or says what is wrong with it.
-func chooseContract(cfg *Config, agentic, hides bool, wrong *problems) contract {
+// chooseRules finds the rules for a configuration, or says what is wrong with it.
+func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 	if !cfg.UseModelToolSearch {
 		if cfg.Native != "" {
 			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
 		}
-		return contract{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
+		return rules{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
 	}
 	if cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
 	}
-	name, err := contractFor(cfg)
+	name, err := adapterFor(cfg)
 	if err != nil {
 		if hides {
 			wrong.add("Model", "%w", err)
 		}
-		return contract{err: err, clientRuns: true}
+		return rules{err: err, clientRuns: true}
 	}
-	c, ok := contracts[name]
+	c, ok := rulesOf[name]
 	if !ok {
 		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 		return c
 	}
-	if name != "" && slices.Contains(agenticContracts, name) != agentic {
-		wrong.add("Native", "the contract %q does not fit the message type of this agent: %s", name, fit(agentic))
+	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
+		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, fit(agentic))
 	}
 	c.name = name
 	return c
 }
 
-// contractFor is the contract that Native names, or that follows from Model. A Model of a
+// adapterFor is the adapter that Native names, or that follows from Model. A Model of a
 // type that is not known, such as a wrapped one, goes with whatever Native says.
-func contractFor(cfg *Config) (Contract, error) {
+func adapterFor(cfg *Config) (Adapter, error) {
 	if isNil(cfg.Model) {
 		if cfg.Native == Hosted {
-			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the contract", ErrNativeUnsupported)
+			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
 		}
 		return cfg.Native, nil
 	}
@@ -160,7 +160,7 @@ func contractFor(cfg *Config) (Contract, error) {
 		return "", unsupported(cfg.Model, typ)
 	case cfg.Native == Hosted && can.hosted != "":
 		return can.hosted, nil
-	case cfg.Native == Hosted || known && contracts[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
+	case cfg.Native == Hosted || known && rulesOf[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
 		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
 	}
 	return cfg.Native, nil
@@ -206,7 +206,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err != nil {
 		return nil, err
 	}
-	c := r.group.contract
+	c := r.group.rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
 		fresh = r.reserve(ctx, f.found)
@@ -269,7 +269,7 @@ func (r *run) infoOf(e *entry) *schema.ToolInfo {
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
 func (r *run) shallowOf(e *entry) *schema.ToolInfo {
-	if r.group.contract.name == "" {
+	if r.group.rules.name == "" {
 		return shallowInfo(e.safe)
 	}
 	return e.native()
@@ -297,15 +297,15 @@ func (e *entry) native() *schema.ToolInfo {
 // adapter keep a cache breakpoint.
 var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl", "_agenticclaude_cache_control_ttl"}
 
-// plainly are the tools that a native model call must show in full, because nothing in the
+// inFull are the tools that a native model call must show in full, because nothing in the
 // history shows them to the provider: they were loaded by a search of another kind, or by
 // being called. What the provider loaded by itself is its own affair.
-func (r *run) plainly(v *evidence, show showing) []shownTool {
-	c := r.group.contract
+func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
+	c := r.group.rules
 	if c.name == "" {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(show.tools), func(s shownTool) bool {
+	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
 		return v.natively[name] || !c.clientRuns && !v.textually[name]
 	})
@@ -313,10 +313,10 @@ func (r *run) plainly(v *evidence, show showing) []shownTool {
 
 // deferred is the list of deferred tools: what others put there, and all hidden tools that
 // are not shown in full.
-func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []shownTool) []*schema.ToolInfo {
+func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []visibleTool) []*schema.ToolInfo {
 	next := without(infos, r.group.cat)
 	for _, e := range r.group.cat.entries {
-		inFull := slices.ContainsFunc(plain, func(s shownTool) bool { return s.entry == e })
+		inFull := slices.ContainsFunc(plain, func(s visibleTool) bool { return s.entry == e })
 		if !inFull && (v.natively[e.info.Name] || r.defers(ctx, e)) {
 			next = append(next, r.shallowOf(e))
 		}
@@ -327,5 +327,5 @@ func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidenc
 // defers reports whether a tool may go out as a deferred one. Deferred ones are in the
 // provider's hands: what may not be seen now does not get there.
 func (r *run) defers(ctx context.Context, e *entry) bool {
-	return r.group.contract.deferAll && r.loadable(ctx, e) && r.allowed(ctx, e, PhaseActive)
+	return r.group.rules.deferAll && r.loadable(ctx, e) && r.allowed(ctx, e, PhaseActive)
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-const keywordContract toolsearch.Contract = "keyword" // no contract at all
+const keywordContract toolsearch.Adapter = "keyword" // no contract at all
 
-var contractsOf = map[bool][]toolsearch.Contract{
+var contractsOf = map[bool][]toolsearch.Adapter{
 	false: {keywordContract, "", toolsearch.ClaudeHosted, toolsearch.ClaudeClient},
 	true:  {keywordContract, "", toolsearch.OpenAIHosted, toolsearch.OpenAIClient, toolsearch.AgenticClaudeClient},
 }
@@ -50,7 +50,7 @@ func fitsAnyContract[M adk.MessageType](t *testing.T, agentic bool) {
 	}
 }
 
-func letterTools[M adk.MessageType](t *testing.T, c toolsearch.Contract) adk.TypedChatModelAgentMiddleware[M] {
+func letterTools[M adk.MessageType](t *testing.T, c toolsearch.Adapter) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()
 	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("alpha", "a"), adktest.Simple("beta", "b"), adktest.Simple("gamma", "c")}}
 	if c != keywordContract {
@@ -69,7 +69,7 @@ func next[M adk.MessageType](t *testing.T, h adk.TypedChatModelAgentMiddleware[M
 	return out
 }
 
-func requireFit[M adk.MessageType](t *testing.T, c toolsearch.Contract, turns []past, was, is reading, out *adk.TypedChatModelAgentState[M]) {
+func requireFit[M adk.MessageType](t *testing.T, c toolsearch.Adapter, turns []past, was, is reading, out *adk.TypedChatModelAgentState[M]) {
 	t.Helper()
 	about := "under " + string(c) + ": " + dump(out.Messages)
 	require.Equal(t, was.calls, is.calls, about)
@@ -114,7 +114,7 @@ func requireDisjoint(t *testing.T, a, b []string, about string) {
 
 // requireHosted: searches of the provider stay where it searches, if all they refer to is
 // declared.
-func requireHosted(t *testing.T, c toolsearch.Contract, is reading, later, full []string, about string) {
+func requireHosted(t *testing.T, c toolsearch.Adapter, is reading, later, full []string, about string) {
 	t.Helper()
 	if c != toolsearch.ClaudeHosted && c != toolsearch.OpenAIHosted {
 		require.Zero(t, is.searches, about)
@@ -129,7 +129,7 @@ func requireHosted(t *testing.T, c toolsearch.Contract, is reading, later, full 
 
 // requireSeen: what the history loaded, the model sees; where the provider searches, as far
 // as it was loaded by somebody else.
-func requireSeen(t *testing.T, c toolsearch.Contract, turns []past, is reading, full []string, about string) {
+func requireSeen(t *testing.T, c toolsearch.Adapter, turns []past, is reading, full []string, about string) {
 	t.Helper()
 	hosted := c == toolsearch.ClaudeHosted || c == toolsearch.OpenAIHosted
 	for _, p := range turns {

@@ -27,7 +27,7 @@ func TestTheContractFitsTheModel(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		model   any
-		native  toolsearch.Contract
+		native  toolsearch.Adapter
 		agentic bool
 		want    string
 	}{

@@ -22,7 +22,7 @@ func TestWhatAProviderSearchedIsTextWhileARunMayStop(t *testing.T) {
 	t.Run("AgenticMessage", func(t *testing.T) { textBetweenCalls[*schema.AgenticMessage](t, toolsearch.OpenAIHosted) })
 }
 
-func textBetweenCalls[M adk.MessageType](t *testing.T, c toolsearch.Contract) {
+func textBetweenCalls[M adk.MessageType](t *testing.T, c toolsearch.Adapter) {
 	r := newRand(t)
 	h := letterTools[M](t, c)
 	searches := 0

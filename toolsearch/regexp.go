@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long
@@ -26,7 +28,7 @@ type selectedAnswer struct {
 
 func (g *group) regexpTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: searchToolName, text: "tool_search_regexp",
+		group: g, name: toolnames.Search, text: "tool_search_regexp",
 		params: func() map[string]*schema.ParameterInfo {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
@@ -44,7 +46,7 @@ func (g *group) regexpTools() []*metaTool {
 
 // matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
-func (r *run) matchNames(ctx context.Context, pattern string) (f finding, note string) {
+func (r *run) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
 	_, report := r.reporting(ctx)
 	if pattern == "" {
 		return f, say("empty-pattern", hint{})

@@ -109,7 +109,7 @@ func pickNames(names []string, limit int) []string {
 func byServer(names []string) (groups map[string][]string, order []string) {
 	groups = map[string][]string{}
 	for _, n := range names {
-		s := server(n)
+		s := serverOf(n)
 		if groups[s] == nil {
 			order = append(order, s)
 		}

@@ -157,7 +157,7 @@ func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Docume
 			continue
 		}
 		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{
-			ToolNameKey: info.Name, "server": server(info.Name),
+			ToolNameKey: info.Name, "server": serverOf(info.Name),
 		}})
 	}
 	return docs, wrong.err()

@@ -34,21 +34,21 @@ func (p pairs) add(v view) {
 	}
 }
 
-// historyEditor makes a history fit the contract of a run: results of searches in the
+// historyEditor makes a history fit a run: results of searches in the
 // form that the adapter takes, naming only tools that this call declares.
 type historyEditor struct {
-	rules    contract
+	rules    rules
 	catalog  *catalog
-	show     showing
+	show     visibleSet
 	pairs    pairs
 	returned set               // by the results so far
 	findable func(*entry) bool // the model may know of the tool
 	declared func(string) bool // this call declares the tool
 }
 
-func (r *run) editor(ctx context.Context, show showing, p pairs) editor {
+func (r *run) editor(ctx context.Context, show visibleSet, p pairs) editor {
 	return &historyEditor{
-		rules: r.group.contract, catalog: r.group.cat, show: show, pairs: p,
+		rules: r.group.rules, catalog: r.group.cat, show: show, pairs: p,
 		findable: func(e *entry) bool { return r.loadable(ctx, e) },
 		declared: func(name string) bool {
 			e := r.group.cat.byName[name]

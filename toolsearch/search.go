@@ -23,8 +23,8 @@ const (
 	maxWords      = 1000 // words in one search
 )
 
-// finding is what a search gave.
-type finding struct {
+// searchResult is what a search gave.
+type searchResult struct {
 	asked     int                    // searches and names that were asked for
 	sees      func(name string) bool // whether the model sees a tool; nil: none
 	found     []found
@@ -50,7 +50,7 @@ type unknown struct {
 	near []string
 }
 
-func (f *finding) names() []string {
+func (f *searchResult) names() []string {
 	if len(f.found) == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (f *finding) names() []string {
 }
 
 // add takes over what a search ranked.
-func (f *finding) add(ranked []found) {
+func (f *searchResult) add(ranked []found) {
 	if len(f.found) == 0 {
 		f.found = ranked
 		return
@@ -75,18 +75,18 @@ func (f *finding) add(ranked []found) {
 }
 
 // cut notes that a limit cut the call.
-func (f *finding) cut(text string, limit int) {
-	if text = say(text, hint{Limit: limit}); !contains(f.cuts, text) {
+func (f *searchResult) cut(text string, limit int) {
+	if text = say(text, hint{Limit: limit}); !slices.Contains(f.cuts, text) {
 		f.cuts = append(f.cuts, text)
 	}
 }
 
-// usable decides whether a tool may be in the finding, beyond being found.
-type usable func(context.Context, *entry) bool
+// accept decides whether a tool may be in the searchResult, beyond being found.
+type accept func(context.Context, *entry) bool
 
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
-func (r *run) find(ctx context.Context, queries []string, limit int, ok usable, size func(*entry) int) (finding, error) {
+func (r *run) find(ctx context.Context, queries []string, limit int, ok accept, size func(*entry) int) (searchResult, error) {
 	inside, report := r.reporting(ctx)
 	f, err := r.look(inside, queries, limit, ok)
 	f.bound(size)
@@ -98,8 +98,8 @@ func (r *run) find(ctx context.Context, queries []string, limit int, ok usable, 
 }
 
 // look runs the queries of one call. Its only error is the context's.
-func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) (finding, error) {
-	f := finding{sees: r.seesFunc(ctx)}
+func (r *run) look(ctx context.Context, queries []string, limit int, ok accept) (searchResult, error) {
+	f := searchResult{sees: r.seesFunc(ctx)}
 	if limit <= 0 {
 		limit = r.group.cfg.MaxResults
 	}
@@ -116,7 +116,7 @@ func (r *run) look(ctx context.Context, queries []string, limit int, ok usable) 
 }
 
 // hits are the best results, for an event.
-func (f *finding) hits() []leanctx.Hit {
+func (f *searchResult) hits() []leanctx.Hit {
 	out := make([]leanctx.Hit, min(len(f.found), maxEventHits))
 	for i := range out {
 		x := f.found[i]
@@ -125,10 +125,10 @@ func (f *finding) hits() []leanctx.Hit {
 	return out
 }
 
-func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f *finding) error {
+func (r *run) findOne(ctx context.Context, text string, limit int, ok accept, f *searchResult) error {
 	s := parseSearch(text, r.known(ctx, ok))
 	if s.names != nil {
-		r.choose(ctx, s.names, ok, f)
+		r.selectByName(ctx, s.names, ok, f)
 		return ctx.Err()
 	}
 	if s.words = firstWords(s.words, maxWords); s.words == "" {
@@ -161,15 +161,15 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok usable, f 
 func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) }
 
 // known says which names exist for this search.
-func (r *run) known(ctx context.Context, ok usable) func(string) bool {
+func (r *run) known(ctx context.Context, ok accept) func(string) bool {
 	return func(name string) bool {
 		e := r.group.cat.byName[name]
 		return e != nil && ok(ctx, e)
 	}
 }
 
-// choose takes tools by name. MaxResults is no limit here: the model named them.
-func (r *run) choose(ctx context.Context, names []string, ok usable, f *finding) {
+// selectByName takes tools by name. MaxResults is no limit here: the model named them.
+func (r *run) selectByName(ctx context.Context, names []string, ok accept, f *searchResult) {
 	const most = 10 // unknown names that get suggestions; each is looked up among all names
 	if len(names) > maxNames {
 		names = names[:maxNames]
@@ -216,7 +216,7 @@ func (k *ranking) add(x found) {
 
 // rank asks the index, and asks for more while too few may be returned. What the first
 // answer held keeps its place: an index may rank more results in another order.
-func (r *run) rank(ctx context.Context, words string, kept ranking, ok usable) (ranking, error) {
+func (r *run) rank(ctx context.Context, words string, kept ranking, ok accept) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
 		results, err := r.askIndex(ctx, Query{Text: words, Limit: ask})
 		if err != nil {
@@ -230,7 +230,7 @@ func (r *run) rank(ctx context.Context, words string, kept ranking, ok usable) (
 	}
 }
 
-func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok usable) {
+func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok accept) {
 	for _, x := range results {
 		if kept.isFull() {
 			return
@@ -243,12 +243,7 @@ func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok usab
 }
 
 func holds(list []found, e *entry) bool {
-	for _, x := range list {
-		if x.entry == e {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(x found) bool { return x.entry == e })
 }
 
 // askIndex never fails but by the context: where the index fails, the specified score
@@ -268,7 +263,7 @@ func (r *run) askIndex(ctx context.Context, q Query) ([]Result, error) {
 // seesFunc is loadedFunc for searches; nil where the form of the answer cannot say what is
 // loaded.
 func (r *run) seesFunc(ctx context.Context) func(string) bool {
-	if c := r.group.contract; c.native && !c.newOnly {
+	if c := r.group.rules; c.native && !c.newOnly {
 		return nil
 	}
 	return r.loadedFunc(ctx)
@@ -287,7 +282,7 @@ func (r *run) loadedFunc(ctx context.Context) func(string) bool {
 	return func(name string) bool { return set[name] }
 }
 
-func (f *finding) markLoaded() {
+func (f *searchResult) markLoaded() {
 	for _, x := range f.found {
 		if f.sees != nil && f.sees(x.entry.info.Name) {
 			f.loaded = append(f.loaded, x.entry.info.Name)
@@ -361,14 +356,14 @@ const (
 )
 
 // suggest returns names near the words of a search that found nothing.
-func (r *run) suggest(ctx context.Context, words string, ok usable) []string {
+func (r *run) suggest(ctx context.Context, words string, ok accept) []string {
 	var names []string
 	for _, w := range lookups(words) {
 		for _, n := range r.group.cat.near(w, maxSuggestions, func(e *entry) bool { return ok(ctx, e) && r.nameable(ctx, e) }) {
 			if len(names) == maxSuggestions {
 				return names
 			}
-			if !contains(names, n) {
+			if !slices.Contains(names, n) {
 				names = append(names, n)
 			}
 		}
@@ -378,7 +373,7 @@ func (r *run) suggest(ctx context.Context, words string, ok usable) []string {
 
 // unmatched are words of a search that stand in no name and no description of a tool
 // which the caller may find.
-func (r *run) unmatched(ctx context.Context, words string, ok usable) []string {
+func (r *run) unmatched(ctx context.Context, words string, ok accept) []string {
 	var out []string
 	for _, w := range lookups(words) {
 		results, err := keywordIndex{r.group.cat.words}.Search(ctx, Query{Text: w})
@@ -389,7 +384,7 @@ func (r *run) unmatched(ctx context.Context, words string, ok usable) []string {
 	return out
 }
 
-func (r *run) anyOf(ctx context.Context, results []Result, ok usable) bool {
+func (r *run) anyOf(ctx context.Context, results []Result, ok accept) bool {
 	for _, x := range results {
 		if e := r.group.cat.byName[x.Name]; e != nil && ok(ctx, e) {
 			return true
@@ -402,20 +397,11 @@ func (r *run) anyOf(ctx context.Context, results []Result, ok usable) bool {
 func lookups(words string) []string {
 	var out []string
 	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
-		if !contains(out, t.Text) {
+		if !slices.Contains(out, t.Text) {
 			out = append(out, t.Text)
 		}
 	}
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // firstWords cuts text after n words.

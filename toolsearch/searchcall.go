@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 type describedTool struct {
@@ -35,9 +36,9 @@ type describedAnswer struct {
 
 func (g *group) searchCallTools() []*metaTool {
 	return []*metaTool{
-		{group: g, name: searchToolName, text: "tool_search_call", params: queryParams, answer: describeTools},
+		{group: g, name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
 		{
-			group: g, name: callToolName, text: "call_tool",
+			group: g, name: toolnames.Call, text: "call_tool",
 			params: func() map[string]*schema.ParameterInfo {
 				return map[string]*schema.ParameterInfo{
 					"name":      {Type: schema.String, Required: true},
@@ -88,8 +89,8 @@ func (g *group) callTool(m *metaTool) tool.BaseTool {
 	return plainCall{m}
 }
 
-// proxied is a call that may run, or the answer to one that may not.
-type proxied struct {
+// target is a call that may run, or the answer to one that may not.
+type target struct {
 	ctx    context.Context
 	tool   tool.BaseTool // nil: answer
 	args   string
@@ -97,24 +98,24 @@ type proxied struct {
 }
 
 // proxy reads the arguments of call_tool.
-func (t *metaTool) proxy(ctx context.Context, args string) proxied {
+func (t *metaTool) proxy(ctx context.Context, args string) target {
 	r, a := t.run(ctx), decodeArguments(args)
 	name := first(a.texts("name", "tool_name", "toolname", "tool"))
 	if name == "" {
-		return proxied{answer: say("no-call-name", hint{})}
+		return target{answer: say("no-call-name", hint{})}
 	}
 	e := r.group.cat.resolve(name, func(e *entry) bool { return r.callable(ctx, e) })
 	if e == nil {
 		if denied := r.group.cat.resolve(name, func(*entry) bool { return true }); denied != nil {
 			r.tellDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
 		}
-		return proxied{answer: r.noSuchTool(ctx, name)}
+		return target{answer: r.noSuchTool(ctx, name)}
 	}
 	text, problem := e.fit(a.raw(argumentKeys...))
 	if problem != "" {
-		return proxied{answer: say("bad-arguments", e.schemaHint(problem))}
+		return target{answer: say("bad-arguments", e.schemaHint(problem))}
 	}
-	p := proxied{tool: e.tool, args: text}
+	p := target{tool: e.tool, args: text}
 	typ := reportedType(p.tool)
 	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e), &callbacks.RunInfo{
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
@@ -130,11 +131,6 @@ func (e *entry) schemaHint(reason string) hint {
 
 // argumentKeys are what models call the arguments when they do not look.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
-
-// callable reports whether call_tool may run a tool.
-func (r *run) callable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseCall)
-}
 
 // proxyKey marks a context in which call_tool has let a call through.
 type proxyKey struct{}
@@ -192,7 +188,7 @@ func (c enhancedCall) StreamableRun(ctx context.Context, args *schema.ToolArgume
 }
 
 // text runs a tool that returns text.
-func (p proxied) text(opts []tool.Option) (string, error) {
+func (p target) text(opts []tool.Option) (string, error) {
 	switch t := p.tool.(type) {
 	case tool.InvokableTool:
 		return t.InvokableRun(p.ctx, p.args, opts...)
@@ -208,7 +204,7 @@ func (p proxied) text(opts []tool.Option) (string, error) {
 }
 
 // textStream runs a tool that returns text, passing on its chunks as they come.
-func (p proxied) textStream(opts []tool.Option) (*schema.StreamReader[string], error) {
+func (p target) textStream(opts []tool.Option) (*schema.StreamReader[string], error) {
 	if t, ok := p.tool.(tool.StreamableTool); ok {
 		return t.StreamableRun(p.ctx, p.args, opts...)
 	}
@@ -220,7 +216,7 @@ func (p proxied) textStream(opts []tool.Option) (*schema.StreamReader[string], e
 }
 
 // result runs a tool of any form.
-func (p proxied) result(opts []tool.Option) (*schema.ToolResult, error) {
+func (p target) result(opts []tool.Option) (*schema.ToolResult, error) {
 	arg := &schema.ToolArgument{Text: p.args}
 	switch t := p.tool.(type) {
 	case tool.EnhancedInvokableTool:
@@ -244,7 +240,7 @@ func (p proxied) result(opts []tool.Option) (*schema.ToolResult, error) {
 }
 
 // resultStream runs a tool of any form, passing on its chunks as they come.
-func (p proxied) resultStream(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+func (p target) resultStream(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 	switch t := p.tool.(type) {
 	case tool.EnhancedStreamableTool:
 		return t.StreamableRun(p.ctx, &schema.ToolArgument{Text: p.args}, opts...)
@@ -264,7 +260,7 @@ func (p proxied) resultStream(opts []tool.Option) (*schema.StreamReader[*schema.
 	}), nil
 }
 
-func (p proxied) noForm() error {
+func (p target) noForm() error {
 	return fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
 }
 

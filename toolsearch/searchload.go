@@ -8,8 +8,11 @@ package toolsearch
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 const (
@@ -39,9 +42,9 @@ type loadAnswer struct {
 
 func (g *group) searchLoadTools() []*metaTool {
 	return []*metaTool{
-		{group: g, name: searchToolsName, text: "search_tools", params: queryParams, answer: searchTools},
+		{group: g, name: toolnames.SearchTools, text: "search_tools", params: queryParams, answer: searchTools},
 		{
-			group: g, name: loadToolName, text: "load_tool", answer: loadTools,
+			group: g, name: toolnames.Load, text: "load_tool", answer: loadTools,
 			params: func() map[string]*schema.ParameterInfo {
 				return map[string]*schema.ParameterInfo{
 					"tool_name":  {Type: schema.String},
@@ -69,8 +72,8 @@ func candidateSize(e *entry) int {
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	names := namesToLoad(a, r.known(ctx, r.mayLoad))
-	f := finding{sees: r.loadedFunc(ctx)}
-	r.choose(ctx, names, r.mayLoad, &f)
+	f := searchResult{sees: r.loadedFunc(ctx)}
+	r.selectByName(ctx, names, r.mayLoad, &f)
 	f.bound(nameSize)
 	f.markLoaded()
 	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
@@ -86,15 +89,11 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	return encode(answer), ctx.Err()
 }
 
-// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
-// as from a search.
-func (r *run) mayLoad(ctx context.Context, e *entry) bool { return r.allowed(ctx, e, PhaseLoad) }
-
 // namesToLoad are the names that a call of load_tool asks for.
 func namesToLoad(a arguments, known func(string) bool) (names []string) {
 	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
 		for _, name := range splitNames(text, known) {
-			if !contains(names, name) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

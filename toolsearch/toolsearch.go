@@ -68,21 +68,21 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if mem.isDone(state) {
 		return ctx, state, nil
 	}
-	if err := r.meet(state.ToolInfos); err != nil {
+	if err := r.checkLaterTools(state.ToolInfos); err != nil {
 		return ctx, state, err
 	}
 	r.verdicts.forget()
 	r.tellCatalog(ctx)
 	next := *state
-	if r.group.contract.hosted {
+	if r.group.rules.hosted {
 		next.Messages = each(next.Messages, m.codec.unpack)
 	}
 	mem.read(next.Messages, r)
-	show := r.decide(ctx, &mem.evidence)
+	show := r.visibleTools(ctx, &mem.evidence)
 	fit := mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
 	next.Messages = restartedAt(firstChange(next.Messages, fit), fit)
 	mem.read(next.Messages, r)
-	if r.group.contract.noteOnEmpty && mem.evidence.emptyCall != nil {
+	if r.group.rules.noteOnEmpty && mem.evidence.emptyCall != nil {
 		next.Messages = mem.withNote(next.Messages, r.emptyNote(ctx, mem.evidence.emptyCall))
 	}
 	reminder := r.reminder(ctx)
@@ -90,7 +90,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	r.sent = sent{reminder: reminder, tools: show.names}
 	next.Messages = continued(next.Messages, r.sent)
 	mem.read(next.Messages, r)
-	r.reveal(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
+	r.setToolLists(ctx, &mem.evidence, show, &next.ToolInfos, &next.DeferredToolInfos)
 	r.tellDenied(ctx)
 	mem.done, mem.given = &next, next
 	mem.evidence.started = true
@@ -116,8 +116,8 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	if state == nil || r == nil {
 		return ctx, state, nil
 	}
-	r.alsoShown(ctx, state.ToolInfos)
-	if !r.group.contract.deferAll {
+	r.noteShownByOthers(ctx, state.ToolInfos)
+	if !r.group.rules.deferAll {
 		return ctx, state, nil
 	}
 	next := *state

@@ -11,46 +11,48 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// shownTool is a hidden tool that this model call shows.
-type shownTool struct {
+// visibleTool is a hidden tool that this model call shows.
+type visibleTool struct {
 	entry *entry
 	idle  int // model calls since its last evidence
 }
 
-// showing is what a model call shows.
-type showing struct {
-	tools []shownTool
+// visibleSet is what a model call shows.
+type visibleSet struct {
+	tools []visibleTool
 	names []string
 	known bool // it follows on another model call of this run
 	gone  set  // tools that the model saw before a resume, and that are no more
 }
 
-func (s showing) has(name string) bool { return slices.Contains(s.names, name) }
+func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name) }
 
-// decide chooses the hidden tools that a model call shows.
-func (r *run) decide(ctx context.Context, v *evidence) showing {
+// visibleTools chooses the hidden tools that a model call shows.
+func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 	before, known := r.visibleNow(ctx)
 	if known && r.decided.holds(before, v.order) {
 		r.mu.Lock()
 		r.reserved = nil
 		r.mu.Unlock()
-		return r.decided.showing
+		return r.decided.visibleSet
 	}
 	show, unused := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
 	names := make([]string, len(show))
 	for i, s := range show {
 		names[i] = s.entry.info.Name
 	}
-	s := showing{tools: show, names: names, known: r.called()}
+	s := visibleSet{tools: show, names: names, known: r.called()}
 	if !s.known {
 		s.gone = r.vanished(before)
 	}
 	r.tellVisible(ctx, before, names, unused, !known)
-	r.remember(ctx, before, show, names, known)
-	if r.group.steady {
-		r.decided = decision{showing{tools: show, names: names, known: true}, v.order}
+	r.saveVisible(ctx, before, show, names, known)
+	if r.group.byMessagesOnly {
+		r.decided = decision{visibleSet{tools: show, names: names, known: true}, v.order}
 	}
 	return s
 }
@@ -74,7 +76,7 @@ func (r *run) vanished(names []string) (gone set) {
 
 // decision is what the last model call showed, and what it was decided from.
 type decision struct {
-	showing
+	visibleSet
 	order []string
 }
 
@@ -88,14 +90,14 @@ func isSame(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// reveal sets the tool lists of a model call: the agent's own tools as they are, then the
+// setToolLists sets the tool lists of a model call: the agent's own tools as they are, then the
 // loaded ones in the order in which they were loaded, so that the list only grows at its
 // end and a provider's prompt cache holds.
-func (r *run) reveal(ctx context.Context, v *evidence, show showing, infos, deferred *[]*schema.ToolInfo) {
-	if r.group.contract.native {
-		plain := r.plainly(v, show)
-		*infos = r.list(*infos, showing{tools: plain, known: show.known, gone: show.gone})
-		if r.group.contract.deferAll {
+func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, infos, deferred *[]*schema.ToolInfo) {
+	if r.group.rules.native {
+		plain := r.inFull(v, show)
+		*infos = r.list(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
+		if r.group.rules.deferAll {
 			*deferred = r.deferred(ctx, *deferred, v, plain)
 		}
 		return
@@ -107,8 +109,8 @@ func (r *run) reveal(ctx context.Context, v *evidence, show showing, infos, defe
 
 // loaded are the tools to show: those shown before that are still in use, then new ones.
 // unused are those that were not used for too long.
-func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []shownTool, unused []string) {
-	if r.group.contract.neverLoads {
+func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
+	if r.group.rules.neverLoads {
 		return nil, nil
 	}
 	done := make(map[string]bool, len(before)+len(v.order))
@@ -126,7 +128,7 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 			return
 		}
 		if r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseActive) {
-			show = append(show, shownTool{e, idle})
+			show = append(show, visibleTool{e, idle})
 		}
 	}
 	for i, name := range before {
@@ -151,8 +153,8 @@ func (r *run) lastIdle(ctx context.Context, n int) (idle []int) {
 	return idle
 }
 
-// remember keeps what this model call shows for the gate, and for a resume.
-func (r *run) remember(ctx context.Context, before []string, show []shownTool, names []string, known bool) {
+// saveVisible keeps what this model call shows for the gate, and for a resume.
+func (r *run) saveVisible(ctx context.Context, before []string, show []visibleTool, names []string, known bool) {
 	r.mu.Lock()
 	r.visible, r.reserved = names, nil
 	r.mu.Unlock()
@@ -169,11 +171,11 @@ func (r *run) remember(ctx context.Context, before []string, show []shownTool, n
 	}
 }
 
-// alsoShown adds those hidden tools that a later handler showed in this model call: the
+// noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
 // model has seen them, so that it may call them, and they stay.
-func (r *run) alsoShown(ctx context.Context, infos []*schema.ToolInfo) {
+func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	before, known := r.visibleNow(ctx)
-	if r.group.contract.native || !known {
+	if r.group.rules.native || !known {
 		return
 	}
 	names := before
@@ -215,7 +217,7 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 // list makes the tool list anew. Loaded tools are copies, so that a handler that edits
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
 // A copy from before a resume is not: the tool may have changed.
-func (r *run) list(infos []*schema.ToolInfo, show showing) []*schema.ToolInfo {
+func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {
 	next := r.ownInfos(infos, show.gone)
 	kept := map[string]*schema.ToolInfo{}
 	if show.known {
@@ -240,7 +242,7 @@ func (r *run) list(infos []*schema.ToolInfo, show showing) []*schema.ToolInfo {
 func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
-		if t != nil && r.group.cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group.contract.native && t.Name == searchToolName) {
+		if t != nil && r.group.cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group.rules.native && t.Name == toolnames.Search) {
 			next = append(next, t)
 		}
 	}

@@ -79,7 +79,7 @@ func requireContract(t *testing.T, s side, r provider.Request) {
 	case toolsearch.ClaudeHosted, toolsearch.OpenAIHosted, toolsearch.AgenticClaudeClient:
 		later = hidden
 	}
-	search := map[toolsearch.Contract]string{toolsearch.ClaudeHosted: "hosted", toolsearch.OpenAIHosted: "hosted", toolsearch.OpenAIClient: "client"}
+	search := map[toolsearch.Adapter]string{toolsearch.ClaudeHosted: "hosted", toolsearch.OpenAIHosted: "hosted", toolsearch.OpenAIClient: "client"}
 	require.Equal(t, full, inFull(r))
 	require.Equal(t, later, deferred(r))
 	require.Equal(t, search[s.contract], r.Search)
@@ -206,7 +206,7 @@ func emptySearch[M adk.MessageType](t *testing.T, s side, stream bool) {
 // A hidden tool may carry the adapter's mark of a place to cache up to, which Anthropic
 // refuses on a deferred tool.
 func TestHiddenToolsAreNoPlacesToCacheUpTo(t *testing.T) {
-	for _, contract := range []toolsearch.Contract{toolsearch.ClaudeClient, toolsearch.ClaudeHosted} {
+	for _, contract := range []toolsearch.Adapter{toolsearch.ClaudeClient, toolsearch.ClaudeHosted} {
 		c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 		marked := c.ran.tools("ping")[0].(echo)
 		marked.info = claude.SetToolInfoCacheControl(marked.info, &claude.CacheControl{TTL: claude.CacheTTL1h})
@@ -226,7 +226,7 @@ func TestHiddenToolsAreNoPlacesToCacheUpTo(t *testing.T) {
 // searches. A mark on a tool of the agent's own keeps it away from there.
 func TestAutomaticCacheControl(t *testing.T) {
 	for name, c := range map[string]struct {
-		contract toolsearch.Contract
+		contract toolsearch.Adapter
 		mark     bool
 		want     string // of the error
 	}{

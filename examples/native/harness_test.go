@@ -168,7 +168,7 @@ func deferred(r provider.Request) []string { return provider.Names(r.Deferred())
 
 // side is a contract with the adapter that it is for.
 type side struct {
-	contract toolsearch.Contract
+	contract toolsearch.Adapter
 	api      provider.API
 	agentic  bool
 }

@@ -35,7 +35,7 @@ type outcome struct {
 	requests []provider.Request
 }
 
-func native(c toolsearch.Contract) *toolsearch.Config {
+func native(c toolsearch.Adapter) *toolsearch.Config {
 	return &toolsearch.Config{UseModelToolSearch: true, Native: c}
 }
 
