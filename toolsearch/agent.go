@@ -320,7 +320,7 @@ func (s *settings) agreesWith(lead *settings) error {
 		return fmt.Errorf("toolsearch: two instances in one agent have the protocols %v and %v: give them the same", lead.cfg.Protocol, s.cfg.Protocol)
 	}
 	if s.rules.name != lead.rules.name || s.rules.native != lead.rules.native {
-		return fmt.Errorf("toolsearch: two instances in one agent have the adapters %q and %q: give them the same", lead.rules.name, s.rules.name)
+		return fmt.Errorf("toolsearch: two instances in one agent have the native adapters %q and %q: give them the same", lead.rules.name, s.rules.name)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // answerRoom is what an answer may hold beside its tools: hints and keys.
@@ -147,7 +148,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				} else {
 					require.Empty(t, a.Hint)
 				}
-				if len(c.schema) <= maxSchemaBytes {
+				if len(c.schema) <= toolschema.MaxCheckedBytes {
 					require.Equal(t, c.shortened, strings.Contains(wrong, all.say("shortened", hint{Shortened: true})), "%.200s", wrong)
 				}
 			})
@@ -202,7 +203,7 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 				{SearchLoad, "load_tool", `{"tool_names":` + string(list) + `}`},
 				{SearchCall, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
 				{SearchCall, "call_tool", `{"name":"nobody","arguments":{}}`},
-				{SearchCall, "call_tool", `{"name":` + encodeText(names[0]) + `,"arguments":{"p0001":7}}`},
+				{SearchCall, "call_tool", `{"name":` + encode(names[0]) + `,"arguments":{"p0001":7}}`},
 			} {
 				answer := ask(t, Config{Protocol: c.protocol, DynamicTools: tools}, c.tool, c.args)
 				require.LessOrEqual(t, len(answer), maxAnswerBytes+answerRoom, "%v %.200s: %.300s", c.protocol, c.args, answer)

@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // entry is one hidden tool. It is immutable.
@@ -36,7 +37,7 @@ type entry struct {
 	schemaText string
 	shownText  string
 	checkOnce  sync.Once
-	check      *check
+	check      *toolschema.Check
 }
 
 func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
@@ -215,7 +216,7 @@ func copyExtra(extra map[string]any) map[string]any {
 	}
 	own := make(map[string]any, len(extra))
 	for k, v := range extra {
-		own[k] = copyValue(v, maxSchemaDepth)
+		own[k] = copyValue(v, toolschema.MaxDepth)
 	}
 	return own
 }
@@ -307,10 +308,10 @@ func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
 		n.MaxContains, n.MinContains = pointed(n.MaxContains), pointed(n.MinContains)
 		n.MaxProperties, n.MinProperties = pointed(n.MaxProperties), pointed(n.MinProperties)
 		n.TypeEnhanced, n.Required = slices.Clone(n.TypeEnhanced), slices.Clone(n.Required)
-		n.DependentRequired, _ = copyValue(n.DependentRequired, maxSchemaDepth).(map[string][]string)
-		n.Enum, _ = copyValue(n.Enum, maxSchemaDepth).([]any)
-		n.Examples, _ = copyValue(n.Examples, maxSchemaDepth).([]any)
-		n.Const, n.Default = copyValue(n.Const, maxSchemaDepth), copyValue(n.Default, maxSchemaDepth)
+		n.DependentRequired, _ = copyValue(n.DependentRequired, toolschema.MaxDepth).(map[string][]string)
+		n.Enum, _ = copyValue(n.Enum, toolschema.MaxDepth).([]any)
+		n.Examples, _ = copyValue(n.Examples, toolschema.MaxDepth).([]any)
+		n.Const, n.Default = copyValue(n.Const, toolschema.MaxDepth), copyValue(n.Default, toolschema.MaxDepth)
 		n.Extras = copyExtra(n.Extras)
 	}
 	return own
@@ -375,7 +376,7 @@ func emptyOf[T any](*T) *T {
 // hold more than texts, numbers, lists and maps.
 func plainText(extra map[string]any) (text string, ok bool) {
 	for _, v := range extra {
-		if !isPlain(v, maxSchemaDepth) {
+		if !isPlain(v, toolschema.MaxDepth) {
 			return "", false
 		}
 	}

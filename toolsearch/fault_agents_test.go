@@ -269,7 +269,7 @@ func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
 	for want, c := range map[string]*toolsearch.Config{
 		`"shared" (adktest.invokable) and dynamic tool "shared"`: {DynamicTools: simples("shared")},
 		"the protocols Keyword and Regexp":                       {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
-		"native contracts":                                       {DynamicTools: simples("b1"), UseModelToolSearch: true},
+		"native adapters":                                        {DynamicTools: simples("b1"), UseModelToolSearch: true},
 	} {
 		tr := s.run(ask[M](), nil, nil, a, with[M](t, c))
 		require.ErrorContains(t, tr.Err, want)

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file holds the SearchCall protocol: tool_search shows schemas, and call_tool runs a
-// tool of any form.
+// This file holds the SearchCall protocol: tool_search shows schemas, and call_tool checks
+// arguments against one and runs a tool of any form.
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 type describedTool struct {
@@ -290,4 +292,52 @@ func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 		}
 		chunks = append(chunks, chunk)
 	}
+}
+
+// fit returns the arguments as the tool gets them, or what is wrong with them. raw is
+// their text as the model wrote it: an object, or a text that holds one. None at all is
+// an empty object.
+func (e *entry) fit(raw string) (args, problem string) {
+	v, raw, ok := readArguments(raw)
+	if !ok {
+		return "", say("no-object", hint{})
+	}
+	e.checkOnce.Do(func() { e.check = toolschema.Compile(e.parameters()) })
+	if err := e.check.Validate(v); err != nil {
+		return "", validationText(err)
+	}
+	return raw, ""
+}
+
+// exactJSON keeps whole numbers whole.
+var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
+
+func readArguments(raw string) (object map[string]any, text string, ok bool) {
+	for range 2 { // an object, or a text that holds one
+		if raw = strings.TrimSpace(raw); raw == "" || raw == "null" {
+			return map[string]any{}, "{}", true
+		}
+		var v any
+		if exactJSON.UnmarshalFromString(raw, &v) != nil {
+			return nil, "", false
+		}
+		if object, ok = v.(map[string]any); ok {
+			return object, raw, true
+		}
+		if raw, ok = v.(string); !ok {
+			return nil, "", false
+		}
+	}
+	return nil, "", false
+}
+
+// validationText is what the model reads of an error.
+func validationText(err error) string {
+	const most = 400 // runes
+	s := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	s = strings.ReplaceAll(strings.TrimPrefix(s, "validating root: "), "<invalid reflect.Value>", "null")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }

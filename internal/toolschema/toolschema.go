@@ -26,30 +26,12 @@ const (
 // Bytes is the length of p as JSON. Of a schema beyond the bounds it is the length
 // of the names and descriptions within them; what cannot be written counts as
 // nothing. Bytes returns 0 for nil and never panics.
-func Bytes(p *schema.ParamsOneOf) (n int) {
-	defer func() {
-		if recover() != nil {
-			n = 0
-		}
-	}()
-	if p == nil {
-		return 0
-	}
-	if seen, all := described(p); !all {
-		return seen
-	}
-	s, err := p.ToJSONSchema()
-	if err != nil || s == nil {
-		return 0
-	}
+func Bytes(p *schema.ParamsOneOf) int {
 	seen, all := walk(p)
 	if !all {
 		return seen
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return 0
-	}
+	text, _ := write(p)
 	return len(text)
 }
 
@@ -81,6 +63,9 @@ func Names(p *schema.ParamsOneOf) (names []string) {
 // becomes a schema by recursion. The field is not exported; a name that is gone
 // one day finds nothing, and what is found then is the schema.
 func described(p *schema.ParamsOneOf) (bytes int, all bool) {
+	if p == nil {
+		return 0, true
+	}
 	params := reflect.ValueOf(p).Elem().FieldByName("params")
 	if params.Kind() != reflect.Map {
 		return 0, true
@@ -123,29 +108,93 @@ func values[M ~map[string]T, T any](m M) []T { return slices.Collect(maps.Values
 // present leaves out what is nil.
 func present[T any](v []*T) []*T { return slices.DeleteFunc(v, func(n *T) bool { return n == nil }) }
 
-// walk looks at a schema, the nearest parts first.
+// walk returns the length of the names, titles and descriptions within the bounds, and
+// whether that is all of them.
 func walk(p *schema.ParamsOneOf) (bytes int, all bool) {
+	defer func() {
+		if recover() != nil {
+			bytes, all = 0, false
+		}
+	}()
+	if bytes, all = described(p); !all {
+		return bytes, false
+	}
+	bytes = 0
+	all = each(p, func(q Param) bool { bytes += len(q.Name); return true }, func(n int) { bytes += n })
+	return bytes, all
+}
+
+// Param is one parameter of a tool, or of an object within.
+type Param struct {
+	Name, Description string
+	Enum              []any
+	Depth             int // 1 for a parameter of the tool
+}
+
+// Each visits the parameters of a tool, the nearest first, and reports whether it saw the
+// whole schema within the bounds. A visit that returns false ends it.
+func Each(p *schema.ParamsOneOf, visit func(Param) bool) (all bool) {
+	defer func() {
+		if recover() != nil {
+			all = false
+		}
+	}()
+	if _, all := described(p); !all {
+		return false
+	}
+	return each(p, visit, func(int) {})
+}
+
+// each also tells how long the title and the description of each schema are.
+func each(p *schema.ParamsOneOf, visit func(Param) bool, words func(int)) bool {
 	root, err := p.ToJSONSchema()
-	if err != nil {
-		return 0, false
+	if err != nil || root == nil {
+		return err == nil
 	}
 	nodes, depths := list(root), []int{0}
 	for i := 0; i < len(nodes); i++ {
-		n := nodes[i]
-		if len(nodes) > MaxNodes || depths[i] >= MaxDepth {
-			return bytes, false
+		n, depth := nodes[i], depths[i]+1
+		if len(nodes) > MaxNodes || depth > MaxDepth {
+			return false
 		}
-		bytes += len(n.Description) + len(n.Title)
+		words(len(n.Description) + len(n.Title))
 		for prop := n.Properties.Oldest(); prop != nil; prop = prop.Next() {
-			bytes += len(prop.Key)
-			nodes = append(nodes, present(list(prop.Value))...)
+			for _, v := range present(list(prop.Value)) {
+				nodes = append(nodes, v)
+				if !visit(Param{prop.Key, v.Description, v.Enum, depth}) {
+					return false
+				}
+			}
 		}
 		nodes = append(nodes, present(slices.Concat(n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems,
 			values(n.DependentSchemas), values(n.PatternProperties), values(n.Definitions),
 			list(n.Items, n.Not, n.If, n.Then, n.Else, n.Contains, n.AdditionalProperties, n.PropertyNames, n.ContentSchema)))...)
 		for len(depths) < len(nodes) {
-			depths = append(depths, depths[i]+1)
+			depths = append(depths, depth)
 		}
 	}
-	return bytes, true
+	return true
+}
+
+// Text is the JSON schema of parameters. ok is false for none, and for those that are
+// beyond the bounds or cannot be written.
+func Text(p *schema.ParamsOneOf) (text string, ok bool) {
+	if p == nil || !Each(p, func(Param) bool { return true }) {
+		return "", false
+	}
+	return write(p)
+}
+
+func write(p *schema.ParamsOneOf) (text string, ok bool) {
+	defer func() {
+		if recover() != nil {
+			text, ok = "", false
+		}
+	}()
+	s, err := p.ToJSONSchema()
+	if err != nil || s == nil {
+		return "", false
+	}
+	b, err := json.Marshal(s)
+	return string(b), err == nil
 }

@@ -1,20 +1,28 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package toolschema
 
-// This file says whether checking a value against a schema ends in time. Schemas come from
-// strangers: one that refers to itself can keep a checker busy for ever, or make its work
-// double with every level of the value. So the checker's way through the schema is gone
-// first without checking anything, and within a budget.
+// This file checks values against schemas, in bounded time. Schemas come from strangers:
+// one that refers to itself can keep a checker busy for ever, or make its work double with
+// every level of the value. So the checker's way through the schema is walked first without
+// checking anything, and within a budget.
 
 import (
+	"encoding/json"
 	"regexp/syntax"
 	"strconv"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 const (
+	// MaxCheckedBytes is the longest schema that is compiled, which takes time.
+	MaxCheckedBytes = 256 << 10
+
+	maxPatternBytes = 1000
+
 	maxCheckSteps = 100_000
 	maxCheckDepth = 500
 	// bytesPerStep is how many bytes of a value are worth one step: a checker may match
@@ -26,6 +34,66 @@ const (
 	workPerStep     = 100 // instructions x bytes
 	maxInstructions = 20_000
 )
+
+// Check is a schema, ready for checking values against it. It is safe for concurrent use.
+// Nil checks nothing.
+type Check struct {
+	resolved *jsonschema.Resolved
+	tree     any            // the schema as plain JSON
+	patterns map[string]int // instructions of each pattern in it
+}
+
+// Compile reads a JSON schema. It returns nil for one that cannot be checked: whether
+// arguments fit it is the tool's own affair then.
+func Compile(text string) (c *Check) {
+	defer func() {
+		if recover() != nil {
+			c = nil
+		}
+	}()
+	var s jsonschema.Schema
+	var tree any
+	if len(text) > MaxCheckedBytes || json.Unmarshal([]byte(text), &s) != nil || json.Unmarshal([]byte(text), &tree) != nil {
+		return nil
+	}
+	patterns, ok := patternsOf(tree)
+	if !ok {
+		return nil
+	}
+	if !isKnownDraft(s.Schema) {
+		s.Schema = "" // the drafts differ little in what tools use; unknown ones would fail every value
+	}
+	if root, ok := tree.(map[string]any); ok {
+		delete(root, "$id") // references within the schema mean the same without it
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	return &Check{r, tree, patterns}
+}
+
+func isKnownDraft(uri string) bool {
+	switch uri {
+	case "", "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema":
+		return true
+	}
+	return false
+}
+
+// Validate returns what is wrong with a value. Where searchResult out could take too long,
+// nothing is.
+func (c *Check) Validate(v any) (err error) {
+	if c == nil || !c.affords(v) {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			err = nil
+		}
+	}()
+	return c.resolved.Validate(v)
+}
 
 // patternsOf counts the instructions of each pattern in a schema, and reports whether
 // there are few enough to compile.
@@ -85,7 +153,7 @@ func instructions(pattern string) (n int, ok bool) {
 }
 
 // affords reports whether checking a value stays in budget.
-func (c *check) affords(value any) bool {
+func (c *Check) affords(value any) bool {
 	w := walker{root: c.tree, patterns: c.patterns, steps: maxCheckSteps}
 	return w.visit(c.tree, value, 0)
 }
