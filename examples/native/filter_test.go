@@ -80,7 +80,7 @@ func TestAToolThatIsDeniedForARequestComesBackAfterIt(t *testing.T) {
 
 func deniedForAWhile[M adk.MessageType](t *testing.T, s side, stream bool) {
 	for _, phase := range []toolsearch.Phase{toolsearch.PhaseActive, toolsearch.PhaseLoad} {
-		t.Run(phase.String(), func(t *testing.T) {
+		t.Run(string(phase), func(t *testing.T) {
 			c := newAgent[M](t, s.api, stream, "own")
 			var closed atomic.Bool
 			cfg := *native(s.contract)
