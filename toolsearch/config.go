@@ -28,35 +28,35 @@ type Config struct {
 	// UseModelToolSearch leaves the search to the provider. With neither Model nor
 	// Native it does what Eino does: the dynamic tools go out as deferred tools and
 	// tool_search as the model's own search tool. Set Model or Native for a provider
-	// that really has tool search: each has a form of its own. Zero: false.
+	// that really has tool search: each has a form of its own.
 	UseModelToolSearch bool
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
 	// an earlier handler added) to hide in the same way. A name that the agent does not
-	// have is an error at the start of a run. Zero: none.
+	// have is an error at the start of a run. If empty, none are hidden.
 	SearchableTools []string
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
-	// ToolInfo.Extra["defer_loading"] is true. Zero: false.
+	// ToolInfo.Extra["defer_loading"] is true.
 	DeferMarkedTools bool
 
-	// Protocol chooses the tools with which the model searches. Zero: Keyword.
+	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
 	Protocol Protocol
 
 	// NewIndex ranks tools. It is called once, by New, and again only for tools that are
 	// known when a run starts (SearchableTools, several instances in one agent).
-	// Nil: KeywordIndex.
+	// If nil, defaults to KeywordIndex.
 	NewIndex IndexFunc
 
 	// MaxResults is how many tools a search returns when the model names no number.
-	// Zero: 5.
+	// If zero, defaults to 5.
 	MaxResults int
 
 	// MinScore leaves out results that score less. Its scale is the index's own.
-	// Zero: any score above 0.
+	// If zero, any score above 0 will do.
 	MinScore float64
 
-	// Filter decides who may see, find, load and call which tool. Nil: everybody.
+	// Filter decides who may see, find, load and call which tool. If nil, everybody may.
 	Filter Filter
 
 	// Model is the agent's chat model. With UseModelToolSearch, the form on the wire follows
@@ -72,20 +72,20 @@ type Config struct {
 	// it follows from Model; if that is nil too, Eino's behaviour.
 	Native Adapter
 
-	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does.
-	// Zero: such a call does not run; the model gets the tool's schema instead.
+	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
+	// such a call does not run, and the model gets the tool's schema instead.
 	AllowUnloadedCalls bool
 
 	// UnloadAfter is the number of model calls without use after which a loaded tool
-	// is hidden again. Zero: never.
+	// is hidden again. If zero, it stays.
 	UnloadAfter int
 
 	// CatalogLimit is the most names in the reminder. Names above it are counted by
-	// server, and listed in Backend where that is set. Zero: all names.
+	// server, and listed in Backend if that is set. If zero, all names are shown.
 	CatalogLimit int
 
 	// Backend stores the full list of names when CatalogLimit cuts it, so that the model
-	// can read it with a file tool that reads the same store. Nil: not stored.
+	// can read it with a file tool that reads the same store. If nil, it is not stored.
 	Backend Backend
 
 	// OnEvent is told of what changes: the catalogue, searches, tools loaded and unloaded,

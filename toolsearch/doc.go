@@ -48,5 +48,5 @@
 //
 // # Differences from Eino
 //
-// docs/differences.md lists them all, and a test holds the list to the truth.
+// docs/differences.md lists them all, and a test keeps the list complete.
 package toolsearch

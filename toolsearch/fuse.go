@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// partTimeout is how long Fuse waits for each of its parts.
+	// partTimeout is how long Fuse waits for a part without a TimeLimit.
 	partTimeout = 2 * time.Second
 
 	// fuseK is the constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher, SIGIR
@@ -35,7 +35,7 @@ const (
 
 // Fuse merges the rankings of several indexes by reciprocal rank: a tool scores the sum of
 // 1/(10+place) over the parts that found it, places counted from 1. Each part is asked at
-// the same time and has partTimeout, or what TimeLimit gives it. A part that
+// the same time and has two seconds, or what TimeLimit gives it. A part that
 // returns an error, panics or takes longer is left out, and OnEvent is told; if none
 // answers, the specified keyword score does.
 func Fuse(parts ...IndexFunc) IndexFunc {
@@ -59,7 +59,7 @@ func Fuse(parts ...IndexFunc) IndexFunc {
 }
 
 // TimeLimit gives an index a time limit for each search. It matters most for an engine
-// behind a network. Zero or less: partTimeout.
+// behind a network. If d is zero or less, it is two seconds.
 func TimeLimit(d time.Duration, f IndexFunc) IndexFunc {
 	if d <= 0 {
 		d = partTimeout

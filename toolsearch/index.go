@@ -29,7 +29,7 @@ type Index interface {
 type Query struct {
 	// Text is what the model wrote: words, of which those with a leading + are required.
 	Text string
-	// Limit is the most results wanted. Zero or less: all.
+	// Limit is the most results wanted. If zero or less, all are.
 	Limit int
 }
 

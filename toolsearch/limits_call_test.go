@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // reports are tools of which each has a word of its own, and all share one.
@@ -35,7 +36,7 @@ func numbered(n int, format, sep string) string {
 }
 
 func TestTheLimitsOfACall(t *testing.T) {
-	query := func(q string) string { return `{"query":` + encodeText(q) + `}` }
+	query := func(q string) string { return `{"query":` + encode(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
 	inBothLanguages(t, func(t *testing.T, all *texts) {
@@ -72,9 +73,9 @@ func TestTheLimitsOfACall(t *testing.T) {
 					n = c.fewTools
 				}
 				c.cfg.DynamicTools = reports(n)
-				name := searchToolName
+				name := toolnames.Search
 				if c.cfg.Protocol == SearchLoad {
-					name = loadToolName
+					name = toolnames.Load
 				}
 				var a struct {
 					Matches, Loaded, SelectedTools []string
@@ -85,7 +86,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 				require.Equal(t, c.note, a.Hint)
 			})
 		}
-		words := matchesOf(t, ask(t, Config{DynamicTools: reports(200)}, searchToolName, query(strings.Repeat("zzz ", maxWords)+"report_007")))
+		words := matchesOf(t, ask(t, Config{DynamicTools: reports(200)}, toolnames.Search, query(strings.Repeat("zzz ", maxWords)+"report_007")))
 		require.Empty(t, words.Matches, "the word after the last that counts")
 	})
 }
@@ -101,13 +102,13 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts) {
 		tools := Config{DynamicTools: reports(200)}
 		count := func(a matchesAnswer) int { return strings.Count(a.Hint, "report_") }
-		near := matchesOf(t, ask(t, tools, searchToolName, `{"query":"reportt"}`))
+		near := matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"reportt"}`))
 		require.Equal(t, maxSuggestions, count(near), near.Hint)
 		few := Config{DynamicTools: reports(maxSuggestions - 1)}
-		require.Equal(t, maxSuggestions-1, count(matchesOf(t, ask(t, few, searchToolName, `{"query":"reportt"}`))))
+		require.Equal(t, maxSuggestions-1, count(matchesOf(t, ask(t, few, toolnames.Search, `{"query":"reportt"}`))))
 
 		unknown := func(n int) matchesAnswer {
-			return matchesOf(t, ask(t, tools, searchToolName, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
+			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
 		require.NotContains(t, unknown(10).Hint, all.say("more-unknown", hint{Total: 1}))
@@ -116,7 +117,7 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 		require.Contains(t, unknown(13).Hint, all.say("more-unknown", hint{Total: 3}))
 
 		lookedUp := func(n int) string {
-			return matchesOf(t, ask(t, tools, searchToolName, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
+			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
 		}
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups), "xx"))
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups+1), "xx"), "words that are said to match nothing")
