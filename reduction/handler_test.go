@@ -253,3 +253,153 @@ func TestAStreamEndsOnceAndForAll(t *testing.T) {
 		out.Close()
 	}
 }
+
+// resultShapes are the ways in which a result can stand in a message.
+func resultShapes[M adk.MessageType]() map[string]M {
+	s := shapeOf[M]()
+	out := map[string]M{
+		"text":          s.result("call", "shell", text("the whole text")),
+		"several texts": s.result("call", "shell", text("the whole "), text("text")),
+		"media":         s.result("call", "shell", part{medium: "image"}, part{medium: "file"}),
+		"both":          s.result("call", "shell", text("the whole text"), part{medium: "image"}),
+	}
+	if old, ok := any(schema.ToolMessage("", "call", schema.WithToolName("shell"))).(M); ok {
+		any(old).(*schema.Message).MultiContent = []schema.ChatMessagePart{
+			{Type: schema.ChatMessagePartTypeText, Text: "the whole text"},
+			{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://example.com/a.png"}},
+		}
+		out["old multipart field"] = old
+	}
+	return out
+}
+
+var newImage = "bmV3"
+
+func imageOf(data *string) schema.ToolOutputPart {
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: data, MIMEType: "image/png"}}}
+}
+
+// handlerAnswer is what a handler returns, and what the message must then hold.
+type handlerAnswer struct {
+	result *reduction.ClearResult
+	texts  string
+	image  bool // only the new image is there
+	stays  bool // the result is as it was
+	args   string
+}
+
+func handlerAnswers() map[string]handlerAnswer {
+	instead := func(parts ...schema.ToolOutputPart) *reduction.ClearResult {
+		return &reduction.ClearResult{NeedClear: true, ToolResult: &schema.ToolResult{Parts: parts}}
+	}
+	short := schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: "short"}
+	return map[string]handlerAnswer{
+		"nil":            {nil, "", false, true, `{}`},
+		"keep":           {&reduction.ClearResult{ToolResult: resultOf("ignored")}, "", false, true, `{}`},
+		"text":           {instead(short), "short", false, false, `{}`},
+		"parts":          {instead(short, imageOf(&newImage)), "short", true, false, `{}`},
+		"another image":  {instead(imageOf(&newImage)), "", true, false, `{}`},
+		"arguments only": {&reduction.ClearResult{NeedClear: true, ToolArgument: &schema.ToolArgument{Text: `{"new":1}`}}, "", false, true, `{"new":1}`},
+		"nothing":        {&reduction.ClearResult{NeedClear: true}, "", false, true, `{}`},
+		"no parts":       {&reduction.ClearResult{NeedClear: true, ToolResult: &schema.ToolResult{}}, "", false, true, `{}`},
+	}
+}
+
+func TestWhatAHandlerReturnsIsAllThatIsLeft(t *testing.T) {
+	both(t, handlerTable[*schema.Message], handlerTable[*schema.AgenticMessage])
+}
+
+func handlerTable[M adk.MessageType](t *testing.T) {
+	s := shapeOf[M]()
+	for shapeName, given := range resultShapes[M]() {
+		for name, a := range handlerAnswers() {
+			what := shapeName + ", " + name
+			asked := 0
+			mw := typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+				ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
+					asked++
+					if shapeName != "media" {
+						require.Equal(t, "the whole text", textsIn(d.ToolResult), what)
+					}
+					require.Equal(t, strings.Contains("media both old multipart field", shapeName), len(d.ToolResult.Parts) > len(s.answers(given)[0].texts) || shapeName == "old multipart field", what)
+					return a.result, nil
+				},
+			}}})
+			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), s.copy(given)}, rounds[M](1, 10)...)
+			unchanged := copyAll(msgs)
+			out := before(t, mw, msgs)
+			require.Equal(t, unchanged, msgs, "%s: what was given is unchanged", what)
+			require.Equal(t, a.args, adktest.Calls(out[1])[0].Args, what)
+			if a.stays {
+				require.Equal(t, s.answers(given), s.answers(out[2]), what)
+				require.Equal(t, s.rest(given), s.rest(out[2]), what)
+			} else {
+				is := s.answers(out[2])[0]
+				require.Equal(t, a.texts, is.joined(), what)
+				require.Equal(t, a.image, strings.Contains(render(out[2]), newImage), what)
+				for _, gone := range []string{png, "example.com", "the whole", "report.pdf"} {
+					require.NotContains(t, render(out[2]), gone, what)
+				}
+			}
+			before(t, mw, resumed(t, out))
+			if a.result == nil || !a.result.NeedClear {
+				require.Equal(t, 2, asked, "%s: it may decide otherwise next time", what)
+				require.Equal(t, unchanged, out, what)
+			} else {
+				require.Equal(t, 1, asked, "%s: it has decided", what)
+			}
+		}
+	}
+}
+
+// An agentic message may hold results and what the user said. The rewriter decides
+// on the round; what the user said is not of the round.
+func TestARewriterNeitherSeesNorDropsWhatStandsBesideTheResults(t *testing.T) {
+	type M = *schema.AgenticMessage
+	s := shapeOf[M]()
+	for _, keep := range []bool{false, true} {
+		mixed := s.result("1", "a", text("the result"))
+		mixed.ContentBlocks = append([]*schema.ContentBlock{schema.NewContentBlock(&schema.UserInputText{Text: "before"}), nil}, mixed.ContentBlocks...)
+		mixed.ContentBlocks = append(mixed.ContentBlocks,
+			schema.NewContentBlock(&schema.UserInputText{Text: "after"}),
+			schema.NewContentBlock(&schema.UserInputImage{URL: "https://example.com/a.png"}))
+		mixed.Extra = map[string]any{"from": "user"}
+		history := append([]M{adktest.User[M]("start"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}), mixed}, rounds[M](1, 10)...)
+		given := copyAll(history)
+		mw := typed(t, &reduction.TypedConfig[M]{SkipTruncation: true, MaxTokensForClear: 1,
+			ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
+				require.Len(t, results, 1)
+				require.Len(t, results[0].ContentBlocks, 1, "the result alone")
+				require.NotNil(t, results[0].ContentBlocks[0].FunctionToolResult)
+				results[0].ContentBlocks[0].FunctionToolResult.Name = "changed"
+				results[0].Extra["from"] = "changed"
+				if keep {
+					return append([]M{call}, results...), nil
+				}
+				return nil, nil
+			}})
+		out := before(t, mw, history)
+		require.Equal(t, given, history, "the caller's messages do not change")
+		rest := out[1]
+		if keep {
+			require.Len(t, out, len(history)+1)
+			require.Equal(t, "1", adktest.Calls(out[1])[0].ID)
+			require.Len(t, s.answers(out[2]), 1)
+			rest = out[3]
+		} else {
+			require.Len(t, out, len(history)-1)
+		}
+		require.Equal(t, map[string]any{"from": "user"}, rest.Extra)
+		require.Equal(t, schema.AgenticRoleTypeUser, rest.Role)
+		var said []string
+		for _, b := range rest.ContentBlocks {
+			require.False(t, b != nil && b.FunctionToolResult != nil)
+			if b != nil && b.UserInputText != nil {
+				said = append(said, b.UserInputText.Text)
+			}
+		}
+		require.Equal(t, []string{"before", "after"}, said)
+		require.NotNil(t, rest.ContentBlocks[len(rest.ContentBlocks)-1].UserInputImage)
+		require.Equal(t, out, before(t, mw, out), "a second pass changes nothing")
+	}
+}
