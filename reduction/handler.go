@@ -16,6 +16,8 @@ import (
 // the result to the middleware, which then does what it would do without the
 // handler. Errors that wrap it count as well. Whatever else the handler returns is
 // ignored.
+//
+//lint:ignore ST1012 it is an answer, as io.EOF is
 var UseDefault = errors.New("use the default")
 
 // ToolDetail is one result, as a handler or a path generator sees it. Exactly one

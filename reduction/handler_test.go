@@ -264,8 +264,10 @@ func resultShapes[M adk.MessageType]() map[string]M {
 		"both":          s.result("call", "shell", text("the whole text"), part{medium: "image"}),
 	}
 	if old, ok := any(schema.ToolMessage("", "call", schema.WithToolName("shell"))).(M); ok {
+		//lint:ignore SA1019 stored histories have it
 		any(old).(*schema.Message).MultiContent = []schema.ChatMessagePart{
 			{Type: schema.ChatMessagePartTypeText, Text: "the whole text"},
+			//lint:ignore SA1019 as above
 			{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://example.com/a.png"}},
 		}
 		out["old multipart field"] = old

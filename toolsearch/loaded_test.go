@@ -96,11 +96,7 @@ func TestAnswersAreBoundedWhateverIsLoaded(t *testing.T) {
 			everything, _ := namesIn(t, s.begin(do("all", "tool_search", `{"query":"delete user","max_results":13}`)).answer(t, "all"))
 			require.Len(t, everything, 13)
 			for n := range 14 {
-				var turns []string
-				for _, name := range everything[:n] {
-					turns = append(turns, name)
-				}
-				load := do("load", "tool_search", `{"query":"select:`+strings.Join(turns, ",")+`"}`)
+				load := do("load", "tool_search", `{"query":"select:`+strings.Join(everything[:n], ",")+`"}`)
 				found, loaded := namesIn(t, s.begin(load, do("s", "tool_search", `{"query":"delete user","max_results":3}`)).answer(t, "s"))
 				top := min(n, 3)
 				require.Equal(t, nonNil(everything[:top]), nonNil(loaded), "%d loaded", n)

@@ -179,6 +179,7 @@ func TestPortableFillsOnlyMessagesThatAreEmptyOtherwise(t *testing.T) {
 		{schema.Message{ToolCalls: calls}, ""},
 		{schema.Message{AssistantGenMultiContent: parts}, ""},
 		{schema.Message{ToolCalls: calls, AssistantGenMultiContent: parts}, ""},
+		//lint:ignore SA1019 stored histories have it
 		{schema.Message{MultiContent: []schema.ChatMessagePart{{Type: schema.ChatMessagePartTypeText, Text: "x"}}}, ""},
 	} {
 		c.m.Role, c.m.Extra = schema.Assistant, map[string]any{"_eino_claude_tool_search_events": []any{}}
