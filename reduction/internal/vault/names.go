@@ -72,9 +72,10 @@ var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 // sumOf is a hash of 128 bits of a content, fit for a name.
 func sumOf(content string) string {
 	h := sha256.New()
+	piece := make([]byte, min(len(content), 32<<10)) // so that no copy of the whole is made
 	for rest := content; rest != ""; {
-		n := min(len(rest), 64<<10) // in pieces, so that no copy of the whole is made
-		h.Write([]byte(rest[:n]))
+		n := copy(piece, rest)
+		h.Write(piece[:n])
 		rest = rest[n:]
 	}
 	return lowerBase32.EncodeToString(h.Sum(nil)[:16])
