@@ -40,7 +40,7 @@ func (s *settings) callFilter(ctx context.Context, req FilterRequest) (bool, err
 // makeIndex calls an IndexFunc.
 func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Index, error) {
 	x, err := safe.Value("the function", func() (Index, error) { return f(ctx, infos) })
-	if err == nil && isNil(x) {
+	if err == nil && safe.IsNil(x) {
 		err = errors.New("the function returned nil")
 	}
 	return x, err
@@ -60,7 +60,7 @@ func writeFile(ctx context.Context, b Backend, path, content string) error {
 
 // readInfo asks a tool what it is.
 func readInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
-	if isNil(t) {
+	if safe.IsNil(t) {
 		return nil, errors.New("the tool is nil")
 	}
 	info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
@@ -110,17 +110,4 @@ func typeOf(v any) string {
 func runsCallbacks(v any) bool {
 	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
 	return yes
-}
-
-// isNil also sees a nil pointer inside an interface.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Slice, reflect.Chan, reflect.Interface:
-		return r.IsNil()
-	}
-	return false
 }

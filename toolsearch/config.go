@@ -14,6 +14,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other
@@ -203,7 +204,7 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
-	if isNil(c.Backend) {
+	if safe.IsNil(c.Backend) {
 		c.Backend = nil
 	}
 	checkSearchable(c, wrong)

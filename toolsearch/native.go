@@ -16,6 +16,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -145,7 +147,7 @@ func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 // adapterFor is the adapter that Native names, or that follows from Model. A Model of a
 // type that is not known, such as a wrapped one, goes with whatever Native says.
 func adapterFor(cfg *Config) (Adapter, error) {
-	if isNil(cfg.Model) {
+	if safe.IsNil(cfg.Model) {
 		if cfg.Native == Hosted {
 			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // ToolNameKey is the key of a document's MetaData under which its tool's name stands.
@@ -31,7 +32,7 @@ const ToolNameKey = "tool_name"
 // keyword score answer.
 func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 	return func(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-		if isNil(r) {
+		if safe.IsNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
 		return retrieverIndex{r, opts, newWords(tools)}, nil
