@@ -29,7 +29,7 @@ side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fmt lint test test-all oldest tidy tidy-check fuzz bench compare golden recall report soak release
+.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall report soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -39,7 +39,7 @@ demo: ## watch real Eino agents work with both middlewares, offline and without 
 	@cd examples && $(GO) run ./toolsearch && echo && $(GO) run ./reduction && echo && $(GO) run ./both
 
 check: ## everything a change must pass: lint, tidy modules, the oldest Go, every test of every module
-	@for step in lint tidy-check oldest test-all; do $(MAKE) --no-print-directory $$step || exit 1; done
+	@for step in lint tidy-check oldest test-all twice; do $(MAKE) --no-print-directory $$step || exit 1; done
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -88,6 +88,9 @@ ifeq ($(RACE),)
 export CGO_ENABLED := 0
 endif
 endif
+
+twice: ## the quick part of both middlewares' tests, twice in one process: nothing may be left over from the first pass
+	$(GO) test -short -count=2 ./reduction/... ./toolsearch
 
 tidy: ## go mod tidy, in every module
 	$(call each,$(GO) mod tidy)

@@ -60,9 +60,10 @@ func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
 		if !deprecated[name] {
 			require.Equal(t, declared, ours[name], name)
 		}
-		delete(deprecated, name)
 	}
-	require.Empty(t, deprecated, "Eino has dropped these as well")
+	for name := range deprecated {
+		require.Contains(t, eino, name, "Eino has dropped it as well")
+	}
 }
 
 // exportedBy lists the exported names of a package, and what each one is.

@@ -9,6 +9,7 @@ package vault
 
 import (
 	"hash/maphash"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -24,8 +25,8 @@ const maxClaims = 1 << 15
 // last middleware over them is gone. Of the others nothing need be.
 const maxUnreadable = 64
 
-// maxDropped bounds what is remembered of those that were dropped. When there are
-// more, no store that cannot be read is taken for a new one.
+// maxDropped bounds what is remembered of those that were dropped and are still in
+// memory. When there are more, no store that cannot be read is taken for a new one.
 const maxDropped = 1 << 12
 
 // fingerprint tells contents apart within this process. The zero value means that
@@ -149,7 +150,7 @@ type claimsOfStores struct {
 	mu         sync.Mutex
 	byStore    map[any]weak.Pointer[claims] // by address, or by the store itself
 	unreadable []*claims
-	dropped    map[uint64]bool // the traces of such stores
+	dropped    map[uint64]trace // such stores, by hash
 }
 
 // allClaims is the one thing here that outlives a middleware: what this process
@@ -168,7 +169,7 @@ func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	if known := l.byStore[key].Value(); known != nil && known.store == b {
 		return known
 	}
-	led := &claims{store: b, forgot: !readable && (l.dropped[trace(b)] || len(l.dropped) >= maxDropped)}
+	led := &claims{store: b, forgot: !readable && (l.dropped[hashOf(b)].of(b) || len(l.dropped) >= maxDropped)}
 	l.add(key, led)
 	if !readable {
 		l.unreadable = append(l.unreadable, led)
@@ -187,7 +188,7 @@ func storeKey(b backend.Backend) (key any, ok bool) {
 	switch {
 	case !v.Comparable() || !v.Equal(v):
 		return nil, false
-	case v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0:
+	case addressOf(b) != nil:
 		return v.Pointer(), true
 	}
 	return b, true
@@ -195,16 +196,47 @@ func storeKey(b backend.Backend) (key any, ok bool) {
 
 // drop notes that what is known of a store may be gone; l.mu is held.
 func (l *claimsOfStores) drop(b backend.Backend) {
+	if len(l.dropped) >= maxDropped {
+		maps.DeleteFunc(l.dropped, func(_ uint64, t trace) bool { return t.gone() })
+	}
 	if l.dropped == nil {
-		l.dropped = make(map[uint64]bool)
+		l.dropped = make(map[uint64]trace)
 	}
 	if len(l.dropped) < maxDropped {
-		l.dropped[trace(b)] = true
+		l.dropped[hashOf(b)] = traceOf(b)
 	}
 }
 
-// trace is what is left of a store that is dropped.
-func trace(b backend.Backend) uint64 { return maphash.Comparable(seed, b) }
+func hashOf(b backend.Backend) uint64 { return maphash.Comparable(seed, b) }
+
+// trace is what is left of a store that is dropped. It does not keep the store in
+// memory, and another one that is later at the same address is not taken for it.
+type trace struct {
+	left    bool
+	pointer bool
+	at      weak.Pointer[byte]
+}
+
+func traceOf(b backend.Backend) trace {
+	p := addressOf(b)
+	return trace{left: true, pointer: p != nil, at: weak.Make(p)}
+}
+
+// of reports whether b is the store that left this trace, as far as the hash that
+// both have does not tell.
+func (t trace) of(b backend.Backend) bool {
+	return t.left && (!t.pointer || t.at.Value() == addressOf(b))
+}
+
+func (t trace) gone() bool { return t.pointer && t.at.Value() == nil }
+
+// addressOf returns what a store points to, nil for one that is no pointer.
+func addressOf(b backend.Backend) *byte {
+	if v := reflect.ValueOf(b); v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0 {
+		return (*byte)(v.UnsafePointer())
+	}
+	return nil
+}
 
 // add enters a claims and drops those that are gone; l.mu is held.
 func (l *claimsOfStores) add(key any, led *claims) {

@@ -143,6 +143,35 @@ func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 	require.True(t, l.of(first, false).mayHaveForgotten("/f"), "it was dropped")
 }
 
+// TestAStoreAtTheAddressOfAnEarlierOneIsNew: a process that makes a store for each
+// request makes many, and the address of one that is gone is used again.
+func TestAStoreAtTheAddressOfAnEarlierOneIsNew(t *testing.T) {
+	var l claimsOfStores
+	for i := range 2 * maxDropped {
+		if i%(maxDropped/4) == 0 {
+			runtime.GC()
+		}
+		if store := (&large{}); l.of(store, false).mayHaveForgotten("/f") {
+			t.Fatal("a new store is taken for one that was dropped")
+		}
+	}
+	require.LessOrEqual(t, len(l.dropped), maxDropped)
+	kept := make([]*large, maxDropped+maxUnreadable)
+	for i := range kept {
+		kept[i] = &large{}
+		l.of(kept[i], false)
+	}
+	require.LessOrEqual(t, len(l.dropped), maxDropped)
+	require.True(t, l.of(&large{}, false).mayHaveForgotten("/f"), "which ones were dropped is not known of so many")
+	runtime.KeepAlive(kept)
+}
+
+// large is a store of which few have room in a block of memory.
+type large struct {
+	odd
+	_ [4 << 10]byte
+}
+
 // FuzzDefaultPath: every id has a path of its own directly below the root.
 func FuzzDefaultPath(f *testing.F) {
 	for _, id := range []string{"", "..", "../../x", "a/b", "a\x00", "call_1", strings.Repeat("x", 300)} {
