@@ -38,6 +38,7 @@ type entry struct {
 	shownText  string
 	checkOnce  sync.Once
 	check      *toolschema.Check
+	defined    definitionSum
 }
 
 func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {

@@ -1,0 +1,344 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file holds where tools come from that are not known when New is called.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/components/tool"
+
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// Source provides tools that are not known when New is called, that differ between users,
+// or that change during a run. It must be safe for concurrent use.
+//
+// It is asked at the start of a run and before every model call, and what it returns is
+// offered in that call; so it should wait, within bounds, for a change that it knows to be
+// under way, and return when ctx is done. Returning the same set says that nothing changed,
+// and costs nothing.
+type Source interface {
+	// Tools returns the tools of this moment for the user of ctx; nil is no tools. On an
+	// error the run goes on with the set beside it, or, if that is nil, with the tools it
+	// had, and OnEvent is told.
+	Tools(ctx context.Context) (*ToolSet, error)
+}
+
+// NewSource returns a Source that calls list each time it is asked, and compares what that
+// returns with the last set of the same key: see ToolSet.Update. Its tools are those of the
+// user that key names. If key is nil, all share one list. If key returns an error or an
+// empty key, there are no tools. If list fails, the last set of the key stands.
+//
+// Both functions must be safe for concurrent use and should return when ctx is done. The
+// sets of the 1,000 keys asked for last are kept.
+func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
+	return &listSource{list: list, key: key, sets: recent[string, *listed]{most: maxKeys}}
+}
+
+// maxKeys is how many users a Source remembers.
+const maxKeys = 1000
+
+type listSource struct {
+	list func(context.Context) ([]tool.BaseTool, error)
+	key  func(context.Context) (string, error)
+
+	mu   sync.Mutex
+	asks int64
+	sets recent[string, *listed]
+}
+
+// listed is what a key's last list gave.
+type listed struct {
+	ask int64 // its number: of two lists the one that began later is newer
+	set *ToolSet
+}
+
+// Tools lists the tools of the user of ctx.
+func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
+	key, err := s.userOf(ctx)
+	if err != nil {
+		return &ToolSet{}, err
+	}
+	s.mu.Lock()
+	s.asks++
+	ask := s.asks
+	s.mu.Unlock()
+	if s.list == nil {
+		return nil, errors.New("toolsearch: NewSource has no list function")
+	}
+	tools, err := safe.Value("toolsearch: the list function of NewSource", func() ([]tool.BaseTool, error) { return s.list(ctx) })
+	last := s.last(key)
+	if err != nil {
+		return last.set, err
+	}
+	set, err := last.set.Update(ctx, tools...)
+	if err != nil {
+		return last.set, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now, _ := s.sets.get(key); now == nil || now.ask < ask {
+		s.sets.put(key, &listed{ask, set})
+	}
+	return set, nil
+}
+
+// userOf is whose tools are asked for.
+func (s *listSource) userOf(ctx context.Context) (string, error) {
+	if s.key == nil {
+		return "", nil
+	}
+	key, err := safe.Value("toolsearch: the key function of NewSource", func() (string, error) { return s.key(ctx) })
+	if err == nil && key == "" {
+		err = errors.New("toolsearch: the key function of NewSource returned an empty key")
+	}
+	return key, err
+}
+
+func (s *listSource) last(key string) listed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.sets.get(key); ok {
+		return *l
+	}
+	return listed{}
+}
+
+// MultiSource asks all sources at once, and returns the Union of their sets in their order:
+// of two tools with one name that of the first source stays. One that fails, or that has
+// not answered when ctx is done, keeps the set that it had in the run, and the others are
+// as they are; the error beside the set names its place. Sources that are nil have no tools.
+func MultiSource(sources ...Source) Source {
+	m := &multiSource{sources: make([]Source, len(sources)), unions: recent[string, *union]{most: maxKeys}}
+	for i, s := range sources {
+		if !safe.IsNil(s) {
+			m.sources[i] = s
+		}
+	}
+	return m
+}
+
+type multiSource struct {
+	sources []Source
+
+	mu     sync.Mutex
+	unions recent[string, *union]
+}
+
+// union is a set that was put together, and of what, which keeps the key of the parts theirs.
+type union struct {
+	parts []*ToolSet
+	whole *ToolSet
+}
+
+// Tools asks all sources.
+func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
+	memory := memoryOf(ctx)
+	answers := make([]chan sourceAnswer, len(m.sources))
+	for i, s := range m.sources {
+		answers[i] = make(chan sourceAnswer, 1)
+		switch s := s.(type) {
+		case nil:
+			answers[i] <- sourceAnswer{}
+		case *ToolSet:
+			answers[i] <- sourceAnswer{set: s}
+		default:
+			memory.ask(ctx, partOf{m, i}, s, answers[i])
+		}
+	}
+	sets := make([]*ToolSet, len(m.sources))
+	var wrong []error
+	for i, answer := range answers {
+		a := wait(ctx, answer)
+		if a.err != nil {
+			wrong = append(wrong, fmt.Errorf("source %d: %w", i, a.err))
+			if a.set == nil {
+				a.set = memory.last(partOf{m, i})
+			}
+		}
+		sets[i] = a.set
+	}
+	return m.union(sets), errors.Join(wrong...)
+}
+
+// wait returns what a source answers; the answers that are there count even if ctx is done.
+func wait(ctx context.Context, answer <-chan sourceAnswer) sourceAnswer {
+	select {
+	case a := <-answer:
+		return a
+	default:
+	}
+	select {
+	case a := <-answer:
+		return a
+	case <-ctx.Done():
+		return sourceAnswer{err: fmt.Errorf("it has not answered: %w", context.Cause(ctx))}
+	}
+}
+
+// union returns the same set for the same parts.
+func (m *multiSource) union(sets []*ToolSet) *ToolSet {
+	var key strings.Builder
+	for _, s := range sets {
+		fmt.Fprintf(&key, "%p ", s)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if u, ok := m.unions.get(key.String()); ok {
+		return u.whole
+	}
+	u := &union{sets, Union(sets...)}
+	m.unions.put(key.String(), u)
+	return u.whole
+}
+
+// sourceAnswer is what a source returned.
+type sourceAnswer struct {
+	set *ToolSet
+	err error
+}
+
+// partOf is one of the sources of a MultiSource.
+type partOf struct {
+	whole *multiSource
+	part  int
+}
+
+// sourceMemory is what one run remembers of the sources in a MultiSource. It belongs to the
+// run, since a source may answer each user differently. Nil remembers nothing.
+type sourceMemory struct {
+	mu    sync.Mutex
+	parts map[partOf]*sourcePart
+}
+
+type sourcePart struct {
+	last *ToolSet
+	busy bool // it has not answered yet, and is not asked again before it has
+}
+
+type sourceMemoryKey struct{}
+
+// withSourceMemory returns a context in which each source of a MultiSource keeps the last
+// set that it returned: that of a run.
+func withSourceMemory(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sourceMemoryKey{}, &sourceMemory{parts: map[partOf]*sourcePart{}})
+}
+
+func memoryOf(ctx context.Context) *sourceMemory {
+	m, _ := ctx.Value(sourceMemoryKey{}).(*sourceMemory)
+	return m
+}
+
+// errBusy is the answer for a source that is still at the last question.
+var errBusy = errors.New("it has not answered the last time that it was asked")
+
+// ask asks a source in a goroutine of its own, which ends when the source returns.
+func (m *sourceMemory) ask(ctx context.Context, at partOf, s Source, answer chan<- sourceAnswer) {
+	if !m.begin(at) {
+		answer <- sourceAnswer{err: errBusy}
+		return
+	}
+	go func() {
+		set, err := askSource(ctx, s)
+		m.end(at, sourceAnswer{set, err})
+		answer <- sourceAnswer{set, err}
+	}()
+}
+
+// askSource asks a source, which may panic.
+func askSource(ctx context.Context, s Source) (set *ToolSet, err error) {
+	err = safe.Call(fmt.Sprintf("Tools of %T", s), func() (err error) {
+		set, err = s.Tools(ctx)
+		return err
+	})
+	return set, err
+}
+
+// begin reports whether a source may be asked.
+func (m *sourceMemory) begin(at partOf) bool {
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.parts[at]
+	if p == nil {
+		p = &sourcePart{}
+		m.parts[at] = p
+	}
+	if p.busy {
+		return false
+	}
+	p.busy = true
+	return true
+}
+
+// end notes what a source returned; nil beside an error leaves what it had.
+func (m *sourceMemory) end(at partOf, a sourceAnswer) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.parts[at]
+	p.busy = false
+	if a.set != nil || a.err == nil {
+		p.last = a.set
+	}
+}
+
+func (m *sourceMemory) last(at partOf) *ToolSet {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.parts[at].last
+}
+
+// recent is a map that forgets what was not used for longest. The zero value keeps nothing.
+type recent[K comparable, V any] struct {
+	most  int
+	clock int64
+	all   map[K]*recentValue[V]
+}
+
+type recentValue[V any] struct {
+	value V
+	used  int64
+}
+
+func (r *recent[K, V]) get(key K) (value V, ok bool) {
+	v := r.all[key]
+	if v == nil {
+		return value, false
+	}
+	r.clock++
+	v.used = r.clock
+	return v.value, true
+}
+
+func (r *recent[K, V]) put(key K, value V) {
+	if r.all == nil {
+		r.all = map[K]*recentValue[V]{}
+	}
+	r.clock++
+	r.all[key] = &recentValue[V]{value, r.clock}
+	if len(r.all) <= r.most {
+		return
+	}
+	oldest, at := r.clock, key
+	for k, v := range r.all {
+		if v.used < oldest {
+			oldest, at = v.used, k
+		}
+	}
+	delete(r.all, at)
+}
