@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds the exported names to those of Eino's package. Most of it is
+// The exported names are those of Eino's package. Most of it is
 // checked by the compiler: what converts into each other is the same.
 
 import (

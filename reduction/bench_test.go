@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file measures Eino's package and ours on the same work. Every pair of
+// Measurements of Eino's package and ours on the same work. Every pair of
 // benchmarks ends in /eino and /leanctx, and `make compare` puts them side by side.
 
 import (

@@ -3,9 +3,8 @@
 
 package reduction
 
-// This file clears old results before a model call: from the messages of a state to
-// new ones. The messages it is given never change; whatever fails leaves them as
-// they are.
+// Clearing old results before a model call: from the messages of a state to new
+// ones. The given messages never change, and whatever fails leaves them as they are.
 
 import (
 	"context"
@@ -36,7 +35,7 @@ type clearPhase[M adk.MessageType] struct {
 	codec  codec[M]
 	policy *policy
 	files  *vault.Vault
-	stored *storedNames
+	names  *storedNames
 	report reporter
 
 	ownCounter bool // the default one counts
@@ -45,18 +44,18 @@ type clearPhase[M adk.MessageType] struct {
 
 // clearPass is one look through a history.
 type clearPass[M adk.MessageType] struct {
-	*clearPhase[M]
-	words  *notices
-	note   noticeData // what all notices say
-	tools  []*schema.ToolInfo
-	given  []M          // the messages of the state
-	before int64        // their tokens
-	after  int64        // those of out; negative if they were not counted
-	msgs   []M          // after the rewriter
-	out    []M          // with the changes so far
-	marked map[int]bool // assistant messages that have the mark in out
-	done   []*oldResult
-	tally  *tally // nil if nobody is told
+	phase   *clearPhase[M]
+	notices *notices
+	data    noticeData // what all notices say
+	tools   []*schema.ToolInfo
+	given   []M          // the messages of the state
+	before  int64        // their tokens
+	after   int64        // those of out; negative if they were not counted
+	msgs    []M          // after the rewriter
+	out     []M          // with the changes so far
+	marked  map[int]bool // assistant messages that have the mark in out
+	done    []*oldResult
+	tally   *tally // nil if nobody is told
 }
 
 // state returns the state that the model call should see, which is the one it was
@@ -78,21 +77,20 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if !changed {
 		return ctx, state, nil
 	}
-	out := *state
-	out.Messages = p.out
-	next, err := c.cfg.postProcess(ctx, &out)
+	out := withMessages(state, p.out)
+	next, err := c.cfg.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
 	}
-	return next, &out, nil
+	return next, out, nil
 }
 
 func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) *clearPass[M] {
 	p := &clearPass[M]{
-		clearPhase: c, words: currentNotices(), tools: state.ToolInfos, given: state.Messages,
+		phase: c, notices: currentNotices(), tools: state.ToolInfos, given: state.Messages,
 		before: tokens, after: -1, marked: make(map[int]bool),
 	}
-	p.note = p.words.hinted(noticeData{tool: c.policy.readerName(ctx)})
+	p.data = p.notices.hinted(noticeData{tool: c.policy.readerName(ctx)})
 	if c.report != nil {
 		p.tally = &tally{}
 	}
@@ -102,19 +100,19 @@ func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgent
 // run decides, stores what is to be stored, and reports whether p.out holds anything
 // new.
 func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
-	msgs, rewritten, err := p.rewrite(ctx, p.given)
+	msgs, rewritten, err := p.phase.rewrite(ctx, p.given)
 	if err != nil {
 		return false, err
 	}
 	p.msgs = msgs
-	old, end := outside(roundsOf(views(p.codec, msgs)), p.cfg.ClearRetentionSuffixLimit)
+	old, end := outside(roundsOf(views(p.phase.codec, msgs)), p.phase.cfg.ClearRetentionSuffixLimit)
 	candidates := p.candidates(ctx, old, end)
 	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
 		p.leave(candidates)
 		return false, nil
 	}
 	p.out = slices.Clone(msgs)
-	p.files.Note(ctx, p.namedFiles(msgs))
+	p.phase.files.Note(ctx, p.phase.namedFiles(msgs))
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return false, err
 	}
@@ -132,7 +130,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 // ClearAtLeastTokens. It can tell only where the default counter counts and no
 // handler has its say.
 func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
-	if p.cfg.ClearAtLeastTokens == 0 || !p.ownCounter {
+	if p.phase.cfg.ClearAtLeastTokens == 0 || !p.phase.ownCounter {
 		return false
 	}
 	var most int64
@@ -142,23 +140,23 @@ func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 		}
 		most += tokensOf(each.size) + 1
 	}
-	return most < p.cfg.ClearAtLeastTokens
+	return most < p.phase.cfg.ClearAtLeastTokens
 }
 
 // plan decides about candidates, oldest first, until the target is reached, and
 // puts the changes into p.out.
 func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewritten bool) error {
 	left, recounts := p.before, 0
-	if rewritten && p.cfg.ClearTargetTokens > 0 {
+	if rewritten && p.phase.cfg.ClearTargetTokens > 0 {
 		var err error
 		if left, err = p.count(ctx, p.out); err != nil {
 			return err
 		}
 	}
 	for _, r := range candidates {
-		if p.cfg.ClearTargetTokens > 0 && left < p.cfg.ClearTargetTokens && recounts < maxRecounts {
+		if p.phase.cfg.ClearTargetTokens > 0 && left < p.phase.cfg.ClearTargetTokens && recounts < maxRecounts {
 			var err error
-			if left, err = p.count(ctx, p.out); err != nil || left < p.cfg.ClearTargetTokens {
+			if left, err = p.count(ctx, p.out); err != nil || left < p.phase.cfg.ClearTargetTokens {
 				return err
 			}
 			recounts++
@@ -188,36 +186,36 @@ func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
 	was := []M{p.out[r.at]}
 	p.apply(r)
 	p.done = append(p.done, r)
-	if p.cfg.ClearTargetTokens == 0 {
+	if p.phase.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
 	return p.saving(ctx, was, []M{p.out[r.at]})
 }
 
 func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
-	before, err := p.cfg.TokenCounter(ctx, was, nil)
+	before, err := p.phase.cfg.TokenCounter(ctx, was, nil)
 	if err != nil {
 		return 0, err
 	}
-	after, err := p.cfg.TokenCounter(ctx, is, nil)
+	after, err := p.phase.cfg.TokenCounter(ctx, is, nil)
 	return before - after, err
 }
 
 // apply puts a change into copies of its messages.
 func (p *clearPass[M]) apply(r *oldResult) {
-	p.out[r.at] = p.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
+	p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
 	e := edit{mark: !r.marked && !p.marked[r.round]}
 	if r.args != nil {
 		e.args = map[int]string{r.call.index: *r.args}
 	}
 	if e.mark || e.args != nil {
 		p.marked[r.round] = true
-		p.out[r.round] = p.codec.apply(p.out[r.round], e)
+		p.out[r.round] = p.phase.codec.apply(p.out[r.round], e)
 	}
 }
 
 func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
-	return p.cfg.TokenCounter(ctx, msgs, p.tools)
+	return p.phase.cfg.TokenCounter(ctx, msgs, p.tools)
 }
 
 // worthIt reports whether there is anything to do and it saves enough.
@@ -225,14 +223,14 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 	if len(p.done) == 0 && !rewritten {
 		return false, nil
 	}
-	if p.cfg.ClearAtLeastTokens == 0 {
+	if p.phase.cfg.ClearAtLeastTokens == 0 {
 		return true, nil
 	}
 	after, err := p.count(ctx, p.out)
 	if err != nil {
 		return false, err
 	}
-	if p.before-after >= p.cfg.ClearAtLeastTokens {
+	if p.before-after >= p.phase.cfg.ClearAtLeastTokens {
 		p.after = after
 		return true, nil
 	}
@@ -258,7 +256,7 @@ func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 		if r.needsStoring {
 			ok, same := false, false
 			if failures < maxFailures {
-				ok, same = p.store(ctx, r)
+				ok, same = p.save(ctx, r)
 			}
 			differs = differs || !same
 			if !ok {
@@ -276,19 +274,19 @@ func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 	return differs
 }
 
-// store stores the content of one change. ok is false if the result stays as it
+// save stores the content of one result. ok is false if the result stays as it
 // is, same if the change is what p.out has.
-func (p *clearPass[M]) store(ctx context.Context, r *oldResult) (ok, same bool) {
-	path, existed, err := p.files.Save(ctx, r.rule.store, r.dest, r.content)
+func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
+	path, existed, err := p.phase.files.Save(ctx, r.rule.store, r.dest, r.content)
 	if err != nil {
 		if p.tally != nil && p.tally.failed < maxFailures {
 			p.tally.failed++
-			p.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+			p.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 		return false, false
 	}
 	r.existed = existed
-	p.stored.add(r.call.id, path)
+	p.phase.names.add(r.call.id, path)
 	if path == r.path {
 		return true, true
 	}
@@ -323,12 +321,12 @@ func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 		after = p.tokensAfter(ctx)
 	}
 	out := p.tally.pass
-	out.Before, out.After, out.Threshold, out.Target = p.before, after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
-	p.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &out})
+	out.Before, out.After, out.Threshold, out.Target = p.before, after, p.phase.cfg.MaxTokensForClear, p.phase.cfg.ClearTargetTokens
+	p.phase.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &out})
 }
 
 func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
-	repeated := !p.reported.add(keyOf(append([]string{r.call.id, r.path}, r.result.texts...)...)) || r.existed
+	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path}, r.result.texts...)...)) || r.existed
 	p.tally.replaced(repeated)
 	if repeated {
 		return
@@ -337,7 +335,7 @@ func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.report.output(ctx, r.call.name, r.call.id, o)
+	p.phase.report.output(ctx, r.call.name, r.call.id, o)
 }
 
 // tokensAfter is what p.out has. With a counter of the user's that was not asked
@@ -346,12 +344,25 @@ func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	if p.after >= 0 {
 		return p.after
 	}
-	if p.ownCounter {
+	if p.phase.ownCounter {
 		n, _ := p.count(ctx, p.out) // it never fails
 		return n
 	}
 	sizes := &schemaSizes{}
-	return max(0, p.before-p.codec.tokens(p.given, sizes)+p.codec.tokens(p.out, sizes))
+	return max(0, p.before-p.phase.codec.tokens(p.given, sizes)+p.phase.codec.tokens(p.out, sizes))
+}
+
+// namedFiles lists the names of the files that notices in a history name. A notice
+// about a file that cannot be its call's was made up by a tool.
+func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
+	out := make(map[string]bool)
+	c.codec.eachNoticed(msgs, func(r result) {
+		n := noticeIn(r.texts)
+		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+			out[vault.Clean(n.path)] = true
+		}
+	})
+	return out
 }
 
 // rewrite returns the messages with the rounds outside the kept ones as the

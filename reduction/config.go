@@ -3,8 +3,7 @@
 
 package reduction
 
-// This file holds the configuration: its fields, its defaults, and what is wrong
-// with it.
+// The configuration: its fields, its defaults, and what is wrong with it.
 
 import (
 	"context"

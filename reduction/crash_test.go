@@ -3,8 +3,8 @@
 
 package reduction_test
 
-// This file runs whole agents whose streamed tools fail, forgets their events and
-// collects the garbage. A stream that is closed twice ends the process in a
+// Whole agents whose streamed tools fail, whose events are forgotten and whose
+// garbage is collected. A stream that is closed twice ends the process in a
 // finalizer, which no test can catch: so each case runs in a process of its own.
 
 import (

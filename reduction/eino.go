@@ -3,17 +3,52 @@
 
 package reduction
 
-// This file holds what one hook of a run has to tell another, in the run-local
-// values of Eino's agents. They survive an interrupt. Outside of a run there are none,
-// and nothing is kept.
+// What depends on the version of Eino's API beside the signatures of the hooks and the
+// messages, which the codecs know: the contexts and the state of a run, and the
+// run-local values with which one hook tells another something.
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 )
 
-// Keys of run-local values.
+// withMessages returns a copy of a state that has other messages.
+func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
+	out := *state
+	out.Messages = msgs
+	return &out
+}
+
+// withTools returns a copy of a run's context that has other tools.
+func withTools(run *adk.ChatModelAgentContext, tools []tool.BaseTool) *adk.ChatModelAgentContext {
+	out := *run
+	out.Tools = tools
+	return &out
+}
+
+// begunKey holds, in the context of a run, what one middleware saw at its start.
+type begunKey struct{ of *policy }
+
+type begun struct {
+	reader reading
+	looked atomic.Bool // at the tools of the first model call
+}
+
+// begin notes, in the context of a run, what its agent has for a read tool.
+func (p *policy) begin(ctx context.Context, found reading) context.Context {
+	return context.WithValue(ctx, begunKey{p}, &begun{reader: found})
+}
+
+func (p *policy) begun(ctx context.Context) *begun {
+	b, _ := ctx.Value(begunKey{p}).(*begun)
+	return b
+}
+
+// Keys of run-local values, which survive an interrupt. Outside of a run there are
+// none, and nothing is kept.
 const (
 	shownKey    = "__leanctx_reduction_shown__"    // files that the conversation shows and that calls of this round would otherwise be given
 	readableKey = "__leanctx_reduction_readable__" // files outside of the default roots that calls of this round may read

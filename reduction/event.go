@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file reports what the middleware does.
+// What OnEvent is told.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file tests what is reported, and that nothing is reported twice.
+// What is reported, and that nothing is reported twice.
 
 import (
 	"context"

@@ -30,8 +30,8 @@ func FuzzCut(f *testing.F) {
 		store := backend.NewMemory(0)
 		files := vault.New(showable, inMemory)
 		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1}, files)
-		tr := &truncator{policy: p, files: files, root: "/tmp", stored: newStoredNames("/tmp")}
-		j, _ := tr.job(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
+		tr := &truncator{policy: p, files: files, root: "/tmp", names: newStoredNames("/tmp")}
+		info, _ := tr.info(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
 		go func() {
@@ -47,7 +47,7 @@ func FuzzCut(f *testing.F) {
 				w.Send("", boom)
 			}
 		}()
-		out, err := readAll(cutStream(context.Background(), tr, j, stringChunks{}, r))
+		out, err := readAll(cutStream(context.Background(), tr, info, stringChunks{}, r))
 		if fails {
 			require.Equal(t, boom, err)
 			require.True(t, strings.HasPrefix(content, out))
@@ -57,8 +57,8 @@ func FuzzCut(f *testing.F) {
 		if out == content {
 			return
 		}
-		require.LessOrEqual(t, len(out), j.limit)
-		require.Greater(t, len(content), j.limit)
+		require.LessOrEqual(t, len(out), info.rule.limit)
+		require.Greater(t, len(content), info.rule.limit)
 		require.True(t, !utf8.ValidString(content) || utf8.ValidString(out))
 		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n"+openTag):], closeTag)
 		require.True(t, ok && head != "")
@@ -111,7 +111,7 @@ func FuzzExcerpt(f *testing.F) {
 // FuzzRecognise: nothing that a tool returns makes it panic, and a path that it
 // finds can be shown.
 func FuzzRecognise(f *testing.F) {
-	for _, fs := range [][]template{clearedForms, truncatedForms, streamForms, placeholderForms} {
+	for _, fs := range [][]template{clearedTemplates, truncatedTemplates, streamTemplates, placeholderTemplates} {
 		for _, each := range fs {
 			f.Add(each.fill(noticeData{path: "/a", tool: "t", head: "h", tail: "t"}))
 		}

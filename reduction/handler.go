@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file holds what a user's handler gets and gives.
+// What a handler gets and what it answers.
 
 import (
 	"errors"

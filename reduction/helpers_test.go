@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds what the tests share: stores, runs of hooks, reading back.
+// What the tests share: stores, runs of hooks, reading back.
 
 import (
 	"context"

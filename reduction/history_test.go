@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file makes random histories, as hostile as they come.
+// Random histories, as hostile as they come.
 
 import (
 	"fmt"

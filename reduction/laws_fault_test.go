@@ -3,8 +3,7 @@
 
 package reduction_test
 
-// This file holds clearing against stores that break, and looks for goroutines
-// that are left behind.
+// Clearing with stores that break, and goroutines that must not be left behind.
 
 import (
 	"context"

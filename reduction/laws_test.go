@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds the laws of clearing, over random histories: nothing is lost, it
+// The laws of clearing, over random histories: nothing is lost, it
 // shrinks, it is stable, pairs stay pairs, and nothing that was handed over changes.
 
 import (

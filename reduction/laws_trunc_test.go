@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds the laws of truncation, over random results in all four forms.
+// The laws of truncation, over random results in all four forms.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file streams from merged sources whose ends have names.
+// Streams from merged sources whose ends have names.
 
 import (
 	"context"

@@ -3,8 +3,9 @@
 
 package reduction
 
-// This file says what the package sees of a message and how it changes one. It
-// holds the only switch on the message type.
+// Messages as the package sees them: plain data to decide on, and edits to apply. How
+// each kind of message is read and edited is in the file of its codec. The package's
+// only switch on the message type is here.
 
 import (
 	"github.com/cloudwego/eino/adk"

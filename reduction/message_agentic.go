@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file reads, edits and weighs *schema.AgenticMessage.
+// The codec of *schema.AgenticMessage.
 
 import (
 	"encoding/json"

@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file reads, edits and weighs *schema.Message.
+// The codec of *schema.Message.
 
 import (
 	"maps"

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file builds and reads messages of both types, for every other test.
+// Messages of both types, made and read for every other test.
 
 import (
 	"encoding/json"

@@ -3,7 +3,8 @@
 
 package reduction
 
-// This file finds out which files a conversation names. What they hold must stay.
+// The files that a conversation names: those that calls may read, and those that they
+// must not write to.
 
 import (
 	"context"
@@ -20,19 +21,6 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
-
-// namedFiles lists the names of the files that notices in a history name. A notice
-// about a file that cannot be its call's was made up by a tool.
-func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
-	out := make(map[string]bool)
-	c.codec.eachNoticed(msgs, func(r result) {
-		n := noticeIn(r.texts)
-		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
-			out[vault.Clean(n.path)] = true
-		}
-	})
-	return out
-}
 
 // noteNamedFiles tells the calls of the last message which of the files that they
 // would be given a notice in the history names. They must not be written to.
@@ -73,13 +61,13 @@ func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	asked := make(map[string]bool)
 	for _, each := range calls {
 		textsInJSON(each.args, func(s string) {
-			if !c.stored.roots(s) {
+			if !c.names.roots(s) {
 				asked[vault.Clean(s)] = true
 			}
 		})
 	}
 	var names []string
-	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.stored.any()) {
+	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.names.any()) {
 		names = c.shownAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
 	}
 	setRunNames(ctx, readableKey, names)
@@ -97,7 +85,7 @@ func (c *clearPhase[M]) shownAmong(ctx context.Context, rounds []round, asked ma
 				out = append(out, name)
 			}
 			for name := range asked {
-				if c.stored.has(p.call.id, name) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+				if c.names.has(p.call.id, name) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
 			}
@@ -111,10 +99,10 @@ func (c *clearPhase[M]) shownAmong(ctx context.Context, rounds []round, asked ma
 // generator gives it for the call; else it is empty.
 func (c *clearPhase[M]) ownFile(ctx context.Context, p pair) string {
 	n := noticeIn(p.result.texts)
-	if n.path == "" || c.stored.roots(n.path) {
+	if n.path == "" || c.names.roots(n.path) {
 		return ""
 	}
-	detail := p.detail(textResult(joined(p.result.texts)))
+	detail := detailOf(p.call, textResult(joined(p.result.texts)))
 	for _, generate := range []pathGenerator{c.cfg.GenTruncOffloadFilePath, c.cfg.GenClearOffloadFilePath} {
 		if generate == nil {
 			continue

@@ -3,8 +3,8 @@
 
 package reduction
 
-// This file holds what a model reads in the place of a result, in both languages,
-// and finds it again in a history.
+// What a model reads in the place of a result, in both languages, and how it is found
+// again in a history.
 
 import (
 	"embed"
@@ -36,37 +36,37 @@ var (
 
 // Eino's own notices are known as well, so that its histories are understood.
 var (
-	clearedForms     = templates("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
-	truncatedForms   = templates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
-	streamForms      = templates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
-	placeholderForms = templates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
+	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
+	truncatedTemplates   = noticeTemplates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
+	streamTemplates      = noticeTemplates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
+	placeholderTemplates = noticeTemplates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
 )
 
 func parseNotices(lang string) *notices {
 	return &notices{
-		cleared:     noticeForm("cleared." + lang),
-		placeholder: noticeForm("placeholder." + lang),
-		truncated:   noticeForm("truncated." + lang),
-		stream:      noticeForm("stream." + lang),
-		unsaved:     noticeForm("unsaved." + lang),
-		hint:        noticeForm("hint." + lang),
+		cleared:     noticeTemplate("cleared." + lang),
+		placeholder: noticeTemplate("placeholder." + lang),
+		truncated:   noticeTemplate("truncated." + lang),
+		stream:      noticeTemplate("stream." + lang),
+		unsaved:     noticeTemplate("unsaved." + lang),
+		hint:        noticeTemplate("hint." + lang),
 	}
 }
 
-func templates(names ...string) []template {
+func noticeTemplates(names ...string) []template {
 	out := make([]template, len(names))
 	for i, name := range names {
-		out[i] = noticeForm(name)
+		out[i] = noticeTemplate(name)
 	}
 	return out
 }
 
-func noticeForm(name string) template {
+func noticeTemplate(name string) template {
 	text, err := noticeFiles.ReadFile("notice/" + name + ".tmpl")
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
-	return parseForm(string(text))
+	return parseTemplate(string(text))
 }
 
 // currentNotices is that of the language which is set.
@@ -98,10 +98,10 @@ const minExcerpt = 40
 func (w *notices) room(size int, v noticeData, limit int) (n int, ok bool) {
 	v.bytes, v.headBytes, v.tailBytes = size, size, size
 	v = w.hinted(v)
-	if n = limit - w.truncated.size(v); n >= minExcerpt {
+	if n = limit - w.truncated.length(v); n >= minExcerpt {
 		return n, true
 	}
-	return 0, w.cleared.size(v) <= limit
+	return 0, w.cleared.length(v) <= limit
 }
 
 // excerpt makes a notice of at most limit bytes about text, with as much of its
@@ -124,7 +124,7 @@ func (w *notices) excerpt(text string, v noticeData, limit int) string {
 // there is room for. ok is false if there is not even room for the notice.
 func (w *notices) ending(f template, v noticeData, tail string, limit int) (notice string, ok bool) {
 	v.tailBytes = len(tail)
-	room := limit - f.size(w.hinted(v))
+	room := limit - f.length(w.hinted(v))
 	if room < 0 {
 		return "", false
 	}
@@ -157,19 +157,19 @@ func recognise(text string) notice {
 		return recognisePlaceholder(text)
 	}
 	if strings.HasPrefix(text, openTag) {
-		if n := tryForms(clearedForms, text, clearedNotice); n.kind != noNotice {
+		if n := tryTemplates(clearedTemplates, text, clearedNotice); n.kind != noNotice {
 			return n
 		}
-		if n := tryForms(truncatedForms, text, truncatedNotice); n.kind != noNotice {
+		if n := tryTemplates(truncatedTemplates, text, truncatedNotice); n.kind != noNotice {
 			return n
 		}
 	}
-	return tryForms(streamForms, text[max(0, strings.LastIndex(text, openTag)):], truncatedNotice)
+	return tryTemplates(streamTemplates, text[max(0, strings.LastIndex(text, openTag)):], truncatedNotice)
 }
 
 func recognisePlaceholder(text string) notice {
 	if strings.HasPrefix(text, "[") {
-		for _, f := range placeholderForms {
+		for _, f := range placeholderTemplates {
 			if text == f[0].text {
 				return notice{kind: clearedNotice}
 			}
@@ -178,7 +178,7 @@ func recognisePlaceholder(text string) notice {
 	return notice{}
 }
 
-func tryForms(fs []template, text string, kind noticeKind) notice {
+func tryTemplates(fs []template, text string, kind noticeKind) notice {
 	for _, f := range fs {
 		v, rest, ok := f.find(text)
 		if ok && (kind != clearedNotice || len(rest) <= maxEnd) {
@@ -249,9 +249,9 @@ type piece struct{ text, field string }
 // template is a notice to be filled in. It never changes.
 type template []piece
 
-// parseForm reads text with {fields} in it. The newline at the end of the file
+// parseTemplate reads text with {fields} in it. The newline at the end of the file
 // is not part of it.
-func parseForm(text string) template {
+func parseTemplate(text string) template {
 	var f template
 	text = strings.TrimSuffix(text, "\n")
 	for {
@@ -269,7 +269,7 @@ func parseForm(text string) template {
 // again.
 func (f template) fill(v noticeData) string {
 	var b strings.Builder
-	b.Grow(f.size(v))
+	b.Grow(f.length(v))
 	for _, p := range f {
 		b.WriteString(p.text)
 		b.WriteString(v.get(p.field))
@@ -277,16 +277,16 @@ func (f template) fill(v noticeData) string {
 	return b.String()
 }
 
-// size is the length of what fill returns.
-func (f template) size(v noticeData) (n int) {
+// length is that of what fill returns, in bytes.
+func (f template) length(v noticeData) (n int) {
 	for _, p := range f {
-		n += len(p.text) + v.size(p.field)
+		n += len(p.text) + v.length(p.field)
 	}
 	return n
 }
 
-// size is the length of get.
-func (v noticeData) size(field string) int {
+// length is that of what get returns, in bytes.
+func (v noticeData) length(field string) int {
 	switch field {
 	case "bytes":
 		return decimals(v.bytes)
@@ -397,7 +397,7 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 // excerptIn is what the first finished notice among texts shows of its file.
 func excerptIn(texts []string) (head, tail string, ok bool) {
 	for _, text := range texts {
-		for _, f := range truncatedForms {
+		for _, f := range truncatedTemplates {
 			if _, rest, found := f.find(text); found {
 				return f.excerpt(rest)
 			}

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file has a scenario for each row of docs/differences.md about reduction,
+// A scenario for each row of docs/differences.md about reduction,
 // and for what is on the way to becoming one.
 
 import (

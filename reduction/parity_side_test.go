@@ -3,8 +3,8 @@
 
 package reduction_test
 
-// This file makes Eino's middleware and ours from one configuration, and takes
-// the wording out of what they return.
+// Eino's middleware and ours, made from one configuration, and what they return
+// without the wording.
 
 import (
 	"context"

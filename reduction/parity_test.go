@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds the package to Eino's: the same on ordinary work, and different
+// The package beside Eino's: the same on ordinary work, and different
 // only where docs/differences.md says so.
 
 import (

@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file holds what is done with texts and with the parts of a tool result.
+// Texts, and the parts of tool results.
 
 import (
 	"strings"

@@ -29,12 +29,12 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 		}
 		require.Equal(t, clearedNotice, recognise(w.fill(w.placeholder, v)).kind)
 		for _, f := range []template{w.cleared, w.truncated, w.stream} {
-			require.Equal(t, f.size(w.hinted(v)), len(w.fill(f, v)))
+			require.Equal(t, f.length(w.hinted(v)), len(w.fill(f, v)))
 		}
 	}
 	for name, kind := range map[string]noticeKind{"cleared": clearedNotice, "truncated": truncatedNotice, "stream": truncatedNotice, "placeholder": clearedNotice} {
 		for _, lang := range []string{"en", "zh"} {
-			n := recognise(noticeForm("eino/" + name + "." + lang).fill(v))
+			n := recognise(noticeTemplate("eino/" + name + "." + lang).fill(v))
 			require.Equal(t, kind, n.kind, name+lang)
 			require.Equal(t, kind == clearedNotice && name == "placeholder", n.path == "", name+lang)
 		}

@@ -3,8 +3,7 @@
 
 package reduction
 
-// This file decides what becomes of old results: which call each belongs to, and
-// what replaces it. It writes nothing.
+// Which call each old result belongs to, and what replaces it. Nothing is written here.
 
 import (
 	"context"
@@ -21,7 +20,9 @@ import (
 
 // oldResult is a result that may be cleared, and what becomes of it.
 type oldResult struct {
-	pair
+	call   call
+	result result
+	at     int // the message of the result
 	rule   rule
 	round  int    // the assistant message
 	marked bool   // that has this package's mark
@@ -31,7 +32,7 @@ type oldResult struct {
 	instead replacement
 	args    *string    // new arguments
 	after   int        // bytes of text then
-	note    noticeData // for the notice, where it is ours
+	data    noticeData // for the notice, where it is ours
 	path    string     // where the content is
 
 	needsStoring bool
@@ -51,7 +52,7 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 			if !each.found || each.at >= end || each.result.search {
 				continue
 			}
-			c := &oldResult{pair: each, rule: p.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
+			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
 			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice {
 				continue
 			}
@@ -89,16 +90,16 @@ func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error)
 }
 
 func (p *clearPass[M]) toolResult(r *oldResult) *schema.ToolResult {
-	return p.codec.result(p.msgs[r.at], r.result.index)
+	return p.phase.codec.result(p.msgs[r.at], r.result.index)
 }
 
 // place finds out where the content is or should go.
 func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
-	root := p.cfg.RootDir
-	r.note = p.note
-	r.note.bytes = r.size
-	if r.notice.kind == truncatedNotice && p.isOurNotice(ctx, r) {
-		r.path, r.note.bytes = r.notice.path, max(r.notice.bytes, r.size)
+	root := p.phase.cfg.RootDir
+	r.data = p.data
+	r.data.bytes = r.size
+	if r.notice.kind == truncatedNotice && p.phase.isOurNotice(ctx, r) {
+		r.path, r.data.bytes = r.notice.path, max(r.notice.bytes, r.size)
 		return nil
 	}
 	if r.rule.store == nil {
@@ -110,8 +111,8 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 	}
 	r.needsStoring = true
 	r.dest.Path = vault.DefaultPath(root, vault.ClearDir, r.call.id)
-	if generate := p.cfg.GenClearOffloadFilePath; generate != nil {
-		r.dest.Path, err = generate(ctx, r.detail(p.toolResult(r)))
+	if generate := p.phase.cfg.GenClearOffloadFilePath; generate != nil {
+		r.dest.Path, err = generate(ctx, detailOf(r.call, p.toolResult(r)))
 	}
 	r.path = r.dest.Path
 	return err
@@ -121,22 +122,22 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
 func (p *clearPass[M]) word(r *oldResult) bool {
-	r.note.path = r.path
-	wording, longest := p.words.cleared, 0
+	r.data.path = r.path
+	wording, longest := p.notices.cleared, 0
 	switch {
 	case r.path == "":
-		wording = p.words.placeholder
+		wording = p.notices.placeholder
 	case r.needsStoring:
 		longest = len(vault.Padding)
 	}
-	r.instead.text = p.words.fill(wording, r.note)
+	r.instead.text = p.notices.fill(wording, r.data)
 	r.after = len(r.instead.text)
-	return r.size-r.after-longest >= p.cfg.MinSavingBytes
+	return r.size-r.after-longest >= p.phase.cfg.MinSavingBytes
 }
 
 // byHandler asks the user's handler.
 func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
-	got, err := r.rule.clear(ctx, r.detail(p.toolResult(r)))
+	got, err := r.rule.clear(ctx, detailOf(r.call, p.toolResult(r)))
 	if errors.Is(err, UseDefault) {
 		if r.rule = r.rule.byDefault(); r.rule.leave != "" {
 			return r.rule.leave, nil
@@ -224,7 +225,7 @@ func beforeNotice(texts []string) (before string, stated int) {
 	if at <= 0 {
 		return "", -1
 	}
-	for _, f := range streamForms {
+	for _, f := range streamTemplates {
 		if v, _, ok := f.find(all[at:]); ok {
 			before = all[:at]
 			if strings.HasPrefix(f[0].text, "\n") {
@@ -244,11 +245,11 @@ type pair struct {
 	result result
 }
 
-// detail is the pair as a handler or a path generator sees it.
-func (p pair) detail(result *schema.ToolResult) *ToolDetail {
+// detailOf is a call and its result as a handler or a path generator sees them.
+func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{
-		ToolContext:  &adk.ToolContext{Name: p.call.name, CallID: p.call.id},
-		ToolArgument: &schema.ToolArgument{Text: p.call.args},
+		ToolContext:  &adk.ToolContext{Name: c.name, CallID: c.id},
+		ToolArgument: &schema.ToolArgument{Text: c.args},
 		ToolResult:   result,
 	}
 }

@@ -3,8 +3,8 @@
 
 package reduction
 
-// This file says, for the name of a tool, what is done with its results and by
-// whom. Nothing else reads the exclude lists and ToolConfig.
+// What holds for the results of a tool, by its name. The exclude lists and ToolConfig
+// are read here only.
 
 import (
 	"context"
@@ -78,7 +78,7 @@ func setOf(names []string) map[string]bool {
 // truncation is the rule for a result that returns.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.store(tool), limit: p.limit, reads: p.readsPages(ctx, tool)}
+	r := rule{store: p.storeOf(tool), limit: p.limit, reads: p.readsPages(ctx, tool)}
 	if own != nil && own.MaxLengthForTrunc > 0 {
 		r.limit = own.MaxLengthForTrunc
 	}
@@ -104,7 +104,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 // clearing is the rule for an old result.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.store(tool)}
+	r := rule{store: p.storeOf(tool)}
 	switch {
 	case p.exempt(ctx, tool):
 		r.otherwise = ReasonExempt
@@ -131,7 +131,7 @@ func (p *policy) exempt(ctx context.Context, tool string) bool {
 	return p.readsPages(ctx, tool) || toolnames.Loads(tool)
 }
 
-func (p *policy) store(tool string) *vault.Store {
+func (p *policy) storeOf(tool string) *vault.Store {
 	if s := p.stores[tool]; s != nil {
 		return s
 	}

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file looks for data races. The tests say something only under -race. To
+// Data races. The tests say something only under -race. To
 // see them fail on Eino's package, run them with LEANCTX_SUBJECT=eino.
 
 import (

@@ -3,23 +3,23 @@
 
 package reduction
 
-// This file makes the tool that reads stored content back, and finds out which tool
-// of an agent does. Only in a run can that be seen: handlers add tools, in any order.
+// The tool that reads stored content back, and which tool of an agent that is. Handlers
+// add tools in any order, so this is known only in a run.
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"sync/atomic"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -54,19 +54,44 @@ type ReadToolConfig struct {
 // concurrent use.
 //
 // Give it the name that ReadFileToolName has, or set ProvideReadTool, which does
-// it all.
+// it all. The error joins a [leanctx.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
-		return nil, fmt.Errorf("reduction: making a read tool: config is nil")
+		return nil, wrongField("ReadToolConfig", "is nil")
+	}
+	if wrong := config.wrong(); len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
 	}
 	t, err := readtool.New(readtool.Options{
 		Name: config.Name, Backend: config.Backend, Allowed: config.Allowed,
 		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reduction: making a read tool: %w", err)
+		return nil, wrongField("ReadToolConfig", "%w", err)
 	}
 	return t, nil
+}
+
+// minPage is the least MaxBytes of a read tool.
+const minPage = 4096
+
+// wrong lists what is wrong, one error for each field.
+func (c *ReadToolConfig) wrong() (out []error) {
+	_, reads := c.Backend.(Reader)
+	_, ranges := c.Backend.(RangeReader)
+	switch {
+	case safe.IsNil(c.Backend):
+		out = append(out, wrongField("ReadToolConfig.Backend", "is missing"))
+	case !reads && !ranges:
+		out = append(out, wrongField("ReadToolConfig.Backend", "is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
+	}
+	if c.MaxLines < 0 {
+		out = append(out, wrongField("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
+	}
+	if c.MaxBytes != 0 && c.MaxBytes < minPage {
+		out = append(out, wrongField("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, minPage))
+	}
+	return out
 }
 
 // newReader makes the tool that ProvideReadTool adds.
@@ -76,7 +101,7 @@ func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*prov
 	if err != nil {
 		return nil, err
 	}
-	may := []permit{{by: m.truncator.policy, roots: m.truncator.stored.roots}}
+	may := []permit{{by: m.truncator.policy, roots: m.truncator.names.roots}}
 	return &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may}, nil
 }
 
@@ -168,14 +193,6 @@ const (
 	ownReader     reading = "own"     // one of this package's
 )
 
-// begunKey holds, in the context of a run, what one middleware saw at its start.
-type begunKey struct{ of *policy }
-
-type begun struct {
-	reader reading
-	looked atomic.Bool // at the tools of the first model call
-}
-
 // readingOf says what a tool is. Eino's own read_file, which is the natural
 // companion, gives its answers page by page, by offset and limit; a tool that
 // takes the same arguments is taken for one like it. Nothing else is known about
@@ -213,28 +230,24 @@ func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found
 	return found, at
 }
 
-// BeforeAgent adds the read tool where it is wanted and missing. A tool of its name
-// that is not this package's is an error then: notices would send the model to it.
-func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	if runCtx == nil {
-		return ctx, runCtx, nil
-	}
-	p := m.truncator.policy
-	found, at := readerAmong(ctx, runCtx.Tools, p.readTool)
+// withReader returns the tools of a run with the read tool that is wanted, and what reads
+// then. A tool of its name that is not this package's is an error: notices would send
+// the model to it.
+func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, reading, error) {
+	found, at := readerAmong(ctx, tools, m.truncator.policy.readTool)
 	if m.reader == nil {
-		return context.WithValue(ctx, begunKey{p}, &begun{reader: found}), runCtx, nil
+		return tools, found, nil
 	}
-	out := *runCtx
+	out := slices.Clone(tools)
 	switch found {
 	case noReader:
-		out.Tools = append(slices.Clone(runCtx.Tools), m.reader)
+		out = append(out, m.reader)
 	case ownReader:
-		out.Tools = slices.Clone(runCtx.Tools)
-		out.Tools[at] = joinReaders(runCtx.Tools[at], m.reader)
+		out[at] = joinReaders(tools[at], m.reader)
 	default:
-		return ctx, runCtx, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T", runCtx.Tools[at]))
+		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T", tools[at]))
 	}
-	return context.WithValue(ctx, begunKey{p}, &begun{reader: ownReader}), &out, nil
+	return out, ownReader, nil
 }
 
 // clash is the error of two tools that have the name of the read tool.
@@ -283,11 +296,6 @@ func start(s string) string {
 		return s
 	}
 	return s[:floor(s, most)] + "…"
-}
-
-func (p *policy) begun(ctx context.Context) *begun {
-	b, _ := ctx.Value(begunKey{p}).(*begun)
-	return b
 }
 
 // reader says what is known of the read tool. Outside of a run nothing is.

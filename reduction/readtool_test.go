@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file tests which tool reads stored content back, and what it reads.
+// Which tool reads stored content back, and what it reads.
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -336,4 +337,28 @@ func TestTwoMiddlewaresProvideOneToolForBothStores(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, content, readBack(t, run.Tools[0].(invoker), pathIn(out)))
 	}
+}
+
+func TestNewReadToolNamesEveryFieldThatIsWrong(t *testing.T) {
+	fields := func(config *reduction.ReadToolConfig) (out []string) {
+		_, err := reduction.NewReadTool(context.Background(), config)
+		require.Error(t, err)
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			joined = errors.Join(err).(interface{ Unwrap() []error })
+		}
+		for _, each := range joined.Unwrap() {
+			var field *leanctx.FieldError
+			require.ErrorAs(t, each, &field)
+			require.Equal(t, "reduction", field.Package)
+			out = append(out, field.Field)
+		}
+		return out
+	}
+	require.Equal(t, []string{"ReadToolConfig"}, fields(nil))
+	require.Equal(t, []string{"ReadToolConfig.Backend", "ReadToolConfig.MaxLines", "ReadToolConfig.MaxBytes"},
+		fields(&reduction.ReadToolConfig{MaxLines: -1, MaxBytes: 4095}))
+	writes := backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()
+	require.Equal(t, []string{"ReadToolConfig.Backend"}, fields(&reduction.ReadToolConfig{Backend: writes, MaxBytes: 4096}))
+	require.Equal(t, []string{"ReadToolConfig.Backend"}, fields(&reduction.ReadToolConfig{Backend: (*backend.Memory)(nil)}))
 }

@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file holds the constructors and the hooks, which only delegate.
+// The constructors, and the hooks, which only delegate.
 
 import (
 	"context"
@@ -41,10 +41,10 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 		truncator: truncator{
 			policy: p, files: files, root: c.RootDir,
-			path: c.GenTruncOffloadFilePath, report: c.OnEvent, stored: names,
+			generate: c.GenTruncOffloadFilePath, report: c.OnEvent, names: names,
 		},
 		clear: &clearPhase[M]{
-			cfg: c, codec: codecFor[M](), policy: p, files: files, stored: names,
+			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
 			report: c.OnEvent, ownCounter: config.TokenCounter == nil,
 		},
 	}
@@ -62,6 +62,22 @@ type middleware[M adk.MessageType] struct {
 	truncator truncator
 	clear     *clearPhase[M]
 	reader    *provided // what ProvideReadTool adds; nil: nothing
+}
+
+// BeforeAgent adds the read tool where it is wanted and missing.
+func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	if runCtx == nil {
+		return ctx, runCtx, nil
+	}
+	tools, found, err := m.withReader(ctx, runCtx.Tools)
+	if err != nil {
+		return ctx, runCtx, err
+	}
+	ctx = m.truncator.policy.begin(ctx, found)
+	if m.reader == nil {
+		return ctx, runCtx, nil
+	}
+	return ctx, withTools(runCtx, tools), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -100,7 +116,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(ctx, tCtx)
+	info, ok := m.truncator.info(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -109,7 +125,7 @@ func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.
 		if err != nil {
 			return "", err
 		}
-		cut, err := m.truncator.finished(ctx, j.with(&schema.ToolArgument{Text: argumentsInJSON}), textResult(out))
+		cut, err := m.truncator.finished(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), textResult(out))
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -119,7 +135,7 @@ func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(ctx, tCtx)
+	info, ok := m.truncator.info(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -128,7 +144,7 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 		if err != nil {
 			return nil, err
 		}
-		cut, err := m.truncator.finished(ctx, j.with(toolArgument), out)
+		cut, err := m.truncator.finished(ctx, info.with(toolArgument), out)
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -138,7 +154,7 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(ctx, tCtx)
+	info, ok := m.truncator.info(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -147,13 +163,13 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, &m.truncator, j.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
+		return wrapStream(ctx, &m.truncator, info.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
 	}, nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	j, ok := m.truncator.job(ctx, tCtx)
+	info, ok := m.truncator.info(ctx, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -162,6 +178,6 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, &m.truncator, j.with(toolArgument), resultChunks{}, out)
+		return wrapStream(ctx, &m.truncator, info.with(toolArgument), resultChunks{}, out)
 	}, nil
 }

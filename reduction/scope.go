@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file separates the tenants of one store.
+// The tenants of one store.
 
 import (
 	"context"

@@ -3,8 +3,8 @@
 
 package reduction
 
-// This file sees to it that a provider which keeps the conversation on its server
-// does not keep what was cleared.
+// Providers that keep the conversation on their server, which must not keep what was
+// cleared.
 
 import (
 	"crypto/sha256"
@@ -39,9 +39,7 @@ func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentStat
 	if &msgs[0] == &state.Messages[0] {
 		return state
 	}
-	out := *state
-	out.Messages = msgs
-	return &out
+	return withMessages(state, msgs)
 }
 
 // clearingMark is the mark of a request.

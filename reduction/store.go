@@ -3,8 +3,8 @@
 
 package reduction
 
-// This file says what a store must be able to do and what it may be able to do, and
-// holds the two stores that come with the package.
+// What a store must be able to do, what it may be able to do, and the two stores that
+// come with the package.
 
 import (
 	"context"

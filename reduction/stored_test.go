@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds stores that forget, that say it badly, and that cannot be asked.
+// Stores that forget, that say it badly, and that cannot be asked.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package reduction
 
-// This file cuts streams that are too long, with bounded memory.
+// Streams that are too long, cut with bounded memory.
 //
 //	source : C1 --- C2 --- C3 --- C4 (over the limit) --- … --- EOF
 //	out    : C1 --- [C2, C3 held back] ------------------------ head of C2 + notice
@@ -46,7 +46,7 @@ const (
 	charSlack = 4
 )
 
-// own takes over a stream that a tool has made, for whoever wraps or copies it.
+// takeOver takes over a stream that a tool has made, for whoever wraps or copies it.
 //
 // Eino sets every stream that it sends as an event to be closed by a finalizer,
 // and that closes the tool's stream, however deep it is wrapped. Whatever has been
@@ -62,7 +62,7 @@ const (
 //     it once at the most.
 //   - A stream that a TruncHandler returns is closed here only if it does not go
 //     on, and is never seen by Eino then.
-func own[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
+func takeOver[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	src.SetAutomaticClose()
 	return src
 }
@@ -91,16 +91,16 @@ func isSourceEnd(err error) bool {
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, callInfo: j, chunks: chunks, words: currentNotices(), reader: t.policy.readerName(ctx)}
+func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &cut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx)}
 	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
-	if c.pass = c.reserve(); c.pass < 0 || j.leave != "" {
+	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
 		if t.report == nil {
 			return src
 		}
 		c.through = true
 	}
-	c.source = own(src)
+	c.source = takeOver(src)
 	same := func(chunk T) (T, error) { return chunk, nil }
 	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
 	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.after), schema.WithOnEOF(c.rest))
@@ -108,13 +108,13 @@ func cutStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chun
 
 // cut is one stream on its way. It is used by one goroutine at a time.
 type cut[T any] struct {
-	callInfo
-	ctx    context.Context
-	t      *truncator
-	chunks chunkOps[T]
-	words  *notices
-	reader string // the read tool's name
-	pass   int    // bytes that may be passed on before the notice
+	info      callInfo
+	ctx       context.Context
+	t         *truncator
+	chunks    chunkOps[T]
+	notices   *notices
+	reader    string // the read tool's name
+	allowance int    // bytes that may be passed on before the notice
 
 	source *schema.StreamReader[T] // the tool's own
 	in     *schema.StreamReader[T] // the same, ending at its first error
@@ -132,14 +132,14 @@ type cut[T any] struct {
 // reserve is how many bytes can be passed on if the notice is to fit behind them;
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
-	path := len(c.t.defaultPlace(c.callInfo).Path) + vault.SuffixSize
-	most := noticeData{bytes: math.MaxInt, headBytes: c.limit, tailBytes: c.limit, tool: c.reader}
-	most = c.words.hinted(most)
-	saved, unsaved := c.words.stream.size(most), c.words.unsaved.size(most)
-	if c.t.path != nil {
-		path = max(path, min(longPath, c.limit-saved-charSlack))
+	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
+	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader}
+	most = c.notices.hinted(most)
+	saved, unsaved := c.notices.stream.length(most), c.notices.unsaved.length(most)
+	if c.t.generate != nil {
+		path = max(path, min(longPath, c.info.rule.limit-saved-charSlack))
 	}
-	free := c.limit - max(saved+path, unsaved) - charSlack
+	free := c.info.rule.limit - max(saved+path, unsaved) - charSlack
 	return free - min(maxTail, free/tailShare)
 }
 
@@ -195,12 +195,12 @@ func (c *cut[T]) next(chunk T) (T, error) {
 	if c.through {
 		return c.passOn(chunk)
 	}
-	if len(c.held) == 0 && c.total <= c.pass {
+	if len(c.held) == 0 && c.total <= c.allowance {
 		c.passed = c.total
 		return chunk, nil
 	}
 	c.held = append(c.held, chunk)
-	if c.total <= c.limit {
+	if c.total <= c.info.rule.limit {
 		return none, schema.ErrNoValue
 	}
 	return c.overflow()
@@ -231,7 +231,7 @@ func (c *cut[T]) rest() (any, error) {
 	if !c.ended {
 		c.ended = true
 		if c.err == nil {
-			c.kept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
+			c.info.kept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -241,8 +241,8 @@ func (c *cut[T]) rest() (any, error) {
 }
 
 func (c *cut[T]) reason() Reason {
-	if c.leave != "" {
-		return c.leave
+	if c.info.rule.leave != "" {
+		return c.info.rule.leave
 	}
 	return ReasonNotSmaller
 }
@@ -257,13 +257,13 @@ func (c *cut[T]) overflow() (T, error) {
 		shut(c.in)
 		return none, err
 	}
-	head := c.boundary(c.pass)
+	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.words.ending(c.words.stream, c.facts(head, at.Path+vault.Padding), "", c.limit-head)
+		_, ok := c.notices.ending(c.notices.stream, c.data(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
 		return ok && showable(at.Path)
 	}
 	if !fits() {
-		at = c.t.defaultPlace(c.callInfo) // the limit has room for this one
+		at = c.t.defaultPlace(c.info) // the limit has room for this one
 	}
 	if !fits() {
 		return c.giveUp(), nil
@@ -278,10 +278,10 @@ func (c *cut[T]) giveUp() T {
 }
 
 func (c *cut[T]) place() (vault.Place, error) {
-	if c.t.path == nil {
-		return c.t.place(c.ctx, c.callInfo, nil)
+	if c.t.generate == nil {
+		return c.t.place(c.ctx, c.info, nil)
 	}
-	return c.t.place(c.ctx, c.callInfo, textResult(joined(c.texts)))
+	return c.t.place(c.ctx, c.info, textResult(joined(c.texts)))
 }
 
 // boundary is how many bytes of the stream come before an offset, so that no
@@ -307,7 +307,7 @@ func window(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *cut[T]) facts(head int, path string) noticeData {
+func (c *cut[T]) data(head int, path string) noticeData {
 	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader}
 }
 
@@ -316,16 +316,16 @@ func (c *cut[T]) facts(head int, path string) noticeData {
 // rest of what is within the limit.
 func (c *cut[T]) swallow(at vault.Place, head int) T {
 	c.ended = true
-	full := c.boundary(c.limit)
-	end := &tail{max: c.limit - head}
+	full := c.boundary(c.info.rule.limit)
+	end := &tail{max: c.info.rule.limit - head}
 	end.skip(c.texts, head)
-	file := c.t.files.Stream(c.ctx, c.store, at, c.texts)
+	file := c.t.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.Commit(c.copies(at))
-	c.t.stored.add(c.tool.CallID, path)
+	c.t.names.add(c.info.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.notice(path, head, end)
@@ -345,10 +345,10 @@ func (c *cut[T]) swallow(at vault.Place, head int) T {
 // from an earlier call, and what the call reads.
 func (c *cut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	if c.store != nil {
-		out[0] = c.store.FirstName(at)
+	if c.info.rule.store != nil {
+		out[0] = c.info.rule.store.FirstName(at)
 	}
-	for _, p := range vault.Mentions(c.t.root, c.argText()) {
+	for _, p := range vault.Mentions(c.t.root, c.info.argText()) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
@@ -385,11 +385,11 @@ func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 // notice ends the stream. Without a path it says that there is none.
 func (c *cut[T]) notice(path string, head int, end *tail) string {
 	if path != "" {
-		if text, ok := c.words.ending(c.words.stream, c.facts(head, path), end.text(), c.limit-head); ok {
+		if text, ok := c.notices.ending(c.notices.stream, c.data(head, path), end.text(), c.info.rule.limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.words.ending(c.words.unsaved, c.facts(head, ""), end.text(), c.limit-head)
+	text, _ := c.notices.ending(c.notices.unsaved, c.data(head, ""), end.text(), c.info.rule.limit-head)
 	return text
 }
 
@@ -399,7 +399,7 @@ func (c *cut[T]) tell(path string, err error, after int) {
 	if err != nil {
 		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
 	}
-	c.report(c.ctx, c.t, o)
+	c.info.report(c.ctx, c.t, o)
 }
 
 // tail keeps the last bytes of what it is given.

@@ -3,9 +3,9 @@
 
 package reduction
 
-// This file holds the default token estimate. It adds up lengths: no message is
-// rendered, so nothing is allocated, and nothing has to be remembered about a
-// message, which a caller may change at any time.
+// The default token estimate. It adds up lengths: no message is rendered, so nothing is
+// allocated, and nothing is remembered about a message, which a caller may change at
+// any time.
 
 import (
 	"context"

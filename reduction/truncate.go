@@ -3,8 +3,7 @@
 
 package reduction
 
-// This file cuts finished results that are too long, and hands streams to a
-// handler.
+// Finished results that are too long, and the streams that a handler decides on.
 
 import (
 	"context"
@@ -28,23 +27,23 @@ type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath
 
 // truncator is the truncation phase. It never changes.
 type truncator struct {
-	policy *policy
-	files  *vault.Vault
-	root   string
-	path   pathGenerator
-	report reporter
-	stored *storedNames
+	policy   *policy
+	files    *vault.Vault
+	root     string
+	generate pathGenerator
+	report   reporter
+	names    *storedNames
 }
 
 // callInfo is one call of a tool whose result may be too long.
 type callInfo struct {
-	rule
+	rule rule
 	tool *adk.ToolContext
 	args *schema.ToolArgument
 }
 
-// job returns what there is to do about the results of a call, if anything.
-func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
+// info returns what there is to do about the results of a call, if anything.
+func (t *truncator) info(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
 	if tool == nil {
 		return callInfo{}, false
 	}
@@ -53,129 +52,129 @@ func (t *truncator) job(ctx context.Context, tool *adk.ToolContext) (callInfo, b
 }
 
 // byDefault is the call without the user's handler.
-func (j callInfo) byDefault() callInfo {
-	j.rule = j.rule.byDefault()
-	return j
+func (info callInfo) byDefault() callInfo {
+	info.rule = info.rule.byDefault()
+	return info
 }
 
-func (j callInfo) with(args *schema.ToolArgument) callInfo {
-	j.args = args
-	return j
+func (info callInfo) with(args *schema.ToolArgument) callInfo {
+	info.args = args
+	return info
 }
 
 // argText is what the tool was called with.
-func (j callInfo) argText() string {
-	if j.args == nil {
+func (info callInfo) argText() string {
+	if info.args == nil {
 		return ""
 	}
-	return j.args.Text
+	return info.args.Text
 }
 
-func (j callInfo) detail(result *schema.ToolResult) *ToolDetail {
-	return &ToolDetail{ToolContext: j.tool, ToolArgument: j.args, ToolResult: result}
+func (info callInfo) detail(result *schema.ToolResult) *ToolDetail {
+	return &ToolDetail{ToolContext: info.tool, ToolArgument: info.args, ToolResult: result}
 }
 
 // keeping is the call whose result is left as it is.
-func (j callInfo) keeping(why Reason) callInfo {
-	j.leave, j.trunc = why, nil
-	return j
+func (info callInfo) keeping(why Reason) callInfo {
+	info.rule.leave, info.rule.trunc = why, nil
+	return info
 }
 
-func (j callInfo) report(ctx context.Context, t *truncator, o output) {
-	t.report.output(ctx, j.tool.Name, j.tool.CallID, o)
+func (info callInfo) report(ctx context.Context, t *truncator, o output) {
+	t.report.output(ctx, info.tool.Name, info.tool.CallID, o)
 }
 
 // kept reports a result that goes on whole, if the model read it from the store or
 // if it is longer than its limit.
-func (j callInfo) kept(ctx context.Context, t *truncator, o output, answer string) {
+func (info callInfo) kept(ctx context.Context, t *truncator, o output, answer string) {
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
 	case t.report == nil:
 		return
-	case j.reads:
-		if o.path = readtool.Path(j.argText()); o.path == "" || !o.stream && t.policy.ownPages(ctx) && !readtool.Page(answer) {
+	case info.rule.reads:
+		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && t.policy.ownPages(ctx) && !readtool.Page(answer) {
 			return
 		}
 		o.kind, o.reason = leanctx.KindResultRead, ""
-	case o.before <= j.limit:
+	case o.before <= info.rule.limit:
 		return
 	}
-	j.report(ctx, t, o)
+	info.report(ctx, t, o)
 }
 
 // finished returns what takes the place of a result, nil if it stays as it is.
 // The result is not changed. An error is that of a user's callback.
-func (t *truncator) finished(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	if result == nil {
 		return nil, nil
 	}
 	switch {
-	case j.leave != "":
+	case info.rule.leave != "":
 		if t.report != nil {
-			j.kept(ctx, t, output{reason: j.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
+			info.kept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
 		}
 		return nil, nil
-	case j.trunc != nil:
-		return t.byHandler(ctx, j, result)
+	case info.rule.trunc != nil:
+		return t.byHandler(ctx, info, result)
 	}
-	return t.cut(ctx, j, result)
+	return t.cut(ctx, info, result)
 }
 
 // cut is the default handler.
-func (t *truncator) cut(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
-	if size <= j.limit {
-		j.kept(ctx, t, output{before: size}, "")
+	if size <= info.rule.limit {
+		info.kept(ctx, t, output{before: size}, "")
 		return nil, nil
 	}
-	at, err := t.place(ctx, j, result)
+	at, err := t.place(ctx, info, result)
 	if err != nil {
 		return nil, err
 	}
-	content, words, limit := joined(texts), currentNotices(), min(j.limit, size-1)
-	note := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
-	if _, ok := words.room(size, note, limit); !ok || !showable(at.Path) {
-		at = t.defaultPlace(j) // the limit has room for this one
-		note.path = at.Path + vault.Padding
+	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
+	data := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
+	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
+		at = t.defaultPlace(info) // the limit has room for this one
+		data.path = at.Path + vault.Padding
 	}
-	if _, ok := words.room(size, note, limit); !ok {
-		j.kept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
+	if _, ok := say.room(size, data, limit); !ok {
+		info.kept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
-	if note.path, err = t.keep(ctx, j, at, content); err != nil {
-		j.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
+	if data.path, err = t.keep(ctx, info, at, content); err != nil {
+		info.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	t.stored.add(j.tool.CallID, note.path)
-	text := words.excerpt(content, note, limit)
-	j.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: note.path})
+	t.names.add(info.tool.CallID, data.path)
+	text := say.excerpt(content, data, limit)
+	info.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
 // keep returns where a content is: where it was read from, or where it is stored
 // now.
-func (t *truncator) keep(ctx context.Context, j callInfo, at vault.Place, content string) (string, error) {
-	p := j.store.ReadBack(ctx, t.root, j.argText(), content)
+func (t *truncator) keep(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
+	p := info.rule.store.ReadBack(ctx, t.root, info.argText(), content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
 	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
-	p, _, err := t.files.Save(ctx, j.store, at, content)
+	p, _, err := t.files.Save(ctx, info.rule.store, at, content)
 	return p, err
 }
 
 // place is where a result should go.
-func (t *truncator) place(ctx context.Context, j callInfo, result *schema.ToolResult) (vault.Place, error) {
-	if t.path == nil {
-		return t.defaultPlace(j), nil
+func (t *truncator) place(ctx context.Context, info callInfo, result *schema.ToolResult) (vault.Place, error) {
+	if t.generate == nil {
+		return t.defaultPlace(info), nil
 	}
-	p, err := t.path(ctx, j.detail(copyOf(result)))
+	p, err := t.generate(ctx, info.detail(copyOf(result)))
 	return vault.Place{Path: p}, err
 }
 
-func (t *truncator) defaultPlace(j callInfo) vault.Place {
-	return vault.Place{Path: vault.DefaultPath(t.root, vault.TruncDir, j.tool.CallID)}
+func (t *truncator) defaultPlace(info callInfo) vault.Place {
+	return vault.Place{Path: vault.DefaultPath(t.root, vault.TruncDir, info.tool.CallID)}
 }
 
 // copyOf protects a tool's result from a handler that writes to its parts.
@@ -184,66 +183,66 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 }
 
 // byHandler asks the user's handler.
-func (t *truncator) byHandler(ctx context.Context, j callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := sizeOf(textsOf(result.Parts))
-	got, err := j.trunc(ctx, j.detail(copyOf(result)))
+	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
-		return t.finished(ctx, j.byDefault(), result)
+		return t.finished(ctx, info.byDefault(), result)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.ToolResult == nil || len(got.ToolResult.Parts) == 0 {
-		j.kept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
+		info.kept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
 		return nil, nil
 	}
-	if ok, err := t.offload(ctx, j, got, output{before: size, after: size}); !ok {
+	if ok, err := t.offload(ctx, info, got, output{before: size, after: size}); !ok {
 		return nil, err
 	}
 	after := sizeOf(textsOf(got.ToolResult.Parts))
-	j.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
+	info.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
 	return got.ToolResult, nil
 }
 
 // offload stores what a handler wants stored. Unless ok, the original goes on.
-func (t *truncator) offload(ctx context.Context, j callInfo, got *TruncResult, o output) (ok bool, err error) {
+func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil
 	}
-	if j.store == nil {
-		return false, fmt.Errorf("reduction: truncating a result of %q: %w", j.tool.Name, errNoBackend)
+	if info.rule.store == nil {
+		return false, fmt.Errorf("reduction: truncating a result of %q: %w", info.tool.Name, errNoBackend)
 	}
 	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
-	if _, _, err := t.files.Save(ctx, j.store, at, got.OffloadContent); err != nil {
+	if _, _, err := t.files.Save(ctx, info.rule.store, at, got.OffloadContent); err != nil {
 		o.kind, o.err = leanctx.KindStoreFailed, err
-		j.report(ctx, t, o)
+		info.report(ctx, t, o)
 		return false, nil
 	}
-	t.stored.add(j.tool.CallID, at.Path)
+	t.names.add(info.tool.CallID, at.Path)
 	return true, nil
 }
 
 // wrapStream returns what takes the place of a stream. An error is that of a user's
 // callback; src is closed then.
-func wrapStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
-	if j.leave != "" || j.trunc == nil {
-		return cutStream(ctx, t, j, chunks, src), nil
+func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	if info.rule.leave != "" || info.rule.trunc == nil {
+		return cutStream(ctx, t, info, chunks, src), nil
 	}
-	both := own(src).Copy(2)
-	h := &handlerStream[T]{t: t, j: j, chunks: chunks, original: both[0], copied: both[1]}
+	both := takeOver(src).Copy(2)
+	h := &handlerStream[T]{t: t, info: info, chunks: chunks, original: both[0], copied: both[1]}
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
 		shut(h.copied)
 	}
 	if errors.Is(err, UseDefault) {
-		return cutStream(ctx, t, j.byDefault(), chunks, h.original), nil
+		return cutStream(ctx, t, info.byDefault(), chunks, h.original), nil
 	}
 	if err != nil {
 		shut(h.original)
 		return nil, err
 	}
 	if out == nil {
-		return cutStream(ctx, t, j.keeping(ReasonHandler), chunks, h.original), nil
+		return cutStream(ctx, t, info.keeping(ReasonHandler), chunks, h.original), nil
 	}
 	shut(h.original)
 	return out, nil
@@ -252,7 +251,7 @@ func wrapStream[T any](ctx context.Context, t *truncator, j callInfo, chunks chu
 // handlerStream is a stream that a user's handler decides on.
 type handlerStream[T any] struct {
 	t        *truncator
-	j        callInfo
+	info     callInfo
 	chunks   chunkOps[T]
 	original *schema.StreamReader[T]
 	copied   *schema.StreamReader[T]
@@ -261,12 +260,12 @@ type handlerStream[T any] struct {
 
 // ask returns what the handler wants in the place of the stream, nil for nothing.
 func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
-	detail := h.j.detail(nil)
+	detail := h.info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
 		h.chunks.each(chunk, func(text string) { h.size.Add(int64(len(text))) })
 		return h.chunks.result(chunk), nil
 	})
-	got, err := h.j.trunc(ctx, detail)
+	got, err := h.info.rule.trunc(ctx, detail)
 	if err != nil {
 		if got != nil && got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
@@ -276,7 +275,7 @@ func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], er
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
 		return nil, nil
 	}
-	if ok, err := h.t.offload(ctx, h.j, got, output{before: h.read(), after: h.read(), stream: true}); !ok {
+	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.read(), after: h.read(), stream: true}); !ok {
 		if got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
 		}
@@ -290,7 +289,7 @@ func (h *handlerStream[T]) read() int { return int(h.size.Load()) }
 
 // tell reports that the handler's stream has taken the place of the original.
 func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
-	h.j.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.read(), after: after, path: got.OffloadFilePath, stream: true})
+	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.read(), after: after, path: got.OffloadFilePath, stream: true})
 }
 
 // out is the handler's stream. When it ends, the handler's copy of the original

@@ -3,9 +3,8 @@
 
 package vault
 
-// This file remembers which names of a store this process has used, and for what
-// content, so that no content is written over another even where the store
-// cannot be asked.
+// Which names of a store this process has used, and for what content, so that no
+// content is written over another even where the store cannot be asked.
 
 import (
 	"hash/maphash"

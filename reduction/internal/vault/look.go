@@ -3,7 +3,7 @@
 
 package vault
 
-// This file looks at what a store holds.
+// What a store holds.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package vault
 
-// This file chooses the names of files in a store.
+// The names of files in a store.
 
 import (
 	"crypto/rand"

@@ -3,8 +3,7 @@
 
 package vault
 
-// This file finds out that a result was read from the store, by whatever tool, so
-// that what is stored once is not stored again.
+// Results that were read from the store, by whatever tool. They are not stored again.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package vault
 
-// This file stores content, whole.
+// Finished content on its way to a store.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package vault
 
-// This file stores a stream while it arrives.
+// Streams on their way to a store, while they arrive.
 
 import (
 	"bufio"
