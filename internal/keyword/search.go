@@ -8,6 +8,7 @@ package keyword
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,13 @@ type Hit struct {
 	Doc int
 	// Score is greater than 0. Its meaning depends on the scorer.
 	Score float64
+	// Evidence is how much of the whole query speaks for the document. It grows with the
+	// number of the words that match and with the size of the catalogue.
+	Evidence float64
+	// Confidence is how likely it is, from 0 to 1, that the document is what the query
+	// asks for, if half of all queries ask for something that no document does. It means
+	// the same for every query, catalogue and scorer.
+	Confidence float64
 }
 
 // Search returns the documents with the highest scores, best first, at most limit
@@ -38,7 +46,7 @@ func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
 		required += t.needed
 		x.match(term.text, t)
 	}
-	return x.hits(top(t, required, limit)), ctx.Err()
+	return x.hits(top(t, required, limit), t.most), ctx.Err()
 }
 
 // countedTerm is a term in lower case with the number of times it occurs.
@@ -115,10 +123,13 @@ func top(t *tally, required int32, limit int) []ranked {
 	return best.Sorted()
 }
 
-func (x *Index) hits(found []ranked) []Hit {
+// hits makes the hits of a query that scores at most most.
+func (x *Index) hits(found []ranked, most int32) []Hit {
 	hits := make([]Hit, len(found))
 	for i, r := range found {
-		hits[i] = Hit{Doc: x.Position(r.doc), Score: float64(r.score)}
+		score := float64(r.score)
+		evidence := score * math.Pow(score/float64(most), evidenceSlope)
+		hits[i] = Hit{Doc: x.Position(r.doc), Score: score, Evidence: evidence, Confidence: calibration.Of(evidence, x.Len())}
 	}
 	return hits
 }
@@ -147,12 +158,14 @@ type tally struct {
 	term    int32
 	count   int32 // how often the current term occurs
 	needed  int32 // 1 if the current term is required
+	most    int32 // what a document scores whose name has all terms so far
 }
 
 // start begins the next term.
 func (t *tally) start(count int32, required bool) {
 	t.term++
 	t.count = count
+	t.most += scorePart * count
 	t.needed = 0
 	if required {
 		t.needed = 1
@@ -188,7 +201,7 @@ func (t *tally) reset() {
 		t.cells[doc] = cell{}
 	}
 	t.touched = t.touched[:0]
-	t.term = 0
+	t.term, t.most = 0, 0
 }
 
 // match records what term scores in every document that it matches. A document in

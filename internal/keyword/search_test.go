@@ -42,7 +42,7 @@ func TestSearchGivesTheScoresOfTheDefinition(t *testing.T) {
 			limit := rng.IntN(8)
 			want := referenceSearch(docs, Parse(query), limit)
 			got := search(t, x, query, limit)
-			require.Equal(t, append([]Hit{}, want...), got, "query %q limit %d docs %q", query, limit, docs)
+			require.Equal(t, append([]Hit{}, want...), scores(got), "query %q limit %d docs %q", query, limit, docs)
 			explained(t, x, docs, Parse(query))
 		}
 	}
@@ -125,7 +125,7 @@ func FuzzSearchGivesTheScoresOfTheDefinition(f *testing.F) {
 		docs := []Doc{{Name: nameA, Description: proseA}, {Name: nameB, Description: proseB}}
 		x := New(docs)
 		want := referenceSearch(docs, Parse(query), limit)
-		require.Equal(t, append([]Hit{}, want...), search(t, x, query, limit))
+		require.Equal(t, append([]Hit{}, want...), scores(search(t, x, query, limit)))
 		for i, h := range search(t, x, query, 0) {
 			require.Equal(t, h.Score, x.Explain(Parse(query), h.Doc).Score, "hit %d", i)
 		}
@@ -218,10 +218,10 @@ func TestIndexKeepsNothingOfTheSlicesItWasGiven(t *testing.T) {
 	x := New(docs)
 	docs[0], docs[1] = Doc{}, Doc{}
 	require.Equal(t, "b", x.Name(0))
-	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, search(t, x, "bee", 0))
+	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, scores(search(t, x, "bee", 0)))
 	hits := search(t, x, "bee", 0)
 	hits[0].Doc = 99
-	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, search(t, x, "bee", 0))
+	require.Equal(t, []Hit{{Doc: 0, Score: 2}}, scores(search(t, x, "bee", 0)))
 }
 
 func TestSearchStopsWhenItsContextEnds(t *testing.T) {
@@ -267,5 +267,25 @@ func TestManyTermsCountLikeFew(t *testing.T) {
 		fmt.Fprintf(&b, "%s %s%d ", randomQuery(rng, docs), atoms[i%len(atoms)], i%7)
 	}
 	query := strings.ReplaceAll(b.String(), "+", "")
-	require.Equal(t, referenceSearch(docs, Parse(query), 0), search(t, x, query, 0))
+	require.Equal(t, referenceSearch(docs, Parse(query), 0), scores(search(t, x, query, 0)))
+}
+
+// scores are hits with nothing but their scores.
+func scores(hits []Hit) []Hit {
+	bare := make([]Hit, len(hits))
+	for i, h := range hits {
+		bare[i] = Hit{Doc: h.Doc, Score: h.Score}
+	}
+	return bare
+}
+
+func TestConfidenceGrowsWithTheShareThatMatches(t *testing.T) {
+	x := New([]Doc{{Name: "send_mail"}, {Name: "send_parcel"}, {Name: "read", Description: "mailbox"}})
+	confidence := func(query string) float64 { return search(t, x, query, 1)[0].Confidence }
+	require.Greater(t, confidence("send mail"), confidence("send"), "more words")
+	require.Greater(t, confidence("send"), confidence("send zebra"), "words that nothing has")
+	require.Greater(t, confidence("mail"), confidence("mailbox"), "a name says more than a description")
+	require.Greater(t, confidence("send mail"), .5)
+	require.Less(t, confidence("box zebra gnu okapi"), .2)
+	require.LessOrEqual(t, confidence(strings.Repeat("send mail ", 1000)), 1.0)
 }

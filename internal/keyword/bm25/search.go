@@ -70,7 +70,7 @@ func (x *Index) scoreWhole(ctx context.Context, acc *accumulator, q *parsedQuery
 	x.countRequired(acc, q.required)
 	for _, doc := range acc.touched {
 		if acc.states[doc].met == int32(len(q.required)) {
-			acc.whole[doc] = x.result(acc, doc, importance)
+			acc.whole[doc], acc.covered[doc] = x.result(acc, doc, importance)
 			acc.kept = append(acc.kept, doc)
 		}
 	}
@@ -123,7 +123,8 @@ func (x *Index) scoreClause(ctx context.Context, acc *accumulator, q *parsedQuer
 	best := names.NewTopK(min(clauseHits, len(acc.touched)), compareScored)
 	for _, doc := range acc.touched {
 		if acc.whole[doc] > 0 {
-			best.Add(scored{doc: doc, score: x.result(acc, doc, importance)})
+			score, _ := x.result(acc, doc, importance)
+			best.Add(scored{doc: doc, score: score})
 		}
 	}
 	return best.Sorted(), nil
@@ -169,13 +170,18 @@ func (x *Index) choose(acc *accumulator, q *parsedQuery, clauses []clause, limit
 			best.Add(scored{doc: doc, score: v})
 		}
 	}
-	return x.asHits(x.diversify(best.Sorted(), clauses, acc.top(), limit))
+	return x.asHits(acc, q, x.diversify(best.Sorted(), clauses, acc.top(), limit))
 }
 
-func (x *Index) asHits(chosen []scored) []keyword.Hit {
+func (x *Index) asHits(acc *accumulator, q *parsedQuery, chosen []scored) []keyword.Hit {
 	hits := make([]keyword.Hit, len(chosen))
 	for i, s := range chosen {
-		hits[i] = keyword.Hit{Doc: x.Position(s.doc), Score: s.score}
+		evidence := evidenceOf(acc.whole[s.doc], acc.covered[s.doc])
+		confidence := calibration.Of(evidence, x.Len())
+		if slices.Contains(q.named, s.doc) {
+			confidence = 1
+		}
+		hits[i] = keyword.Hit{Doc: x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: confidence}
 	}
 	return hits
 }
@@ -200,6 +206,7 @@ type accumulator struct {
 	mentioned []bool // tokens that stand for a term of the query
 	shared    []uint8
 	whole     []float64 // score for the whole query, where it is kept
+	covered   []float64 // share of the query that a document with such a score covers
 	kept      []uint32  // documents with such a score
 }
 
@@ -209,6 +216,7 @@ func newAccumulator(x *Index) *accumulator {
 		mentioned: make([]bool, len(x.texts)),
 		shared:    make([]uint8, len(x.texts)),
 		whole:     make([]float64, x.Len()),
+		covered:   make([]float64, x.Len()),
 	}
 }
 
@@ -266,10 +274,12 @@ func (x *Index) countRequired(acc *accumulator, required [][]uint32) {
 	}
 }
 
-// result returns the score of a touched document, given the importance of all terms.
-func (x *Index) result(acc *accumulator, doc uint32, importance float64) float64 {
+// result returns the score of a touched document, given the importance of all terms, and
+// the share of it that the document covers.
+func (x *Index) result(acc *accumulator, doc uint32, importance float64) (score, covered float64) {
 	s := &acc.states[doc]
-	return finalScore(s.total+s.best, x.nameCoverage(acc.mentioned, doc), (s.importance+s.bestImportance)/importance)
+	covered = (s.importance + s.bestImportance) / importance
+	return finalScore(s.total+s.best, x.nameCoverage(acc.mentioned, doc), covered), covered
 }
 
 func finalScore(total, name, covered float64) float64 {

@@ -1,0 +1,63 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command confidence derives the numbers with which scorers turn evidence into a
+// probability, and measures what the probability is worth.
+//
+// It asks catalogues of one field requests of another, which no tool serves, and
+// requests of their own. A logistic function of the logarithms of the evidence and of
+// the size of the catalogue is fitted to which of the two an answer belongs to; answers
+// to a catalogue's own requests that are wrong are left out. Each catalogue counts the
+// same, and so do both kinds of requests. Samples of 1 to 100 tools of each catalogue
+// stand for small ones.
+//
+// The catalogues are those of the project's own graded set and, if -data names a
+// directory, those in it: a folder each, with tools.jsonl and queries.jsonl. The measures
+// are of a function fitted without the catalogues of the same origin. What lies in
+// heldout.jsonl is never fitted to.
+//
+// Run it at the top of the repository.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	own := flag.String("own", "toolsearch/toolsearcheval/testdata", "the directory of the project's own graded set")
+	data := flag.String("data", os.Getenv("LEANCTX_DATA"), "a directory of further catalogues; empty: none")
+	flag.Parse()
+	if err := run(os.Stdout, *own, *data); err != nil {
+		fmt.Fprintln(os.Stderr, "confidence:", err)
+		os.Exit(1)
+	}
+}
+
+// run prints, for each scorer, the fitted numbers and the measures.
+func run(out io.Writer, own, data string) error {
+	catalogues, err := load(own, data)
+	if err != nil {
+		return err
+	}
+	for _, s := range scorers {
+		if err := s.print(out, catalogues); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s scorer) print(out io.Writer, catalogues []catalogue) error {
+	answers, err := ask(s, catalogues)
+	if err != nil {
+		return err
+	}
+	c := fit(answers, func(a *answer) bool { return !a.heldout })
+	fmt.Fprintf(out, "%s: Calibration{Evidence: %.2f, Size: %.2f, Offset: %.2f}\n\n", s.name, c.Evidence, c.Size, c.Offset)
+	judgeLeftOut(answers)
+	printMeasures(out, answers)
+	return nil
+}
