@@ -1,0 +1,174 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file looks through what a text is wrapped in: the result of an MCP tool as one line
+// of JSON, and a JSON string.
+
+import (
+	"strings"
+)
+
+// maxLayers is how many wrappings are looked through.
+const maxLayers = 2
+
+// part is one content of an MCP result.
+type part struct {
+	kind string // text, or a MIME type, or what the server calls it
+	text string // escaped, as in the source
+	size int
+}
+
+// envelope is an MCP result: what it holds, and whether it says that the call failed.
+type envelope struct {
+	parts   []part
+	isError bool
+}
+
+// open finds the MCP result that a document is.
+func (d *document) open() (e envelope, ok bool) {
+	if d.lines || d.nodes[0].kind != '{' {
+		return e, false
+	}
+	content := int32(-1)
+	known := true
+	d.children(0, func(key, value int32) bool {
+		switch d.raw(key) {
+		case "content":
+			if d.nodes[value].kind == '[' {
+				content = value
+			}
+		case "isError":
+			e.isError = d.nodes[value].kind == 't'
+		case "_meta", "structuredContent":
+		default:
+			known = false
+		}
+		return known
+	})
+	if !known {
+		return d.openPart()
+	}
+	if content < 0 {
+		return e, false
+	}
+	ok = d.nodes[content].items > 0
+	d.children(content, func(_, value int32) bool {
+		var p part
+		if p, ok = d.part(value); ok {
+			e.parts = append(e.parts, p)
+		}
+		return ok
+	})
+	return e, ok
+}
+
+// openPart finds the one content that a document is.
+func (d *document) openPart() (e envelope, ok bool) {
+	d.children(0, func(key, _ int32) bool {
+		switch d.raw(key) {
+		case "type", "text", "annotations", "_meta":
+			ok = true
+		default:
+			ok = false
+		}
+		return ok
+	})
+	if !ok {
+		return e, false
+	}
+	p, ok := d.part(0)
+	e.parts = []part{p}
+	return e, ok && p.kind == "text"
+}
+
+// part reads one content.
+func (d *document) part(n int32) (p part, ok bool) {
+	if d.nodes[n].kind != '{' {
+		return p, false
+	}
+	p.size = d.size(n)
+	kind, mime, text := "", "", int32(-1)
+	d.children(n, func(key, value int32) bool {
+		if d.nodes[value].kind != '"' {
+			return true
+		}
+		switch d.raw(key) {
+		case "type":
+			kind = d.raw(value)
+		case "text":
+			text = value
+		case "mimeType":
+			mime = unescape(d.raw(value))
+		}
+		return true
+	})
+	switch {
+	case kind == "text" && text >= 0:
+		return part{kind: "text", text: d.raw(text), size: d.size(text)}, true
+	case kind == "text" || kind == "":
+		return p, false
+	case p.kind == "" && mime != "":
+		p.kind = mime
+	default:
+		p.kind = kind
+	}
+	p.kind = start(p.kind, 60)
+	return p, true
+}
+
+// envelope previews what an MCP result holds.
+func (m *maker) envelope(e envelope, room int) (shown string, f Format) {
+	inner := *m
+	inner.layers++
+	suffix := ""
+	if e.isError {
+		suffix = " error"
+	}
+	if len(e.parts) == 1 && e.parts[0].kind == "text" {
+		frame := m.say.say("envelope"+suffix) + "\n"
+		shown, f = inner.make(unescape(e.parts[0].text), room-len(frame))
+		return frame + shown, f
+	}
+	var b strings.Builder
+	b.WriteString(m.say.with("parts"+suffix, len(e.parts)))
+	texts, bytes := 0, 0
+	for _, p := range e.parts {
+		if p.kind == "text" {
+			texts++
+			bytes += p.size
+		}
+	}
+	for i, p := range e.parts {
+		head := "\n" + m.partHead(i+1, p)
+		if b.Len()+len(head)+len(more) > room {
+			b.WriteString("\n" + more)
+			break
+		}
+		b.WriteString(head)
+		if p.kind != "text" {
+			continue
+		}
+		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(more)
+		share := left
+		if bytes > 0 && texts > 1 {
+			share = max(int(int64(left)*int64(p.size)/int64(bytes)), left/(2*texts))
+		}
+		texts, bytes = texts-1, bytes-p.size
+		if share > minPart {
+			text, _ := inner.make(unescape(p.text), share-1)
+			b.WriteString("\n" + text)
+		}
+	}
+	return b.String(), Text
+}
+
+// minPart is the least that is worth showing of one part among several.
+const minPart = 40
+
+// partHead says what one part is.
+func (m *maker) partHead(number int, p part) string {
+	head := strings.Replace(m.say.with("part", number), "{type}", m.clean(p.kind), 1)
+	return strings.Replace(head, "{size}", decimal(p.size), 1)
+}

@@ -1,0 +1,276 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file chooses lines out of a text, and writes them in their order with what is
+// between them left out.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// startBytes and endBytes are how much of a text is looked at line by line.
+	startBytes = 256 << 10
+	endBytes   = 64 << 10
+	// searchedBytes is how much of a text is searched for errors, half of it at its end.
+	searchedBytes = 4 << 20
+	// maxLine is how much of a line is shown.
+	maxLine = 300
+	// lastLines is how many lines of the end are kept.
+	lastLines = 8
+	// gapRoom is about what it takes to say that lines are left out.
+	gapRoom = 20
+	// perTemplate is how many errors of one kind are kept.
+	perTemplate = 3
+	// maxErrors bounds how many errors are looked at.
+	maxErrors = 2000
+)
+
+// line is a line of a text, without its end.
+type line struct {
+	span
+	severity int
+	times    int // how many lines there are of its kind, if it is the first of them
+	repeat   int // how many of its kind come before it
+	score    float64
+	chosen   bool
+}
+
+// extract is a text of which lines are chosen.
+type extract struct {
+	text  string
+	lines []line
+	room  int
+	say   *labels
+}
+
+// newExtract reads the lines at the start and at the end of a text, and those between
+// them that look like errors.
+func newExtract(text string, room int, say *labels) *extract {
+	x := &extract{text: text, room: room - gapRoom, say: say}
+	if len(text) <= startBytes+endBytes {
+		x.read(span{0, len(text)}, calm)
+	} else {
+		begin := lineEnd(text, startBytes)
+		end := lineEnd(text, len(text)-endBytes)
+		x.read(span{0, begin}, calm)
+		half := searchedBytes / 2
+		if len(text) <= searchedBytes {
+			x.read(span{begin, end}, hard)
+		} else {
+			x.read(span{begin, lineEnd(text, half)}, hard)
+			x.read(span{lineEnd(text, max(half, len(text)-half)), end}, hard)
+		}
+		x.read(span{end, len(text)}, calm)
+	}
+	x.fold()
+	return x
+}
+
+// lineEnd is where the line ends that at is in, behind its newline.
+func lineEnd(text string, at int) int {
+	const far = 8 << 10 // a longer line is cut
+	if i := strings.IndexByte(text[at:min(len(text), at+far)], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return at
+}
+
+// read adds the lines of a part that are at least as severe.
+func (x *extract) read(part span, least int) {
+	errors := 0
+	for from := part.from; from < part.to; {
+		to := part.to
+		if i := strings.IndexByte(x.text[from:part.to], '\n'); i >= 0 {
+			to = from + i
+		}
+		next := to + 1
+		if to > from && x.text[to-1] == '\r' {
+			to--
+		}
+		s := severity(x.text[from:to])
+		if s >= least && (least == calm || errors < maxErrors) {
+			x.lines = append(x.lines, line{span: span{from, to}, severity: s})
+			errors++
+		}
+		from = next
+	}
+}
+
+// fold finds the lines that are the same but for numbers.
+func (x *extract) fold() {
+	first := make(map[string]int, len(x.lines)/2)
+	var b []byte
+	for i := range x.lines {
+		l := &x.lines[i]
+		b = mask(b[:0], x.text[l.from:l.to])
+		at, known := first[string(b)]
+		if !known {
+			first[string(b)] = i
+			l.times = 1
+			continue
+		}
+		l.repeat = x.lines[at].times
+		x.lines[at].times++
+	}
+}
+
+// rank gives each line a score: errors first, then what stands behind them, what the
+// query asks for, and what begins a part.
+func (x *extract) rank(query *query) {
+	var words []float64
+	if query != nil {
+		words = query.scores(x.text, x.lines)
+	}
+	behind, errors := 0, 0
+	for i := range x.lines {
+		l := &x.lines[i]
+		l.score = .9 * (1 - float64(i)/float64(len(x.lines)))
+		if words != nil {
+			l.score += 1.5 * words[i]
+		}
+		behind--
+		switch {
+		case l.severity == hard && l.repeat < perTemplate:
+			l.score += 6
+			if errors++; errors <= perTemplate {
+				l.score += 2
+			}
+			behind = 2
+		case l.severity == hard:
+			l.score = 0
+		case behind >= 0:
+			l.score += 4
+			if errors <= perTemplate {
+				l.score += 2.5
+			}
+		case l.severity == alarm:
+			l.score += 3 / math.Sqrt(float64(max(l.times, 1)))
+		}
+		if l.repeat > 0 && l.severity < hard {
+			l.score /= 8
+		}
+		if strings.TrimSpace(x.text[l.from:l.to]) == "" {
+			l.score = 0
+		}
+	}
+}
+
+// keepLast chooses the last lines, in at most half of the room.
+func (x *extract) keepLast(n, room int) {
+	for i := len(x.lines) - 1; i >= 0 && n > 0; i-- {
+		room -= x.shown(i) + 1
+		if room < 0 {
+			return
+		}
+		x.choose(i)
+		n--
+	}
+}
+
+// keepBest chooses lines by score, for as long as they fit into room.
+func (x *extract) keepBest(room int, least float64) {
+	order := make([]int, 0, len(x.lines))
+	for i := range x.lines {
+		if l := &x.lines[i]; !l.chosen && l.score > least {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x.lines[b].score, x.lines[a].score) })
+	misses := 0
+	room = min(room, x.room)
+	for _, i := range order {
+		before := x.room
+		if n := x.cost(i); n > room {
+			if misses++; misses > 200 {
+				return
+			}
+			continue
+		}
+		x.choose(i)
+		room -= before - x.room
+	}
+}
+
+// shown is how many bytes of a line are shown.
+func (x *extract) shown(i int) int {
+	n := x.lines[i].size()
+	if n > maxLine {
+		n = maxLine + len(more)
+	}
+	if x.lines[i].times > 1 {
+		n += len(" (×1000)")
+	}
+	return n
+}
+
+// cost is how much room a line takes, with what it does to the gaps around it.
+func (x *extract) cost(i int) int {
+	n := x.shown(i) + 1 + gapRoom
+	if i > 0 && x.lines[i-1].chosen && x.joined(i-1) {
+		n -= gapRoom
+	}
+	if i+1 < len(x.lines) && x.lines[i+1].chosen && x.joined(i) || i+1 == len(x.lines) {
+		n -= gapRoom
+	}
+	return n
+}
+
+// joined reports whether nothing is between a line and the next.
+func (x *extract) joined(i int) bool { return x.lines[i].to+2 >= x.lines[i+1].from }
+
+func (x *extract) choose(i int) {
+	if !x.lines[i].chosen {
+		x.room -= x.cost(i)
+		x.lines[i].chosen = true
+	}
+}
+
+// String writes the chosen lines. A mark stands where lines are left out.
+func (x *extract) String() string {
+	var b strings.Builder
+	end := 0
+	for i := range x.lines {
+		l := &x.lines[i]
+		if !l.chosen {
+			continue
+		}
+		x.gap(&b, end, l.from)
+		text := x.text[l.from:l.to]
+		if len(text) > maxLine {
+			b.WriteString(start(text, maxLine))
+			b.WriteString(more)
+		} else {
+			b.WriteString(text)
+		}
+		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
+			b.WriteString(x.say.with("times", l.times))
+		}
+		b.WriteByte('\n')
+		end = min(l.to+1, len(x.text))
+	}
+	x.gap(&b, end, len(x.text))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// gap says what is left out between two places.
+func (x *extract) gap(b *strings.Builder, from, to int) {
+	if from >= to {
+		return
+	}
+	left := x.text[from:to]
+	if strings.TrimSpace(start(left, 200)) == "" && len(left) <= 200 {
+		return
+	}
+	lines := strings.Count(left, "\n")
+	if !strings.HasSuffix(left, "\n") {
+		lines++
+	}
+	b.WriteString(x.say.gap(lines, len(left)))
+	b.WriteByte('\n')
+}

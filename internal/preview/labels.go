@@ -1,0 +1,68 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file holds the few words of previews that are not the tool's. They are in text/,
+// one file for each language.
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+var (
+	//go:embed text/labels.en.txt
+	englishLabels string
+	//go:embed text/labels.zh.txt
+	chineseLabels string
+
+	english = parseLabels(englishLabels)
+	chinese = parseLabels(chineseLabels)
+)
+
+// labels are the words of one language. They never change.
+type labels struct{ words map[string]string }
+
+func parseLabels(text string) *labels {
+	l := &labels{make(map[string]string)}
+	for line := range strings.Lines(text) {
+		name, words, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		l.words[name] = words
+	}
+	return l
+}
+
+// say returns the words of a name. It panics if there are none, which a test finds.
+func (l *labels) say(name string) string {
+	words, ok := l.words[name]
+	if !ok {
+		panic("preview: no words for " + name)
+	}
+	return words
+}
+
+// with returns the words of a name with a number in them.
+func (l *labels) with(name string, n int) string {
+	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
+}
+
+// key is the key of a member with its colon.
+func (l *labels) key(name string) string { return `"` + l.say(name) + `":` }
+
+func (l *labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
+
+// rows says how many rows are missing.
+func (l *labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
+
+// gap says how many lines are missing, or how many bytes of a line.
+func (l *labels) gap(lines, bytes int) string {
+	switch {
+	case lines == 1:
+		return l.say("gap one")
+	case lines > 1:
+		return l.with("gap", lines)
+	}
+	return l.with("gap bytes", bytes)
+}

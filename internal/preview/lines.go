@@ -1,0 +1,263 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file looks at the lines of a text: which look like errors, and which are the same
+// but for numbers.
+
+import (
+	"strings"
+)
+
+// span is a part of a text, from one byte to another.
+type span struct{ from, to int }
+
+func (s span) size() int { return s.to - s.from }
+
+// Severity of a line.
+const (
+	calm  = 0
+	alarm = 1 // it speaks of an error
+	hard  = 2 // it is one
+)
+
+// marksBy lists the marks that begin with a byte.
+var marksBy = func() (by [256][]mark) {
+	for _, m := range marks {
+		by[m.text[0]] = append(by[m.text[0]], m)
+	}
+	return by
+}()
+
+// pairs holds the two bytes that each mark begins with.
+var pairs = func() (set [1 << 16]bool) {
+	for _, m := range marks {
+		set[int(m.text[0])<<8|int(m.text[1])] = true
+	}
+	return set
+}()
+
+// mark is a piece of text that tells an error.
+type mark struct {
+	text     string
+	first    bool // only at the start of a line
+	severity int
+	ok       func(line string, at int) bool // what else must hold; nil: nothing
+}
+
+var marks = []mark{
+	{"E   ", true, hard, nil},
+	{"FAILED ", true, hard, nil},
+	{"FAIL:", true, hard, nil},
+	{"FAIL\t", true, hard, nil},
+	{"--- FAIL", false, hard, nil},
+	{"not ok ", true, hard, nil},
+	{"ERROR", false, hard, isMessage},
+	{"error", false, hard, isError},
+	{"Error", false, hard, isException},
+	{"Exception", false, hard, isException},
+	{"panic:", false, hard, isStart},
+	{"PANIC", false, hard, isWord},
+	{"fatal", false, hard, isFatal},
+	{"Fatal", false, hard, isFatal},
+	{"FATAL", false, hard, isWord},
+	{"CRITICAL", false, hard, isWord},
+	{"Traceback", false, hard, isWord},
+	{"BUILD FAIL", false, hard, nil},
+	{"exit status ", false, hard, isNonZero},
+	{"exit code ", false, hard, isNonZero},
+	{"exit code: ", false, hard, isNonZero},
+	{"exited with code ", false, hard, isNonZero},
+	{"returncode>", false, hard, isNonZero},
+	{"assertion", false, alarm, nil},
+	{"AssertionError", false, hard, nil},
+	{"ailed", false, alarm, isWordEnd},
+	{"ailure", false, alarm, isWordEnd},
+	{"xception", false, alarm, nil},
+	{"annot ", false, alarm, nil},
+	{"enied", false, alarm, isWordEnd},
+	{".go:", false, hard, isPlaceInGo},
+	{"_test.go:", false, alarm, nil},
+	{"错误", false, alarm, nil},
+	{"失败", false, alarm, nil},
+	{"异常", false, alarm, nil},
+}
+
+// severity tells how much a line looks like an error. Of a long line the first and the
+// last part count.
+func severity(line string) int {
+	const long = 2000
+	if len(line) > long {
+		return max(severity(line[:long/2]), severity(line[len(line)-long/2:]))
+	}
+	most := calm
+	begin := len(line) - len(strings.TrimLeft(line, " \t"))
+	for i := 0; i+1 < len(line); i++ {
+		if !pairs[int(line[i])<<8|int(line[i+1])] {
+			continue
+		}
+		found := marksBy[line[i]]
+		for m := range found {
+			k := &found[m]
+			if k.severity <= most || !strings.HasPrefix(line[i:], k.text) || k.first && i > begin {
+				continue
+			}
+			if k.ok == nil || k.ok(line, i) {
+				if most = k.severity; most == hard {
+					return hard
+				}
+			}
+		}
+	}
+	return most
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || '0' <= c && c <= '9' }
+
+func byteAt(s string, i int) byte {
+	if i < 0 || i >= len(s) {
+		return ' '
+	}
+	return s[i]
+}
+
+// wordEnd is where the word ends that at is in.
+func wordEnd(line string, at int) int {
+	for at < len(line) && letter(line[at]) {
+		at++
+	}
+	return at
+}
+
+// isWord reports whether what was found begins a word that ends with it or goes on in
+// capital letters.
+func isWord(line string, at int) bool {
+	end := wordEnd(line, at)
+	return !letter(byteAt(line, at-1)) && byteAt(line, end) != '=' && strings.IndexFunc(line[at+1:end], isSmall) < 0 || line[at] == 'T' && end-at == len("Traceback")
+}
+
+func isSmall(r rune) bool { return 'a' <= r && r <= 'z' }
+
+func isWordEnd(line string, at int) bool { return wordEnd(line, at) <= at+len("ailures") }
+
+// isStart reports whether what was found is not inside a word or a name.
+func isStart(line string, at int) bool {
+	c := byteAt(line, at-1)
+	return !letter(c) && c != '.' && c != '"' && c != '`'
+}
+
+// isMessage is true of "ERROR", "ERROR:", "[ERROR]", "ERROR something" and "ERRORS 3".
+func isMessage(line string, at int) bool {
+	end := wordEnd(line, at)
+	if letter(byteAt(line, at-1)) || end-at > len("ERRORS") {
+		return false
+	}
+	switch byteAt(line, end) {
+	case ':', ']', ' ', '\t', '|', '!', ')', '"', ',':
+		return !negated(line, at, end)
+	}
+	return end == len(line)
+}
+
+// isError is true of "error:" and of "error[E0425]", at a word's start or behind a dot or
+// colon.
+func isError(line string, at int) bool {
+	end := at + len("error")
+	c := byteAt(line, end)
+	if letter(byteAt(line, at-1)) || c != ':' && c != '[' {
+		return false
+	}
+	if c == ':' && byteAt(line, at-1) == '"' || byteAt(line, at-1) == '\'' {
+		return false
+	}
+	return !negated(line, at, end)
+}
+
+// isException is true of "ValueError: …", "java.io.IOException: …" and "Error: …".
+func isException(line string, at int) bool {
+	end := wordEnd(line, at)
+	if end != at+len("Error") && end != at+len("Exception") {
+		return false
+	}
+	return (byteAt(line, end) == ':' || end == len(line) && at > 0 && letter(line[at-1])) && !negated(line, at, end)
+}
+
+// isFatal is true of "fatal:", "fatal error" and "Fatal: ".
+func isFatal(line string, at int) bool {
+	rest := line[at+len("fatal"):]
+	return isStart(line, at) && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, " error") || strings.HasPrefix(rest, " signal"))
+}
+
+// isNonZero reports whether a number that is not zero follows.
+func isNonZero(line string, at int) bool {
+	for at < len(line) && line[at] != ' ' && line[at] != '>' {
+		at++
+	}
+	rest := strings.TrimLeft(line[at:], " statuscodewih:>-")
+	return rest != "" && '1' <= rest[0] && rest[0] <= '9'
+}
+
+// isPlaceInGo is true of what go build and go vet report: "x.go:3:14: …".
+func isPlaceInGo(line string, at int) bool {
+	at += len(".go:")
+	n := digitsAt(line, at)
+	m := digitsAt(line, at+n+1)
+	return n > 0 && m > 0 && byteAt(line, at+n) == ':' && byteAt(line, at+n+1+m) == ':'
+}
+
+// negated is true of "0 errors", "no error", "error: null" and "errors: 0".
+func negated(line string, at, end int) bool {
+	before := strings.ToLower(strings.TrimRight(line[max(0, at-12):at], " "))
+	if strings.HasSuffix(before, " no") || before == "no" || before == "0" || strings.HasSuffix(before, " 0") || strings.HasSuffix(before, "without") {
+		return true
+	}
+	after := strings.ToLower(strings.TrimLeft(line[end:min(len(line), end+16)], " \t:=\"'"))
+	for _, nothing := range []string{"null", "none", "nil", "false", "0"} {
+		if rest, ok := strings.CutPrefix(after, nothing); ok && (rest == "" || !letter(rest[0]) && rest[0] != '.') {
+			return true
+		}
+	}
+	return false
+}
+
+// mask writes a line with what differs between lines of one kind left out: numbers, long
+// words of hexadecimal digits, and times. It looks at no more than the start of a line.
+func mask(b []byte, line string) []byte {
+	const most = 160
+	line = line[:min(len(line), most)]
+	for i := 0; i < len(line); {
+		c := line[i]
+		if !letter(c) {
+			if c != ' ' || len(b) > 0 && b[len(b)-1] != ' ' {
+				b = append(b, c)
+			}
+			i++
+			continue
+		}
+		end := wordEnd(line, i)
+		if n := len(b); varies(line[i:end]) {
+			if n == 0 || b[n-1] != '#' {
+				b = append(b, '#')
+			}
+		} else {
+			b = append(b, line[i:end]...)
+		}
+		i = end
+	}
+	return b
+}
+
+// varies reports whether a word is a number, holds one at its end, or is hexadecimal.
+func varies(word string) bool {
+	digits, hex := 0, true
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		if '0' <= c && c <= '9' {
+			digits++
+		} else if c|0x20 < 'a' || c|0x20 > 'f' {
+			hex = false
+		}
+	}
+	return digits > 0 && (digits*2 >= len(word) || hex && len(word) >= 6)
+}

@@ -1,0 +1,139 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package preview writes what is shown of a text that is too long to be shown: by its
+// format, in a given room.
+//
+// The formats, in the order in which they are looked for, after MCP results and JSON
+// strings have been looked through:
+//
+//   - JSON: the list of records that it is about as a table, with what all records share
+//     said once; where there is no such list its start, closed, so that it parses
+//   - HTML and page snapshots: their text as an outline
+//   - test and log output: errors, summaries, and each kind of line once
+//   - code: mostly its start
+//   - text: its start and its end, and lines between them that look like errors
+//
+// A format that is not certain is text. A preview depends on its request alone. It is
+// valid UTF-8 of at most Room bytes, whatever the text is, and takes time in proportion to
+// the text, of which the middle is only searched for errors.
+package preview
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format is what a text turned out to be.
+type Format string
+
+// The formats.
+const (
+	JSON Format = "json"
+	HTML Format = "html"
+	Page Format = "page"
+	Test Format = "test"
+	Log  Format = "log"
+	Code Format = "code"
+	Text Format = "text"
+)
+
+// Request is a text to be previewed.
+type Request struct {
+	Text      string
+	Room      int    // most bytes of the preview
+	Arguments string // of the call that returned the text
+	Question  string // what the user and the model said before the call
+	Chinese   bool   // the language of the preview's own words
+}
+
+// Make returns a preview and the format of the text that it shows: of an MCP result, that
+// of the text in it.
+func Make(r Request) (string, Format) {
+	if r.Room <= 0 {
+		return "", Text
+	}
+	m := &maker{say: english, query: r.Question + "\n" + r.Arguments}
+	if r.Chinese {
+		m.say = chinese
+	}
+	if len(r.Text) <= r.Room {
+		return m.clean(r.Text), Text
+	}
+	return m.make(r.Text, r.Room)
+}
+
+// maker makes one preview.
+type maker struct {
+	say    *labels
+	query  string
+	layers int // wrappings that were looked through
+}
+
+// make previews a text in at most room bytes.
+func (m *maker) make(text string, room int) (string, Format) {
+	if room <= 0 {
+		return "", Text
+	}
+	if d, ok := scan(text); ok {
+		if m.layers < maxLayers {
+			if e, ok := d.open(); ok && room > 4*minPart {
+				return m.envelope(e, room)
+			}
+		}
+		return m.json(d, room), JSON
+	}
+	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
+		frame := m.say.say("string") + "\n"
+		if room > len(frame)+minPart {
+			next := *m
+			next.layers++
+			shown, f := next.make(inner, room-len(frame))
+			return frame + shown, f
+		}
+	}
+	return m.text(text, room)
+}
+
+// jsonString is the text that a JSON string stands for, which all of text is.
+func jsonString(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) < 2 || text[0] != '"' || len(text) > maxJSON {
+		return "", false
+	}
+	s := &scanner{document: document{text: text}}
+	if !s.str() || s.at != len(text) {
+		return "", false
+	}
+	return unescape(text[1 : len(text)-1]), true
+}
+
+// clean is s as valid UTF-8 at the same length.
+func (m *maker) clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	b := []byte(s)
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			b[i] = '?'
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// start is the start of s in at most n bytes, at the end of a character.
+func start(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func decimal(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,363 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file reads JSON into a list of places in the text. It decodes nothing, and
+// takes a document that ends too early for one whose open parts end there.
+
+import "strings"
+
+// maxJSON is the longest text that is read as JSON.
+const maxJSON = 4 << 20
+
+// node is a value, or the key of a member, in the order of the text.
+type node struct {
+	start, end int32 // in the text; a string with its quotes
+	next       int32 // the node behind this one and all that it holds
+	items      int32 // of a list its items, of an object its members
+	kind       byte  // the first byte: { [ " t f n, or 0 for a number
+	cut        bool  // the text ends inside it
+}
+
+// document is a JSON text. Node 0 is the whole; of JSON lines it is a list that has
+// no brackets in the text.
+type document struct {
+	text  string
+	nodes []node
+	lines bool // one value a line
+	cut   bool // the text ends too early
+
+	skip  int32 // a node that is not written; if zero, all are
+	stand int32 // a text that standIn is written for; if zero, none is
+	share bool  // a long text leaves room for what follows it
+}
+
+// children calls f with the items of a list, or with the members of an object, for as
+// long as f returns true. The key of an item is -1.
+func (d *document) children(n int32, f func(key, value int32) bool) {
+	end := d.nodes[n].next
+	object := d.nodes[n].kind == '{'
+	for at := n + 1; at < end; {
+		key, value := int32(-1), at
+		if object {
+			key, value = at, at+1
+		}
+		if !f(key, value) {
+			return
+		}
+		at = d.nodes[value].next
+	}
+}
+
+// raw is a string as it is written, without its quotes.
+func (d *document) raw(n int32) string {
+	v := &d.nodes[n]
+	if v.cut {
+		return d.text[v.start+1 : v.end]
+	}
+	return d.text[v.start+1 : v.end-1]
+}
+
+func (d *document) source(n int32) string { return d.text[d.nodes[n].start:d.nodes[n].end] }
+
+func (d *document) size(n int32) int { return int(d.nodes[n].end - d.nodes[n].start) }
+
+// What may come next.
+const (
+	wantValue = iota
+	wantFirst // a value or the end of a list
+	wantKey
+	wantMember // a key or the end of an object
+	wantColon
+	wantMore // a comma or an end
+)
+
+// scanner reads a text once, from its start to its end.
+type scanner struct {
+	document
+	at   int
+	want int
+	open []int32
+}
+
+// scan reads a JSON object, a list, or JSON lines. ok is false for everything else. A
+// text in which something else begins within its last fifth counts as one that ends
+// there.
+func scan(text string) (d *document, ok bool) {
+	if len(text) > maxJSON {
+		return nil, false
+	}
+	s := &scanner{document: document{text: text}}
+	s.space()
+	if s.at >= len(text) || text[s.at] != '{' && text[s.at] != '[' {
+		return nil, false
+	}
+	s.nodes = make([]node, 0, len(text)/8+16)
+	for s.step() {
+	}
+	if len(s.open) > 0 {
+		if !s.stopped() {
+			return nil, false
+		}
+	} else if s.space(); s.at < len(text) {
+		if !s.more() {
+			return nil, false
+		}
+	}
+	return &s.document, true
+}
+
+// more reads the rest of JSON lines, of which the first is read.
+func (s *scanner) more() bool {
+	first := s.nodes
+	if !strings.Contains(s.text[first[0].end:s.at], "\n") {
+		return false
+	}
+	s.lines = true
+	s.nodes = append(make([]node, 0, cap(first)), node{start: first[0].start, kind: '[', items: 1})
+	for _, n := range first {
+		n.next++
+		s.nodes = append(s.nodes, n)
+	}
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		if c != '{' && c != '[' {
+			return false
+		}
+		s.want = wantValue
+		for s.step() {
+		}
+		s.nodes[0].items++
+		if len(s.open) > 0 {
+			if s.at < len(s.text) || !s.stopped() {
+				return false
+			}
+			break
+		}
+		end := s.at
+		s.space()
+		if s.at < len(s.text) && !strings.Contains(s.text[end:s.at], "\n") {
+			return false
+		}
+	}
+	s.nodes[0].end, s.nodes[0].next = int32(len(s.text)), int32(len(s.nodes))
+	s.nodes[0].cut = s.cut
+	return s.nodes[0].items > 2 || !s.cut
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\r' || s.text[s.at] == '\t') {
+		s.at++
+	}
+}
+
+// step reads one token. It returns false at the end of the value that was begun, at
+// the end of the text, and where something else than JSON begins.
+func (s *scanner) step() bool {
+	s.space()
+	if s.at >= len(s.text) {
+		return false
+	}
+	c := s.text[s.at]
+	switch s.want {
+	case wantColon:
+		s.want = wantValue
+		s.at++
+		return c == ':' || s.back()
+	case wantMore:
+		return s.after(c)
+	case wantKey, wantMember:
+		if c == '}' && s.want == wantMember {
+			return s.close()
+		}
+		if c != '"' || !s.str() {
+			return false
+		}
+		s.want = wantColon
+		return true
+	case wantFirst:
+		if c == ']' {
+			return s.close()
+		}
+	}
+	return s.value(c)
+}
+
+// back takes back a token that is wrong.
+func (s *scanner) back() bool {
+	s.at--
+	return false
+}
+
+// after reads what follows a value.
+func (s *scanner) after(c byte) bool {
+	top := s.nodes[s.open[len(s.open)-1]].kind
+	switch {
+	case c == ',' && top == '{':
+		s.want = wantKey
+	case c == ',':
+		s.want = wantValue
+	case c == '}' && top == '{', c == ']' && top == '[':
+		return s.close()
+	default:
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) value(c byte) bool {
+	switch {
+	case c == '{' || c == '[':
+		s.open = append(s.open, int32(len(s.nodes)))
+		s.nodes = append(s.nodes, node{start: int32(s.at), kind: c})
+		s.at++
+		s.want = wantFirst
+		if c == '{' {
+			s.want = wantMember
+		}
+		return true
+	case c == '"':
+		return s.str() && s.done()
+	case c == 't':
+		return s.word("true") && s.done()
+	case c == 'f':
+		return s.word("false") && s.done()
+	case c == 'n':
+		return s.word("null") && s.done()
+	}
+	return s.number() && s.done()
+}
+
+// done counts a value in what holds it. It returns false if nothing does.
+func (s *scanner) done() bool {
+	s.want = wantMore
+	if len(s.open) == 0 {
+		return false
+	}
+	s.nodes[s.open[len(s.open)-1]].items++
+	return true
+}
+
+func (s *scanner) close() bool {
+	s.at++
+	top := s.open[len(s.open)-1]
+	s.open = s.open[:len(s.open)-1]
+	s.nodes[top].end, s.nodes[top].next = int32(s.at), int32(len(s.nodes))
+	return s.done()
+}
+
+func (s *scanner) add(kind byte, end int, cut bool) {
+	s.nodes = append(s.nodes, node{start: int32(s.at), end: int32(end), next: int32(len(s.nodes)) + 1, kind: kind, cut: cut})
+	s.at = end
+}
+
+// str reads a string. One that the text ends in is a node, and not done.
+func (s *scanner) str() bool {
+	for from := s.at + 1; ; {
+		i := strings.IndexByte(s.text[from:], '"')
+		if i < 0 {
+			s.add('"', len(s.text), true)
+			return false
+		}
+		end := from + i
+		slashes := 0
+		for s.text[end-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			s.add('"', end+1, false)
+			return true
+		}
+		from = end + 1
+	}
+}
+
+func (s *scanner) word(w string) bool {
+	if !strings.HasPrefix(s.text[s.at:], w) {
+		return false
+	}
+	s.add(w[0], s.at+len(w), false)
+	return true
+}
+
+// number reads a number. One at the very end of the text may go on, and is none.
+func (s *scanner) number() bool {
+	t, i := s.text, s.at
+	if i < len(t) && t[i] == '-' {
+		i++
+	}
+	whole := digitsAt(t, i)
+	if whole == 0 || whole > 1 && t[i] == '0' {
+		return false
+	}
+	i += whole
+	if i < len(t) && t[i] == '.' {
+		n := digitsAt(t, i+1)
+		if n == 0 {
+			return false
+		}
+		i += 1 + n
+	}
+	if i < len(t) && (t[i] == 'e' || t[i] == 'E') {
+		i++
+		if i < len(t) && (t[i] == '+' || t[i] == '-') {
+			i++
+		}
+		n := digitsAt(t, i)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	if i >= len(t) {
+		return false
+	}
+	s.add('0', i, false)
+	return true
+}
+
+func digitsAt(t string, i int) (n int) {
+	for i+n < len(t) && '0' <= t[i+n] && t[i+n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// stopped ends a document of which parts are still open, and reports whether it is
+// one: nearly all of the text was read.
+func (s *scanner) stopped() bool {
+	at, n := s.at, len(s.text)
+	if at*5 < n*4 {
+		return false
+	}
+	s.cut = true
+	top := s.open[len(s.open)-1]
+	last := len(s.nodes) - 1
+	switch {
+	case s.want == wantKey || s.want == wantMember, s.want == wantColon, s.nodes[top].kind == '{' && s.want == wantValue && !s.nodes[last].cut:
+		s.dropKey(top)
+	case s.nodes[last].cut:
+		s.nodes[top].items++
+	}
+	for i := len(s.open) - 1; i >= 0; i-- {
+		o := &s.nodes[s.open[i]]
+		o.end, o.next, o.cut = int32(at), int32(len(s.nodes)), true
+		if i > 0 {
+			s.nodes[s.open[i-1]].items++
+		}
+	}
+	s.open = s.open[:0]
+	return true
+}
+
+// dropKey removes a key whose value is missing.
+func (s *scanner) dropKey(top int32) {
+	for at := top + 1; int(at) < len(s.nodes); at = s.nodes[at+1].next {
+		if int(at)+1 == len(s.nodes) {
+			s.nodes = s.nodes[:at]
+			return
+		}
+	}
+}

@@ -1,0 +1,284 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file tells the formats of plain text apart, and previews them.
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// text previews what is no JSON.
+func (m *maker) text(text string, room int) (string, Format) {
+	switch f := formatOf(text); f {
+	case Test, Log:
+		return m.clean(m.output(text, room)), f
+	case Code:
+		return m.clean(m.ends(text, room, 4)), f
+	default:
+		return m.clean(m.ends(text, room, 2)), f
+	}
+}
+
+// formatOf looks at the start of a text, and for a summary at its end.
+func formatOf(text string) Format {
+	const begin, end = 48 << 10, 4 << 10
+	head, tail := text[:min(len(text), begin)], text[max(0, len(text)-end):]
+	tests, logs, code, lines := 0, 0, 0, 0
+	for l := range strings.Lines(head) {
+		l = strings.TrimRight(l, "\r\n")
+		if l == "" {
+			continue
+		}
+		lines++
+		switch {
+		case isTestLine(l):
+			tests++
+		case isLogLine(l):
+			logs++
+		case isCodeLine(l):
+			code++
+		}
+	}
+	switch {
+	case tests >= 2 && code*4 < lines || hasSummary(tail):
+		return Test
+	case lines > 3 && logs*10 >= lines*3:
+		return Log
+	case lines > 5 && code*5 >= lines*2:
+		return Code
+	}
+	return Text
+}
+
+// isTestLine is true of the lines that pytest, go test, unittest, Maven, cargo and others
+// write about their tests, and of those of go build and go vet.
+func isTestLine(l string) bool {
+	for _, p := range []string{"=== RUN ", "--- PASS", "--- FAIL", "--- SKIP", "    --- ", "ok  \t", "FAIL\t", "FAILED ", "PASSED ", "E   ", "[INFO] Tests run", "[ERROR] Tests run", "Tests run:", "not ok ", "# Subtest", " PASS ", " FAIL "} {
+		if strings.HasPrefix(l, p) {
+			return true
+		}
+	}
+	if strings.HasPrefix(l, "=====") && strings.HasSuffix(l, "=====") {
+		return true
+	}
+	if strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.HasSuffix(l, " ... FAILED")) {
+		return true
+	}
+	if i := strings.Index(l, ".go:"); i > 0 && isPlaceInGo(l, i) {
+		return true
+	}
+	return strings.Contains(l, "::") && (strings.Contains(l, " PASSED") || strings.Contains(l, " FAILED")) || strings.HasSuffix(l, " ... ok") || strings.HasSuffix(l, " ... FAIL") || strings.HasSuffix(l, " ... ERROR")
+}
+
+// hasSummary reports whether the end of a text sums tests up.
+func hasSummary(tail string) bool {
+	for l := range strings.Lines(tail) {
+		l = strings.TrimRight(l, "\r\n")
+		switch {
+		case strings.HasPrefix(l, "Ran ") && strings.Contains(l, " test") && strings.Contains(l, " in "),
+			strings.HasPrefix(l, "=") && strings.HasSuffix(l, "=") && (strings.Contains(l, " failed") || strings.Contains(l, " passed")),
+			strings.Contains(l, "BUILD FAILURE") || strings.Contains(l, "BUILD SUCCESS"),
+			strings.HasPrefix(l, "test result: "), strings.HasPrefix(l, "Tests: ") && strings.Contains(l, " total"),
+			strings.HasPrefix(l, "--- FAIL: "), strings.HasPrefix(l, "FAIL\t"), strings.HasPrefix(l, "ok  \t") && strings.HasSuffix(l, "s"):
+			return true
+		}
+	}
+	return false
+}
+
+// levels are the words that lines of logs begin with.
+var levels = []string{"INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "level=", "time=", "ts="}
+
+// isLogLine reports whether a line begins with a time or with a level.
+func isLogLine(l string) bool {
+	l = strings.TrimLeft(l, "[( \t")
+	for _, level := range levels {
+		if strings.HasPrefix(l, level) && !isSmall(rune(byteAt(l, len(level)))) {
+			return true
+		}
+	}
+	digits, marks := 0, 0
+	for i := 0; i < len(l) && i < 19; i++ {
+		switch c := l[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c == ':' || c == '-' || c == '/' || c == '.':
+			marks++
+		case c != ' ' && c != 'T' && (i >= 3 || !letter(c)): // "Jan 02 15:04:05"
+			return digits >= 4 && marks >= 2 && i >= 8
+		}
+	}
+	return digits >= 6 && marks >= 2
+}
+
+// isCodeLine reports whether a line looks like source code or a patch.
+func isCodeLine(l string) bool {
+	l = strings.TrimSpace(l)
+	if n := digitsAt(l, 0); n > 0 && n < 7 { // numbered by an editor
+		l = strings.TrimLeft(l[n:], "\t :|→")
+	}
+	for _, p := range []string{"func ", "def ", "class ", "import ", "from ", "package ", "return ", "return;", "if (", "if err", "for (", "for _", "const ", "let ", "var ", "public ", "private ", "#include", "//", "@@ ", "diff --git", "} else", "elif ", "self.", "*/", "/*", "type ", "case "} {
+		if strings.HasPrefix(l, p) {
+			return true
+		}
+	}
+	if l == "" {
+		return false
+	}
+	switch l[len(l)-1] {
+	case '{', '}', ';':
+		return true
+	}
+	return strings.HasSuffix(l, "):") || strings.Contains(l, " := ") || strings.Contains(l, " = ") && strings.HasSuffix(l, ")")
+}
+
+// output previews tests and logs: the end, errors, and each kind of line once.
+func (m *maker) output(text string, room int) string {
+	x := newExtract(text, room, m.say)
+	x.rank(newQuery(m.query))
+	x.keepLast(lastLines, x.room/2)
+	x.keepBest(x.room, 0)
+	return m.within(x.String(), text, room)
+}
+
+// within returns a preview if it is within room, and head and tail otherwise.
+func (m *maker) within(shown, text string, room int) string {
+	if len(shown) > room {
+		return HeadTail(text, room, m.say)
+	}
+	return shown
+}
+
+// ends previews a text by its start and its end, of which the end takes one part of so
+// many, with errors that stand between them. Words of the query choose a part of the
+// middle, but not of code, which stays in one piece, nor of Chinese prose.
+func (m *maker) ends(text string, room, parts int) string {
+	x := newExtract(text, room, m.say)
+	q := newQuery(m.query)
+	if parts > 2 || mostlyHan(text) {
+		q = nil
+	}
+	outer := x.room
+	head := toLineEnd(text, outer*3/4-outer*3/4/parts)
+	tail := toLineStart(text, max(head, len(text)-outer*3/4/parts))
+	x.room = room / 4
+	for i := range x.lines {
+		l := &x.lines[i]
+		quiet := parts > 2 && (byteAt(text, l.from) == ' ' || byteAt(text, l.from) == '\t')
+		if l.severity == hard && l.repeat < perTemplate && !quiet && l.from >= head && l.from < tail && x.cost(i) <= x.room {
+			x.choose(i)
+		}
+	}
+	outer -= room/4 - x.room
+	if q != nil && outer > 4*maxLine {
+		parts = 4
+		x.room = outer * 3 / 10
+		before := x.room
+		x.passages(q, span{head, tail})
+		outer -= before - x.room
+	}
+	head = toLineEnd(text, outer-outer/parts)
+	tail = toLineStart(text, max(head, len(text)-(outer-head)))
+	return m.within(x.between(head, tail), text, room)
+}
+
+// passages chooses the lines of a part that the query finds, each with the lines around
+// it.
+func (x *extract) passages(q *query, part span) {
+	scores := q.scores(x.text, x.lines)
+	if scores == nil {
+		return
+	}
+	for i := range x.lines {
+		l := &x.lines[i]
+		if l.score = scores[i]; l.from < part.from || l.from >= part.to {
+			l.score = 0
+			continue
+		}
+		for _, near := range []int{i - 1, i + 1, i + 2} {
+			if near >= 0 && near < len(scores) {
+				l.score = max(l.score, .9*scores[near])
+			}
+		}
+	}
+	x.keepBest(x.room, .3)
+}
+
+// between writes the start up to head, the chosen lines behind it, and the end from tail.
+func (x *extract) between(head, tail int) string {
+	var b strings.Builder
+	b.WriteString(x.text[:head])
+	if head > 0 && x.text[head-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	end := head
+	for i := range x.lines {
+		l := &x.lines[i]
+		if !l.chosen || l.from < head || l.from >= tail {
+			continue
+		}
+		x.gap(&b, end, l.from)
+		b.WriteString(start(x.text[l.from:l.to], maxLine))
+		if l.size() > maxLine {
+			b.WriteString(more)
+		}
+		b.WriteByte('\n')
+		end = min(l.to+1, len(x.text))
+	}
+	if tail > end {
+		x.gap(&b, end, tail)
+	}
+	b.WriteString(x.text[max(end, tail):])
+	return b.String()
+}
+
+// mostlyHan reports whether a text is written in Chinese.
+func mostlyHan(text string) bool {
+	han, all := 0, 0
+	for _, r := range text[:min(len(text), 4000)] {
+		if all++; r >= 0x2e80 {
+			han++
+		}
+	}
+	return han*3 > all
+}
+
+// HeadTail is the start and the end of a text in at most room bytes.
+func HeadTail(text string, room int, say *labels) string {
+	room -= len(say.gap(0, len(text))) + 2
+	if room <= 0 {
+		return ""
+	}
+	head := toLineEnd(text, room/2)
+	tail := toLineStart(text, max(head, len(text)-(room-head)))
+	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
+}
+
+// toLineEnd moves n back to the end of a line, or to that of a character.
+func toLineEnd(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	from := n - n/4
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	for back := 0; back < utf8.UTFMax && n > 0 && n < len(s) && !utf8.RuneStart(s[n]); back++ {
+		n--
+	}
+	return n
+}
+
+// toLineStart moves n on to the start of a line, or to that of a character.
+func toLineStart(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	near := s[n : n+(len(s)-n)/4]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
+	}
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return n
+}

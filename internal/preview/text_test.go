@@ -1,0 +1,156 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSeverity(t *testing.T) {
+	for _, l := range []string{
+		"E       assert 3 == 4", "FAILED tests/a.py::test_b - AssertionError", "FAIL: TestX", "    --- FAIL: TestY (0.00s)",
+		"FAIL\texample.com/x\t0.01s", "ERROR: no such table", "2024-01-02T03:04:05 [ERROR] broken", "10:11:12 ERROR worker: lost",
+		"panic: runtime error: index out of range", "goroutine 1 fatal error: all goroutines are asleep", "fatal: not a git repository",
+		"Traceback (most recent call last):", "ValueError: bad value", "java.io.IOException: closed", "Error: cannot find module",
+		"main.c:3:4: error: expected ';'", "error[E0425]: cannot find value", "./x.go:3:14: undefined: y", "12:00 FATAL out of memory",
+		"CRITICAL disk", "exit status 2", "process exited with code 137", "<returncode>1", "[INFO] BUILD FAILURE", "not ok 3 - adds",
+		"    Error:      \tNot equal:", "thread 'main' panicked at src/main.rs:2:5: error: x",
+	} {
+		require.Equal(t, hard, severity(l), l)
+	}
+	for _, l := range []string{
+		"0 errors, 3 warnings", "no errors", "found 0 error: none", `"error": null,`, "errors.go", "error_test.py", "an ordinary line", "exit status 0",
+		"exit code: 0", "ERRORS=0", "the error of measurement", "handleError(err)", "http.Error(w)", "import errors", "panics", "err != nil", "errors: 0", "ERROR: 0",
+		"--- PASS: TestFail (0.00s)", "ok  \texample.com/x\t0.01s", "Tracebacks", "type Error struct", "errorHandler: on",
+	} {
+		require.NotEqual(t, hard, severity(l), l)
+	}
+}
+
+func TestMask(t *testing.T) {
+	same := []string{"GET /item/12 took 13 ms id=deadbeef01", "GET /item/4711 took 1 ms id=0123abcd99"}
+	require.Equal(t, string(mask(nil, same[0])), string(mask(nil, same[1])))
+	require.NotEqual(t, string(mask(nil, "cannot open a")), string(mask(nil, "cannot open b")))
+}
+
+// log is n lines of a service.
+func log(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "2025-03-01T10:%02d:%02d INFO handled request id=%d in %d ms\n", i/60%60, i%60, i*7919, i%90)
+	}
+	return b.String()
+}
+
+func TestErrorsAreKept(t *testing.T) {
+	const planted = "worker 7: ERROR: payment 4711 was refused by the bank"
+	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and nothing is wrong with it at all.\n", 1500)
+	var code strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&code, "func f%d(x int) int {\n\treturn x + %d\n}\n\n", i, i)
+	}
+	for name, text := range map[string]string{
+		"log": log(2000), "long log": log(30_000), "prose": prose, "long prose": strings.Repeat(prose, 6), "code": code.String(),
+		"one kind of line": strings.Repeat("x\n", 50_000), "empty lines": strings.Repeat("\n", 50_000),
+	} {
+		for _, at := range []int{10, 50, 90} {
+			cut := toLineEnd(text, len(text)*at/100)
+			shown := of(text[:cut]+planted+"\n"+text[cut:], 2000)
+			require.Contains(t, shown, planted, "%s, at %d %%", name, at)
+			require.LessOrEqual(t, len(shown), 2000)
+		}
+	}
+}
+
+func TestTheEndOfOutputIsKept(t *testing.T) {
+	shown := of(log(3000)+strings.Repeat("ERROR: again and again\n", 200)+"3 of 4 done\nexit status 3\n", 2000)
+	require.True(t, strings.HasSuffix(shown, "3 of 4 done\nexit status 3"), shown)
+	require.Contains(t, shown, "ERROR: again and again\n")
+	require.LessOrEqual(t, strings.Count(shown, "again and again"), perTemplate+lastLines)
+	require.Contains(t, shown, "(×3000)")
+}
+
+func TestGapsAreMarked(t *testing.T) {
+	text := log(40)
+	m := &maker{say: english}
+	x := newExtract(text, 700, english)
+	x.choose(3)
+	x.choose(4)
+	x.choose(39)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	require.Equal(t, "[… 3 lines]\n"+lines[3]+"\n"+lines[4]+"\n[… 34 lines]\n"+lines[39], x.String())
+	require.LessOrEqual(t, len(m.output(text, 700)), 700)
+}
+
+func TestProseKeepsItsStartAndEnd(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "This is sentence number %d of a long story about a river and its boats.\n", i)
+	}
+	text := b.String()[:20_000] + "The ferryman's name was Anselm Okafor.\n" + b.String()[20_000:]
+	plain := of(text, 4000)
+	require.True(t, strings.HasPrefix(plain, "This is sentence number 0 "))
+	require.True(t, strings.HasSuffix(plain, "number 499 of a long story about a river and its boats.\n"))
+	require.NotContains(t, plain, "Anselm")
+	asked, _ := Make(Request{Text: text, Room: 4000, Question: "Who was the ferryman?"})
+	require.Contains(t, asked, "Anselm Okafor")
+	require.True(t, strings.HasPrefix(asked, "This is sentence number 0 "))
+	require.LessOrEqual(t, len(asked), 4000)
+	chinese := strings.Repeat("这条河很长，河上有很多船。\n", 1000) + "摆渡人叫李明。\n" + strings.Repeat("船夫在河上唱歌。\n", 1000)
+	shown, format := Make(Request{Text: chinese, Room: 2000, Question: "摆渡人叫什么名字?", Chinese: true})
+	require.Equal(t, Text, format)
+	require.True(t, strings.HasSuffix(shown, "船夫在河上唱歌。\n"))
+	require.Regexp(t, `\[… \d+ 行\]`, shown)
+}
+
+func TestNoPreviewSaysThatThereAreNoErrors(t *testing.T) {
+	for _, l := range []*labels{english, chinese} {
+		for name, words := range l.words {
+			for _, never := range []string{"no error", "0 errors", "without error", "没有错误", "无错误", "0 个错误"} {
+				require.NotContains(t, strings.ToLower(words), never, name)
+			}
+		}
+	}
+	require.Len(t, english.words, len(chinese.words))
+	for name := range english.words {
+		require.Contains(t, chinese.words, name)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add(log(30), 300, "request")
+	f.Add("=== RUN TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:1: no\nFAIL\nexit status 1\n", 60, "")
+	f.Add("<html><body><p>Hello &amp; <a href=x>you</a></p><table><tr><td>1<td>2</table></body>", 30, "you")
+	f.Add("- button \"Go\" [ref=e1]\n- link \"A\" [ref=e2]:\n- text: x [ref=e3]\n- list [ref=e4]\n- row [ref=e5]\n", 40, "")
+	f.Add("\xff\xfe"+strings.Repeat("ab\x00\n", 40), 50, "ab")
+	f.Add(strings.Repeat("错误：无法打开文件\n", 20), 77, "文件")
+	f.Fuzz(func(t *testing.T, text string, room int, question string) {
+		room = min(max(room, -1), 1<<15)
+		for _, r := range []Request{{text, room, question, "", false}, {text, room, "", question, true}} {
+			shown, _ := Make(r)
+			if len(shown) > max(room, 0) || !utf8.ValidString(shown) {
+				t.Fatalf("%d bytes in a room of %d: %q", len(shown), room, shown)
+			}
+			if again, _ := Make(r); again != shown {
+				t.Fatal("not the same again")
+			}
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	for name, text := range map[string]string{"log_1MB": log(17_000), "log_4MB": log(68_000), "prose_1MB": strings.Repeat("The quick brown fox jumps over the lazy dog.\n", 23_000), "one_line_1MB": strings.Repeat("word ", 200_000)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Make(Request{Text: text, Room: 8000, Question: "which request took the longest?"})
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file scores lines by the words of a query.
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxQuery is how much of a query is read, from its end.
+	maxQuery = 2000
+	// maxWords is how many words of it count.
+	maxWords = 64
+)
+
+// query is what somebody wants to know.
+type query struct {
+	words map[uint32]int // by hash
+	n     int
+}
+
+// fillers are words that tell nothing about what is asked.
+var fillers = words("the and for that this with what which you your can are was were how has have had not from into out all any but will would should could please let get use using used now then first next also need want check look see find show list file result tool true false null path text name value")
+
+// newQuery reads a query. It is nil if there is no word in it.
+func newQuery(text string) *query {
+	text = strings.TrimSpace(text)
+	if len(text) > maxQuery {
+		text = text[len(text)-maxQuery:]
+	}
+	q := &query{words: make(map[uint32]int)}
+	eachWord(text, func(hash uint32, word string) {
+		if _, known := q.words[hash]; known || q.n == maxWords || len(word) < 3 || fillers[strings.ToLower(word)] {
+			return
+		}
+		q.words[hash] = q.n
+		q.n++
+	})
+	if q.n == 0 {
+		return nil
+	}
+	return q
+}
+
+// eachWord calls f with the words of a text: runs of letters and digits without regard to
+// case and to a plural's s, and each two neighbours of scripts without spaces.
+func eachWord(text string, f func(hash uint32, word string)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[i:])
+			_, m := utf8.DecodeRuneInString(text[i+n:])
+			if r >= 0x2e80 && m > 1 {
+				f(hashOf(text[i:i+n+m]), text[i:i+n+m])
+			}
+			i += n
+			continue
+		}
+		if !letter(c) || c == '_' {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && letter(text[i]) && text[i] != '_' {
+			i++
+		}
+		word := text[from:i]
+		if len(word) > 3 && word[len(word)-1] == 's' {
+			word = word[:len(word)-1]
+		}
+		f(hashOf(word), word)
+	}
+}
+
+func hashOf(word string) uint32 {
+	h := uint32(2166136261)
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}
+
+// scores is BM25 of each line, scaled to at most one.
+func (q *query) scores(text string, lines []line) []float64 {
+	type hit struct{ line, word int }
+	var hits []hit
+	in := make([]int, q.n) // lines with a word
+	last := make([]int, q.n)
+	total := 0
+	for i, l := range lines {
+		s := text[l.from:min(l.to, l.from+8*maxLine)]
+		total += len(s)
+		eachWord(s, func(hash uint32, _ string) {
+			if w, ok := q.words[hash]; ok && last[w] != i+1 {
+				last[w] = i + 1
+				in[w]++
+				hits = append(hits, hit{i, w})
+			}
+		})
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	out := make([]float64, len(lines))
+	mean := float64(total)/float64(len(lines)) + 1
+	most := 0.
+	for _, h := range hits {
+		l := lines[h.line]
+		idf := math.Log(1 + (float64(len(lines)-in[h.word])+.5)/(float64(in[h.word])+.5))
+		out[h.line] += idf * 2.2 / (1 + 1.2*(.25+.75*float64(l.size())/mean))
+		most = max(most, out[h.line])
+	}
+	for i := range out {
+		out[i] /= most
+	}
+	return out
+}
