@@ -194,7 +194,7 @@ func isNonZero(line string, at int) bool {
 	for at < len(line) && line[at] != ' ' && line[at] != '>' {
 		at++
 	}
-	rest := strings.TrimLeft(line[at:], " statuscodewih:>-")
+	rest := strings.TrimLeft(line[at:], " acdehiostuw:>")
 	return rest != "" && '1' <= rest[0] && rest[0] <= '9'
 }
 

@@ -13,6 +13,10 @@ import (
 // text previews what is no JSON.
 func (m *maker) text(text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
+	case Page:
+		return m.clean(m.page(text, room)), f
+	case HTML:
+		return m.clean(m.html(text, room)), f
 	case Test, Log:
 		return m.clean(m.output(text, room)), f
 	case Code:
@@ -25,6 +29,12 @@ func (m *maker) text(text string, room int) (string, Format) {
 // formatOf looks at the start of a text, and for a summary at its end.
 func formatOf(text string) Format {
 	const begin, end = 48 << 10, 4 << 10
+	switch {
+	case isPage(text):
+		return Page
+	case isHTML(text):
+		return HTML
+	}
 	head, tail := text[:min(len(text), begin)], text[max(0, len(text)-end):]
 	tests, logs, code, lines := 0, 0, 0, 0
 	for l := range strings.Lines(head) {

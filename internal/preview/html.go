@@ -1,0 +1,358 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file writes the text of an HTML page as an outline: headings, items, cells and
+// links, without what only a browser needs.
+
+import (
+	"html"
+	"strings"
+)
+
+const (
+	// maxHTML is how much of a page is read.
+	maxHTML = 4 << 20
+	// wrapAt is how long a line of text may get before it ends with a sentence.
+	wrapAt = maxLine * 2 / 3
+	// maxLink is the longest address that is shown.
+	maxLink = 120
+	// tagsOfHTML is how many tags make a text HTML.
+	tagsOfHTML = 12
+)
+
+// isHTML reports whether a text is a page or a part of one.
+func isHTML(text string) bool {
+	head := strings.TrimSpace(text[:min(len(text), 64<<10)])
+	lower := strings.ToLower(start(head, 200))
+	if strings.HasPrefix(lower, "<!doctype html") || strings.HasPrefix(lower, "<html") {
+		return true
+	}
+	tags := 0
+	for i := strings.IndexByte(head, '<'); i >= 0; {
+		if t := readTag(head, i); pageTags[t.name] {
+			tags++
+		}
+		next := strings.IndexByte(head[i+1:], '<')
+		if next < 0 || tags == tagsOfHTML {
+			break
+		}
+		i += 1 + next
+	}
+	return tags == tagsOfHTML
+}
+
+var (
+	pageTags = words("html head body div table script p a li span")
+	// hidden are the elements of which nothing is shown.
+	hidden = words("script style svg noscript template iframe canvas math select object")
+	// blocks are the elements that stand on lines of their own.
+	blocks = words("p div section article header footer main nav aside ul ol li table thead tbody tr h1 h2 h3 h4 h5 h6 br hr form fieldset blockquote pre dl dt dd figure figcaption address title body html caption details summary option button")
+)
+
+// tag is what stands between < and >.
+type tag struct {
+	name  string // in lower case; empty where there is no tag
+	close bool
+	attrs string
+	end   int // behind >
+}
+
+// readTag reads the tag that begins at i.
+func readTag(s string, i int) (t tag) {
+	t.end = i + 1
+	at := i + 1
+	if byteAt(s, at) == '/' {
+		t.close = true
+		at++
+	}
+	from := at
+	for at < len(s) && (letter(s[at]) || s[at] == '-') {
+		at++
+	}
+	if at == from || '0' <= s[from] && s[from] <= '9' || at-from > 20 {
+		return t
+	}
+	t.name = strings.ToLower(s[from:at])
+	from = at
+	for at < len(s) && s[at] != '>' {
+		if c := s[at]; (c == '"' || c == '\'') && byteAt(s, at-1) == '=' {
+			n := strings.IndexByte(s[at+1:min(len(s), at+1<<20)], c)
+			if n < 0 {
+				break
+			}
+			at += n + 1
+		}
+		at++
+	}
+	if at > len(s) {
+		at = len(s)
+	}
+	t.attrs, t.end = s[from:min(at, len(s))], min(at+1, len(s))
+	return t
+}
+
+// attr is the value of an attribute.
+func (t tag) attr(name string) string {
+	for s := t.attrs; ; {
+		i := strings.Index(s, name+"=")
+		if i < 0 {
+			return ""
+		}
+		before := byteAt(s, i-1)
+		s = s[i+len(name)+1:]
+		if before > ' ' {
+			continue
+		}
+		if q := byteAt(s, 0); q == '"' || q == '\'' {
+			value, _, _ := strings.Cut(s[1:], string(q))
+			return html.UnescapeString(value)
+		}
+		if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
+			s = s[:end]
+		}
+		return html.UnescapeString(s)
+	}
+}
+
+// outliner writes the text of a page.
+type outliner struct {
+	b      strings.Builder
+	line   int    // where the current line begins in b
+	space  bool   // white space is due before the next word
+	prefix string // of the current line, written with its first word
+	link   string // the address of the link that is open
+	linked int    // where its text begins
+	pre    int    // elements that keep their lines
+	inHead bool
+	title  bool
+}
+
+// outline is the text of a page.
+func outline(page string) string {
+	page = page[:min(len(page), maxHTML)]
+	o := &outliner{}
+	for i := 0; i < len(page); {
+		if page[i] != '<' {
+			end := strings.IndexByte(page[i:], '<')
+			if end < 0 {
+				end = len(page) - i
+			}
+			o.words(page[i : i+end])
+			i += end
+			continue
+		}
+		i = o.markup(page, i)
+	}
+	return o.b.String()
+}
+
+// markup reads what begins with < and returns where it ends.
+func (o *outliner) markup(page string, i int) int {
+	if strings.HasPrefix(page[i:], "<!") || strings.HasPrefix(page[i:], "<?") {
+		stop := ">"
+		if strings.HasPrefix(page[i:], "<!--") {
+			stop = "-->"
+		}
+		if n := strings.Index(page[i:], stop); n >= 0 {
+			return i + n + len(stop)
+		}
+		return len(page)
+	}
+	t := readTag(page, i)
+	if t.name == "" {
+		o.words("<")
+		return i + 1
+	}
+	if hidden[t.name] && !t.close {
+		return elementEnd(page, t)
+	}
+	o.tag(t)
+	return t.end
+}
+
+// elementEnd is where an element ends of which nothing is shown.
+func elementEnd(page string, t tag) int {
+	if strings.HasSuffix(t.attrs, "/") {
+		return t.end
+	}
+	stop := "</" + t.name
+	for at := t.end; ; {
+		n := strings.Index(page[at:], "</")
+		if n < 0 {
+			return len(page)
+		}
+		at += n
+		if len(page)-at >= len(stop) && strings.EqualFold(page[at:at+len(stop)], stop) {
+			return readTag(page, at).end
+		}
+		at += 2
+	}
+}
+
+func (o *outliner) tag(t tag) {
+	switch t.name {
+	case "head":
+		o.inHead = !t.close
+	case "body":
+		o.inHead = false
+	case "title":
+		o.title = !t.close
+	case "a":
+		o.anchor(t)
+	case "td", "th":
+		if !t.close && o.b.Len() > o.line {
+			o.b.WriteString(" |")
+			o.space = true
+		}
+	case "img":
+		if alt := strings.TrimSpace(t.attr("alt")); alt != "" && !o.inHead {
+			o.words(" " + start(alt, maxLink) + " ")
+		}
+	case "pre", "textarea":
+		if t.close {
+			o.pre = max(0, o.pre-1)
+		} else {
+			o.pre++
+		}
+	}
+	if blocks[t.name] {
+		o.newLine()
+		if !t.close {
+			o.prefix = prefixOf(t.name)
+		}
+	}
+}
+
+func prefixOf(name string) string {
+	switch {
+	case name == "title":
+		return "# "
+	case len(name) == 2 && name[0] == 'h' && '1' <= name[1] && name[1] <= '6':
+		return "## "
+	case name == "li", name == "option":
+		return "- "
+	case name == "dd":
+		return "  "
+	}
+	return ""
+}
+
+// anchor begins or ends a link.
+func (o *outliner) anchor(t tag) {
+	if o.link != "" && o.b.Len() > o.linked && o.linked >= o.line {
+		o.b.WriteString(" (" + o.link + ")")
+	}
+	o.link = ""
+	if href := t.attr("href"); !t.close && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
+		if len(href) > maxLink {
+			href = start(href, maxLink) + more
+		}
+		o.link, o.linked = strings.Join(strings.Fields(href), ""), o.b.Len()
+	}
+}
+
+func (o *outliner) newLine() {
+	if o.b.Len() > o.line {
+		o.b.WriteByte('\n')
+		o.line = o.b.Len()
+	}
+	o.space, o.prefix = false, ""
+}
+
+// words adds text, with one space for each white space.
+func (o *outliner) words(text string) {
+	if o.inHead && !o.title {
+		return
+	}
+	if strings.IndexByte(text, '&') >= 0 {
+		text = html.UnescapeString(text)
+	}
+	for text != "" {
+		n := 0
+		for n < len(text) && text[n] > ' ' {
+			n++
+		}
+		if n > 0 {
+			o.word(text[:n])
+			text = text[n:]
+			continue
+		}
+		if text[0] == '\n' && o.pre > 0 {
+			o.newLine()
+		} else {
+			o.space = true
+		}
+		text = text[1:]
+	}
+}
+
+// word adds a word, on a new line where the line has got long and a sentence ends.
+func (o *outliner) word(w string) {
+	at := o.b.Len() - o.line
+	switch {
+	case at == 0:
+		o.b.WriteString(o.prefix)
+		o.prefix = ""
+	case o.space && at > wrapAt && o.pre == 0 && (endsSentence(o.b.String()) || at > maxLine-len(w)):
+		o.b.WriteByte('\n')
+		o.line = o.b.Len()
+	case o.space:
+		o.b.WriteByte(' ')
+	}
+	o.space = false
+	o.b.WriteString(w)
+}
+
+func endsSentence(s string) bool {
+	c := s[len(s)-1]
+	return c == '.' || c == '!' || c == '?' || c == ';' || c == ':'
+}
+
+// html previews a page.
+func (m *maker) html(text string, room int) string {
+	return m.outlined(m.say.say("html")+"\n", outline(text), text, room)
+}
+
+// outlined previews an outline of a source. Where it is short the source fills the room.
+func (m *maker) outlined(frame, shown, source string, room int) string {
+	const short = 600
+	room -= len(frame)
+	if room < 2*minPart {
+		return start(source, room+len(frame))
+	}
+	if len(shown) > room {
+		x := newExtract(shown, room, m.say)
+		x.rankOutline(newQuery(m.query))
+		x.keepBest(x.room, 0)
+		shown = start(x.String(), room)
+	}
+	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
+		return frame + shown + "\n" + m.say.say("source") + "\n" + m.ends(source, left, 2)
+	}
+	return frame + shown
+}
+
+// rankOutline gives each line of an outline a score: what the query asks for, headings,
+// and text rather than bare links.
+func (x *extract) rankOutline(query *query) {
+	x.rank(query)
+	for i := range x.lines {
+		l := &x.lines[i]
+		s := x.text[l.from:l.to]
+		switch {
+		case strings.HasPrefix(s, "#"):
+			l.score += .4
+		case strings.HasPrefix(s, "- ") && strings.HasSuffix(s, ")") && strings.Count(s, " ") < 6:
+			l.score -= .3
+		case len(s) < 4:
+			l.score -= .1
+		}
+		if l.repeat > 0 && l.severity < hard { // rank thinks of logs
+			l.score *= 8 / (1 + float64(l.repeat)/4)
+		}
+		l.score = max(l.score, .01)
+		l.times = 1 // what is listed is not counted
+	}
+}
