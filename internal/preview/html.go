@@ -59,6 +59,9 @@ type tag struct {
 	end   int // behind >
 }
 
+// maxTag is the longest name of a tag.
+const maxTag = 20
+
 // readTag reads the tag that begins at i.
 func readTag(s string, i int) (t tag) {
 	t.end = i + 1
@@ -71,26 +74,29 @@ func readTag(s string, i int) (t tag) {
 	for at < len(s) && (letter(s[at]) || s[at] == '-') {
 		at++
 	}
-	if at == from || '0' <= s[from] && s[from] <= '9' || at-from > 20 {
+	if at == from || '0' <= s[from] && s[from] <= '9' || at-from > maxTag {
 		return t
 	}
 	t.name = strings.ToLower(s[from:at])
-	from = at
-	for at < len(s) && s[at] != '>' {
-		if c := s[at]; (c == '"' || c == '\'') && byteAt(s, at-1) == '=' {
-			n := strings.IndexByte(s[at+1:min(len(s), at+1<<20)], c)
-			if n < 0 {
-				break
-			}
-			at += n + 1
-		}
-		at++
-	}
-	if at > len(s) {
-		at = len(s)
-	}
-	t.attrs, t.end = s[from:min(at, len(s))], min(at+1, len(s))
+	end := tagEnd(s, at)
+	t.attrs, t.end = s[at:end], min(end+1, len(s))
 	return t
+}
+
+// tagEnd is where the > of a tag is, behind its quoted values.
+func tagEnd(s string, at int) int {
+	const longest = 1 << 20
+	for ; at < len(s) && s[at] != '>'; at++ {
+		if c := s[at]; c != '"' && c != '\'' || s[at-1] != '=' {
+			continue
+		}
+		n := strings.IndexByte(s[at+1:min(len(s), at+longest)], s[at])
+		if n < 0 {
+			return len(s)
+		}
+		at += n + 1
+	}
+	return min(at, len(s))
 }
 
 // attr is the value of an attribute.

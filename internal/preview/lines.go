@@ -195,6 +195,7 @@ func isNonZero(line string, at int) bool {
 		at++
 	}
 	rest := strings.TrimLeft(line[at:], " acdehiostuw:>")
+	rest = strings.TrimPrefix(rest, "-")
 	return rest != "" && '1' <= rest[0] && rest[0] <= '9'
 }
 

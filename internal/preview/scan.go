@@ -285,7 +285,7 @@ func (s *scanner) word(w string) bool {
 // number reads a number. One at the very end of the text may go on, and is none.
 func (s *scanner) number() bool {
 	t, i := s.text, s.at
-	if i < len(t) && t[i] == '-' {
+	if byteAt(t, i) == '-' {
 		i++
 	}
 	whole := digitsAt(t, i)
@@ -293,19 +293,15 @@ func (s *scanner) number() bool {
 		return false
 	}
 	i += whole
-	if i < len(t) && t[i] == '.' {
+	if byteAt(t, i) == '.' {
 		n := digitsAt(t, i+1)
 		if n == 0 {
 			return false
 		}
 		i += 1 + n
 	}
-	if i < len(t) && (t[i] == 'e' || t[i] == 'E') {
-		i++
-		if i < len(t) && (t[i] == '+' || t[i] == '-') {
-			i++
-		}
-		n := digitsAt(t, i)
+	if byteAt(t, i)|0x20 == 'e' {
+		n := exponent(t, i)
 		if n == 0 {
 			return false
 		}
@@ -316,6 +312,18 @@ func (s *scanner) number() bool {
 	}
 	s.add('0', i, false)
 	return true
+}
+
+// exponent counts the bytes of an exponent, zero if it has no digits.
+func exponent(t string, i int) int {
+	sign := 1
+	if c := byteAt(t, i+1); c == '+' || c == '-' {
+		sign = 2
+	}
+	if n := digitsAt(t, i+sign); n > 0 {
+		return sign + n
+	}
+	return 0
 }
 
 func digitsAt(t string, i int) (n int) {

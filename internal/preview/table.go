@@ -217,35 +217,58 @@ func newTable(d *document, list int32, room int) *table {
 	return t
 }
 
-// visit takes a value apart, which belongs to record n.
+// visit takes a value apart, which belongs to record n. Null and what is empty say nothing.
 func (t *table) visit(f *field, value int32, n int) {
 	v := &t.nodes[value]
-	switch {
-	case f == nil || v.kind == 'n':
+	switch v.kind {
+	case 'n':
 		return
-	case v.kind == '"' && v.end-v.start == 2:
-		return
-	case v.kind == '{' && f.depth < maxDepth, v.kind == '[' && (f.depth == 0 || f.depth < maxDepth && v.items <= maxParts && t.allObjects(value)):
-		at := 0
-		if t.key != nil && f.depth == 0 {
-			at = 1
+	case '"':
+		if v.end-v.start == 2 {
+			return
 		}
-		t.children(value, func(key, member int32) bool {
-			name := ""
-			if key >= 0 {
-				name = t.raw(key)
-			} else {
-				name = strconv.Itoa(at)
-			}
-			t.visit(f.kid(name, at, t), member, n)
-			at++
-			return true
-		})
-	case v.items == 0 && (v.kind == '{' || v.kind == '['):
-		return
-	default:
-		t.leaf(f, value, n)
+	case '{', '[':
+		if v.items == 0 {
+			return
+		}
+		if t.opens(f, value) {
+			t.visitMembers(f, value, n)
+			return
+		}
 	}
+	t.leaf(f, value, n)
+}
+
+// opens reports whether a list or an object is taken apart.
+func (t *table) opens(f *field, value int32) bool {
+	v := &t.nodes[value]
+	switch {
+	case f.depth == 0:
+		return true
+	case f.depth >= maxDepth:
+		return false
+	}
+	return v.kind == '{' || v.items <= maxParts && t.allObjects(value)
+}
+
+func (t *table) visitMembers(f *field, value int32, n int) {
+	at := 0
+	if t.key != nil && f.depth == 0 {
+		at = 1 // behind the key of the record
+	}
+	t.children(value, func(key, member int32) bool {
+		name := ""
+		if key >= 0 {
+			name = t.raw(key)
+		} else {
+			name = strconv.Itoa(at)
+		}
+		if kid := f.kid(name, at, t); kid != nil {
+			t.visit(kid, member, n)
+		}
+		at++
+		return true
+	})
 }
 
 func (d *document) allObjects(list int32) bool {

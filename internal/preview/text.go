@@ -110,18 +110,25 @@ func isLogLine(l string) bool {
 			return true
 		}
 	}
+	return beginsWithTime(l)
+}
+
+// beginsWithTime is true of "2025-03-01T10:00:00", "10:00:00.5" and "Mar  1 10:00:00".
+func beginsWithTime(l string) bool {
+	const longest, digitsOfTime = 19, 5
 	digits, marks := 0, 0
-	for i := 0; i < len(l) && i < 19; i++ {
+	for i := 0; i < min(len(l), longest); i++ {
 		switch c := l[i]; {
 		case '0' <= c && c <= '9':
 			digits++
-		case c == ':' || c == '-' || c == '/' || c == '.':
+		case strings.IndexByte(":-/.", c) >= 0:
 			marks++
-		case c != ' ' && c != 'T' && (i >= 3 || !letter(c)): // "Jan 02 15:04:05"
-			return digits >= 4 && marks >= 2 && i >= 8
+		case c == ' ' || c == 'T' || i < 3 && letter(c):
+		default:
+			i = longest
 		}
 	}
-	return digits >= 6 && marks >= 2
+	return digits >= digitsOfTime && marks >= 2
 }
 
 // isCodeLine reports whether a line looks like source code or a patch.
