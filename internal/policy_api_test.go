@@ -15,7 +15,7 @@ import (
 
 var messageSwitch = rule{
 	name: "one switch on the message types per package",
-	mend: "ask the codec in message.go, which codecFor chose by the package's one type switch; elsewhere the types may only be type arguments, as in NewTyped[*schema.Message]",
+	mend: "ask the codec in the package that holds message.go, which CodecFor chose by the package's one type switch; elsewhere the types may only be type arguments, as in NewTyped[*schema.Message]",
 	check: func(t *tree) (found []string) {
 		switches := make(map[string]int)
 		for _, f := range t.product() {

@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // evidence is what a conversation says about hidden tools. The zero value is that of an
@@ -22,11 +23,11 @@ type evidence struct {
 	modelCalls int
 	order      []string       // names, by first evidence
 	last       map[string]int // name -> model calls before its last evidence
-	calls      []call         // of the last assistant message that has any
+	calls      []wire.Call    // of the last assistant message that has any
 	native     bool           // some message holds what belongs to a provider's own search
 	natively   set            // names that results in a provider's own form return
 	textually  set            // names that results in words return
-	emptyCall  *call          // the newest search, if it was answered in that form with nothing
+	emptyCall  *wire.Call     // the newest search, if it was answered in that form with nothing
 	former     set            // ids of results that were there before the first model call
 	started    bool           // that call is over
 	touched    []touched      // by the last message that has calls
@@ -36,22 +37,22 @@ type evidence struct {
 func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
 
 // add reads one more message.
-func (v *evidence) add(msg view, r *run) {
-	if msg.assistant {
+func (v *evidence) add(msg wire.View, r *run) {
+	if msg.Assistant {
 		v.modelCalls++
 		v.emptyCall = nil
 	}
-	if len(msg.calls) > 0 {
-		v.calls, v.touched = msg.calls, nil
+	if len(msg.Calls) > 0 {
+		v.calls, v.touched = msg.Calls, nil
 	}
-	v.native = v.native || msg.hosted
-	for _, c := range msg.calls {
-		v.native = v.native || c.marked
-		if !r.hasRefused(c.id) {
-			v.useBy(c.id, r.calledTool(c), r)
+	v.native = v.native || msg.Hosted
+	for _, c := range msg.Calls {
+		v.native = v.native || c.Marked
+		if !r.hasRefused(c.ID) {
+			v.useBy(c.ID, r.calledTool(c), r)
 		}
 	}
-	for _, res := range msg.results {
+	for _, res := range msg.Results {
 		v.addResult(res, r)
 	}
 }
@@ -60,18 +61,18 @@ func (v *evidence) add(msg view, r *run) {
 // answered loads: its calls are known by their ids, whatever name the model used. Of what
 // was there before, as at the start of a run and after a resume, results count that bear
 // the name of a search tool.
-func (v *evidence) addResult(res result, r *run) {
-	names, ours := r.answerTo(res.id)
-	if !ours && res.id != "" && v.started && !v.former[res.id] && !r.hasNoRunState() {
-		v.native = v.native || res.native
+func (v *evidence) addResult(res wire.Result, r *run) {
+	names, ours := r.answerTo(res.ID)
+	if !ours && res.ID != "" && v.started && !v.former[res.ID] && !r.hasNoRunState() {
+		v.native = v.native || res.Native
 		return
 	}
-	if res.native {
+	if res.Native {
 		v.native = true
-		if len(res.tools) == 0 {
-			v.emptyCall = v.callOf(res.id)
+		if len(res.Tools) == 0 {
+			v.emptyCall = v.callOf(res.ID)
 		}
-		for _, name := range res.tools {
+		for _, name := range res.Tools {
 			v.use(name, r)
 			v.natively.add(name)
 		}
@@ -87,33 +88,33 @@ func (v *evidence) addResult(res result, r *run) {
 }
 
 // formerly are the tools that a result from before this run loaded.
-func (v *evidence) formerly(res result, r *run) []string {
-	c := v.callOf(res.id)
-	if res.name == "" && c != nil {
-		res.name = c.name
+func (v *evidence) formerly(res wire.Result, r *run) []string {
+	c := v.callOf(res.ID)
+	if res.Name == "" && c != nil {
+		res.Name = c.Name
 	}
-	if isDenial(res.text, c) {
-		v.undo(res.id)
+	if isDenial(res.Text, c) {
+		v.undo(res.ID)
 	}
-	if r.own[res.name] || !isMetaTool(res.name) {
+	if r.own[res.Name] || !isMetaTool(res.Name) {
 		return nil
 	}
-	names := loadedBy(res.text)
-	if names == nil && res.name == toolnames.Load && c != nil {
-		return r.askedToLoad(decodeArguments(c.args)) // its answer was cut or cleared
+	names := loadedBy(res.Text)
+	if names == nil && res.Name == toolnames.Load && c != nil {
+		return r.askedToLoad(decodeArguments(c.Args)) // its answer was cut or cleared
 	}
 	return names
 }
 
 // isDenial reports whether a result is our answer to a call of a tool that the caller may
 // not use, in either language.
-func isDenial(text string, c *call) bool {
+func isDenial(text string, c *wire.Call) bool {
 	if c == nil {
 		return false
 	}
-	name := c.name
+	name := c.Name
 	if name == toolnames.Call {
-		name = first(decodeArguments(c.args).texts("name"))
+		name = first(decodeArguments(c.Args).texts("name"))
 	}
 	for _, t := range []*texts{english(), chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
@@ -138,21 +139,21 @@ func (s *set) add(name string) {
 
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
-func (r *run) calledTool(c call) string {
-	if r.group.cat.byName[c.name] != nil || r.own[c.name] {
-		return c.name
+func (r *run) calledTool(c wire.Call) string {
+	if r.group.cat.byName[c.Name] != nil || r.own[c.Name] {
+		return c.Name
 	}
-	if c.name == toolnames.Call {
-		return first(decodeArguments(c.args).texts("name"))
+	if c.Name == toolnames.Call {
+		return first(decodeArguments(c.Args).texts("name"))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.reached[c.id]
+	return r.reached[c.ID]
 }
 
-func (v *evidence) callOf(id string) *call {
+func (v *evidence) callOf(id string) *wire.Call {
 	for i := range v.calls {
-		if v.calls[i].id == id {
+		if v.calls[i].ID == id {
 			return &v.calls[i]
 		}
 	}
@@ -239,7 +240,7 @@ func first(list []string) string {
 // memory is what the messages seen so far said. It holds the messages themselves, so that
 // an equal pointer is the same message.
 type memory[M adk.MessageType] struct {
-	codec     codec[M]
+	codec     wire.Codec[M]
 	seen      []M
 	evidence  evidence
 	done      *adk.TypedChatModelAgentState[M] // what the last hook returned
@@ -258,13 +259,13 @@ func (m *memory[M]) read(msgs []M, r *run) {
 		m.noteFormer(msgs)
 	}
 	for i := len(m.seen); i < len(msgs); i++ {
-		switch s := m.codec.said(msgs[i]); {
-		case s.only && isReminder(s.text, s.marked):
+		switch s := m.codec.Text(msgs[i]); {
+		case s.Only && isReminder(s.Text, s.Marked):
 			m.reminders = append(m.reminders, i)
-		case s.marked:
+		case s.Marked:
 			m.mixed = append(m.mixed, i)
 		}
-		m.evidence.add(m.codec.view(msgs[i]), r)
+		m.evidence.add(m.codec.View(msgs[i]), r)
 	}
 	m.seen = append(m.seen, msgs[len(m.seen):]...)
 }
@@ -272,8 +273,8 @@ func (m *memory[M]) read(msgs []M, r *run) {
 // noteFormer notes the results that are there before the first model call of a run.
 func (m *memory[M]) noteFormer(msgs []M) {
 	for _, msg := range msgs[len(m.seen):] {
-		for _, res := range m.codec.view(msg).results {
-			m.evidence.former.add(res.id)
+		for _, res := range m.codec.View(msg).Results {
+			m.evidence.former.add(res.ID)
 		}
 	}
 }
@@ -297,14 +298,14 @@ func (m *memory[M]) withReminder(msgs []M, text string) []M {
 	next := make([]M, 0, len(msgs)+1)
 	for i, msg := range msgs {
 		if i == at && text != "" {
-			next = append(next, m.codec.reminder(text))
+			next = append(next, m.codec.Reminder(text))
 		}
 		if !slices.Contains(m.reminders, i) {
 			next = append(next, msg)
 		}
 	}
 	if at == len(msgs) && text != "" {
-		next = append(next, m.codec.reminder(text))
+		next = append(next, m.codec.Reminder(text))
 	}
 	return next
 }
@@ -314,9 +315,9 @@ func (m *memory[M]) remindedWith(msgs []M, text string) bool {
 		return text == "" && len(m.reminders) == 0
 	}
 	if len(m.reminders) == 1 {
-		return m.codec.said(msgs[m.reminders[0]]).text == text
+		return m.codec.Text(msgs[m.reminders[0]]).Text == text
 	}
-	return slices.ContainsFunc(m.mixed, func(i int) bool { return strings.Contains(m.codec.said(msgs[i]).text, text) })
+	return slices.ContainsFunc(m.mixed, func(i int) bool { return strings.Contains(m.codec.Text(msgs[i]).Text, text) })
 }
 
 func (m *memory[M]) reminderPlace(msgs []M) int {
@@ -324,7 +325,7 @@ func (m *memory[M]) reminderPlace(msgs []M) int {
 		return m.reminders[0]
 	}
 	for i, msg := range msgs {
-		if !m.codec.isSystem(msg) {
+		if !m.codec.IsSystem(msg) {
 			return i
 		}
 	}
@@ -334,44 +335,18 @@ func (m *memory[M]) reminderPlace(msgs []M) int {
 // withNote returns the messages with a hint for the model at the end.
 func (m *memory[M]) withNote(msgs []M, text string) []M {
 	if len(msgs) > 0 {
-		if last := m.codec.said(msgs[len(msgs)-1]); last.only && last.text == text {
+		if last := m.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
 			return msgs
 		}
 	}
-	return append(slices.Clone(msgs), m.codec.note(text))
+	return append(slices.Clone(msgs), m.codec.Note(text))
 }
 
 // fit returns the messages in a form that the run's provider takes. The slice handed in is
 // not changed.
-func (m *memory[M]) fit(msgs []M, edit func(pairs) editor) []M {
+func (m *memory[M]) fit(msgs []M, edit func(wire.Pairs) wire.Editor) []M {
 	if !m.evidence.native {
 		return msgs
 	}
-	return rewriteAll(m.codec, msgs, edit)
-}
-
-// rewriteAll returns the same slice if no message changes.
-func rewriteAll[M adk.MessageType](c codec[M], msgs []M, edit func(pairs) editor) []M {
-	p := pairs{}
-	for _, msg := range msgs {
-		p.add(c.view(msg))
-	}
-	e := edit(p)
-	return each(msgs, func(msg M) M { return c.rewrite(msg, e) })
-}
-
-// each applies a function to all messages. It returns the same slice if none changes.
-func each[M adk.MessageType](msgs []M, f func(M) M) []M {
-	next := msgs
-	for i, msg := range msgs {
-		other := f(msg)
-		if other == msg {
-			continue
-		}
-		if &next[0] == &msgs[0] {
-			next = slices.Clone(msgs)
-		}
-		next[i] = other
-	}
-	return next
+	return wire.RewriteAll(m.codec, msgs, edit)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -253,8 +254,8 @@ func (r *run) reserve(ctx context.Context, list []found) []found {
 
 // emptyNote says what to do after a search that found nothing, where the provider's form of
 // a result has no room for it.
-func (r *run) emptyNote(ctx context.Context, c *call) string {
-	a := decodeArguments(c.args)
+func (r *run) emptyNote(ctx context.Context, c *wire.Call) string {
+	a := decodeArguments(c.Args)
 	f, err := r.look(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
 	if text := f.hint(); err == nil && text != "" {
 		return text

@@ -11,6 +11,8 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // Portable wraps a model without tool search of its own so that it can take over a
@@ -39,13 +41,13 @@ import (
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.
 // The wrapper is as safe for concurrent use as the model, which must not be nil.
 func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
-	c, _ := codecFor[M]()
+	c, _ := wire.CodecFor[M]()
 	return portable[M]{m, c}
 }
 
 type portable[M adk.MessageType] struct {
 	model model.BaseModel[M]
-	codec codec[M]
+	codec wire.Codec[M]
 }
 
 // Generate asks the model.
@@ -70,7 +72,7 @@ func (p portable[M]) IsCallbacksEnabled() bool { return runsCallbacks(p.model) }
 // own search.
 func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option) {
 	var e plainEditor
-	next := each(rewriteAll(p.codec, input, func(pairs) editor { return &e }), p.codec.complete)
+	next := wire.Each(wire.RewriteAll(p.codec, input, func(wire.Pairs) wire.Editor { return &e }), p.codec.Complete)
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
 		return next, opts // what the history loaded is among the tools, or is no more
@@ -84,17 +86,19 @@ func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option)
 // loaded.
 type plainEditor struct{ loaded []*schema.ToolInfo }
 
-func (e *plainEditor) unmark(string) bool   { return true }
-func (e *plainEditor) hosted([]string) bool { return false }
+func (e *plainEditor) Unmark(string) bool   { return true }
+func (e *plainEditor) Hosted([]string) bool { return false }
 
-func (e *plainEditor) result(_, _ string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
+func (e *plainEditor) Result(_, _ string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name
 	}
 	e.loaded = append(e.loaded, tools...)
-	return nil, encode(matchesAnswer{Matches: names})
+	return nil, e.Words(names)
 }
+
+func (e *plainEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
 
 // tools are the tools of a request as ordinary ones, each once. Where there is a search
 // tool, deferred ones are left to it until they are loaded.

@@ -7,32 +7,11 @@ package toolsearch
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 
-	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
-
-// pairs says of each tool call, by id, what it and its result look like.
-type pairs map[string]pair
-
-type pair struct {
-	name   string
-	marked bool // the call is one of a provider's own kind of search tool
-	native bool // the result is in a provider's own form
-}
-
-func (p pairs) add(v view) {
-	for _, c := range v.calls {
-		p[c.id] = pair{name: c.name, marked: c.marked}
-	}
-	for _, r := range v.results {
-		x := p[r.id]
-		x.native = x.native || r.native
-		p[r.id] = x
-	}
-}
 
 // historyEditor makes a history fit a run: results of searches in the
 // form that the adapter takes, naming only tools that this call declares.
@@ -40,13 +19,13 @@ type historyEditor struct {
 	rules    rules
 	catalog  *catalog
 	show     visibleSet
-	pairs    pairs
+	pairs    wire.Pairs
 	returned set               // by the results so far
 	findable func(*entry) bool // the model may know of the tool
 	declared func(string) bool // this call declares the tool
 }
 
-func (r *run) editor(ctx context.Context, show visibleSet, p pairs) editor {
+func (r *run) editor(ctx context.Context, show visibleSet, p wire.Pairs) wire.Editor {
 	return &historyEditor{
 		rules: r.group.rules, catalog: r.group.cat, show: show, pairs: p,
 		findable: func(e *entry) bool { return r.loadable(ctx, e) },
@@ -58,12 +37,12 @@ func (r *run) editor(ctx context.Context, show visibleSet, p pairs) editor {
 }
 
 // unmark keeps the marks of calls for adapters that need them, where the result fits.
-func (h *historyEditor) unmark(id string) bool {
+func (h *historyEditor) Unmark(id string) bool {
 	needed := h.rules.pairs || h.rules.name == "" && h.rules.acceptsNative
-	return !needed || !h.pairs[id].native
+	return !needed || !h.pairs[id].Native
 }
 
-func (h *historyEditor) hosted(tools []string) bool {
+func (h *historyEditor) Hosted(tools []string) bool {
 	for _, name := range tools {
 		if !h.declared(name) {
 			return false
@@ -72,12 +51,12 @@ func (h *historyEditor) hosted(tools []string) bool {
 	return h.rules.hosted
 }
 
-func (h *historyEditor) result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
-	if !h.rules.acceptsNative || h.rules.pairs && !h.pairs[id].marked {
+func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
+	if !h.rules.acceptsNative || h.rules.pairs && !h.pairs[id].Marked {
 		return nil, h.words(tools)
 	}
 	if name == "" {
-		name = h.pairs[id].name
+		name = h.pairs[id].Name
 	}
 	kept := []*schema.ToolInfo{}
 	var again []string
@@ -123,7 +102,8 @@ func (e *entry) isCurrent(t *schema.ToolInfo) bool {
 	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
 }
 
-// words is the result of a search as text.
+// words is a result in the provider's form as text, without tools that the model may not
+// know of.
 func (h *historyEditor) words(tools []*schema.ToolInfo) string {
 	names := []string{}
 	for _, t := range tools {
@@ -131,75 +111,8 @@ func (h *historyEditor) words(tools []*schema.ToolInfo) string {
 			names = append(names, t.Name)
 		}
 	}
-	return encode(matchesAnswer{Matches: names})
+	return h.Words(names)
 }
 
-// jsonOf is a value as JSON, or the text that is there in its place while a run may stop.
-func jsonOf(v any) (string, error) {
-	if text, packed := v.(string); packed {
-		return text, nil
-	}
-	return sonic.ConfigStd.MarshalToString(v)
-}
-
-// referredInEvents returns the tools that the events of claude's hosted search refer to.
-func referredInEvents(events any) []string {
-	var list []struct {
-		Content struct {
-			ToolReferences []struct{ ToolName string }
-		}
-	}
-	names := []string{}
-	if text, err := jsonOf(events); err != nil || sonic.ConfigStd.UnmarshalFromString(text, &list) != nil {
-		return names
-	}
-	for _, ev := range list {
-		for _, ref := range ev.Content.ToolReferences {
-			names = append(names, ref.ToolName)
-		}
-	}
-	return names
-}
-
-// hostedSearch reports whether a value of an adapter's own type is the call or the result
-// of a search that the provider ran, and which tools it refers to.
-func hostedSearch(v any) (names []string, ok bool) {
-	text, err := jsonOf(v)
-	if err != nil {
-		return nil, false
-	}
-	var fields map[string]json.RawMessage
-	if sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
-		return nil, false
-	}
-	for key, value := range fields {
-		if strings.HasPrefix(key, "tool_search") {
-			names, ok = append(names, referred(value)...), true
-		}
-	}
-	return names, ok
-}
-
-// referred are the tools in a result of agenticopenai's or agenticclaude's hosted search.
-func referred(result []byte) (names []string) {
-	var r struct {
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-		SearchResult struct {
-			References []struct {
-				Name string `json:"tool_name"`
-			} `json:"tool_references"`
-		} `json:"search_result"`
-	}
-	if sonic.ConfigStd.Unmarshal(result, &r) != nil {
-		return nil
-	}
-	for _, t := range r.Tools {
-		names = append(names, t.Name)
-	}
-	for _, t := range r.SearchResult.References {
-		names = append(names, t.Name)
-	}
-	return names
-}
+// Words is the result of a search as text.
+func (h *historyEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }

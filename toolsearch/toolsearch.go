@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // New makes the middleware for agents on *schema.Message. See NewTyped.
@@ -27,7 +28,7 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 // The error names everything that is wrong with config at once; it wraps
 // ErrNativeUnsupported where config.Model has no tool search of its own.
 func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.TypedChatModelAgentMiddleware[M], error) {
-	c, isAgentic := codecFor[M]()
+	c, isAgentic := wire.CodecFor[M]()
 	set, err := newSettings(ctx, config, isAgentic)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	settings *settings
-	codec    codec[M]
+	codec    wire.Codec[M]
 }
 
 // BeforeAgent adds the hidden tools, and the search tools, to those that the agent can run.
@@ -75,11 +76,11 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	r.tellCatalog(ctx)
 	next := *state
 	if r.group.rules.hosted {
-		next.Messages = each(next.Messages, m.codec.unpack)
+		next.Messages = wire.Each(next.Messages, m.codec.Unpack)
 	}
 	mem.read(next.Messages, r)
 	show := r.visibleTools(ctx, &mem.evidence)
-	fit := mem.fit(next.Messages, func(p pairs) editor { return r.editor(ctx, show, p) })
+	fit := mem.fit(next.Messages, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
 	next.Messages = restartedAt(firstChange(next.Messages, fit), fit)
 	mem.read(next.Messages, r)
 	if r.group.rules.noteOnEmpty && mem.evidence.emptyCall != nil {
@@ -122,7 +123,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	}
 	next := *state
 	next.DeferredToolInfos = without(next.DeferredToolInfos, r.group.cat)
-	next.Messages = each(next.Messages, m.codec.pack)
+	next.Messages = wire.Each(next.Messages, m.codec.Pack)
 	return ctx, &next, nil
 }
 

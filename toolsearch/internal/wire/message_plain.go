@@ -1,9 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package wire
 
-// This file reads and makes messages of type *schema.Message.
+// Messages of type *schema.Message.
 
 import (
 	"maps"
@@ -15,44 +15,44 @@ import (
 
 type plain struct{}
 
-func (plain) view(m *schema.Message) view {
+func (plain) View(m *schema.Message) View {
 	switch {
 	case m == nil:
-		return view{}
+		return View{}
 	case m.Role == schema.Assistant:
-		v := view{assistant: true, hosted: m.Extra[claudeEventsKey] != nil}
+		v := View{Assistant: true, Hosted: m.Extra[claudeEventsKey] != nil}
 		if len(m.ToolCalls) > 0 {
-			v.calls = make([]call, len(m.ToolCalls))
+			v.Calls = make([]Call, len(m.ToolCalls))
 			for i := range m.ToolCalls {
 				c := &m.ToolCalls[i]
-				v.calls[i] = call{id: c.ID, name: c.Function.Name, args: c.Function.Arguments}
+				v.Calls[i] = Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments}
 			}
 		}
 		return v
 	case m.Role == schema.Tool:
-		return view{results: []result{plainResult(m)}}
+		return View{Results: []Result{plainResult(m)}}
 	}
-	return view{}
+	return View{}
 }
 
-func plainResult(m *schema.Message) result {
-	r := result{id: m.ToolCallID, name: m.ToolName, text: m.Content}
+func plainResult(m *schema.Message) Result {
+	r := Result{ID: m.ToolCallID, Name: m.ToolName, Text: m.Content}
 	for i := range m.UserInputMultiContent {
 		switch p := &m.UserInputMultiContent[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
-			r.text += p.Text
+			r.Text += p.Text
 		case schema.ChatMessagePartTypeToolSearchResult:
-			r.native = true
-			r.tools = append(r.tools, toolNames(p.ToolSearchResult)...)
+			r.Native = true
+			r.Tools = append(r.Tools, toolNames(p.ToolSearchResult)...)
 		}
 	}
 	return r
 }
 
-func (plain) isSystem(m *schema.Message) bool { return m != nil && m.Role == schema.System }
+func (plain) IsSystem(m *schema.Message) bool { return m != nil && m.Role == schema.System }
 
-func (plain) reminder(text string) *schema.Message { return marked(text, reminderKey) }
-func (plain) note(text string) *schema.Message     { return marked(text, noteKey) }
+func (plain) Reminder(text string) *schema.Message { return marked(text, reminderKey) }
+func (plain) Note(text string) *schema.Message     { return marked(text, noteKey) }
 
 func marked(text, key string) *schema.Message {
 	m := schema.UserMessage(text)
@@ -60,24 +60,24 @@ func marked(text, key string) *schema.Message {
 	return m
 }
 
-func (plain) said(m *schema.Message) said {
+func (plain) Text(m *schema.Message) Text {
 	if m == nil || m.Role != schema.User && !isMarked(m.Extra, reminderKey) {
-		return said{}
+		return Text{}
 	}
-	s := said{text: m.Content, marked: isMarked(m.Extra, reminderKey)}
+	s := Text{Text: m.Content, Marked: isMarked(m.Extra, reminderKey)}
 	texts := min(len(m.Content), 1)
 	for i := range m.UserInputMultiContent {
 		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
-			s.text += p.Text
+			s.Text += p.Text
 			texts++
 		}
 	}
 	others := len(m.UserInputMultiContent) - texts + min(len(m.Content), 1)
-	s.only = texts == 1 && others+len(m.MultiContent)+len(m.AssistantGenMultiContent)+len(m.ToolCalls) == 0
+	s.Only = texts == 1 && others+len(m.MultiContent)+len(m.AssistantGenMultiContent)+len(m.ToolCalls) == 0
 	return s
 }
 
-func (plain) rewrite(m *schema.Message, e editor) *schema.Message {
+func (plain) Rewrite(m *schema.Message, e Editor) *schema.Message {
 	switch {
 	case m == nil:
 	case m.Role == schema.Assistant && m.Extra[claudeEventsKey] != nil:
@@ -89,23 +89,23 @@ func (plain) rewrite(m *schema.Message, e editor) *schema.Message {
 }
 
 // rewriteEvents leaves out the events of a hosted search that may not stay.
-func rewriteEvents(m *schema.Message, e editor) *schema.Message {
+func rewriteEvents(m *schema.Message, e Editor) *schema.Message {
 	names := referredInEvents(m.Extra[claudeEventsKey])
-	if e.hosted(names) {
+	if e.Hosted(names) {
 		return m
 	}
 	c := *m
 	c.Extra = maps.Clone(m.Extra)
 	delete(c.Extra, claudeEventsKey)
 	if c.Content == "" && len(c.ToolCalls)+len(c.AssistantGenMultiContent)+len(c.MultiContent) == 0 {
-		c.Content = encode(matchesAnswer{Matches: names}) // no provider takes an empty message
+		c.Content = e.Words(names) // no provider takes an empty message
 	}
 	return &c
 }
 
 // rewriteParts makes the parts of a tool message that are in a provider's own form one
 // part, or text.
-func rewriteParts(m *schema.Message, e editor) *schema.Message {
+func rewriteParts(m *schema.Message, e Editor) *schema.Message {
 	var tools []*schema.ToolInfo
 	native := 0
 	for i := range m.UserInputMultiContent {
@@ -117,7 +117,7 @@ func rewriteParts(m *schema.Message, e editor) *schema.Message {
 	if native == 0 {
 		return m
 	}
-	kept, text := e.result(m.ToolCallID, m.ToolName, tools)
+	kept, text := e.Result(m.ToolCallID, m.ToolName, tools)
 	if text == "" && native == 1 && sameTools(m.UserInputMultiContent, kept) {
 		return m
 	}
@@ -168,7 +168,7 @@ func onlyText(m *schema.Message) *schema.Message {
 	return m
 }
 
-func (plain) complete(m *schema.Message) *schema.Message {
+func (plain) Complete(m *schema.Message) *schema.Message {
 	next := m
 	for i := 0; m != nil && i < len(m.ToolCalls); i++ {
 		if strings.TrimSpace(m.ToolCalls[i].Function.Arguments) != "" {

@@ -1,9 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package wire
 
-// This file reads and makes messages of type *schema.AgenticMessage.
+// Messages of type *schema.AgenticMessage.
 
 import (
 	"slices"
@@ -14,25 +14,25 @@ import (
 
 type agentic struct{}
 
-func (agentic) view(m *schema.AgenticMessage) view {
+func (agentic) View(m *schema.AgenticMessage) View {
 	if m == nil {
-		return view{}
+		return View{}
 	}
-	v := view{assistant: m.Role == schema.AgenticRoleTypeAssistant}
+	v := View{Assistant: m.Role == schema.AgenticRoleTypeAssistant}
 	for _, b := range m.ContentBlocks {
 		switch {
 		case b == nil:
 		case b.FunctionToolCall != nil:
 			c := b.FunctionToolCall
-			v.calls = append(v.calls, call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
+			v.Calls = append(v.Calls, Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
 		case b.FunctionToolResult != nil:
 			r := b.FunctionToolResult
-			v.results = append(v.results, result{id: r.CallID, name: r.Name, text: blockText(r.Content)})
+			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Text: blockText(r.Content)})
 		case b.ToolSearchFunctionToolResult != nil:
 			r := b.ToolSearchFunctionToolResult
-			v.results = append(v.results, result{id: r.CallID, name: r.Name, native: true, tools: toolNames(r.Result)})
+			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Native: true, Tools: toolNames(r.Result)})
 		case b.ServerToolCall != nil, b.ServerToolResult != nil:
-			v.hosted = true
+			v.Hosted = true
 		}
 	}
 	return v
@@ -48,12 +48,12 @@ func blockText(blocks []*schema.FunctionToolResultContentBlock) string {
 	return strings.Join(texts, "")
 }
 
-func (agentic) isSystem(m *schema.AgenticMessage) bool {
+func (agentic) IsSystem(m *schema.AgenticMessage) bool {
 	return m != nil && m.Role == schema.AgenticRoleTypeSystem
 }
 
-func (agentic) reminder(text string) *schema.AgenticMessage { return markedAgentic(text, reminderKey) }
-func (agentic) note(text string) *schema.AgenticMessage     { return markedAgentic(text, noteKey) }
+func (agentic) Reminder(text string) *schema.AgenticMessage { return markedAgentic(text, reminderKey) }
+func (agentic) Note(text string) *schema.AgenticMessage     { return markedAgentic(text, noteKey) }
 
 func markedAgentic(text, key string) *schema.AgenticMessage {
 	m := schema.UserAgenticMessage(text)
@@ -61,23 +61,23 @@ func markedAgentic(text, key string) *schema.AgenticMessage {
 	return m
 }
 
-func (agentic) said(m *schema.AgenticMessage) said {
+func (agentic) Text(m *schema.AgenticMessage) Text {
 	if m == nil || m.Role != schema.AgenticRoleTypeUser && !isMarked(m.Extra, reminderKey) {
-		return said{}
+		return Text{}
 	}
-	s := said{marked: isMarked(m.Extra, reminderKey)}
+	s := Text{Marked: isMarked(m.Extra, reminderKey)}
 	texts := 0
 	for _, b := range m.ContentBlocks {
 		if b != nil && b.UserInputText != nil {
-			s.text += b.UserInputText.Text
+			s.Text += b.UserInputText.Text
 			texts++
 		}
 	}
-	s.only = texts == 1 && len(m.ContentBlocks) == 1
+	s.Only = texts == 1 && len(m.ContentBlocks) == 1
 	return s
 }
 
-func (agentic) rewrite(m *schema.AgenticMessage, e editor) *schema.AgenticMessage {
+func (agentic) Rewrite(m *schema.AgenticMessage, e Editor) *schema.AgenticMessage {
 	if m == nil {
 		return m
 	}
@@ -97,7 +97,7 @@ func (agentic) rewrite(m *schema.AgenticMessage, e editor) *schema.AgenticMessag
 		return m
 	}
 	if len(next) == 0 { // no provider takes an empty message
-		names := encode(matchesAnswer{Matches: referredInBlocks(m)})
+		names := e.Words(referredInBlocks(m))
 		next = append(next, schema.NewContentBlock(&schema.AssistantGenText{Text: names}))
 	}
 	c := *m
@@ -106,11 +106,11 @@ func (agentic) rewrite(m *schema.AgenticMessage, e editor) *schema.AgenticMessag
 }
 
 // rewriteBlock returns nil for a block that is left out.
-func rewriteBlock(b *schema.ContentBlock, e editor, keepHosted bool) *schema.ContentBlock {
+func rewriteBlock(b *schema.ContentBlock, e Editor, keepHosted bool) *schema.ContentBlock {
 	switch {
 	case b.ToolSearchFunctionToolResult != nil:
 		return rewriteSearch(b, e)
-	case isMarkedCall(b) && e.unmark(b.FunctionToolCall.CallID):
+	case isMarkedCall(b) && e.Unmark(b.FunctionToolCall.CallID):
 		c := *b
 		c.Extra = nil // with the id of an item of the special kind
 		return &c
@@ -120,9 +120,9 @@ func rewriteBlock(b *schema.ContentBlock, e editor, keepHosted bool) *schema.Con
 	return b
 }
 
-func rewriteSearch(b *schema.ContentBlock, e editor) *schema.ContentBlock {
+func rewriteSearch(b *schema.ContentBlock, e Editor) *schema.ContentBlock {
 	r := b.ToolSearchFunctionToolResult
-	kept, text := e.result(r.CallID, r.Name, toolInfos(r.Result))
+	kept, text := e.Result(r.CallID, r.Name, toolInfos(r.Result))
 	if text != "" {
 		return textBlock(b, r.CallID, r.Name, text)
 	}
@@ -149,10 +149,10 @@ func isMarkedCall(b *schema.ContentBlock) bool {
 
 // keepsHosted reports whether the blocks of a search that the provider ran may stay:
 // all of a message, or none.
-func keepsHosted(m *schema.AgenticMessage, e editor) bool {
+func keepsHosted(m *schema.AgenticMessage, e Editor) bool {
 	for _, b := range m.ContentBlocks {
 		if b != nil && isHostedSearch(b) {
-			return e.hosted(referredInBlocks(m))
+			return e.Hosted(referredInBlocks(m))
 		}
 	}
 	return true
@@ -181,7 +181,7 @@ func referredInBlocks(m *schema.AgenticMessage) []string {
 	return names
 }
 
-func (agentic) complete(m *schema.AgenticMessage) *schema.AgenticMessage {
+func (agentic) Complete(m *schema.AgenticMessage) *schema.AgenticMessage {
 	next := m
 	for i := 0; m != nil && i < len(m.ContentBlocks); i++ {
 		b := m.ContentBlocks[i]
