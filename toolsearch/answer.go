@@ -192,7 +192,13 @@ func withoutWords(schema any) any {
 func sketch(object map[string]any, most int) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	given, _ := object["properties"].(map[string]any)
-	needs := textsOf(object["required"])
+	needs := []string{}
+	list, _ := object["required"].([]any)
+	for _, v := range list {
+		if name, ok := v.(string); ok {
+			needs = append(needs, name)
+		}
+	}
 	left := most - len(`{"properties":{},"required":[],"type":"object"}`)
 	for _, name := range append(slices.Clone(needs), slices.Sorted(maps.Keys(given))...) {
 		p, ok := given[name]

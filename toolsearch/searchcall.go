@@ -102,7 +102,7 @@ type target struct {
 // proxy reads the arguments of call_tool.
 func (t *metaTool) proxy(ctx context.Context, args string) target {
 	r, a := t.run(ctx), decodeArguments(args)
-	name := first(a.texts("name", "tool_name", "toolname", "tool"))
+	name := first(a.texts("name", "tool_name", "tool"))
 	if name == "" {
 		return target{answer: say("no-call-name", hint{})}
 	}

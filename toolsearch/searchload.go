@@ -91,7 +91,7 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 
 // namesToLoad are the names that a call of load_tool asks for.
 func namesToLoad(a arguments, known func(string) bool) (names []string) {
-	for _, text := range append(a.texts("tool_name", "toolname", "name"), a.texts("tool_names", "toolnames", "names", "tools")...) {
+	for _, text := range append(a.texts("tool_name", "name"), a.texts("tool_names", "names", "tools")...) {
 		for _, name := range splitNames(text, known) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)

@@ -12,13 +12,10 @@
 package lenient
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/bytedance/sonic"
 )
 
 // Arguments are decoded arguments. The zero value has none. They are immutable.
@@ -27,8 +24,11 @@ type Arguments struct {
 	bare    []string
 }
 
-// object is a JSON object.
-type object map[string]json.RawMessage
+// object is the members of a JSON object, in order. Of those with the same key the last
+// one counts.
+type object []member
+
+type member struct{ key, value string }
 
 // Decode decodes arguments.
 func Decode(text string) Arguments {
@@ -48,24 +48,23 @@ func Decode(text string) Arguments {
 		return words(strings.Trim(text, `"`))
 	}
 	if text[0] == '{' {
-		// The usual case, decoded only once.
-		var o object
-		if sonic.ConfigStd.UnmarshalFromString(text, &o) == nil {
-			return Arguments{objects: []object{o}}
+		// The usual case, read only once.
+		if json.Valid([]byte(text)) {
+			return Arguments{objects: []object{decodeObject(text)}}
 		}
 	}
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil { // ignores what follows
 		return Arguments{}
 	}
-	return collect(raw)
+	return collect(string(raw))
 }
 
 // collect returns an object, or what a list holds, as arguments.
-func collect(raw json.RawMessage) (a Arguments) {
+func collect(raw string) (a Arguments) {
 	list := elements(raw)
 	if raw[0] == '{' {
-		list = []json.RawMessage{raw}
+		list = []string{raw}
 	}
 	for _, element := range list {
 		if element[0] == '{' {
@@ -85,27 +84,82 @@ func words(text string) Arguments {
 	return Arguments{bare: []string{text}}
 }
 
-func decodeObject(raw json.RawMessage) (o object) {
-	_ = json.Unmarshal(raw, &o) // an object
-	return o
+// decodeObject returns the members of a valid object. Their values are parts of it: to
+// decode them into a map takes an allocation for each.
+func decodeObject(raw string) object {
+	o := make(object, 0, 4)
+	for i := 1; ; {
+		i = skipSpace(raw, i)
+		if raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+		if raw[i] == '}' {
+			return o
+		}
+		end := skipValue(raw, i)
+		key := unquote(raw[i:end])
+		i = skipSpace(raw, skipSpace(raw, end)+1) // behind the colon
+		end = skipValue(raw, i)
+		o = append(o, member{key, raw[i:end]})
+		i = end
+	}
+}
+
+func skipSpace(raw string, i int) int {
+	for raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r' {
+		i++
+	}
+	return i
+}
+
+// skipValue returns where the value that begins at i ends.
+func skipValue(raw string, i int) int {
+	for depth := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
 }
 
 // field returns the value under key, or under the first key that differs from it only
 // in case and punctuation. Key itself wins.
-func (o object) field(key string) json.RawMessage {
-	if value, ok := o[key]; ok {
-		return value
-	}
-	best, found := "", false
-	for other := range o {
-		if similar(key, other) && (!found || other < best) {
-			best, found = other, true
+func (o object) field(key string) string {
+	best := -1
+	for i, m := range o {
+		switch {
+		case m.key == key:
+			best = i
+		case best >= 0 && o[best].key == key, !similar(key, m.key):
+		case best < 0 || m.key <= o[best].key:
+			best = i
 		}
 	}
-	if !found {
-		return nil
+	if best < 0 {
+		return ""
 	}
-	return o[best]
+	return o[best].value
 }
 
 // similar reports whether two keys have the same letters and digits, apart from case,
@@ -172,7 +226,7 @@ func (a Arguments) Texts(keys ...string) []string {
 func (o object) texts(keys []string, nested bool) []string {
 	for _, key := range keys {
 		value := o.field(key)
-		if value == nil {
+		if value == "" {
 			continue
 		}
 		if value[0] != '[' && value[0] != '{' {
@@ -184,7 +238,7 @@ func (o object) texts(keys []string, nested bool) []string {
 		var texts []string
 		list := elements(value)
 		if value[0] == '{' {
-			list = []json.RawMessage{value}
+			list = []string{value}
 		}
 		for _, element := range list {
 			if text, ok := scalar(element); ok {
@@ -210,9 +264,10 @@ func (a Arguments) Number(keys ...string) int64 {
 			if list := elements(value); len(list) == 1 {
 				value = list[0]
 			}
-			text, _ := scalar(value)
-			if n := number(text); n != 0 {
-				return n
+			if text, ok := scalar(value); ok {
+				if n := number(text); n != 0 {
+					return n
+				}
 			}
 		}
 	}
@@ -224,8 +279,8 @@ func (a Arguments) Number(keys ...string) int64 {
 func (a Arguments) Raw(keys ...string) string {
 	for _, o := range a.objects {
 		for _, key := range keys {
-			if value := o.field(key); value != nil {
-				return string(value)
+			if value := o.field(key); value != "" {
+				return value
 			}
 		}
 	}
@@ -233,28 +288,46 @@ func (a Arguments) Raw(keys ...string) string {
 }
 
 // elements returns the elements of a list, and of any other value none.
-func elements(raw json.RawMessage) (list []json.RawMessage) {
-	if len(raw) > 0 && raw[0] == '[' {
-		_ = json.Unmarshal(raw, &list) // a list
+func elements(raw string) (list []string) {
+	if raw == "" || raw[0] != '[' {
+		return nil
 	}
-	return list
+	for i := 1; ; {
+		i = skipSpace(raw, i)
+		if raw[i] == ',' {
+			i = skipSpace(raw, i+1)
+		}
+		if raw[i] == ']' {
+			return list
+		}
+		end := skipValue(raw, i)
+		list = append(list, raw[i:end])
+		i = end
+	}
 }
 
 // scalar returns the text of a JSON text or number. It returns false if it is blank, or
 // another value.
-func scalar(raw json.RawMessage) (text string, ok bool) {
+func scalar(raw string) (text string, ok bool) {
 	if len(raw) == 0 {
 		return "", false
 	}
 	switch c := raw[0]; {
-	case c == '"' && bytes.IndexByte(raw, '\\') < 0:
-		text = string(raw[1 : len(raw)-1])
 	case c == '"':
-		_ = json.Unmarshal(raw, &text) // a text
+		text = unquote(raw)
 	case c == '-' || '0' <= c && c <= '9':
-		text = string(raw)
+		text = raw
 	}
 	return text, strings.TrimSpace(text) != ""
+}
+
+// unquote returns the text of a JSON text.
+func unquote(raw string) (text string) {
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	_ = json.Unmarshal([]byte(raw), &text) // a text
+	return text
 }
 
 // number returns the whole number in a text, or zero. Commas may separate thousands.
