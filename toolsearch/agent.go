@@ -3,8 +3,7 @@
 
 package toolsearch
 
-// This file holds what one run of an agent needs: the tools of all instances, joined, and
-// what the model sees at the moment.
+// The tools of all instances in an agent, joined, and the agent's own among them.
 
 import (
 	"context"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 )
@@ -147,129 +145,6 @@ func newGroup(ctx context.Context, members []*settings, owned map[*settings][]*e
 	return g, nil
 }
 
-// run is one run of an agent. The context carries it from BeforeAgent to the model and
-// tool calls; nothing that must survive a checkpoint lives in it.
-type run struct {
-	group    *group
-	own      map[string]bool // names of the agent's own tools
-	size     int             // tools of the agent with ours; 0 outside of an agent
-	direct   map[string]bool // tools whose result ends the run; Eino's own map
-	memory   any             // *memory[M]: what the messages said so far
-	verdicts verdicts
-	decided  decision // of the last model call
-	sent     sent     // with the last model call
-	reported reported // to OnEvent
-
-	mu         sync.Mutex
-	visible    []string // names of hidden tools that the model sees; nil before the first model call
-	noRunState bool     // the run has no state of Eino's to keep values in
-	reserved   map[string]bool
-	stored     map[string]string
-	reached    map[string]string   // call id -> hidden tool: the call may bear another name
-	answered   map[string][]string // call id -> what a search tool of ours loaded
-	refused    map[string]bool     // call ids of calls to tools that the caller may not use
-}
-
-type runKey struct{}
-
-func runOf(ctx context.Context) *run {
-	r, _ := ctx.Value(runKey{}).(*run)
-	return r
-}
-
-// The run-local values survive a checkpoint: the tools that the model saw in its last
-// call, and for each the model calls since its last use.
-const (
-	visibleKey = "__leanctx_toolsearch_visible__"
-	idleKey    = "__leanctx_toolsearch_idle__"
-)
-
-// noteCall notes which tool a call reached. A call without an id cannot be told from others.
-func (r *run) noteCall(callID, name string) {
-	if callID == "" {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.reached == nil {
-		r.reached = map[string]string{}
-	}
-	r.reached[callID] = name
-}
-
-// answer notes what a search tool of ours loaded in a call.
-func (r *run) answer(callID string, names []string) {
-	if callID == "" {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.answered == nil {
-		r.answered = map[string][]string{}
-	}
-	r.answered[callID] = append(r.answered[callID], names...)
-}
-
-// refuse notes that a call was answered like one to a tool that does not exist.
-func (r *run) refuse(callID string) {
-	if callID == "" {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.refused == nil {
-		r.refused = map[string]bool{}
-	}
-	r.refused[callID] = true
-}
-
-func (r *run) answerTo(callID string) (names []string, ours bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	names, ours = r.answered[callID]
-	return names, ours
-}
-
-// hasNoRunState reports whether the hooks are called by hand: no call has an id then.
-func (r *run) hasNoRunState() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.noRunState
-}
-
-func (r *run) hasRefused(callID string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.refused[callID]
-}
-
-// sees reports whether the model saw a tool in its last call. Where nothing is known,
-// as after a resume from a checkpoint of Eino's own package, it says yes.
-func (r *run) sees(ctx context.Context, name string) bool {
-	names, known := r.visibleNow(ctx)
-	return !known || slices.Contains(names, name)
-}
-
-func (r *run) visibleNow(ctx context.Context) (names []string, known bool) {
-	r.mu.Lock()
-	names, noRunState := r.visible, r.noRunState
-	r.mu.Unlock()
-	if names != nil || noRunState {
-		return names, names != nil
-	}
-	v, ok, err := adk.GetRunLocalValue(ctx, visibleKey)
-	if err != nil {
-		r.mu.Lock()
-		r.noRunState = true
-		r.mu.Unlock()
-	}
-	if err != nil || !ok {
-		return nil, false
-	}
-	names, ok = v.([]string)
-	return names, ok
-}
-
 // ownTool is one of the agent's own tools.
 type ownTool struct {
 	at   int // its place in the agent's list
@@ -277,41 +152,42 @@ type ownTool struct {
 	info *schema.ToolInfo
 }
 
-// join adds an instance to a run. A nil run means that there is nothing to do.
-func join(ctx context.Context, s *settings, rc *adk.ChatModelAgentContext) (*run, *adk.ChatModelAgentContext, error) {
-	old := groupIn(rc.Tools)
+// joined is what an instance makes of an agent.
+type joined struct {
+	group *group
+	tools []tool.BaseTool
+	own   map[string]bool // names of the agent's own tools
+}
+
+// join adds an instance to an agent with these tools. Nil means that there is nothing to do.
+func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, error) {
+	old := groupIn(tools)
 	members := []*settings{s}
 	if old != nil {
 		if old.has(s) {
-			return nil, nil, nil // the same instance twice hides nothing twice
+			return nil, nil // the same instance twice hides nothing twice
 		}
 		members = append(append([]*settings(nil), old.members...), s)
 		if err := s.agreesWith(old.settings); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	own := ownTools(ctx, rc.Tools)
+	own := ownTools(ctx, tools)
 	g, deferred, err := s.joinWith(ctx, old, members, own)
 	if err != nil || len(g.cat.entries) == 0 {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := g.rules.supports(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := clashes(g, own, deferred); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r := &run{group: g, own: map[string]bool{}, direct: rc.ReturnDirectly}
+	j := &joined{group: g, tools: g.toolList(tools, deferred, s), own: map[string]bool{}}
 	for _, o := range own {
-		r.own[o.info.Name] = true
+		j.own[o.info.Name] = true
 	}
-	next := *rc
-	next.Tools = r.toolList(rc.Tools, deferred, s)
-	r.size = len(next.Tools)
-	if g.rules.searchTool {
-		next.ToolSearchTool = g.metaTools()[0].info()
-	}
-	return r, &next, nil
+	return j, nil
 }
 
 // agreesWith reports where two instances in one agent contradict each other.
@@ -436,34 +312,10 @@ func (g *group) findDuplicates() {
 	}
 }
 
-// checkLaterTools looks at the tools that handlers behind this one added, which the list of the first
-// model call shows. A name that is taken is refused: which of two tools Eino runs would
-// depend on the order of the handlers.
-func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
-	if r.size == 0 || len(infos) <= r.size || r.called() {
-		return nil
-	}
-	var wrong problems
-	seen := make(set, len(infos))
-	for _, t := range infos {
-		if t == nil {
-			continue
-		}
-		ours := r.group.cat.byName[t.Name] != nil || r.group.usesMetaName(t.Name)
-		if ours && seen[t.Name] {
-			wrong.add("", "a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
-		}
-		if seen[t.Name] = true; !ours {
-			r.own[t.Name] = true
-		}
-	}
-	return wrong.err()
-}
-
 // toolList is the agent's list with deferred tools guarded, and the search tools and the
 // instance's dynamic tools added.
-func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) []tool.BaseTool {
-	metas := r.group.metaTools()
+func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) []tool.BaseTool {
+	metas := g.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
 	placed := false
 	hidden := map[int]ownTool{}
@@ -478,7 +330,7 @@ func (r *run) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) [
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = r.group.cat.byName[d.info.Name].tool
+			t = g.cat.byName[d.info.Name].tool
 		}
 		next = append(next, t)
 	}

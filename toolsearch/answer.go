@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file words what the search tools answer, within a bound in bytes: what tools are
-// called, do and take comes from strangers, and an answer stays in the conversation.
+// What the search tools answer, within a bound in bytes: what tools are called, do and take
+// comes from strangers, and an answer stays in the conversation.
 
 import (
 	"encoding/json"
@@ -36,8 +36,8 @@ func encode(answer any) string {
 	return text
 }
 
-// matches words a searchResult for the model.
-func (r *run) matches(f *searchResult) string {
+// matches is the answer of tool_search.
+func (f *searchResult) matches() string {
 	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
 	if a.Matches == nil {
 		a.Matches = []string{}

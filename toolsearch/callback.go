@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file calls what the user hands over: functions, tools, indexes, stores and the
+// Calls of what the user hands over: functions, tools, indexes, stores and the
 // model. A panic in any of them is that call's error.
 
 import (

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds the catalogue: the hidden tools of an agent, the indexes over them, and
+// The catalogue: the hidden tools of an agent, the indexes over them, and
 // copies of their infos.
 
 import (

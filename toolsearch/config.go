@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds what a user configures, and refuses what cannot work.
+// What a user configures; what cannot work is refused.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file decides what OnEvent is told: changes and totals, never what stayed the same.
+// What OnEvent is told: changes and totals, never what stayed the same.
 
 import (
 	"context"
@@ -13,9 +13,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/compose"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -43,8 +40,6 @@ type reported struct {
 	pending map[verdictKey]error
 }
 
-const reportedKey = "__leanctx_toolsearch_reported__"
-
 func catalogLine(digest string) string    { return "catalog " + digest }
 func deniedLine(p Phase, n string) string { return "denied " + string(p) + " " + n }
 func (k verdictKey) line() string         { return deniedLine(k.phase, k.entry.info.Name) }
@@ -57,8 +52,7 @@ func (d *reported) read(ctx context.Context) {
 		return
 	}
 	d.isRead, d.done, d.pending = true, map[string]bool{}, map[verdictKey]error{}
-	value, _, _ := adk.GetRunLocalValue(ctx, reportedKey)
-	lines, _ := value.([]string)
+	lines, _, _ := runLocal[[]string](ctx, reportedKey)
 	for _, line := range lines {
 		d.done[line] = true
 	}
@@ -71,7 +65,7 @@ func (d *reported) write(ctx context.Context) {
 		lines = append(lines, line)
 	}
 	slices.Sort(lines)
-	_ = adk.SetRunLocalValue(ctx, reportedKey, lines) // outside a run there is nothing to resume
+	setRunLocal(ctx, reportedKey, lines)
 }
 
 // first reports whether something has not been reported in this run, and notes that it is.
@@ -130,12 +124,12 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 
 // tellCatalog reports the catalogue at the start of a run, and when it has changed.
 func (r *run) tellCatalog(ctx context.Context) {
-	if r.group.cfg.OnEvent == nil {
+	if r.group().cfg.OnEvent == nil {
 		return
 	}
-	names, tokens, sum := r.group.measure()
+	names, tokens, sum := r.group().measure()
 	if r.reported.first(ctx, catalogLine(sum)) {
-		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
 			Added: head(names), AddedCount: len(names), Tokens: tokens,
 		}})
 	}
@@ -177,29 +171,29 @@ func (g *group) tokensOf(names []string) (n int64) {
 // tellVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
 func (r *run) tellVisible(ctx context.Context, before, now, idle []string, repeat bool) {
-	if r.group.cfg.OnEvent == nil || slices.Equal(before, now) {
+	if r.group().cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
 	if added := minus(now, before); len(added) > 0 {
-		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: r.group.tokensOf(added)}
+		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: r.group().tokensOf(added)}
 		if repeat {
 			c.Reason = "history"
 		}
-		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
+		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
 	if gone := minus(before, now); len(gone) > 0 {
-		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: r.group.tokensOf(gone)}
+		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: r.group().tokensOf(gone)}
 		if len(minus(gone, idle)) == 0 {
 			c.Reason = "unused"
 		}
-		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
+		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
 	}
 }
 
 // tellDenied reports the sets of denied tools that changed since the last model call.
-func (r *run) tellDenied(ctx context.Context) {
+func (t *turn) tellDenied(ctx context.Context) {
 	changed := false
-	for _, m := range r.group.members {
+	for _, m := range t.group.members {
 		if m.cfg.OnEvent == nil || m.cfg.Filter == nil {
 			continue
 		}
@@ -208,34 +202,34 @@ func (r *run) tellDenied(ctx context.Context) {
 			if sets == maxDeniedSets {
 				break
 			}
-			denied, allowed, err := r.reported.take(r.group, m, phase)
+			denied, allowed, err := t.reported.take(t.group, m, phase)
 			if len(denied)+len(allowed) == 0 {
 				continue
 			}
 			sets, changed = sets+1, true
 			m.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
 				Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
-				Tokens: r.group.tokensOf(denied) + r.group.tokensOf(allowed), Phase: string(phase),
+				Tokens: t.group.tokensOf(denied) + t.group.tokensOf(allowed), Phase: string(phase),
 			}})
 		}
 	}
 	if changed {
-		r.reported.mu.Lock()
-		defer r.reported.mu.Unlock()
-		r.reported.write(ctx)
+		t.reported.mu.Lock()
+		defer t.reported.mu.Unlock()
+		t.reported.write(ctx)
 	}
 }
 
 // tellDeniedCall reports a call to a tool that a phase denies.
-func (r *run) tellDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
-	owner := r.group.owner(e)
+func (t *turn) tellDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+	owner := t.group.owner(e)
 	if owner.cfg.OnEvent == nil || owner.cfg.Filter == nil {
 		return
 	}
 	for _, phase := range phases {
-		if v := r.verdict(ctx, e, phase); !v.ok {
+		if v := t.verdict(ctx, e, phase); !v.ok {
 			owner.emit(ctx, leanctx.Event{
-				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: compose.GetToolCallID(ctx), Err: v.err,
+				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: v.err,
 				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
 			})
 			return
@@ -256,8 +250,8 @@ type searchReport struct {
 type searchReportKey struct{}
 
 // reporting returns a context in which a search is reported, if anybody listens.
-func (r *run) reporting(ctx context.Context) (context.Context, *searchReport) {
-	if r.group.cfg.OnEvent == nil {
+func (g *group) reporting(ctx context.Context) (context.Context, *searchReport) {
+	if g.cfg.OnEvent == nil {
 		return ctx, nil
 	}
 	s := &searchReport{start: time.Now()}
@@ -293,21 +287,21 @@ func (s *searchReport) answered(x Index, fallback bool) {
 }
 
 // tellSearched reports a search that was answered.
-func (r *run) tellSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
+func (g *group) tellSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	index, fallback, failed := s.index, s.fallback, slices.Clone(s.failed)
 	s.mu.Unlock()
-	id := compose.GetToolCallID(ctx)
+	id := callID(ctx)
 	if len(failed) > 0 {
-		r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+		g.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
 	if len(query) > maxEventQuery {
 		query = strings.ToValidUTF8(query[:maxEventQuery], "")
 	}
-	r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
+	g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
 		Query: query, Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
 	}})
 }

@@ -18,15 +18,15 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	set := &settings{entries: []*entry{e}, byName: map[string]*entry{"a": e}}
 	g, err := newGroup(context.Background(), []*settings{set}, nil, nil)
 	require.NoError(t, err)
-	r, ctx, names := &run{group: g}, context.Background(), []string{"a"}
+	r, ctx, names := newRun(g, agent{}), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		r.tellCatalog(ctx)
 		r.tellVisible(ctx, nil, names, nil, false)
-		r.tellDenied(ctx)
-		r.tellDeniedCall(ctx, e, PhaseCall)
-		inside, report := r.reporting(ctx)
+		r.turn().tellDenied(ctx)
+		r.turn().tellDeniedCall(ctx, e, PhaseCall)
+		inside, report := g.reporting(ctx)
 		reportOf(inside).fail(nil)
 		reportOf(inside).answered(g.cat.index, true)
-		r.tellSearched(inside, report, "a", nil)
+		g.tellSearched(inside, report, "a", nil)
 	}))
 }

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file holds the Filter, and asks it: at most once per tool, phase and model call,
-// taking an error or a panic for a no.
+// The Filter, which is asked at most once per tool, phase and model call; an error or a
+// panic means no.
 
 import (
 	"context"
@@ -59,10 +59,14 @@ type FilterRequest struct {
 // suggestions; a call to it is answered like a call to a tool that does not exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
-// verdicts remembers what the Filter said since the last model call.
-type verdicts struct {
-	mu   sync.Mutex
-	said map[verdictKey]*verdict
+// turn is what holds from one model call to the next: the hidden tools, and what the
+// Filter says of them. It is safe for concurrent use.
+type turn struct {
+	group    *group
+	reported *reported
+
+	mu       sync.Mutex
+	verdicts map[verdictKey]*verdict
 }
 
 type verdictKey struct {
@@ -77,80 +81,80 @@ type verdict struct {
 	err  error
 }
 
-// forget starts a new model call.
-func (v *verdicts) forget() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.said = nil
-}
-
-func (v *verdicts) of(k verdictKey) *verdict {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.said == nil {
-		v.said = map[verdictKey]*verdict{}
-	}
-	d := v.said[k]
-	if d == nil {
-		d = &verdict{}
-		v.said[k] = d
-	}
-	return d
+// begin starts a new model call: the Filter is asked anew.
+func (t *turn) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.verdicts = nil
 }
 
 // allowed reports whether a tool may be used for a phase in this model call.
-func (r *run) allowed(ctx context.Context, e *entry, phase Phase) bool {
-	return r.group.owner(e).cfg.Filter == nil || r.verdict(ctx, e, phase).ok
+func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
+	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
 }
 
 // verdict is what the Filter of a tool's owner says in this model call.
-func (r *run) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
-	owner, key := r.group.owner(e), verdictKey{e, phase}
-	v := r.verdicts.of(key)
+func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
+	owner, key := t.group.owner(e), verdictKey{e, phase}
+	v := t.verdictOf(key)
 	v.once.Do(func() {
 		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
 		if owner.cfg.OnEvent != nil && phase != PhaseCall {
-			r.reported.note(ctx, key, v)
+			t.reported.note(ctx, key, v)
 		}
 	})
 	return v
 }
 
+func (t *turn) verdictOf(k verdictKey) *verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verdicts == nil {
+		t.verdicts = map[verdictKey]*verdict{}
+	}
+	v := t.verdicts[k]
+	if v == nil {
+		v = &verdict{}
+		t.verdicts[k] = v
+	}
+	return v
+}
+
 // loadable reports whether a search that loads may return a tool.
-func (r *run) loadable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseSearch) && r.allowed(ctx, e, PhaseLoad)
+func (t *turn) loadable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
 }
 
 // findable reports whether a search may return a tool.
-func (r *run) findable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseSearch)
+func (t *turn) findable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch)
 }
 
 // callable reports whether call_tool may run a tool.
-func (r *run) callable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseCall)
+func (t *turn) callable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
 }
 
 // mayLoad reports whether load_tool may load a tool: its name can come from the list as well
 // as from a search.
-func (r *run) mayLoad(ctx context.Context, e *entry) bool { return r.allowed(ctx, e, PhaseLoad) }
+func (t *turn) mayLoad(ctx context.Context, e *entry) bool { return t.allowed(ctx, e, PhaseLoad) }
 
 // nameable reports whether a hint may name a tool that nobody asked for by its name.
-func (r *run) nameable(ctx context.Context, e *entry) bool {
-	return r.allowed(ctx, e, PhaseList) && r.allowed(ctx, e, PhaseSearch)
+func (t *turn) nameable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
 }
 
 // denied reports whether the model may have seen the name of a tool, so that it is told
 // that it may not use it.
-func (r *run) denied(ctx context.Context, name string) bool {
-	e := r.group.cat.byName[name]
-	return e != nil && r.group.owner(e).cfg.Filter != nil && (r.allowed(ctx, e, PhaseSearch) || r.allowed(ctx, e, PhaseList))
+func (t *turn) denied(ctx context.Context, name string) bool {
+	e := t.group.cat.byName[name]
+	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
 }
 
 // lists reports whether there is a list of names that a hint can point to.
-func (r *run) lists(ctx context.Context) bool {
-	for _, e := range r.group.cat.entries {
-		if r.allowed(ctx, e, PhaseList) {
+func (t *turn) lists(ctx context.Context) bool {
+	for _, e := range t.group.cat.entries {
+		if t.allowed(ctx, e, PhaseList) {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file merges the rankings of several indexes.
+// Rankings of several indexes, merged.
 
 import (
 	"cmp"

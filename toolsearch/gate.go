@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file decides whether a call to a hidden tool may run, and wraps the tools so that
-// none runs unasked.
+// Whether a call to a hidden tool may run, and the wrappers which see to it that none runs
+// unasked.
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
@@ -24,24 +23,25 @@ import (
 // tool counts as loaded, so that the model can repeat the call at once.
 func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	r := runOf(ctx)
-	if r == nil || r.group.cat.byName[e.info.Name] != e {
+	if r == nil || r.group().cat.byName[e.info.Name] != e {
 		return "", false // not a run of ours
 	}
-	if !r.allowed(ctx, e, PhaseCall) {
-		r.tellDeniedCall(ctx, e, PhaseCall)
+	t := r.turn()
+	if !t.allowed(ctx, e, PhaseCall) {
+		t.tellDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.noteCall(compose.GetToolCallID(ctx), e.info.Name)
-	if r.ungated() || ctx.Value(proxyKey{}) == e || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
+	r.notes.reach(callID(ctx), e.info.Name)
+	if t.group.ungated() || ctx.Value(proxyKey{}) == e || r.agent.direct[e.info.Name] || r.notes.sees(ctx, e.info.Name) {
 		return "", false
 	}
-	if !r.allowed(ctx, e, PhaseLoad) || !r.allowed(ctx, e, PhaseActive) {
-		r.tellDeniedCall(ctx, e, PhaseLoad, PhaseActive)
+	if !t.allowed(ctx, e, PhaseLoad) || !t.allowed(ctx, e, PhaseActive) {
+		t.tellDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: compose.GetToolCallID(ctx)})
+	t.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if r.group.rules.neverLoads {
+	if t.group.rules.neverLoads {
 		text = "gate-call"
 	}
 	return say(text, e.schemaHint("")), true
@@ -49,19 +49,20 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 
 // ungated reports whether the gate is open: by the user's choice, because the provider
 // loads tools where we cannot see it, or because the tool list never shows them.
-func (r *run) ungated() bool {
-	return r.group.cfg.AllowUnloadedCalls || r.group.rules.providerLoads
+func (g *group) ungated() bool {
+	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
 }
 
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
 // may not know of; one that it knows of it may not use.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
-	r.refuse(compose.GetToolCallID(ctx))
-	if r.denied(ctx, name) {
+	r.notes.refuse(callID(ctx))
+	t := r.turn()
+	if t.denied(ctx, name) {
 		return say("not-allowed", hint{Name: name})
 	}
-	near := r.group.cat.near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && r.loadable(ctx, e) && r.nameable(ctx, e)
+	near := t.group.cat.near(name, maxSuggestions, func(e *entry) bool {
+		return e.info.Name != name && t.loadable(ctx, e) && t.nameable(ctx, e)
 	})
 	return say("no-such-tool", hint{Name: name, Near: near})
 }
@@ -107,7 +108,7 @@ type guard struct {
 // first model call of a run, and may write into it. After that it is Eino who asks, for
 // the name, and all tools before each round.
 func (g *guard) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	if r := runOf(ctx); r != nil && r.called() {
+	if r := runOf(ctx); r != nil && r.notes.called() {
 		return g.e.info, nil
 	}
 	return shallowInfo(g.e.info), nil

@@ -3,15 +3,17 @@
 
 package toolsearch
 
-// This file reads from a conversation which hidden tools the model has loaded or used, and
-// remembers it within a run.
+// What a conversation says about hidden tools: which the model has loaded or used. A run
+// remembers it, so that each model call reads only the messages that are new.
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -48,7 +50,7 @@ func (v *evidence) add(msg wire.View, r *run) {
 	v.native = v.native || msg.Hosted
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
-		if !r.hasRefused(c.ID) {
+		if !r.notes.hasRefused(c.ID) {
 			v.useBy(c.ID, r.calledTool(c), r)
 		}
 	}
@@ -62,8 +64,8 @@ func (v *evidence) add(msg wire.View, r *run) {
 // was there before, as at the start of a run and after a resume, results count that bear
 // the name of a search tool.
 func (v *evidence) addResult(res wire.Result, r *run) {
-	names, ours := r.answerTo(res.ID)
-	if !ours && res.ID != "" && v.started && !v.former[res.ID] && !r.hasNoRunState() {
+	names, ours := r.notes.answerTo(res.ID)
+	if !ours && res.ID != "" && v.started && !v.former[res.ID] && !r.notes.hasNoRunState() {
 		v.native = v.native || res.Native
 		return
 	}
@@ -96,12 +98,12 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 	if isDenial(res.Text, c) {
 		v.undo(res.ID)
 	}
-	if r.own[res.Name] || !isMetaTool(res.Name) {
+	if r.agent.own[res.Name] || !isMetaTool(res.Name) {
 		return nil
 	}
 	names := loadedBy(res.Text)
 	if names == nil && res.Name == toolnames.Load && c != nil {
-		return r.askedToLoad(decodeArguments(c.Args)) // its answer was cut or cleared
+		return r.group().cat.askedToLoad(decodeArguments(c.Args)) // its answer was cut or cleared
 	}
 	return names
 }
@@ -127,28 +129,16 @@ func isDenial(text string, c *wire.Call) bool {
 	return false
 }
 
-// set is a set of names. The zero value is empty.
-type set map[string]bool
-
-func (s *set) add(name string) {
-	if *s == nil {
-		*s = set{}
-	}
-	(*s)[name] = true
-}
-
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
 func (r *run) calledTool(c wire.Call) string {
-	if r.group.cat.byName[c.Name] != nil || r.own[c.Name] {
+	if r.group().cat.byName[c.Name] != nil || r.agent.own[c.Name] {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
 		return first(decodeArguments(c.Args).texts("name"))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.reached[c.ID]
+	return r.notes.reachedBy(c.ID)
 }
 
 func (v *evidence) callOf(id string) *wire.Call {
@@ -189,7 +179,7 @@ func (v *evidence) undo(id string) {
 }
 
 func (v *evidence) use(name string, r *run) {
-	if r.group.cat.byName[name] == nil {
+	if r.group().cat.byName[name] == nil {
 		return
 	}
 	if v.last == nil {
@@ -237,95 +227,125 @@ func first(list []string) string {
 	return list[0]
 }
 
-// memory is what the messages seen so far said. It holds the messages themselves, so that
-// an equal pointer is the same message.
-type memory[M adk.MessageType] struct {
+// transcript is what the messages of a run said so far. It holds the messages themselves,
+// so that an equal pointer is the same message.
+type transcript[M adk.MessageType] struct {
+	run       *run
 	codec     wire.Codec[M]
 	seen      []M
 	evidence  evidence
-	done      *adk.TypedChatModelAgentState[M] // what the last hook returned
-	given     adk.TypedChatModelAgentState[M]  // what was in it
-	reminders []int                            // positions of messages that are reminders
-	mixed     []int                            // positions of messages that hold one, and something else
+	done      doneState[M]
+	reminders []int // positions of messages that are reminders
+	mixed     []int // positions of messages that hold one, and something else
 }
 
-// read brings the memory up to date with the messages.
-func (m *memory[M]) read(msgs []M, r *run) {
-	if len(m.seen) > len(msgs) || !slices.Equal(m.seen, msgs[:len(m.seen)]) {
-		m.seen, m.reminders, m.mixed = m.seen[:0], nil, nil
-		m.evidence = evidence{former: m.evidence.former, started: m.evidence.started}
+// modelCall is what a model call is about to send.
+type modelCall[M adk.MessageType] struct {
+	messages        []M
+	tools, deferred []*schema.ToolInfo
+}
+
+// prepare decides what a model call shows. Its error is that of a misconfiguration.
+func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
+	r := t.run
+	if err := r.checkLaterTools(call.tools); err != nil {
+		return err
 	}
-	if !m.evidence.started {
-		m.noteFormer(msgs)
+	r.turn().begin()
+	r.tellCatalog(ctx)
+	rules, msgs := r.group().rules, call.messages
+	if rules.hosted {
+		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
-	for i := len(m.seen); i < len(msgs); i++ {
-		switch s := m.codec.Text(msgs[i]); {
+	t.read(msgs)
+	show := r.visibleTools(ctx, &t.evidence)
+	rewritten := t.rewrite(msgs, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
+	msgs = restartedAt(firstChange(msgs, rewritten), rewritten)
+	t.read(msgs)
+	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
+		msgs = t.withNote(msgs, r.emptyNote(ctx, t.evidence.emptyCall))
+	}
+	reminder := r.reminder(ctx)
+	msgs = t.withReminder(msgs, reminder)
+	r.sent = sent{reminder: reminder, tools: show.names}
+	call.messages = continued(msgs, r.sent)
+	t.read(call.messages)
+	r.setToolLists(ctx, &t.evidence, show, &call.tools, &call.deferred)
+	r.turn().tellDenied(ctx)
+	t.evidence.started = true
+	return nil
+}
+
+// read brings the transcript up to date with the messages.
+func (t *transcript[M]) read(msgs []M) {
+	if len(t.seen) > len(msgs) || !slices.Equal(t.seen, msgs[:len(t.seen)]) {
+		t.seen, t.reminders, t.mixed = t.seen[:0], nil, nil
+		t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
+	}
+	if !t.evidence.started {
+		t.noteFormer(msgs)
+	}
+	for i := len(t.seen); i < len(msgs); i++ {
+		switch s := t.codec.Text(msgs[i]); {
 		case s.Only && isReminder(s.Text, s.Marked):
-			m.reminders = append(m.reminders, i)
+			t.reminders = append(t.reminders, i)
 		case s.Marked:
-			m.mixed = append(m.mixed, i)
+			t.mixed = append(t.mixed, i)
 		}
-		m.evidence.add(m.codec.View(msgs[i]), r)
+		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}
-	m.seen = append(m.seen, msgs[len(m.seen):]...)
+	t.seen = append(t.seen, msgs[len(t.seen):]...)
 }
 
 // noteFormer notes the results that are there before the first model call of a run.
-func (m *memory[M]) noteFormer(msgs []M) {
-	for _, msg := range msgs[len(m.seen):] {
-		for _, res := range m.codec.View(msg).Results {
-			m.evidence.former.add(res.ID)
+func (t *transcript[M]) noteFormer(msgs []M) {
+	for _, msg := range msgs[len(t.seen):] {
+		for _, res := range t.codec.View(msg).Results {
+			t.evidence.former.add(res.ID)
 		}
 	}
-}
-
-// isDone reports whether a state is what the last hook returned, with nothing new in it: the
-// instance is in the agent twice.
-func (m *memory[M]) isDone(s *adk.TypedChatModelAgentState[M]) bool {
-	return s == m.done && slices.Equal(s.Messages, m.given.Messages) &&
-		slices.Equal(s.ToolInfos, m.given.ToolInfos) && slices.Equal(s.DeferredToolInfos, m.given.DeferredToolInfos)
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text: where
 // the first one is, or else before the first message that is not a system message.
 // An empty text means no reminder. The slice handed in is not changed, and no message is
 // left out that says anything else.
-func (m *memory[M]) withReminder(msgs []M, text string) []M {
-	if m.remindedWith(msgs, text) {
+func (t *transcript[M]) withReminder(msgs []M, text string) []M {
+	if t.remindedWith(msgs, text) {
 		return msgs
 	}
-	at := m.reminderPlace(msgs)
+	at := t.reminderPlace(msgs)
 	next := make([]M, 0, len(msgs)+1)
 	for i, msg := range msgs {
 		if i == at && text != "" {
-			next = append(next, m.codec.Reminder(text))
+			next = append(next, t.codec.Reminder(text))
 		}
-		if !slices.Contains(m.reminders, i) {
+		if !slices.Contains(t.reminders, i) {
 			next = append(next, msg)
 		}
 	}
 	if at == len(msgs) && text != "" {
-		next = append(next, m.codec.Reminder(text))
+		next = append(next, t.codec.Reminder(text))
 	}
 	return next
 }
 
-func (m *memory[M]) remindedWith(msgs []M, text string) bool {
-	if text == "" || len(m.reminders) > 1 {
-		return text == "" && len(m.reminders) == 0
+func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
+	if text == "" || len(t.reminders) > 1 {
+		return text == "" && len(t.reminders) == 0
 	}
-	if len(m.reminders) == 1 {
-		return m.codec.Text(msgs[m.reminders[0]]).Text == text
+	if len(t.reminders) == 1 {
+		return t.codec.Text(msgs[t.reminders[0]]).Text == text
 	}
-	return slices.ContainsFunc(m.mixed, func(i int) bool { return strings.Contains(m.codec.Text(msgs[i]).Text, text) })
+	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(t.codec.Text(msgs[i]).Text, text) })
 }
 
-func (m *memory[M]) reminderPlace(msgs []M) int {
-	if len(m.reminders) > 0 {
-		return m.reminders[0]
+func (t *transcript[M]) reminderPlace(msgs []M) int {
+	if len(t.reminders) > 0 {
+		return t.reminders[0]
 	}
 	for i, msg := range msgs {
-		if !m.codec.IsSystem(msg) {
+		if !t.codec.IsSystem(msg) {
 			return i
 		}
 	}
@@ -333,20 +353,20 @@ func (m *memory[M]) reminderPlace(msgs []M) int {
 }
 
 // withNote returns the messages with a hint for the model at the end.
-func (m *memory[M]) withNote(msgs []M, text string) []M {
+func (t *transcript[M]) withNote(msgs []M, text string) []M {
 	if len(msgs) > 0 {
-		if last := m.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
+		if last := t.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
 			return msgs
 		}
 	}
-	return append(slices.Clone(msgs), m.codec.Note(text))
+	return append(slices.Clone(msgs), t.codec.Note(text))
 }
 
-// fit returns the messages in a form that the run's provider takes. The slice handed in is
+// rewrite returns the messages in a form that the run's provider takes. The slice handed in is
 // not changed.
-func (m *memory[M]) fit(msgs []M, edit func(wire.Pairs) wire.Editor) []M {
-	if !m.evidence.native {
+func (t *transcript[M]) rewrite(msgs []M, edit func(wire.Pairs) wire.Editor) []M {
+	if !t.evidence.native {
 		return msgs
 	}
-	return wire.RewriteAll(m.codec, msgs, edit)
+	return wire.RewriteAll(t.codec, msgs, edit)
 }

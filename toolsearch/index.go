@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file says what an index is, and holds the specified one and the better one.
+// What an index is; the specified one and the better one.
 
 import (
 	"context"

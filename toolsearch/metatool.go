@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file holds the search tools as Eino sees them, and decodes their arguments, which
-// are often not quite what the schema asks for. Protocol files say what they answer.
+// The search tools as Eino sees them, and their arguments. What they answer is in the file
+// of each protocol.
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/lenient"
@@ -83,18 +82,18 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	}
 	r := t.run(ctx)
 	text, err := t.answer(ctx, r, decodeArguments(args))
-	if id := compose.GetToolCallID(ctx); id != "" && err == nil {
-		r.answer(id, loadedBy(text))
+	if id := callID(ctx); id != "" && err == nil {
+		r.notes.answer(id, loadedBy(text))
 	}
 	return text, err
 }
 
 // run is the run of the context, or, where the tool is called outside of one, a new one.
 func (t *metaTool) run(ctx context.Context) *run {
-	if r := runOf(ctx); r != nil && r.group == t.group {
+	if r := runOf(ctx); r != nil && r.group() == t.group {
 		return r
 	}
-	return &run{group: t.group}
+	return newRun(t.group, agent{})
 }
 
 func appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
@@ -136,8 +135,8 @@ func (g *group) keywordTools() []*metaTool {
 	return []*metaTool{{
 		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, nameSize)
-			return r.matches(&f), err
+			f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+			return f.matches(), err
 		},
 	}}
 }

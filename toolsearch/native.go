@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// This file holds the rules of the providers' own tool search, the search tool in native
-// mode, and the tool lists of a native model call.
+// The rules of the providers' own tool search, the search tool in native mode, and the tool
+// lists of a native model call.
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/safe"
@@ -205,14 +204,14 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		return nil, err
 	}
 	r, a := n.t.run(ctx), decodeArguments(argumentText(args))
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, nameSize)
+	f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 	if err != nil {
 		return nil, err
 	}
-	c := r.group.rules
+	c := r.group().rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
-		fresh = r.reserve(ctx, f.found)
+		fresh = r.notes.returnOnce(f.found, r.notes.seenSet(ctx))
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
 		text = strings.TrimSpace(say("already-loaded", hint{Words: f.names()}) + " " + text)
@@ -223,56 +222,35 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i], names[i] = r.infoOf(x.entry), x.entry.info.Name
+		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
 	}
-	r.answer(compose.GetToolCallID(ctx), names) // an empty answer is ours too
+	r.notes.answer(callID(ctx), names) // an empty answer is ours too
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
-}
-
-// reserve keeps those tools that no result in the conversation has returned, and no other
-// search of this turn is about to return.
-func (r *run) reserve(ctx context.Context, list []found) []found {
-	loaded := r.loadedFunc(ctx)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var fresh []found
-	for _, x := range list {
-		name := x.entry.info.Name
-		if loaded != nil && loaded(name) || r.reserved[name] {
-			continue
-		}
-		if r.reserved == nil {
-			r.reserved = map[string]bool{}
-		}
-		r.reserved[name] = true
-		fresh = append(fresh, x)
-	}
-	return fresh
 }
 
 // emptyNote says what to do after a search that found nothing, where the provider's form of
 // a result has no room for it.
 func (r *run) emptyNote(ctx context.Context, c *wire.Call) string {
 	a := decodeArguments(c.Args)
-	f, err := r.look(ctx, queriesOf(a), a.number(limitKeys...), r.loadable)
+	f, err := r.searcher(r.turn().loadable).look(ctx, queriesOf(a), a.number(limitKeys...))
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return say("no-match", hint{Listed: r.lists(ctx)})
+	return say("no-match", hint{Listed: r.turn().lists(ctx)})
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
-func (r *run) infoOf(e *entry) *schema.ToolInfo {
-	own := r.shallowOf(e)
+func (g *group) infoOf(e *entry) *schema.ToolInfo {
+	own := g.shallowOf(e)
 	own.ParamsOneOf = copyParams(own.ParamsOneOf)
 	return own
 }
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (r *run) shallowOf(e *entry) *schema.ToolInfo {
-	if r.group.rules.name == "" {
+func (g *group) shallowOf(e *entry) *schema.ToolInfo {
+	if g.rules.name == "" {
 		return shallowInfo(e.safe)
 	}
 	return e.native()
@@ -304,7 +282,7 @@ var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl
 // history shows them to the provider: they were loaded by a search of another kind, or by
 // being called. What the provider loaded by itself is its own affair.
 func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
-	c := r.group.rules
+	c := r.group().rules
 	if c.name == "" {
 		return nil
 	}
@@ -317,11 +295,11 @@ func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 // deferred is the list of deferred tools: what others put there, and all hidden tools that
 // are not shown in full.
 func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []visibleTool) []*schema.ToolInfo {
-	next := without(infos, r.group.cat)
-	for _, e := range r.group.cat.entries {
+	next := without(infos, r.group().cat)
+	for _, e := range r.group().cat.entries {
 		inFull := slices.ContainsFunc(plain, func(s visibleTool) bool { return s.entry == e })
-		if !inFull && (v.natively[e.info.Name] || r.defers(ctx, e)) {
-			next = append(next, r.shallowOf(e))
+		if !inFull && (v.natively[e.info.Name] || r.turn().defers(ctx, e)) {
+			next = append(next, r.group().shallowOf(e))
 		}
 	}
 	return next
@@ -329,6 +307,6 @@ func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidenc
 
 // defers reports whether a tool may go out as a deferred one. Deferred ones are in the
 // provider's hands: what may not be seen now does not get there.
-func (r *run) defers(ctx context.Context, e *entry) bool {
-	return r.group.rules.deferAll && r.loadable(ctx, e) && r.allowed(ctx, e, PhaseActive)
+func (t *turn) defers(ctx context.Context, e *entry) bool {
+	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
 }

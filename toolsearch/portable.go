@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file wraps a model so that it takes what is meant for a provider's own search.
+// A wrapper for a model, so that it takes what is meant for a provider's own search.
 
 import (
 	"context"

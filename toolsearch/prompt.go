@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds the texts that the model reads, in the language that Eino is set to.
+// The texts that the model reads, in the language that Eino is set to.
 
 import (
 	"embed"

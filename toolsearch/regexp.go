@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds the Regexp protocol: tool_search with a pattern on names.
+// The Regexp protocol: tool_search with a pattern on names.
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (g *group) regexpTools() []*metaTool {
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := first(a.texts("regex_pattern", "pattern", "regex", "query"))
-			f, note := r.matchNames(ctx, pattern)
+			f, note := r.searcher(r.turn().loadable).matchNames(ctx, pattern)
 			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
 			if answer.Selected == nil {
 				answer.Selected = []string{}
@@ -46,8 +46,8 @@ func (g *group) regexpTools() []*metaTool {
 
 // matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
-func (r *run) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := r.reporting(ctx)
+func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
+	_, report := s.group.reporting(ctx)
 	if pattern == "" {
 		return f, say("empty-pattern", hint{})
 	}
@@ -58,11 +58,11 @@ func (r *run) matchNames(ctx context.Context, pattern string) (f searchResult, n
 	if err != nil {
 		return f, say("bad-pattern", hint{Reason: shown(err.Error())})
 	}
-	f.sees = r.seesFunc(ctx)
-	most := r.group.mostResults()
-	kept := ranking{sees: f.sees, limit: most}
-	for _, e := range r.group.cat.entries {
-		if !re.MatchString(e.info.Name) || !r.loadable(ctx, e) {
+	f.seen = s.seenSet(ctx)
+	most := s.group.mostResults()
+	kept := ranking{seen: f.seen, limit: most}
+	for _, e := range s.group.cat.entries {
+		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
 			continue
 		}
 		if kept.isFull() && kept.isFresh(e) {
@@ -75,10 +75,10 @@ func (r *run) matchNames(ctx context.Context, pattern string) (f searchResult, n
 	f.bound(nameSize)
 	f.markLoaded()
 	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
-		note = say("no-name-matches", hint{Near: r.suggest(ctx, wordsOf(pattern), r.loadable)})
+		note = say("no-name-matches", hint{Near: s.suggest(ctx, wordsOf(pattern))})
 	}
 	if report != nil {
-		r.tellSearched(ctx, report, pattern, f.hits())
+		s.group.tellSearched(ctx, report, pattern, f.hits())
 	}
 	return f, note
 }

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file writes the reminder: the message that lists the hidden tools.
+// The reminder: the message that lists the hidden tools.
 
 import (
 	"context"
@@ -33,16 +33,16 @@ func isReminder(text string, marked bool) bool {
 
 // reminder is the text for this model call; "" if there is no tool to list.
 func (r *run) reminder(ctx context.Context) string {
-	if text, ok := r.group.plainReminder(); ok {
+	if text, ok := r.group().plainReminder(); ok {
 		return text
 	}
 	var names []string
-	for _, e := range r.group.cat.entries {
-		if r.allowed(ctx, e, PhaseList) {
+	for _, e := range r.group().cat.entries {
+		if r.turn().allowed(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
 		}
 	}
-	limit := r.group.cfg.CatalogLimit
+	limit := r.group().cfg.CatalogLimit
 	if limit == 0 || len(names) <= limit {
 		return envelope(names, "")
 	}
@@ -141,7 +141,7 @@ func (r *run) rest(ctx context.Context, names []string, limit int) string {
 // storeNames writes the full list to the Backend, once per list and run, and returns its
 // path; "" if there is none.
 func (r *run) storeNames(ctx context.Context, names []string) string {
-	if r.group.cfg.Backend == nil {
+	if r.group().cfg.Backend == nil {
 		return ""
 	}
 	var b strings.Builder
@@ -151,26 +151,16 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	path := fmt.Sprintf("%s/catalog-%x.txt", backend.CatalogDir, sum[:8])
-	r.mu.Lock()
-	stored, known := r.stored[path]
-	r.mu.Unlock()
-	if known {
-		return stored
-	}
-	stored = path
-	if err := writeFile(ctx, r.group.cfg.Backend, path, b.String()); err != nil {
-		stored = ""
-		if r.group.cfg.OnEvent != nil && r.reported.first(ctx, storeLine) {
-			r.group.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+	return r.notes.storeOnce(path, func() string {
+		err := writeFile(ctx, r.group().cfg.Backend, path, b.String())
+		if err == nil {
+			return path
 		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stored == nil {
-		r.stored = map[string]string{}
-	}
-	r.stored[path] = stored
-	return stored
+		if r.group().cfg.OnEvent != nil && r.reported.first(ctx, storeLine) {
+			r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+		}
+		return ""
+	})
 }
 
 // escapeName makes a name safe to stand on a line of its own between the tags. Names of

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file puts an Eino retriever behind the search.
+// An Eino retriever behind the search.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file reads the JSON schemas of tools, which strangers write: every walk through one
+// What is read of the JSON schemas of tools, which strangers write: every walk through one
 // is bounded, and a schema that is too deep or refers to itself counts as none.
 
 import (

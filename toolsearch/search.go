@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file answers a search from the catalogue: it parses, ranks, filters and cuts.
+// A search in the catalogue: it is parsed, ranked, filtered and cut.
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const (
 
 // searchResult is what a search gave.
 type searchResult struct {
-	asked     int                    // searches and names that were asked for
-	sees      func(name string) bool // whether the model sees a tool; nil: none
+	asked     int // searches and names that were asked for
+	seen      set // tools that the model sees already
 	found     []found
 	loaded    []string // names of found tools that the model sees already
 	unknown   []unknown
@@ -81,38 +81,55 @@ func (f *searchResult) cut(text string, limit int) {
 	}
 }
 
-// accept decides whether a tool may be in the searchResult, beyond being found.
-type accept func(context.Context, *entry) bool
+// searcher answers a call of a search tool.
+type searcher struct {
+	*turn
+	notes *notes
+	may   func(context.Context, *entry) bool // which tools it may return, beyond being found
+}
+
+func (r *run) searcher(may func(context.Context, *entry) bool) searcher {
+	return searcher{r.turn(), &r.notes, may}
+}
 
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
-func (r *run) find(ctx context.Context, queries []string, limit int, ok accept, size func(*entry) int) (searchResult, error) {
-	inside, report := r.reporting(ctx)
-	f, err := r.look(inside, queries, limit, ok)
+func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
+	inside, report := s.group.reporting(ctx)
+	f, err := s.look(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	if err == nil && report != nil {
-		r.tellSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		s.group.tellSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
 
 // look runs the queries of one call. Its only error is the context's.
-func (r *run) look(ctx context.Context, queries []string, limit int, ok accept) (searchResult, error) {
-	f := searchResult{sees: r.seesFunc(ctx)}
+func (s searcher) look(ctx context.Context, queries []string, limit int) (searchResult, error) {
+	f := searchResult{seen: s.seenSet(ctx)}
 	if limit <= 0 {
-		limit = r.group.cfg.MaxResults
+		limit = s.group.cfg.MaxResults
 	}
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
 		f.cut("cut-queries", maxQueries)
 	}
 	for _, text := range queries {
-		if err := r.findOne(ctx, text, limit, ok, &f); err != nil {
+		if err := s.lookFor(ctx, text, limit, &f); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
+}
+
+// seenSet is the tools that the model sees; nil where the form of the answer cannot say
+// what is loaded.
+func (s searcher) seenSet(ctx context.Context) set {
+	if c := s.group.rules; c.native && !c.newOnly {
+		return nil
+	}
+	return s.notes.seenSet(ctx)
 }
 
 // hits are the best results, for an event.
@@ -125,19 +142,19 @@ func (f *searchResult) hits() []leanctx.Hit {
 	return out
 }
 
-func (r *run) findOne(ctx context.Context, text string, limit int, ok accept, f *searchResult) error {
-	s := parseSearch(text, r.known(ctx, ok))
-	if s.names != nil {
-		r.selectByName(ctx, s.names, ok, f)
+func (s searcher) lookFor(ctx context.Context, text string, limit int, f *searchResult) error {
+	q := parseSearch(text, s.known(ctx))
+	if q.names != nil {
+		s.selectByName(ctx, q.names, f)
 		return ctx.Err()
 	}
-	if s.words = firstWords(s.words, maxWords); s.words == "" {
+	if q.words = firstWords(q.words, maxWords); q.words == "" {
 		return ctx.Err()
 	}
 	f.asked++
-	most := r.group.mostResults()
-	want := ranking{sees: f.sees, limit: min(limit, most+1)} // one more, to see whether there are more
-	ranked, err := r.rank(ctx, s.words, want, ok)
+	most := s.group.mostResults()
+	wanted := ranking{seen: f.seen, limit: min(limit, most+1)} // one more, to see whether there are more
+	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
 		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
@@ -145,14 +162,14 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok accept, f 
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = termsOf(r.group.cat.index, Query{Text: s.words}, x.entry.info.Name)
+			x.terms = termsOf(s.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
 		}
 	}
 	f.add(ranked.found)
 	if err == nil && len(f.found) == 0 {
-		f.unmatched = r.unmatched(ctx, s.words, ok)
-		f.near = r.suggest(ctx, s.words, ok)
-		f.listed = r.lists(ctx)
+		f.unmatched = s.unmatched(ctx, q.words)
+		f.near = s.suggest(ctx, q.words)
+		f.listed = s.lists(ctx)
 	}
 	return err
 }
@@ -161,33 +178,33 @@ func (r *run) findOne(ctx context.Context, text string, limit int, ok accept, f 
 func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) }
 
 // known says which names exist for this search.
-func (r *run) known(ctx context.Context, ok accept) func(string) bool {
+func (s searcher) known(ctx context.Context) func(string) bool {
 	return func(name string) bool {
-		e := r.group.cat.byName[name]
-		return e != nil && ok(ctx, e)
+		e := s.group.cat.byName[name]
+		return e != nil && s.may(ctx, e)
 	}
 }
 
 // selectByName takes tools by name. MaxResults is no limit here: the model named them.
-func (r *run) selectByName(ctx context.Context, names []string, ok accept, f *searchResult) {
+func (s searcher) selectByName(ctx context.Context, names []string, f *searchResult) {
 	const most = 10 // unknown names that get suggestions; each is looked up among all names
 	if len(names) > maxNames {
 		names = names[:maxNames]
 		f.cut("cut-names", maxNames)
 	}
-	may := func(e *entry) bool { return ok(ctx, e) }
+	may := func(e *entry) bool { return s.may(ctx, e) }
 	for _, name := range names {
 		f.asked++
-		switch e := r.group.cat.resolve(name, may); {
+		switch e := s.group.cat.resolve(name, may); {
 		case e != nil && holds(f.found, e):
 		case e != nil:
 			f.found = append(f.found, found{entry: e})
 		case len(f.unknown)+len(f.denied) == most:
 			f.unlisted++
-		case r.denied(ctx, name):
+		case s.denied(ctx, name):
 			f.denied = append(f.denied, name)
 		default:
-			f.unknown = append(f.unknown, unknown{name, r.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && r.nameable(ctx, e) })})
+			f.unknown = append(f.unknown, unknown{name, s.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.nameable(ctx, e) })})
 		}
 	}
 }
@@ -195,15 +212,15 @@ func (r *run) selectByName(ctx context.Context, names []string, ok accept, f *se
 // ranking collects the results of a search. Tools that the model sees already keep their
 // rank and use up no place: those among the first results make room for as many others.
 type ranking struct {
-	sees  func(name string) bool // nil: none
-	limit int                    // the most tools that the model does not see
+	seen  set
+	limit int // the most tools that the model does not see
 	found []found
 	fresh int // those of found that the model does not see
 }
 
 func (k *ranking) isFull() bool { return k.fresh == k.limit }
 
-func (k *ranking) isFresh(e *entry) bool { return k.sees == nil || !k.sees(e.info.Name) }
+func (k *ranking) isFresh(e *entry) bool { return !k.seen[e.info.Name] }
 
 func (k *ranking) add(x found) {
 	if k.isFresh(x.entry) {
@@ -216,27 +233,27 @@ func (k *ranking) add(x found) {
 
 // rank asks the index, and asks for more while too few may be returned. What the first
 // answer held keeps its place: an index may rank more results in another order.
-func (r *run) rank(ctx context.Context, words string, kept ranking, ok accept) (ranking, error) {
+func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
-		results, err := r.askIndex(ctx, Query{Text: words, Limit: ask})
+		results, err := s.group.cat.search(ctx, Query{Text: words, Limit: ask})
 		if err != nil {
 			return ranking{}, err
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
-		r.keep(ctx, results, &kept, ok)
+		s.keep(ctx, results, &kept)
 		if kept.isFull() || len(results) < ask {
 			return kept, nil
 		}
 	}
 }
 
-func (r *run) keep(ctx context.Context, results []Result, kept *ranking, ok accept) {
+func (s searcher) keep(ctx context.Context, results []Result, kept *ranking) {
 	for _, x := range results {
 		if kept.isFull() {
 			return
 		}
-		e := r.group.cat.byName[x.Name]
-		if e != nil && x.Score >= r.group.cfg.MinScore && ok(ctx, e) && !holds(kept.found, e) {
+		e := s.group.cat.byName[x.Name]
+		if e != nil && x.Score >= s.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
 			kept.add(found{entry: e, score: x.Score})
 		}
 	}
@@ -246,62 +263,40 @@ func holds(list []found, e *entry) bool {
 	return slices.ContainsFunc(list, func(x found) bool { return x.entry == e })
 }
 
-// askIndex never fails but by the context: where the index fails, the specified score
+// search never fails but by the context: where the index fails, the specified score
 // answers.
-func (r *run) askIndex(ctx context.Context, q Query) ([]Result, error) {
-	results, err := searchIndex(ctx, r.group.cat.index, q)
+func (c *catalog) search(ctx context.Context, q Query) ([]Result, error) {
+	results, err := searchIndex(ctx, c.index, q)
 	if err == nil || ctx.Err() != nil {
-		reportOf(ctx).answered(r.group.cat.index, false)
+		reportOf(ctx).answered(c.index, false)
 		return results, ctx.Err()
 	}
 	reportOf(ctx).fail(err)
-	specified := keywordIndex{r.group.cat.words}
+	specified := keywordIndex{c.words}
 	reportOf(ctx).answered(specified, true)
 	return specified.Search(ctx, q)
 }
 
-// seesFunc is loadedFunc for searches; nil where the form of the answer cannot say what is
-// loaded.
-func (r *run) seesFunc(ctx context.Context) func(string) bool {
-	if c := r.group.rules; c.native && !c.newOnly {
-		return nil
-	}
-	return r.loadedFunc(ctx)
-}
-
-// loadedFunc says which tools the model sees; nil where nothing is known.
-func (r *run) loadedFunc(ctx context.Context) func(string) bool {
-	names, _ := r.visibleNow(ctx)
-	if len(names) == 0 {
-		return nil
-	}
-	set := make(map[string]bool, len(names))
-	for _, n := range names {
-		set[n] = true
-	}
-	return func(name string) bool { return set[name] }
-}
-
 func (f *searchResult) markLoaded() {
 	for _, x := range f.found {
-		if f.sees != nil && f.sees(x.entry.info.Name) {
+		if f.seen[x.entry.info.Name] {
 			f.loaded = append(f.loaded, x.entry.info.Name)
 		}
 	}
 }
 
-// search is one parsed search: the names of a select:, or words.
-type search struct {
+// parsedQuery is one parsed query: the names of a select:, or words.
+type parsedQuery struct {
 	names []string // of select:; nil for a search by words
 	words string   // words, +required ones included
 }
 
-// String prints a search in the form that parseSearch reads.
-func (s search) String() string {
-	if s.names != nil {
-		return selectPrefix + strings.Join(s.names, ",")
+// String prints a query in the form that parseSearch reads.
+func (q parsedQuery) String() string {
+	if q.names != nil {
+		return selectPrefix + strings.Join(q.names, ",")
 	}
-	return s.words
+	return q.words
 }
 
 const selectPrefix = "select:"
@@ -309,12 +304,12 @@ const selectPrefix = "select:"
 // parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
 // separated by commas or white space, and repeated. A name that is known stays whole,
 // whatever stands in it.
-func parseSearch(text string, known func(string) bool) search {
+func parseSearch(text string, known func(string) bool) parsedQuery {
 	text = strings.TrimSpace(text)
 	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
-		return search{words: text}
+		return parsedQuery{words: text}
 	}
-	return search{names: splitNames(text[len(selectPrefix):], known)}
+	return parsedQuery{names: splitNames(text[len(selectPrefix):], known)}
 }
 
 // splitNames splits a list of names. The result is not nil, and holds each name once.
@@ -356,10 +351,10 @@ const (
 )
 
 // suggest returns names near the words of a search that found nothing.
-func (r *run) suggest(ctx context.Context, words string, ok accept) []string {
+func (s searcher) suggest(ctx context.Context, words string) []string {
 	var names []string
 	for _, w := range lookups(words) {
-		for _, n := range r.group.cat.near(w, maxSuggestions, func(e *entry) bool { return ok(ctx, e) && r.nameable(ctx, e) }) {
+		for _, n := range s.group.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.nameable(ctx, e) }) {
 			if len(names) == maxSuggestions {
 				return names
 			}
@@ -373,20 +368,20 @@ func (r *run) suggest(ctx context.Context, words string, ok accept) []string {
 
 // unmatched are words of a search that stand in no name and no description of a tool
 // which the caller may find.
-func (r *run) unmatched(ctx context.Context, words string, ok accept) []string {
+func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	for _, w := range lookups(words) {
-		results, err := keywordIndex{r.group.cat.words}.Search(ctx, Query{Text: w})
-		if err == nil && !r.anyOf(ctx, results, ok) {
+		results, err := keywordIndex{s.group.cat.words}.Search(ctx, Query{Text: w})
+		if err == nil && !s.anyOf(ctx, results) {
 			out = append(out, shown(w))
 		}
 	}
 	return out
 }
 
-func (r *run) anyOf(ctx context.Context, results []Result, ok accept) bool {
+func (s searcher) anyOf(ctx context.Context, results []Result) bool {
 	for _, x := range results {
-		if e := r.group.cat.byName[x.Name]; e != nil && ok(ctx, e) {
+		if e := s.group.cat.byName[x.Name]; e != nil && s.may(ctx, e) {
 			return true
 		}
 	}

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds the SearchCall protocol: tool_search shows schemas, and call_tool checks
+// The SearchCall protocol: tool_search shows schemas, and call_tool checks
 // arguments against one and runs a tool of any form.
 
 import (
@@ -52,7 +52,7 @@ func (g *group) searchCallTools() []*metaTool {
 }
 
 func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.loadable, describedSize)
+	f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
 	answer := describedAnswer{Tools: []describedTool{}}
 	for _, x := range f.found {
 		d, shortened := describe(x.entry)
@@ -102,14 +102,15 @@ type target struct {
 // proxy reads the arguments of call_tool.
 func (t *metaTool) proxy(ctx context.Context, args string) target {
 	r, a := t.run(ctx), decodeArguments(args)
+	now := r.turn()
 	name := first(a.texts("name", "tool_name", "tool"))
 	if name == "" {
 		return target{answer: say("no-call-name", hint{})}
 	}
-	e := r.group.cat.resolve(name, func(e *entry) bool { return r.callable(ctx, e) })
+	e := now.group.cat.resolve(name, func(e *entry) bool { return now.callable(ctx, e) })
 	if e == nil {
-		if denied := r.group.cat.resolve(name, func(*entry) bool { return true }); denied != nil {
-			r.tellDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
+		if denied := now.group.cat.resolve(name, func(*entry) bool { return true }); denied != nil {
+			now.tellDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
 		}
 		return target{answer: r.noSuchTool(ctx, name)}
 	}

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds the SearchLoad protocol: search_tools shows candidates, load_tool loads.
+// The SearchLoad protocol: search_tools shows candidates, load_tool loads.
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func (g *group) searchLoadTools() []*metaTool {
 }
 
 func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.find(ctx, queriesOf(a), a.number(limitKeys...), r.findable, candidateSize)
+	f, err := r.searcher(r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
 	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
 	for _, x := range f.found {
 		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
@@ -71,9 +71,8 @@ func candidateSize(e *entry) int {
 }
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	names := namesToLoad(a, r.known(ctx, r.mayLoad))
-	f := searchResult{sees: r.loadedFunc(ctx)}
-	r.selectByName(ctx, names, r.mayLoad, &f)
+	s, f := r.searcher(r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
+	s.selectByName(ctx, namesToLoad(a, s.known(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
 	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
@@ -102,10 +101,10 @@ func namesToLoad(a arguments, known func(string) bool) (names []string) {
 }
 
 // askedToLoad are the tools that a call of load_tool in a history asked for.
-func (r *run) askedToLoad(a arguments) (names []string) {
+func (c *catalog) askedToLoad(a arguments) (names []string) {
 	any := func(*entry) bool { return true }
-	for _, name := range namesToLoad(a, func(name string) bool { return r.group.cat.byName[name] != nil }) {
-		if e := r.group.cat.resolve(name, any); e != nil && len(names) < maxNames {
+	for _, name := range namesToLoad(a, func(name string) bool { return c.byName[name] != nil }) {
+		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
 			names = append(names, e.info.Name)
 		}
 	}

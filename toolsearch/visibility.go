@@ -3,13 +3,12 @@
 
 package toolsearch
 
-// This file decides which tools a model call shows.
+// Which hidden tools a model call shows.
 
 import (
 	"context"
 	"slices"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/toolnames"
@@ -33,11 +32,9 @@ func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name
 
 // visibleTools chooses the hidden tools that a model call shows.
 func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
-	before, known := r.visibleNow(ctx)
+	before, known := r.notes.seen(ctx)
 	if known && r.decided.holds(before, v.order) {
-		r.mu.Lock()
-		r.reserved = nil
-		r.mu.Unlock()
+		r.notes.show(before)
 		return r.decided.visibleSet
 	}
 	show, unused := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
@@ -45,29 +42,22 @@ func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 	for i, s := range show {
 		names[i] = s.entry.info.Name
 	}
-	s := visibleSet{tools: show, names: names, known: r.called()}
+	s := visibleSet{tools: show, names: names, known: r.notes.called()}
 	if !s.known {
 		s.gone = r.vanished(before)
 	}
 	r.tellVisible(ctx, before, names, unused, !known)
 	r.saveVisible(ctx, before, show, names, known)
-	if r.group.byMessagesOnly {
+	if r.group().byMessagesOnly {
 		r.decided = decision{visibleSet{tools: show, names: names, known: true}, v.order}
 	}
 	return s
 }
 
-// called reports whether there was a model call before, other than before a resume.
-func (r *run) called() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.visible != nil
-}
-
 // vanished are those of the tools that the model saw which do not exist any more.
 func (r *run) vanished(names []string) (gone set) {
 	for _, name := range names {
-		if r.group.cat.byName[name] == nil && !r.own[name] {
+		if r.group().cat.byName[name] == nil && !r.agent.own[name] {
 			gone.add(name)
 		}
 	}
@@ -94,10 +84,10 @@ func isSame(a, b []string) bool {
 // loaded ones in the order in which they were loaded, so that the list only grows at its
 // end and a provider's prompt cache holds.
 func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, infos, deferred *[]*schema.ToolInfo) {
-	if r.group.rules.native {
+	if r.group().rules.native {
 		plain := r.inFull(v, show)
 		*infos = r.list(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
-		if r.group.rules.deferAll {
+		if r.group().rules.deferAll {
 			*deferred = r.deferred(ctx, *deferred, v, plain)
 		}
 		return
@@ -110,12 +100,12 @@ func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, in
 // loaded are the tools to show: those shown before that are still in use, then new ones.
 // unused are those that were not used for too long.
 func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
-	if r.group.rules.neverLoads {
+	if r.group().rules.neverLoads {
 		return nil, nil
 	}
 	done := make(map[string]bool, len(before)+len(v.order))
 	consider := func(name string, idle int) {
-		e := r.group.cat.byName[name]
+		e := r.group().cat.byName[name]
 		if e == nil || done[name] {
 			return
 		}
@@ -123,11 +113,11 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 		if _, said := v.last[name]; said {
 			idle = v.idle(name)
 		}
-		if limit := r.group.cfg.UnloadAfter; limit > 0 && idle >= limit {
+		if limit := r.group().cfg.UnloadAfter; limit > 0 && idle >= limit {
 			unused = append(unused, name)
 			return
 		}
-		if r.allowed(ctx, e, PhaseLoad) && r.allowed(ctx, e, PhaseActive) {
+		if r.turn().allowed(ctx, e, PhaseLoad) && r.turn().allowed(ctx, e, PhaseActive) {
 			show = append(show, visibleTool{e, idle})
 		}
 	}
@@ -142,10 +132,8 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 
 // lastIdle is how long the n tools of the last model call had not been used by then.
 func (r *run) lastIdle(ctx context.Context, n int) (idle []int) {
-	if r.group.cfg.UnloadAfter > 0 {
-		if value, ok, err := adk.GetRunLocalValue(ctx, idleKey); err == nil && ok {
-			idle, _ = value.([]int)
-		}
+	if r.group().cfg.UnloadAfter > 0 {
+		idle, _, _ = runLocal[[]int](ctx, idleKey)
 	}
 	if len(idle) < n {
 		idle = append(slices.Clone(idle), make([]int, n-len(idle))...)
@@ -155,42 +143,37 @@ func (r *run) lastIdle(ctx context.Context, n int) (idle []int) {
 
 // saveVisible keeps what this model call shows for the gate, and for a resume.
 func (r *run) saveVisible(ctx context.Context, before []string, show []visibleTool, names []string, known bool) {
-	r.mu.Lock()
-	r.visible, r.reserved = names, nil
-	r.mu.Unlock()
+	r.notes.show(names)
 	if !known || !slices.Equal(before, names) {
-		// Outside a run there is nowhere to keep it, and nothing to resume.
-		_ = adk.SetRunLocalValue(ctx, visibleKey, names)
+		setRunLocal(ctx, visibleKey, names)
 	}
-	if r.group.cfg.UnloadAfter > 0 && len(show) > 0 {
+	if r.group().cfg.UnloadAfter > 0 && len(show) > 0 {
 		idle := make([]int, len(show))
 		for i, s := range show {
 			idle[i] = s.idle
 		}
-		_ = adk.SetRunLocalValue(ctx, idleKey, idle)
+		setRunLocal(ctx, idleKey, idle)
 	}
 }
 
 // noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
 // model has seen them, so that it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
-	before, known := r.visibleNow(ctx)
-	if r.group.rules.native || !known {
+	before, known := r.notes.seen(ctx)
+	if r.group().rules.native || !known {
 		return
 	}
 	names := before
 	for _, t := range infos {
-		if t != nil && r.group.cat.byName[t.Name] != nil && !slices.Contains(before, t.Name) {
+		if t != nil && r.group().cat.byName[t.Name] != nil && !slices.Contains(before, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
 	if len(names) == len(before) {
 		return
 	}
-	r.mu.Lock()
-	r.visible = names
-	r.mu.Unlock()
-	_ = adk.SetRunLocalValue(ctx, visibleKey, names)
+	r.notes.showAlso(names)
+	setRunLocal(ctx, visibleKey, names)
 }
 
 // shows reports whether a list already ends with exactly these hidden tools.
@@ -204,10 +187,10 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 		case t == nil:
 			return false
 		case i < own:
-			if r.group.cat.byName[t.Name] != nil {
+			if r.group().cat.byName[t.Name] != nil {
 				return false
 			}
-		case t.Name != names[i-own], t == r.group.cat.byName[t.Name].info:
+		case t.Name != names[i-own], t == r.group().cat.byName[t.Name].info:
 			return false
 		}
 	}
@@ -222,7 +205,7 @@ func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo
 	kept := map[string]*schema.ToolInfo{}
 	if show.known {
 		for _, t := range infos {
-			if t != nil && r.group.cat.byName[t.Name] != nil && r.group.cat.byName[t.Name].info != t {
+			if t != nil && r.group().cat.byName[t.Name] != nil && r.group().cat.byName[t.Name].info != t {
 				kept[t.Name] = t
 			}
 		}
@@ -232,7 +215,7 @@ func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo
 			next = append(next, t)
 			continue
 		}
-		next = append(next, r.infoOf(s.entry))
+		next = append(next, r.group().infoOf(s.entry))
 	}
 	return next
 }
@@ -242,7 +225,7 @@ func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo
 func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
-		if t != nil && r.group.cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group.rules.native && t.Name == toolnames.Search) {
+		if t != nil && r.group().cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group().rules.native && t.Name == toolnames.Search) {
 			next = append(next, t)
 		}
 	}

@@ -1,0 +1,242 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// One run of an agent has three parts. The agent is what it was when the run began; a turn
+// is what holds from one model call to the next; the notes are what the tool calls of a turn
+// leave for the next model call.
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// run is one run of an agent. The context carries it from BeforeAgent to the model and
+// tool calls; nothing that must survive a checkpoint lives in it. Tool calls read the turn
+// and write notes; the rest belongs to the hooks, which Eino calls one after another.
+type run struct {
+	agent    agent
+	now      atomic.Pointer[turn]
+	notes    notes
+	reported reported // to OnEvent
+	decided  decision // of the last model call
+	sent     sent     // with the last model call
+}
+
+// agent is what a run's agent is.
+type agent struct {
+	own    map[string]bool // names of its own tools
+	size   int             // its tools with ours; 0 outside of an agent
+	direct map[string]bool // tools whose result ends the run; Eino's own map
+}
+
+func newRun(g *group, a agent) *run {
+	r := &run{agent: a}
+	r.now.Store(&turn{group: g, reported: &r.reported})
+	return r
+}
+
+func (r *run) turn() *turn { return r.now.Load() }
+
+func (r *run) group() *group { return r.now.Load().group }
+
+// checkLaterTools looks at the tools that handlers behind this one added, which the list of the first
+// model call shows. A name that is taken is refused: which of two tools Eino runs would
+// depend on the order of the handlers.
+func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
+	if r.agent.size == 0 || len(infos) <= r.agent.size || r.notes.called() {
+		return nil
+	}
+	var wrong problems
+	seen := make(set, len(infos))
+	for _, t := range infos {
+		if t == nil {
+			continue
+		}
+		ours := r.group().cat.byName[t.Name] != nil || r.group().usesMetaName(t.Name)
+		if ours && seen[t.Name] {
+			wrong.add("", "a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+		}
+		if seen[t.Name] = true; !ours {
+			r.agent.own[t.Name] = true
+		}
+	}
+	return wrong.err()
+}
+
+// notes are what tool calls leave for the next model call, and it for them. A call without
+// an id leaves none: it cannot be told from others.
+type notes struct {
+	mu         sync.Mutex
+	visible    []string // names of hidden tools that the model sees; nil before the first model call
+	noRunState bool     // the run has no state of Eino's to keep values in
+	returned   set      // names that searches of this turn have returned, where each may be once
+	stored     map[string]string
+	reached    map[string]string   // call id -> hidden tool: the call may bear another name
+	answered   map[string][]string // call id -> what a search tool of ours loaded
+	refused    set                 // ids of calls to tools that the caller may not use
+}
+
+// reach notes which tool a call reached.
+func (n *notes) reach(callID, name string) {
+	if callID == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.reached == nil {
+		n.reached = map[string]string{}
+	}
+	n.reached[callID] = name
+}
+
+func (n *notes) reachedBy(callID string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.reached[callID]
+}
+
+// answer notes what a search tool of ours loaded in a call.
+func (n *notes) answer(callID string, names []string) {
+	if callID == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.answered == nil {
+		n.answered = map[string][]string{}
+	}
+	n.answered[callID] = append(n.answered[callID], names...)
+}
+
+func (n *notes) answerTo(callID string) (names []string, ours bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	names, ours = n.answered[callID]
+	return names, ours
+}
+
+// refuse notes that a call was answered like one to a tool that does not exist.
+func (n *notes) refuse(callID string) {
+	if callID == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refused.add(callID)
+}
+
+func (n *notes) hasRefused(callID string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.refused[callID]
+}
+
+// hasNoRunState reports whether the hooks are called by hand: no call has an id then.
+func (n *notes) hasNoRunState() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.noRunState
+}
+
+// storeOnce calls store for a path that was not stored in this run, and returns what it
+// returned then.
+func (n *notes) storeOnce(path string, store func() string) string {
+	n.mu.Lock()
+	stored, known := n.stored[path]
+	n.mu.Unlock()
+	if known {
+		return stored
+	}
+	stored = store()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stored == nil {
+		n.stored = map[string]string{}
+	}
+	n.stored[path] = stored
+	return stored
+}
+
+// returnOnce returns those of the tools that the model does not see, and that no other
+// search of this turn has returned.
+func (n *notes) returnOnce(list []found, seen set) (fresh []found) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, x := range list {
+		if name := x.entry.info.Name; !seen[name] && !n.returned[name] {
+			n.returned.add(name)
+			fresh = append(fresh, x)
+		}
+	}
+	return fresh
+}
+
+// show begins a turn in which the model sees the tools.
+func (n *notes) show(names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.visible, n.returned = names, nil
+}
+
+// showAlso adds to what the model sees in this turn.
+func (n *notes) showAlso(names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.visible = names
+}
+
+// called reports whether there was a model call before, other than before a resume.
+func (n *notes) called() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.visible != nil
+}
+
+// sees reports whether the model saw a tool in its last call. Where nothing is known,
+// as after a resume from a checkpoint of Eino's own package, it says yes.
+func (n *notes) sees(ctx context.Context, name string) bool {
+	names, known := n.seen(ctx)
+	return !known || slices.Contains(names, name)
+}
+
+// seen returns the hidden tools that the model saw in its last call.
+func (n *notes) seen(ctx context.Context) (names []string, known bool) {
+	n.mu.Lock()
+	names, noRunState := n.visible, n.noRunState
+	n.mu.Unlock()
+	if names != nil || noRunState {
+		return names, names != nil
+	}
+	names, known, err := runLocal[[]string](ctx, visibleKey)
+	if err != nil {
+		n.mu.Lock()
+		n.noRunState = true
+		n.mu.Unlock()
+	}
+	return names, known
+}
+
+// seenSet is the set of tools that the model saw; nil where nothing is known.
+func (n *notes) seenSet(ctx context.Context) (s set) {
+	names, _ := n.seen(ctx)
+	for _, name := range names {
+		s.add(name)
+	}
+	return s
+}
+
+// set is a set of names. The zero value is empty.
+type set map[string]bool
+
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = set{}
+	}
+	(*s)[name] = true
+}
