@@ -150,6 +150,7 @@ type claimsOfStores struct {
 	byStore    map[any]weak.Pointer[claims] // by address, or by the store itself
 	unreadable []*claims
 	dropped    map[uint64]trace // such stores, by hash
+	overfull   bool             // there were more
 }
 
 // allClaims is the one thing here that outlives a middleware: what this process
@@ -168,7 +169,7 @@ func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	if known := l.byStore[key].Value(); known != nil && known.store == b {
 		return known
 	}
-	led := &claims{store: b, forgot: !readable && (l.dropped[hashOf(b)].of(b) || len(l.dropped) >= maxDropped)}
+	led := &claims{store: b, forgot: !readable && (l.overfull || l.wasDropped(b))}
 	l.add(key, led)
 	if !readable {
 		l.unreadable = append(l.unreadable, led)
@@ -187,7 +188,7 @@ func storeKey(b backend.Backend) (key any, ok bool) {
 	switch {
 	case !v.Comparable() || !v.Equal(v):
 		return nil, false
-	case addressOf(b) != nil:
+	case v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0:
 		return v.Pointer(), true
 	}
 	return b, true
@@ -201,40 +202,50 @@ func (l *claimsOfStores) drop(b backend.Backend) {
 	if l.dropped == nil {
 		l.dropped = make(map[uint64]trace)
 	}
-	if len(l.dropped) < maxDropped {
+	if l.overfull = l.overfull || len(l.dropped) >= maxDropped; !l.overfull {
 		l.dropped[hashOf(b)] = traceOf(b)
 	}
 }
 
+func (l *claimsOfStores) wasDropped(b backend.Backend) bool {
+	t, was := l.dropped[hashOf(b)]
+	return was && !t.gone()
+}
+
 func hashOf(b backend.Backend) uint64 { return maphash.Comparable(seed, b) }
 
-// trace is what is left of a store that is dropped. It does not keep the store in
-// memory, and another one that is later at the same address is not taken for it.
-type trace struct {
-	left    bool
-	pointer bool
-	at      weak.Pointer[byte]
+// trace is what is left of a store that is dropped: what it points to, which is not
+// kept in memory. Where some of it is gone, so is the store, and a new one may have
+// its address.
+type trace []weak.Pointer[byte]
+
+func traceOf(b backend.Backend) (t trace) {
+	pointers(reflect.ValueOf(b), func(p *byte) { t = append(t, weak.Make(p)) })
+	return t
 }
 
-func traceOf(b backend.Backend) trace {
-	p := addressOf(b)
-	return trace{left: true, pointer: p != nil, at: weak.Make(p)}
+func (t trace) gone() bool {
+	return slices.ContainsFunc(t, func(p weak.Pointer[byte]) bool { return p.Value() == nil })
 }
 
-// of reports whether b is the store that left this trace, as far as the hash that
-// both have does not tell.
-func (t trace) of(b backend.Backend) bool {
-	return t.left && (!t.pointer || t.at.Value() == addressOf(b))
-}
-
-func (t trace) gone() bool { return t.pointer && t.at.Value() == nil }
-
-// addressOf returns what a store points to, nil for one that is no pointer.
-func addressOf(b backend.Backend) *byte {
-	if v := reflect.ValueOf(b); v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0 {
-		return (*byte)(v.UnsafePointer())
+// pointers calls f with each pointer that tells a value from another one.
+func pointers(v reflect.Value, f func(*byte)) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Chan, reflect.UnsafePointer:
+		if !v.IsNil() {
+			f((*byte)(v.UnsafePointer()))
+		}
+	case reflect.Interface:
+		pointers(v.Elem(), f)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			pointers(v.Field(i), f)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			pointers(v.Index(i), f)
+		}
 	}
-	return nil
 }
 
 // add enters a claims and drops those that are gone; l.mu is held.

@@ -146,24 +146,34 @@ func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 // TestAStoreAtTheAddressOfAnEarlierOneIsNew: a process that makes a store for each
 // request makes many, and the address of one that is gone is used again.
 func TestAStoreAtTheAddressOfAnEarlierOneIsNew(t *testing.T) {
-	var l claimsOfStores
-	for i := range 2 * maxDropped {
-		if i%(maxDropped/4) == 0 {
+	for name, open := range map[string]func() backend.Backend{
+		"a pointer":           func() backend.Backend { return &large{} },
+		"a value with one":    func() backend.Backend { return struct{ backend.Backend }{&large{}} },
+		"one inside an array": func() backend.Backend { return several{{to: &large{}}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var l claimsOfStores
+			for i := range 2 * maxDropped {
+				if i%(maxDropped/4) == 0 {
+					runtime.GC()
+				}
+				if l.of(open(), false).mayHaveForgotten("/f") {
+					t.Fatal("a new store is taken for one that was dropped")
+				}
+			}
+			require.LessOrEqual(t, len(l.dropped), maxDropped)
+			kept := make([]backend.Backend, maxDropped+maxUnreadable)
+			for i := range kept {
+				kept[i] = open()
+				l.of(kept[i], false)
+			}
+			require.LessOrEqual(t, len(l.dropped), maxDropped)
 			runtime.GC()
-		}
-		if store := (&large{}); l.of(store, false).mayHaveForgotten("/f") {
-			t.Fatal("a new store is taken for one that was dropped")
-		}
+			require.True(t, l.of(kept[0], false).mayHaveForgotten("/f"))
+			require.True(t, l.of(open(), false).mayHaveForgotten("/f"), "which ones were dropped is not known of so many")
+			runtime.KeepAlive(kept)
+		})
 	}
-	require.LessOrEqual(t, len(l.dropped), maxDropped)
-	kept := make([]*large, maxDropped+maxUnreadable)
-	for i := range kept {
-		kept[i] = &large{}
-		l.of(kept[i], false)
-	}
-	require.LessOrEqual(t, len(l.dropped), maxDropped)
-	require.True(t, l.of(&large{}, false).mayHaveForgotten("/f"), "which ones were dropped is not known of so many")
-	runtime.KeepAlive(kept)
 }
 
 // large is a store of which few have room in a block of memory.
@@ -171,6 +181,14 @@ type large struct {
 	odd
 	_ [4 << 10]byte
 }
+
+type several [2]struct {
+	n  int
+	to *large
+	ch chan int
+}
+
+func (several) Write(context.Context, *filesystem.WriteRequest) error { return nil }
 
 // FuzzDefaultPath: every id has a path of its own directly below the root.
 func FuzzDefaultPath(f *testing.F) {
