@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// Clearing with stores that break, and goroutines that must not be left behind.
+// Stores that are down, and goroutines that must not be left behind.
 
 import (
 	"context"
@@ -29,58 +29,6 @@ import (
 var faultModes = []backendtest.Mode{
 	backendtest.OK, backendtest.Fail, backendtest.Short, backendtest.Torn,
 	backendtest.Late, backendtest.Hang, backendtest.Panic,
-}
-
-func TestClearingLosesNothingWhenTheStoreBreaks(t *testing.T) {
-	t.Run("Message", clearWithFaults[*schema.Message])
-	t.Run("AgenticMessage", clearWithFaults[*schema.AgenticMessage])
-}
-
-func clearWithFaults[M adk.MessageType](t *testing.T) {
-	for seed := range 3 * histories() {
-		g := newGen[M](seed)
-		memory := backend.NewMemory(0)
-		cancel := func() {}
-		plan := func(backendtest.Call) backendtest.Fault {
-			mode := faultModes[g.IntN(len(faultModes))]
-			if mode == backendtest.Hang {
-				if g.chance(80) {
-					return backendtest.Fault{}
-				}
-				defer cancel()
-			}
-			return backendtest.Fault{Mode: mode, After: int64(g.IntN(3) * 50)}
-		}
-		store := backendtest.NewFaulty(memory, plan)
-		failed := map[string]bool{}
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, OnEvent: func(_ context.Context, e leanctx.Event) {
-			if e.Kind == leanctx.KindStoreFailed {
-				failed[e.CallID] = true
-			}
-		}})
-		msgs := g.history()
-		given := copyAll(msgs)
-		out := msgs
-		for range 3 {
-			ctx, stop := context.WithCancel(context.Background())
-			cancel = stop
-			_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: out}, nil)
-			stop()
-			require.NoError(t, err, "seed %d", seed)
-			out = state.Messages
-		}
-		require.Equal(t, given, msgs)
-		for i := range out {
-			was, is := g.shape.answers(given[i]), g.shape.answers(out[i])
-			for j := range is {
-				if is[j].joined() == was[j].joined() {
-					continue
-				}
-				require.NotContains(t, is[j].joined(), "injected")
-				require.Equal(t, was[j].joined(), stored(t, memory, pathIn(is[j].joined())), "seed %d, message %d", seed, i)
-			}
-		}
-	}
 }
 
 func TestAStoreThatIsDownIsNotAskedAboutEveryResult(t *testing.T) {

@@ -44,88 +44,14 @@ func asTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
 
-// TestAScopedStoreHasThePowersOfItsStore tries every subset of the optional ones.
 func TestAScopedStoreHasThePowersOfItsStore(t *testing.T) {
-	type (
-		bk = backend.Backend
-		rd = backend.Reader
-		rg = backend.RangeReader
-		cr = backend.Creator
-		ca = backend.AnyCreator
-	)
 	m := backend.NewMemory(0)
-	for _, store := range []reduction.Backend{
-		struct{ bk }{m}, struct {
-			bk
-			ca
-		}{m, m}, struct {
-			bk
-			cr
-		}{m, m}, struct {
-			bk
-			cr
-			ca
-		}{m, m, m}, struct {
-			bk
-			rg
-		}{m, m}, struct {
-			bk
-			rg
-			ca
-		}{m, m, m}, struct {
-			bk
-			rg
-			cr
-		}{m, m, m}, struct {
-			bk
-			rg
-			cr
-			ca
-		}{m, m, m, m}, struct {
-			bk
-			rd
-		}{m, m}, struct {
-			bk
-			rd
-			ca
-		}{m, m, m}, struct {
-			bk
-			rd
-			cr
-		}{m, m, m}, struct {
-			bk
-			rd
-			cr
-			ca
-		}{m, m, m, m}, struct {
-			bk
-			rd
-			rg
-		}{m, m, m}, struct {
-			bk
-			rd
-			rg
-			ca
-		}{m, m, m, m}, struct {
-			bk
-			rd
-			rg
-			cr
-		}{m, m, m, m}, m,
-	} {
+	for _, store := range append(powerSets(m), m) {
 		scoped := reduction.Scoped(store, as("a"))
 		require.Equal(t, powersOf(store), powersOf(scoped), "%T", store)
 		require.NotImplements(t, (*reduction.Cleaner)(nil), scoped)
 	}
 	require.Nil(t, reduction.Scoped(nil, as("a")))
-}
-
-func powersOf(b reduction.Backend) (p [4]bool) {
-	_, p[0] = b.(reduction.Reader)
-	_, p[1] = b.(reduction.RangeReader)
-	_, p[2] = b.(reduction.Creator)
-	_, p[3] = b.(reduction.AnyCreator)
-	return p
 }
 
 // recorder keeps the paths that a store was asked for.

@@ -23,6 +23,7 @@ import (
 var (
 	errTaken = errors.New("the name holds something else")
 	errShort = errors.New("the store kept only a part of the content")
+	errAsked = errors.New("the store says that it kept the content, and cannot be asked")
 	errPath  = errors.New("the path cannot be shown to a model")
 )
 
@@ -127,7 +128,8 @@ func (v *Vault) Note(ctx context.Context, paths map[string]bool) {
 }
 
 // Save stores content where at says, or beside it if that place holds something
-// else, and returns the path. existed says that it was there already.
+// else, and returns the path. existed says that it was there already. With errAsked
+// there is a path as well.
 func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (filePath string, existed bool, err error) {
 	sum := fingerprint{}
 	if len(content) <= maxHashed {
@@ -145,6 +147,9 @@ func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (f
 		existed, err := v.saveAs(ctx, s, p, pending{content: content, sum: sum, unique: n > 0, fixed: at.Fixed})
 		if err == nil {
 			return p, existed, nil
+		}
+		if errors.Is(err, errAsked) {
+			return p, false, fmt.Errorf("reduction: storing %q: %w", p, err)
 		}
 		if !errors.Is(err, errTaken) {
 			return "", false, fmt.Errorf("reduction: storing %q: %w", p, err)
@@ -181,7 +186,7 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, c pending) (exis
 		existed, err = s.put(ctx, p, c)
 	}
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, errAsked):
 		s.claims.finish(name, c.sum, true)
 	case errors.Is(err, errTaken):
 		s.claims.finish(name, c.sum, false)
@@ -259,16 +264,19 @@ func (s *Store) write(ctx context.Context, p, content string) error {
 	return err
 }
 
-// check finds out whether a store that says it kept everything did.
+// check finds out whether a store that says it kept everything did. If that cannot be
+// told, the error is errAsked: who still has the content need not rely on the store.
 func (s *Store) check(ctx context.Context, p string, size int64) error {
 	if s.ranges == nil {
 		return nil
 	}
 	got, err := s.Size(ctx, p)
-	if err != nil {
+	switch {
+	case Missing(err, p):
 		return err
-	}
-	if got != size {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errAsked, err)
+	case got != size:
 		return errShort
 	}
 	return nil
