@@ -1,0 +1,126 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+// This file watches a model: it is the handler that stands last in an agent.
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// Handler returns the handler of one agent. It must be the last of its Handlers, or
+// it does not see what those behind it change. It never changes anything itself.
+func (c *Collector) Handler() adk.ChatModelAgentMiddleware { return HandlerFor[*schema.Message](c) }
+
+// HandlerFor is [Collector.Handler] for either message type.
+func HandlerFor[M adk.MessageType](c *Collector) adk.TypedChatModelAgentMiddleware[M] {
+	return &handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, c}
+}
+
+type handler[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	c *Collector
+}
+
+// BeforeAgent opens a run, also when one goes on after an interrupt.
+func (h *handler[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	ctx = h.c.begin(ctx)
+	if rc != nil {
+		ctx = context.WithValue(ctx, toolsKey{h.c}, hiddenAmong(ctx, rc.Tools))
+	}
+	return ctx, rc, nil
+}
+
+// toolsKey holds what is known of an agent's hidden tools.
+type toolsKey struct{ of *Collector }
+
+// hidden are the tools of a run that package toolsearch hides: the tokens of their
+// definitions by name.
+type hidden map[string]int
+
+// hiddenTool is what package toolsearch makes of a tool that it hides.
+type hiddenTool interface{ HiddenTool() }
+
+func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
+	var h hidden
+	for _, t := range tools {
+		if _, is := t.(hiddenTool); !is {
+			continue
+		}
+		info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
+		if err != nil || info == nil {
+			continue
+		}
+		if h == nil {
+			h = hidden{}
+		}
+		h[info.Name] = definitionTokens(info)
+	}
+	return h
+}
+
+// WrapModel returns a model that is watched. It stands below retries and failover, so
+// that each attempt is seen.
+func (h *handler[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	return &watched[M]{m, h}, nil
+}
+
+type watched[M adk.MessageType] struct {
+	model.BaseModel[M]
+	h *handler[M]
+}
+
+// Generate hands the request on and records both.
+func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
+	call := observe(ctx, w.h, in, opts, false)
+	out, err := w.BaseModel.Generate(ctx, in, opts...)
+	finish(w.h.c, call, []M{out}, time.Time{}, err)
+	return out, err
+}
+
+// Stream looks at the chunks as they pass: none is copied, delayed or read ahead.
+func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	call := observe(ctx, w.h, in, opts, true)
+	out, err := w.BaseModel.Stream(ctx, in, opts...)
+	if err != nil || out == nil {
+		finish[M](w.h.c, call, nil, time.Time{}, err)
+		return out, err
+	}
+	var (
+		mu     sync.Mutex
+		chunks []M
+		first  time.Time
+	)
+	seen := func(err error) {
+		mu.Lock()
+		all, at := chunks, first
+		mu.Unlock()
+		finish(w.h.c, call, all, at, err)
+	}
+	return schema.StreamReaderWithConvert(out, func(m M) (M, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first.IsZero() {
+			first = time.Now()
+		}
+		chunks = append(chunks, m)
+		return m, nil
+	}, schema.WithOnEOF(func() (any, error) {
+		seen(nil)
+		return nil, io.EOF
+	}), schema.WithErrWrapper(func(err error) error {
+		seen(err)
+		return err
+	})), nil
+}
