@@ -1,0 +1,209 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/window"
+	"github.com/leanctx/leanctx/window/inspect"
+)
+
+// hostile are texts that act where they are not escaped.
+var hostile = []string{
+	`</script><script>document.title="owned"</script>`, `<img src=x onerror="document.title='owned'">`, `<!--<script>`, "\u2028\u2029", `{{.Title}}`, `"><b>`,
+	"\x1b]0;owned\a\x1b[2J", "a\u202eb", "javascript:alert(1)", "日本語テキスト", "\x00\ufffd",
+}
+
+// recorded is a conversation of n calls in which everything that can be a text is one
+// of texts in turn.
+func recorded(n int, texts []string) *window.Conversation {
+	at := 0
+	next := func() string { at++; return texts[at%len(texts)] }
+	c := &window.Conversation{ID: next(), Texts: map[int]string{}}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range n {
+		if i%3 == 0 {
+			c.Runs = append(c.Runs, window.Run{N: len(c.Runs) + 1, Start: start, Question: next()})
+		}
+		c.Texts[i+1] = next()
+		without := 40_000 + 300*i
+		call := &window.ModelCall{N: i + 1, Run: len(c.Runs), Attempt: 1, Start: start, Took: time.Second, Hidden: window.Hidden{Tools: 400, Tokens: 36_000},
+			Without: &without, Answer: next(), Prefix: window.Prefix{Part: -1}, Did: []window.ToolUse{{Tool: next(), CallID: next(), Arguments: next()}}}
+		for j, category := range window.Categories() {
+			call.Parts = append(call.Parts, window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Text: i + 1, Since: 1, State: window.StateSame})
+			call.Tokens.Estimated += 100 + 7*((i+j)%9)
+		}
+		call.Tokens.Calibrated = call.Tokens.Estimated
+		switch i % 4 {
+		case 1:
+			call.Without = nil
+			call.Prefix = window.Prefix{Same: 500, Lost: 700, Cause: "tools_loaded", Part: 2}
+			call.Events = []leanctx.Event{
+				{Kind: leanctx.KindToolsSearched, Time: start, Search: &leanctx.Search{Query: next(), Took: time.Millisecond, Hits: []leanctx.Hit{{Name: next(), Score: 3.5, Confidence: .8, Terms: []leanctx.Term{{Text: next(), Field: next(), Relation: next(), Score: 2}}}}}},
+				{Kind: leanctx.KindToolsLoaded, Time: start, Tools: &leanctx.ToolChange{Added: []string{next()}, AddedCount: 1}},
+			}
+		case 2:
+			call.Left = []window.Left{{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Now: true, Text: i + 1}}
+			call.Tokens.Reported = &schema.TokenUsage{PromptTokens: 1500, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 900}}
+			call.Prefix = window.Prefix{Same: 900}
+		case 3:
+			call.Error, call.Kept = next(), true
+		}
+		c.Calls = append(c.Calls, call)
+	}
+	return c
+}
+
+func page(t *testing.T, c *window.Conversation) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, inspect.Write(&b, c))
+	return b.String()
+}
+
+func TestThePageHoldsHostileTextsAsDataOnly(t *testing.T) {
+	html := page(t, recorded(12, hostile))
+	require.Equal(t, 2, strings.Count(strings.ToLower(html), "<script"), "one with the data, and its own")
+	require.False(t, strings.Contains(html, "<img"))
+	_, rest, found := strings.Cut(html, `<script type="application/json" id="data">`)
+	require.True(t, found)
+	data, _, _ := strings.Cut(rest, "</script>")
+	require.False(t, strings.Contains(data, "<"))
+	require.True(t, json.Valid([]byte(data)))
+	for _, outside := range []string{"http://www.w3.org/2000/svg"} {
+		html = strings.ReplaceAll(html, outside, "")
+	}
+	require.NotRegexp(t, regexp.MustCompile(`(?i)(https?:)?//[a-z]`), strings.ReplaceAll(html, "// ", ""), "it asks nobody")
+}
+
+func TestThePolicyAllowsTheScriptThatIsThere(t *testing.T) {
+	html := page(t, recorded(4, []string{"a plain text"}))
+	require.Regexp(t, `script-src &#39;sha256-[A-Za-z0-9&#;/=]{40,80}&#39;`, html)
+	require.Contains(t, html, "default-src &#39;none&#39;")
+}
+
+func TestAPageOfManyCallsIsShortened(t *testing.T) {
+	c := recorded(60, []string{"short"})
+	for id := range c.Texts {
+		c.Texts[id] = strings.Repeat("é", 100_000)
+	}
+	html := page(t, c)
+	require.Less(t, len(html), 1<<20)
+	require.Contains(t, html, `"shortened":true`)
+	require.Len(t, c.Texts[1], 200_000, "the conversation is not changed")
+}
+
+func TestAFileIsWrittenWholeAndForItsOwnerOnly(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "window.html")
+	for range 2 {
+		require.NoError(t, inspect.WriteFile(name, recorded(4, hostile)))
+	}
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Error(t, inspect.WriteFile(name, nil))
+	require.Error(t, inspect.WriteFile(filepath.Join(t.TempDir(), "no", "such"), recorded(1, hostile)))
+	left, err := os.ReadDir(filepath.Dir(name))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+func TestTheTerminalGetsNoControlCharacters(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, inspect.WriteText(&b, recorded(12, hostile), inspect.TextOptions{}))
+	require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", b.String())
+	b.Reset()
+	require.NoError(t, inspect.WriteText(&b, recorded(12, hostile), inspect.TextOptions{Color: true}))
+	plain := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(b.String(), "")
+	require.NotContains(t, plain, "\x1b")
+	require.Error(t, inspect.WriteText(io.Discard, nil, inspect.TextOptions{}))
+}
+
+func TestTheTerminalShowsALinePerCall(t *testing.T) {
+	var b bytes.Buffer
+	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
+	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	require.Equal(t, "sent 6,018 tokens; without 121,500: 20.2 times as many", lines[1])
+	require.Len(t, lines, 7+2+4, b.String())
+	require.Contains(t, lines[9], "⌕ Wie viele Zeilen")
+	require.Contains(t, lines[10], "cut 9,000 → 400")
+	for _, line := range lines {
+		require.LessOrEqual(t, len([]rune(line)), 120)
+	}
+}
+
+func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "acme/42 <u>", nil }})
+	_, _, err := see.Handler().BeforeAgent(context.Background(), nil)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		path, host, from string
+		want             int
+	}{
+		{"/", "localhost:8080", "127.0.0.1:5", 200},
+		{"/", "[::1]:8080", "[::1]:5", 200},
+		{"/c/acme%2F42%20%3Cu%3E/", "127.0.0.1", "127.0.0.1:5", 200},
+		{"/c/other/", "127.0.0.1", "127.0.0.1:5", 404},
+		{"/", "127.0.0.1", "192.168.1.7:5", 403},
+		{"/", "evil.example", "127.0.0.1:5", 403},
+		{"/", "localhost.evil.example:80", "127.0.0.1:5", 403},
+		{"/", "127.0.0.1", "", 403},
+	} {
+		r := httptest.NewRequest(http.MethodGet, c.path, nil)
+		r.Host, r.RemoteAddr = c.host, c.from
+		w := httptest.NewRecorder()
+		inspect.Handler(see).ServeHTTP(w, r)
+		require.Equal(t, c.want, w.Code, "%+v", c)
+		require.False(t, strings.Contains(w.Body.String(), "<u>"))
+	}
+	post := httptest.NewRequest(http.MethodPost, "/", nil)
+	post.Host, post.RemoteAddr = "localhost", "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	inspect.Handler(see).ServeHTTP(w, post)
+	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
+}
+
+func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
+	h := see.Handler()
+	ctx, _, err := h.BeforeAgent(context.Background(), nil)
+	require.NoError(t, err)
+	server := httptest.NewServer(inspect.Handler(see))
+	defer server.Close()
+	answer, err := http.Get(server.URL + "/c/c/events")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
+	one := make([]byte, 4)
+	_, err = io.ReadFull(answer.Body, one)
+	require.NoError(t, err)
+	m, err := h.WrapModel(ctx, deaf{}, nil)
+	require.NoError(t, err)
+	_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage("hello")})
+	require.NoError(t, err)
+	var all []byte
+	for !bytes.Contains(all, []byte("event: call")) {
+		n, err := answer.Body.Read(one)
+		require.NoError(t, err)
+		all = append(all, one[:n]...)
+	}
+}

@@ -1,0 +1,140 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+// This file serves pages on the machine that one develops on.
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/leanctx/leanctx/window"
+)
+
+// Handler serves a list of the collector's conversations and the page of each, which
+// loads itself anew while calls come in. It changes nothing and is made for the
+// machine that one develops on: it refuses requests that do not come from loopback,
+// and those whose Host is no name of loopback, since pages hold texts.
+func Handler(c *window.Collector) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { list(w, c) })
+	mux.HandleFunc("GET /c/{id}/{$}", func(w http.ResponseWriter, r *http.Request) { show(w, r, c) })
+	mux.HandleFunc("GET /c/{id}/events", func(w http.ResponseWriter, r *http.Request) { follow(w, r, c) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r) {
+			http.Error(w, "this page is served to the machine itself only", http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Frame-Options", "DENY")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a request comes from this machine and asks for it: a name
+// that an attacker's DNS points here is no name of loopback.
+func isLocal(r *http.Request) bool {
+	from, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || !net.ParseIP(from).IsLoopback() {
+		return false
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+var listPage = template.Must(template.New("list").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark"><title>Conversations · leanctx</title>
+<style>{{.Style}}</style></head><body><main><h1>Conversations</h1>
+{{if .Rows}}<table class="card"><thead><tr><th scope="col">Calls</th><th scope="col">Conversation</th><th scope="col">Sent</th><th scope="col">Without</th></tr></thead><tbody>
+{{range .Rows}}<tr><td>{{.Calls}}</td><td><a href="{{.Link}}">{{.ID}}</a></td><td>{{.Sent}}</td><td>{{.Without}}</td></tr>
+{{end}}</tbody></table>{{else}}<p class="meta">No agent has run yet. Load this page again when one has.</p>{{end}}
+</main></body></html>
+`))
+
+func list(w http.ResponseWriter, c *window.Collector) {
+	type row struct {
+		ID, Link, Sent, Without string
+		Calls                   int
+	}
+	var rows []row
+	for conversation := range c.Conversations() {
+		t := conversation.Totals()
+		rows = append(rows, row{conversation.ID, "c/" + url.PathEscape(conversation.ID) + "/", grouped(t.Sent), grouped(t.Without), t.Calls})
+	}
+	send(w, func(b *bytes.Buffer) error {
+		return listPage.Execute(b, map[string]any{"Style": template.CSS(pageCSS), "Rows": rows})
+	})
+}
+
+func show(w http.ResponseWriter, r *http.Request, c *window.Collector) {
+	conversation := c.Conversation(r.PathValue("id"))
+	if conversation == nil {
+		http.Error(w, "no such conversation is kept", http.StatusNotFound)
+		return
+	}
+	send(w, func(b *bytes.Buffer) error { return write(b, conversation, true) })
+}
+
+// send writes a page whole or an error, never half a page.
+func send(w http.ResponseWriter, draw func(*bytes.Buffer) error) {
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		http.Error(w, "the page cannot be drawn", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+}
+
+// follow tells the page when there is more to show. It looks once a second, so that a
+// collector needs not know who is watching.
+func follow(w http.ResponseWriter, r *http.Request, c *window.Collector) {
+	id := r.PathValue("id")
+	w.Header().Set("Content-Type", "text/event-stream")
+	sent := newest(c, id)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		if _, err := fmt.Fprint(w, ": \n\n"); err != nil {
+			return
+		}
+		if http.NewResponseController(w).Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-tick.C:
+		}
+		if now := newest(c, id); now != sent {
+			sent = now
+			_, _ = fmt.Fprintf(w, "event: call\ndata: %s\n\n", now)
+		}
+	}
+}
+
+// newest tells states of a conversation apart.
+func newest(c *window.Collector, id string) string {
+	conversation := c.Conversation(id)
+	if conversation == nil || len(conversation.Calls) == 0 {
+		return ""
+	}
+	last := conversation.Calls[len(conversation.Calls)-1]
+	return fmt.Sprint(last.N, last.Unfinished)
+}

@@ -1,0 +1,445 @@
+"use strict";
+(() => {
+// The data comes from json.Marshal and reaches the page as text and attributes only:
+// nothing here makes markup of it.
+const data = JSON.parse(document.getElementById("data").textContent);
+const calls = data.calls || [], runs = data.runs || [], texts = data.texts || {}, totals = data.totals;
+
+const CATEGORIES = {
+  own_tools: "Agent's own tools", help_tools: "Search and read tool", loaded_tools: "Loaded tools", system: "System",
+  reminder: "Names of hidden tools", user: "User", assistant: "Assistant", found: "Search answers", result: "Results",
+  result_cut: "Results, cut", result_cleared: "Results, cleared", page: "Pages read back",
+};
+const MARKS = {
+  search: ["searched", "found", "M2.6 2.6 4.4 4.4M-1 3.2A3.4 3.4 0 1 1-.9 3.2z"],
+  plus: ["tools loaded", "loaded_tools", "M0-3.6V3.6M-3.6 0H3.6"],
+  cut: ["result cut", "result_cut", "M-4-3.5 4 3.5M4-3.5-4 3.5"],
+  clear: ["result cleared", "result_cleared", "M-4 3.6H4M-2.6.8H2.6M-1.2-2H1.2"],
+  back: ["read back", "page", "M4 3V.5A2.5 2.5 0 0 0 1.5-2H-4M-1.8-4.4-4-2l2.2 2.4"],
+};
+const CAUSES = {
+  tools_loaded: "Tools were loaded, and definitions come before all messages.",
+  tools_unloaded: "The tool definitions changed, and they come before all messages.",
+  reminder: "The list of hidden tools changed.",
+  result_cut: "A result was cut.",
+  result_cleared: "An old result was cleared.",
+  other: "Something in front changed.",
+};
+const color = category => `var(--c-${category})`;
+
+// ---- small helpers
+
+const byID = id => document.getElementById(id);
+const put = (e, attributes, children) => {
+  for (const name in attributes || {}) {
+    if (name === "on") for (const event in attributes.on) e.addEventListener(event, attributes.on[event]);
+    else if (name === "style") e.style.cssText = attributes.style;
+    else if (attributes[name] != null) e.setAttribute(name, attributes[name]);
+  }
+  e.append(...children.flat(Infinity).filter(c => c != null && c !== false));
+  return e;
+};
+const el = (tag, attributes, ...children) => put(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => put(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+const sum = (list, f) => (list || []).reduce((t, x) => t + f(x), 0);
+const n = x => Math.round(x).toLocaleString("en-US");
+const percent = x => Math.round(100 * x) + " %";
+const short = x => x >= 1e6 ? +(x / 1e6).toFixed(x >= 1e7 ? 0 : 1) + " M" : x >= 1000 ? +(x / 1000).toFixed(1) + " k" : n(x);
+const clip = (text, most) => text.length > most ? text.slice(0, most) + "…" : text;
+const plural = (count, word) => `${n(count)} ${word}${count === 1 ? "" : "s"}`;
+const times = (a, b) => (a / Math.max(1, b)).toFixed(1);
+const textOf = id => texts[id] ?? "(This text was not kept.)";
+
+// ---- what the calls say together
+
+for (const c of calls) {
+  c.parts ||= []; c.left ||= []; c.did ||= []; c.events ||= [];
+  c.by = {};
+  for (const p of c.parts) c.by[p.category] = (c.by[p.category] || 0) + p.tokens;
+  c.sent = c.tokens.estimated;
+  c.leftOut = sum(c.left, l => l.before - l.after);
+  c.searches = c.events.filter(e => (e.kind === "tools_searched" || e.kind === "tools_prefetched") && e.search);
+  c.loads = c.events.filter(e => e.kind === "tools_loaded" && !e.repeat && e.tools);
+  c.refused = c.events.filter(e => e.kind === "call_gated" || (e.kind === "tools_denied" && e.call_id));
+  c.failed = c.events.filter(e => /_failed$|_restarted$|server_down/.test(e.kind));
+  c.marks = [
+    c.searches.length && "search", c.loads.length && "plus", c.left.some(l => l.now && l.rule === "cut") && "cut",
+    c.left.some(l => l.now && l.rule !== "cut") && "clear",
+    c.parts.some(p => p.category === "page" && p.since === c.n && p.state === "new") && "back",
+  ].filter(Boolean);
+}
+
+let chosen = 0, withLeft = false, single = null;
+
+function header() {
+  const dearer = totals.without < totals.sent;
+  byID("crumb").textContent = "· " + data.id;
+  const verdict = byID("verdict");
+  if (!calls.length) { verdict.append("No model call was recorded."); return; }
+  verdict.append("This agent sent ", el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), ". Without leanctx it would have sent ",
+    dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many.`);
+  const meta = [`${plural(runs.length, "question")}, ${plural(totals.calls, "model call")}. `];
+  if (totals.helped) meta.push(`${n(totals.helped)} of them only searched for a tool or read something back, and would not have been made without. `);
+  meta.push("Tokens are estimates", totals.reported_calls ? `; the provider reported ${n(totals.reported)} for ${plural(totals.reported_calls, "call")}. ` : ". ", "What would have been sent without is computed. ");
+  if (totals.kept) meta.push(el("strong", {}, "The provider keeps this conversation on its server, so the model saw more than what was sent. "));
+  if (data.dropped) meta.push(`Of ${plural(data.dropped, "call")} only figures were kept. `);
+  if (data.shortened) meta.push("Texts are shortened to 2 KB each. ");
+  byID("meta").append(...meta);
+}
+
+function tiles() {
+  const tile = (title, value, below, share, bad) => el("div", {class: "card tile"}, el("h2", {}, title), el("strong", {class: bad ? "bad" : null}, value), el("span", {}, below),
+    el("div", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${Math.min(100, 100 * share)}%`})));
+  const cached = totals.reported_calls ? totals.cached / Math.max(1, totals.reported) : totals.same / Math.max(1, totals.sent);
+  byID("tiles").append(
+    tile("Sent", n(totals.sent), `of ${n(totals.without)} without`, totals.sent / Math.max(1, totals.without)),
+    tile("Largest window", n(totals.largest), `call ${totals.largest_call}; ${n(totals.largest_without)} without`, totals.largest / Math.max(1, totals.largest_without)),
+    tile(totals.reported_calls ? "Came from the cache" : "Unchanged since the call before", percent(cached),
+      totals.reported_calls ? `${n(totals.cached)} of ${n(totals.reported)} reported` : "what a cache could serve, estimated", cached),
+    tile(totals.unreadable ? "Taken out" : "Taken out, all readable", totals.unreadable ? `${n(totals.unreadable)} not stored` : plural(totals.left, "result"),
+      `${n(totals.left_before)} tokens now take ${n(totals.left_after)}`, totals.left_after / Math.max(1, totals.left_before), totals.unreadable > 0));
+}
+
+// ---- the timeline
+
+function legend() {
+  const used = Object.keys(CATEGORIES).filter(id => calls.some(c => c.by[id]));
+  byID("legend").append(...used.map(id => el("button", {"aria-pressed": "false", "data-category": id, on: {click() {
+    single = single === id ? null : id;
+    for (const b of byID("legend").querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.category === single));
+    chart();
+  }}}, el("i", {class: "swatch", style: `--c:${color(id)}`}), CATEGORIES[id])), el("span", {}, el("i", {class: "swatch hatch"}), "Left out"));
+  byID("marks").append(...Object.keys(MARKS).filter(m => calls.some(c => c.marks.includes(m))).map(m =>
+    el("span", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14"}, glyph(m, 0, 0)), MARKS[m][0])));
+}
+
+function glyph(mark, x, y) {
+  const [, category, path] = MARKS[mark];
+  return svg("path", {d: path, fill: "none", stroke: color(category), "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round", transform: `translate(${x} ${y}) scale(1.2)`});
+}
+
+// ticks are round numbers from 0 to at most one step above the top.
+function ticks(top) {
+  const rough = Math.max(1, top) / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map(x => x * power).find(x => x >= rough);
+  const list = [0];
+  while (list[list.length - 1] < top) list.push(list[list.length - 1] + step);
+  return list;
+}
+
+// wrap breaks a question into at most three lines.
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(/\s+/)) {
+    const last = lines[lines.length - 1], next = last ? last + " " + word : word;
+    if (next.length <= width || !last) lines[lines.length - 1] = next; else lines.push(word);
+  }
+  const shown = lines.slice(0, 3).map(l => l.length > width ? l.slice(0, width - 1) + "…" : l);
+  if (lines.length > 3) shown[2] = shown[2].slice(0, Math.max(1, width - 1)) + "…";
+  return shown;
+}
+
+function happened(c) {
+  const said = [];
+  if (c.searches.length) said.push("A search was answered");
+  if (c.loads.length) said.push(plural(sum(c.loads, e => e.tools.added_count || 0), "tool") + " loaded");
+  const now = c.left.filter(l => l.now).length;
+  if (now) said.push(plural(now, "result") + " taken out");
+  if (c.error) said.push("It failed");
+  else if (c.unfinished) said.push("Its answer was not read to the end");
+  else said.push(c.did.length ? "The model called " + c.did.map(d => d.tool).join(", ") : "The model answered");
+  return said.join(". ");
+}
+
+const W = 1200, H = 320, LEFT = 52, RIGHT = 6, TOP = 10, BASE = 228;
+
+function chart() {
+  if (!calls.length) return;
+  const width = Math.max(W, LEFT + RIGHT + calls.length * 9), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(30, slot * .66);
+  const scale = ticks(Math.max(...calls.map(c => withLeft ? c.sent + c.hidden.tokens + c.leftOut : c.sent)));
+  const y = v => BASE - (BASE - TOP) * v / scale[scale.length - 1];
+  const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": "Model calls, as stacked bars of tokens", "aria-orientation": "horizontal"});
+  if (width > W) root.style.width = width + "px";
+  root.append(svg("defs", {}, svg("pattern", {id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
+    svg("line", {x1: 0, y1: 0, x2: 0, y2: 5, stroke: "var(--faint)", "stroke-width": 1.3}))));
+  for (const v of scale) root.append(svg("line", {class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(v) + .5, y2: y(v) + .5}), svg("text", {x: LEFT - 8, y: y(v) + 4, "text-anchor": "end", "aria-hidden": "true"}, short(v)));
+  root.append(...questions(slot));
+  calls.forEach((c, i) => root.append(column(c, i, slot, bar, y)));
+  root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, "cache"), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, "did"));
+  const focused = document.activeElement && document.activeElement.closest && document.activeElement.closest(".bar");
+  byID("chart").style.overflowX = width > W ? "auto" : "";
+  byID("chart").replaceChildren(root);
+  if (focused) root.querySelectorAll(".bar")[chosen].focus({preventScroll: true});
+}
+
+function questions(slot) {
+  const drawn = [];
+  for (let from = 0, to; from < calls.length; from = to) {
+    for (to = from; to < calls.length && calls[to].run === calls[from].run; to++);
+    const x = LEFT + from * slot, fits = Math.floor(((to - from) * slot - 14) / 6.4), run = runs[calls[from].run - 1];
+    if (from) drawn.push(svg("line", {class: "grid", x1: x + .5, x2: x + .5, y1: TOP, y2: H - 2}));
+    if (!run || !run.question) continue;
+    const lines = fits < 7 ? (fits < 2 ? [] : [String(run.n)]) : wrap(run.question, fits);
+    drawn.push(svg("text", {x: x + 6, y: BASE + 44, "aria-hidden": "true"}, svg("title", {}, run.question), lines.map((line, j) => svg("tspan", {x: x + 6, dy: j ? 14 : 0}, line))));
+  }
+  return drawn;
+}
+
+function column(c, i, slot, bar, y) {
+  const x = LEFT + i * slot, bx = x + (slot - bar) / 2, height = Math.max(1, BASE - y(c.sent)), round = Math.min(3, bar / 2);
+  const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": `Call ${c.n}: ${plural(c.sent, "token")}. ${happened(c)}`,
+    on: {click() { choose(i, true); }, focus() { if (chosen !== i) choose(i); }}});
+  g.append(svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: 6}));
+  g.append(svg("clipPath", {id: "clip" + i}, svg("path", {d: `M${bx} ${BASE}v${-Math.max(0, height - round)}q0 ${-round} ${round} ${-round}h${bar - 2 * round}q${round} 0 ${round} ${round}v${Math.max(0, height - round)}z`})));
+  const stack = svg("g", {"clip-path": `url(#clip${i})`});
+  let at = 0;
+  for (const id in CATEGORIES) {
+    const tokens = c.by[id];
+    if (!tokens) continue;
+    const h = y(at) - y(at + tokens);
+    stack.append(svg("rect", {class: "piece" + (single === id ? " on" : ""), x: bx, y: y(at + tokens), width: bar, height: Math.max(.4, h - (h > 3 ? .8 : 0)), fill: color(id)}, svg("title", {}, `${CATEGORIES[id]}: ${n(tokens)}`)));
+    at += tokens;
+  }
+  if (!c.parts.length && c.sent) stack.append(svg("rect", {x: bx, y: y(c.sent), width: bar, height, fill: "var(--faint)"}, svg("title", {}, `${n(c.sent)}; its parts were not kept`)));
+  g.append(stack);
+  const out = c.hidden.tokens + c.leftOut;
+  if (withLeft && out) g.append(svg("rect", {x: bx + .5, y: y(c.sent + out), width: Math.max(1, bar - 1), height: Math.max(0, y(c.sent) - y(c.sent + out) - 1.5), rx: 3, fill: "url(#hatch)", stroke: "var(--faint)", opacity: c.without == null ? .45 : 1},
+    svg("title", {}, `left out: ${n(c.hidden.tokens)} of ${plural(c.hidden.tools, "hidden tool")}, ${n(c.leftOut)} of results`)));
+  const same = c.prefix.same / Math.max(1, c.sent);
+  g.append(svg("rect", {x: bx, y: BASE + 7, width: bar, height: 4, rx: 2, fill: "var(--line)"}), svg("rect", {x: bx, y: BASE + 7, width: bar * same, height: 4, rx: 2, fill: "var(--good)"}, svg("title", {}, `unchanged since the call before: ${percent(same)}`)));
+  if (slot > 12) c.marks.forEach((m, j) => g.append(glyph(m, x + slot / 2 + (j - (c.marks.length - 1) / 2) * 14, BASE + 22)));
+  return g;
+}
+
+// ---- the chosen call
+
+function detail() {
+  const c = calls[chosen], d = byID("detail"), run = runs[c.run - 1];
+  d.replaceChildren(el("div", {class: "row", style: "flex-wrap:nowrap;align-items:flex-start"},
+    el("div", {}, el("h2", {}, `Call ${c.n} of ${totals.calls}: ${plural(c.sent, "token")}`), el("p", {class: "sub"}, run ? `Question ${run.n}: ${run.question || "(not kept)"}` : "")),
+    el("span", {style: "display:flex;gap:6px"}, el("button", {"aria-label": "Call before", on: {click() { choose(chosen - 1); }}}, "←"), el("button", {"aria-label": "Next call", on: {click() { choose(chosen + 1); }}}, "→"))));
+  d.append(strip(c), prefix(c), el("ol", {class: "parts"}, rows(c)));
+  if (!c.parts.length) d.append(el("p", {class: "note"}, "The parts of this call were not kept, to bound the memory."));
+  const did = c.error ? ["It failed: " + c.error] : c.unfinished ? ["Its answer was not read to the end."] :
+    c.did.length ? ["The model called ", c.did.map((use, i) => [i ? ", " : "", el("code", {}, use.tool + " " + clip(use.arguments || "", 300))])] : ["The model answered: ", clip(c.answer || "(not kept)", 300)];
+  d.append(el("p", {class: "said"}, did));
+}
+
+function strip(c) {
+  const bar = el("div", {class: "strip", "aria-hidden": "true"});
+  for (let i = 0, j; i < c.parts.length; i = j) {
+    for (j = i; j < c.parts.length && c.parts[j].category === c.parts[i].category; j++);
+    const tokens = sum(c.parts.slice(i, j), p => p.tokens), id = c.parts[i].category;
+    bar.append(el("i", {style: `--c:${color(id)};flex:${tokens} 0 0`, title: `${CATEGORIES[id]}: ${n(tokens)}`}));
+  }
+  return bar;
+}
+
+function prefix(c) {
+  const share = c.prefix.same / Math.max(1, c.sent);
+  return el("div", {class: "prefix"}, el("i", {style: `left:0;width:${100 * share}%;background:var(--good)`}), el("i", {style: `right:0;width:${100 * (1 - share)}%;background:var(--line)`}),
+    el("span", {style: "left:0"}, share > .12 ? `${n(c.prefix.same)} as before` : ""), el("span", {style: "right:0"}, share < .88 ? `${n(c.sent - c.prefix.same)} new or moved` : ""));
+}
+
+const isTool = p => p.category.endsWith("_tools");
+
+// rows puts tools of one state into one row, and folds five or more short messages
+// that did not change.
+function rows(c) {
+  const list = [], parts = c.parts;
+  for (let i = 0, j; i < parts.length; i = j) {
+    const first = parts[i];
+    j = i + 1;
+    if (isTool(first)) { while (j < parts.length && parts[j].category === first.category && parts[j].state === first.state) j++; list.push(row(parts.slice(i, j))); continue; }
+    let end = i;
+    while (end < parts.length && parts[end].state === first.state && !isTool(parts[end]) && parts[end].tokens < 400) end++;
+    if (first.state !== "new" && end - i >= 5) { j = end; list.push(folded(parts.slice(i, j))); continue; }
+    list.push(row([first]));
+  }
+  return list;
+}
+
+const TAGS = {same: "as before", new: "new", moved: "resent"};
+
+function row(group) {
+  const p = group[0], li = el("li", {}), text = p.text ? textOf(p.text) : "";
+  let label = clip(text.replace(/\s+/g, " "), 160);
+  if (isTool(p)) label = group.map(x => x.label).join(", ");
+  else if (p.label) label = p.label + (p.call_id ? (p.category === "assistant" ? " " : " → ") : ": ") + label;
+  const button = el("button", {class: "part", "aria-expanded": "false", on: {click() {
+    const open = li.querySelector("pre");
+    button.setAttribute("aria-expanded", String(!open));
+    if (open) open.remove(); else li.append(el("pre", {tabindex: 0}, group.map(x => textOf(x.text)).join("\n\n")));
+  }}}, el("i", {class: "swatch", style: `--c:${color(p.category)}`}), el("span", {class: "kind"}, CATEGORIES[p.category] + (group.length > 1 ? ` (${group.length})` : "")),
+    el("span", {class: "text"}, label), el("span", {class: "n"}, n(sum(group, x => x.tokens))), el("span", {class: "tag " + p.state}, TAGS[p.state] || ""));
+  li.append(button);
+  return li;
+}
+
+function folded(group) {
+  const li = el("li", {}), categories = [...new Set(group.map(p => p.category))];
+  li.append(el("button", {class: "part", "aria-expanded": "false", on: {click() {
+    const all = group.map(p => row([p]));
+    li.replaceWith(...all);
+    all[0].querySelector("button").focus();
+  }}}, el("span", {}), el("span", {class: "kind"}, plural(group.length, "message")),
+    el("span", {class: "text"}, categories.map(id => el("i", {class: "swatch", style: `--c:${color(id)};display:inline-block;margin-right:4px`})), " show them"),
+    el("span", {class: "n"}, n(sum(group, p => p.tokens))), el("span", {class: "tag " + group[0].state}, TAGS[group[0].state] || "")));
+  return li;
+}
+
+// ---- what it cost and saved
+
+function side() {
+  const c = calls[chosen];
+  byID("side").replaceChildren(...[cost(c), ...c.searches.map(search), taken(c), loaded(c), refused(c), failed(c)].filter(Boolean));
+}
+
+const fact = (name, value) => el("div", {class: "fact"}, el("span", {}, name), el("b", {}, value));
+
+function cost(c) {
+  const reported = c.tokens.reported, before = calls[chosen - 1];
+  const box = el("section", {class: "card"}, el("h3", {}, "What it cost and saved"), fact("Sent, estimated", n(c.sent)));
+  if (c.tokens.calibrated !== c.sent) box.append(fact("Corrected by earlier reports", n(c.tokens.calibrated)));
+  if (reported) box.append(fact("Reported by the provider", n(reported.prompt_tokens)), fact("of that from its cache", `${n(reported.prompt_token_details.cached_tokens)} (${percent(reported.prompt_token_details.cached_tokens / Math.max(1, reported.prompt_tokens))})`));
+  box.append(fact("Hidden tools left out", `${n(c.hidden.tokens)} (${plural(c.hidden.tools, "tool")})`), fact("Results left out", n(c.leftOut)), fact("Without leanctx", c.without == null ? "not made" : n(c.without)));
+  if (c.attempt > 1) box.append(fact("Attempt", n(c.attempt)));
+  if (c.kept) box.append(el("p", {class: "note"}, "The provider keeps this conversation: the model sees more than what was sent."));
+  if (before) box.append(el("p", {class: "note"}, c.prefix.cause && c.prefix.lost >= 8 ?
+    [el("b", {}, CAUSES[c.prefix.cause] || CAUSES.other), ` Of the ${n(before.sent)} tokens that the call before sent, ${n(c.prefix.lost)} can't come from its cache.`] :
+    "Everything that the call before sent is still the prefix: the cache can serve it."));
+  return box;
+}
+
+function search(e) {
+  const s = e.search, hits = s.hits || [], top = Math.max(1e-9, ...hits.map(h => h.score));
+  const box = el("section", {class: "card"}, el("h3", {}, e.kind === "tools_prefetched" ? "What was looked up first" : "What was searched", el("span", {}, `${(s.took_ns / 1e6).toFixed(1)} ms`)), el("p", {}, "“" + s.query + "”"));
+  hits.forEach((h, i) => {
+    const item = el("div", {}), button = el("button", {class: "hit-row", "aria-expanded": "false", title: "Why?", on: {click() {
+      const open = item.querySelector("pre");
+      button.setAttribute("aria-expanded", String(!open));
+      if (open) open.remove(); else item.append(el("pre", {tabindex: 0}, why(h)));
+    }}}, el("span", {class: "rank"}, String(i + 1)), el("code", {}, h.name), el("span", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${100 * h.score / top}%`})), el("span", {class: "score"}, h.score.toFixed(1)));
+    item.append(button);
+    box.append(item);
+  });
+  box.append(el("p", {class: "note"}, hits.length ? "Press a tool to see why it has its place." : "Nothing was found."));
+  return box;
+}
+
+function why(h) {
+  const terms = (h.terms || []).map(t => `${t.score.toFixed(2).padStart(7)}  “${t.text}”${t.relation ? "  " + t.relation : ""}${t.field ? " in " + t.field : ""}`);
+  return [h.confidence ? `confidence ${h.confidence.toFixed(2)}` : null, ...terms].filter(Boolean).join("\n") || "Nothing more is known: it is not among the first five, or the index does not explain itself.";
+}
+
+const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result"};
+
+function taken(c) {
+  if (!c.left.length) return null;
+  const box = el("section", {class: "card"}, el("h3", {}, "What was taken out", el("span", {}, `${n(sum(c.left, l => l.before))} → ${n(sum(c.left, l => l.after))}`)));
+  for (const l of c.left) {
+    const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || "a tool", l.now ? el("span", {class: "now"}, "  now") : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
+      el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color(l.rule === "cut" ? "result_cut" : "result_cleared")}`})));
+    const look = l.text && texts[l.text] != null ? el("button", {"aria-expanded": "false", on: {click() {
+      const open = item.querySelector("pre");
+      look.setAttribute("aria-expanded", String(!open));
+      if (open) open.remove(); else item.append(el("pre", {tabindex: 0, style: "margin:8px 0 0"}, textOf(l.text)));
+    }}}, "Look") : null;
+    item.append(el("div", {class: "row"}, el("span", {class: "why"}, (RULES[l.rule] || l.rule) + (l.path ? "; whole in " : "; not stored"), l.path ? el("code", {}, l.path) : null), look));
+    box.append(item);
+  }
+  return box;
+}
+
+function loaded(c) {
+  if (!c.loads.length) return null;
+  return el("section", {class: "card"}, el("h3", {}, "Tools that were loaded", el("span", {}, "+" + sum(c.loads, e => e.tools.added_count || 0))), el("code", {}, c.loads.flatMap(e => e.tools.added || []).join(", ")));
+}
+
+function refused(c) {
+  if (!c.refused.length) return null;
+  return el("section", {class: "card"}, el("h3", {}, "What was refused"), c.refused.map(e => fact(e.tool || "a tool", e.kind === "call_gated" ? "it was not loaded" : "the filter denied it")));
+}
+
+function failed(c) {
+  if (!c.failed.length) return null;
+  return el("section", {class: "card"}, el("h3", {}, "What failed"), c.failed.map(e => fact(e.kind.replaceAll("_", " "), e.error || e.tool || "")));
+}
+
+// ---- the bill, the table, the events
+
+const CARDS = {"A hit costs 10 %, a write 125 %": [.1, 1.25], "A hit costs 10 %, a write 100 %": [.1, 1], "A hit costs 25 %, a write 100 %": [.25, 1], "A hit costs 2 %, a write 100 %": [.02, 1], "No cache": [1, 1]};
+
+function bill() {
+  const card = el("select", {"aria-label": "Price card"}, Object.keys(CARDS).map(name => el("option", {}, name)), el("option", {}, "Own prices"));
+  const hit = el("input", {type: "number", min: 0, step: .01, value: .1}), write = el("input", {type: "number", min: 0, step: .01, value: 1});
+  const own = el("span", {hidden: ""}, el("label", {}, " hit ", hit), el("label", {}, "write ", write)), out = el("p", {class: "note"});
+  const work = () => {
+    own.toggleAttribute("hidden", card.value !== "Own prices");
+    const [h, w] = CARDS[card.value] || [+hit.value, +write.value];
+    let withIt = 0, without = 0, before = 0;
+    for (const c of calls) {
+      const r = c.tokens.reported, cached = r && r.prompt_tokens ? r.prompt_token_details.cached_tokens / r.prompt_tokens * c.sent : c.prefix.same;
+      withIt += cached * h + (c.sent - cached) * w;
+      if (c.without == null) continue;
+      without += Math.min(before, c.without) * h + Math.max(0, c.without - before) * w;
+      before = c.without;
+    }
+    out.replaceChildren("In tokens at the full price: ", el("b", {}, n(withIt)), " with, ", el("b", {}, n(without)), ` without: ${without >= withIt ? times(without, withIt) + " times cheaper" : times(withIt, without) + " times dearer"}. `,
+      "Without leanctx the history only grows, so that all of it counts as a hit: the comparison favours doing nothing.");
+  };
+  for (const input of [card, hit, write]) input.addEventListener("input", work);
+  byID("billbody").append(el("p", {style: "margin-top:8px"}, card, own), out);
+  work();
+}
+
+function table() {
+  const head = ["Call", "Model did", "Sent", "Reported", "Cached", "As before", "Hidden tools", "Results left out", "Without"];
+  const cells = c => [c.n, c.error ? "failed" : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : "answer", n(c.sent), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
+    c.tokens.reported ? n(c.tokens.reported.prompt_token_details.cached_tokens) : "", n(c.prefix.same), n(c.hidden.tokens), n(c.leftOut), c.without == null ? "–" : n(c.without)];
+  byID("table").append(el("table", {}, el("thead", {}, el("tr", {}, head.map(h => el("th", {scope: "col"}, h)))), el("tbody", {}, calls.map(c => el("tr", {}, cells(c).map(x => el("td", {}, String(x))))))));
+  const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.error].filter(Boolean).join(" · ");
+  byID("events").append(el("table", {class: "lefts"}, el("thead", {}, el("tr", {}, ["Before call", "Kind", "What"].map(h => el("th", {scope: "col"}, h)))),
+    el("tbody", {}, calls.flatMap(c => c.events.map(e => el("tr", {}, el("td", {}, String(c.n)), el("td", {}, e.kind), el("td", {}, clip(about(e), 300))))))));
+}
+
+// ---- moving about
+
+function choose(i, focus) {
+  if (!calls.length) return;
+  chosen = Math.max(0, Math.min(calls.length - 1, i));
+  try { history.replaceState(null, "", "#call-" + calls[chosen].n); } catch { /* a page in a frame may not */ }
+  chart(); detail(); side();
+  if (focus) document.querySelectorAll(".bar")[chosen].focus({preventScroll: true});
+}
+
+function scaleTo(left) {
+  withLeft = left;
+  byID("sent").setAttribute("aria-pressed", String(!left));
+  byID("left").setAttribute("aria-pressed", String(left));
+  chart();
+}
+
+const isDark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+const nameTheme = () => { byID("theme").textContent = isDark() ? "Light" : "Dark"; };
+function flip() { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); }
+
+byID("sent").addEventListener("click", () => scaleTo(false));
+byID("left").addEventListener("click", () => scaleTo(true));
+byID("theme").addEventListener("click", flip);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme);
+addEventListener("keydown", e => {
+  if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT|TEXTAREA|PRE/.test(e.target.tagName)) return;
+  const act = {ArrowRight: () => choose(chosen + 1, true), ArrowLeft: () => choose(chosen - 1, true), Home: () => choose(0, true), End: () => choose(calls.length - 1, true), g: () => scaleTo(!withLeft), t: flip}[e.key];
+  if (act) { e.preventDefault(); act(); }
+});
+
+nameTheme(); header(); tiles(); legend();
+if (calls.length) { bill(); table(); }
+const asked = /^#call-(\d+)$/.exec(location.hash);
+const at = asked ? calls.findIndex(c => c.n === +asked[1]) : -1;
+choose(at >= 0 ? at : data.live ? calls.length - 1 : 0);
+
+// A live page loads itself anew when the server says that something is new.
+if (data.live && window.EventSource) new EventSource("events").addEventListener("call", () => { location.hash = ""; location.reload(); });
+})();

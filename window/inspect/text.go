@@ -1,0 +1,261 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+// This file draws a conversation in a terminal.
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/width"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/window"
+)
+
+// TextOptions says how a terminal is written to.
+type TextOptions struct {
+	// Color uses 24-bit ANSI colours. If false, the groups of a bar are letters.
+	Color bool
+	// Width is that of the terminal in columns. If zero, defaults to 100.
+	Width int
+}
+
+// WriteText writes a conversation as one line for each model call, below the question
+// that it belongs to. What users, models and tools wrote stands in it with its control
+// characters escaped. It fails if c is nil or w fails.
+func WriteText(w io.Writer, c *window.Conversation, o TextOptions) error {
+	if c == nil {
+		return errNoConversation
+	}
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	t := terminal{o: o, totals: c.Totals()}
+	t.head(c)
+	run := 0
+	for _, call := range c.Calls {
+		if call.Run != run {
+			run = call.Run
+			t.question(c, run)
+		}
+		t.call(call)
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// group is what a bar shows in one colour.
+type group struct {
+	name   string
+	letter byte
+	rgb    string
+	of     []window.Category
+}
+
+var groups = []group{
+	{"tools", 'T', "113;132;222", []window.Category{window.OwnTools, window.HelpTools}},
+	{"loaded tools", 'L', "111;151;255", []window.Category{window.LoadedTools}},
+	{"names", 'N', "120;132;150", []window.Category{window.System, window.Reminder}},
+	{"talk", 't', "47;181;134", []window.Category{window.User, window.Assistant, window.Found}},
+	{"results", 'R', "240;178;74", []window.Category{window.Result, window.Page}},
+	{"cut", 'X', "255;138;92", []window.Category{window.ResultCut}},
+	{"cleared", 'C', "228;121;180", []window.Category{window.ResultCleared}},
+}
+
+const (
+	barColumns = 40
+	purple     = "180;147;255"
+	bad        = "255;143;120"
+	question   = "80;190;210"
+)
+
+type terminal struct {
+	strings.Builder
+	o      TextOptions
+	totals window.Totals
+}
+
+func (t *terminal) head(c *window.Conversation) {
+	s := t.totals
+	verdict := "no more than that"
+	if s.Sent > 0 && s.Without > s.Sent {
+		verdict = fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent))
+	}
+	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %d questions, %d calls", fit(printable(c.ID), 40), len(c.Runs), s.Calls)))
+	fmt.Fprintf(t, "sent %s tokens; without %s: %s\n", t.bold(grouped(s.Sent)), grouped(s.Without), t.bold(verdict))
+	if s.Kept {
+		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than what was sent") + "\n")
+	}
+	t.WriteByte('\n')
+	for i, g := range groups {
+		if i > 0 {
+			t.WriteString("  ")
+		}
+		t.WriteString(t.sign(g, 1) + " " + t.dim(g.name))
+	}
+	fmt.Fprintf(t, "\n\n%s\n", t.dim(fmt.Sprintf("%4s %9s  %-*s  %6s  %s", "call", "tokens", barColumns, "window", "cache", "what happened")))
+}
+
+func (t *terminal) question(c *window.Conversation, run int) {
+	text := ""
+	if run > 0 && run <= len(c.Runs) {
+		text = c.Runs[run-1].Question
+	}
+	fmt.Fprintf(t, "%s %s\n", t.color(question, ">"), fit(printable(text), t.o.Width-3))
+}
+
+func (t *terminal) call(c *window.ModelCall) {
+	cache := 0.0
+	if u := c.Tokens.Reported; u != nil && u.PromptTokens > 0 {
+		cache = float64(u.PromptTokenDetails.CachedTokens) / float64(u.PromptTokens)
+	} else if c.Tokens.Estimated > 0 {
+		cache = float64(c.Prefix.Same) / float64(c.Tokens.Estimated)
+	}
+	share := fmt.Sprintf("%4.0f %%", 100*cache)
+	if cache < .5 {
+		share = t.color(bad, share)
+	}
+	used := 4 + 1 + 9 + 2 + barColumns + 2 + 6 + 2
+	fmt.Fprintf(t, "%4d %9s  %s  %s  %s\n", c.N, grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
+}
+
+// bar draws the groups to the scale of the largest window.
+func (t *terminal) bar(c *window.ModelCall) string {
+	var b strings.Builder
+	by, drawn, sum := c.By(), 0, 0
+	for _, g := range groups {
+		for _, category := range g.of {
+			sum += by[category]
+		}
+		if n := (sum*barColumns+t.totals.Largest/2)/max(1, t.totals.Largest) - drawn; n > 0 {
+			b.WriteString(t.sign(g, n))
+			drawn += n
+		}
+	}
+	return b.String() + strings.Repeat(" ", max(0, barColumns-drawn))
+}
+
+func (t *terminal) sign(g group, n int) string {
+	if t.o.Color {
+		return t.color(g.rgb, strings.Repeat("█", n))
+	}
+	return strings.Repeat(string(g.letter), n)
+}
+
+// happened says in at most columns columns what happened before and in the call.
+func (t *terminal) happened(c *window.ModelCall, columns int) string {
+	type item struct{ rgb, mark, text string }
+	var all []item
+	for _, e := range c.Events {
+		if e.Search != nil {
+			all = append(all, item{purple, "⌕", e.Search.Query + " → " + first(e.Search.Hits)})
+		}
+	}
+	for _, l := range c.Left {
+		if !l.Now {
+			continue
+		}
+		mark, rgb := "≡", groups[6].rgb
+		if l.Rule == "cut" {
+			mark, rgb = "✂", groups[5].rgb
+		}
+		all = append(all, item{rgb, mark, fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, grouped(l.Before), grouped(l.After))})
+	}
+	for _, p := range c.Parts {
+		if p.Category == window.Page && p.State == window.StateNew {
+			all = append(all, item{groups[4].rgb, "↩", "read back " + grouped(p.Tokens) + " tokens"})
+		}
+	}
+	switch {
+	case c.Error != "":
+		all = append(all, item{bad, "!", c.Error})
+	case c.Unfinished:
+		all = append(all, item{bad, "!", "not read to the end"})
+	}
+	var b strings.Builder
+	for i, it := range all {
+		if i > 0 {
+			b.WriteString(t.dim(" · "))
+			columns -= 3
+		}
+		text := fit(printable(it.text), max(0, columns-2))
+		b.WriteString(t.color(it.rgb, it.mark) + " " + text)
+		if columns -= 2 + columnsOf(text); columns < 8 {
+			break
+		}
+	}
+	return b.String()
+}
+
+func first(hits []leanctx.Hit) string {
+	if len(hits) == 0 {
+		return "nothing"
+	}
+	return hits[0].Name
+}
+
+func (t *terminal) color(rgb, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[38;2;" + rgb + "m" + text + "\x1b[0m"
+}
+
+func (t *terminal) style(code, text string) string {
+	if !t.o.Color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (t *terminal) bold(text string) string { return t.style("1", text) }
+func (t *terminal) dim(text string) string  { return t.style("2", text) }
+
+// printable is text on one line, with everything escaped that could act on a terminal.
+func printable(text string) string {
+	quoted := strconv.QuoteToGraphic(strings.Join(strings.Fields(text), " "))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// fit cuts a text to a number of columns.
+func fit(text string, columns int) string {
+	if columnsOf(text) <= columns {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		if used += columnsOfRune(r); used > columns-1 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+func columnsOf(text string) (n int) {
+	for _, r := range text {
+		n += columnsOfRune(r)
+	}
+	return n
+}
+
+func columnsOfRune(r rune) int {
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// grouped is a number with a comma between groups of three digits.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
