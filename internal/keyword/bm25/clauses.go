@@ -20,9 +20,10 @@ const (
 	maxClauses = 16 // the last one is all the rest of the text
 )
 
-// clauseBreaks separate clauses in normalized text.
+// clauseBreaks separate clauses in normalized text. " or " does not: what stands on its
+// two sides mostly asks for one tool.
 var clauseBreaks = []string{
-	"!", "?", ";", "\n", "。", " + ", ", and ", ", then ", ", also ", " then ", " or ",
+	"!", "?", ";", "\n", "。", " + ", ", and ", ", then ", ", also ", " then ",
 	",然后", ",再", ",并", "然后", "并且", "接着", "同时",
 }
 

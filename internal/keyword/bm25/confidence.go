@@ -14,7 +14,7 @@ import (
 // evidenceSlope makes an answer to a part of the query less sure than its score is low.
 const evidenceSlope = 0.3
 
-var calibration = keyword.Calibration{Evidence: 4.11, Size: -7.54, Offset: 5.68}
+var calibration = keyword.Calibration{Evidence: 3.83, Size: -6.99, Offset: 5.05}
 
 // evidenceOf returns the evidence for a document, given its score for the whole query,
 // without the bonus for clauses, and the share of the query that it covers.

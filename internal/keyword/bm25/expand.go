@@ -21,7 +21,7 @@ const (
 	weightEquivalent  = 0.6
 	weightSynonym     = 0.2
 	weightRelated     = 0.3
-	weightChinese     = 0.4 // for an English word
+	weightChinese     = 1   // for an English word
 	weightTranslation = 0.9 // for a Chinese word that no document uses
 	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
 	weightAffix       = 0.4 // times the share of the longer word

@@ -119,7 +119,7 @@ var fieldNames = [fieldCount]string{
 // it counts in a longer field. The fields of parameters have a slope, since otherwise
 // tools with many parameters would win every search.
 var (
-	fieldWeights = [fieldCount]float64{2.5, 1, 0.5, 0.35, 0.35, 1}
+	fieldWeights = [fieldCount]float64{2.5, 1, 0.8, 0.35, 0.35, 1}
 	fieldSlopes  = [fieldCount]float64{0.4, 0.75, 0.5, 0.5, 0.5, 0}
 )
 

@@ -225,10 +225,10 @@ func TestDiversify(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"a__1", "b__1", "a__2"}, order(nil, 3, 10, 10, 9.5), "nearly equal")
-	require.Equal(t, []string{"a__1", "a__2", "b__1"}, order(nil, 3, 10, 10, 9.4), "clearly worse")
+	require.Equal(t, []string{"a__1", "b__1", "a__2"}, order(nil, 3, 10, 10, 9.8), "nearly equal")
+	require.Equal(t, []string{"a__1", "a__2", "b__1"}, order(nil, 3, 10, 10, 9.7), "clearly worse")
 	require.Equal(t, []string{"c1", "c2"}, order(nil, 5, 0, 0, 0, 10, 10)[:2], "no server")
-	require.Equal(t, []string{"a__1"}, order(nil, 1, 10, 10, 9.5))
+	require.Equal(t, []string{"a__1"}, order(nil, 1, 10, 10, 9.8))
 	clauses := []clause{{weight: 1, fit: map[uint32]float64{0: 1, 3: 1}}, {weight: .5, fit: map[uint32]float64{4: 1}}}
 	require.Equal(t, []string{"a__1", "c2", "c1"}, order(clauses, 5, 10, 0, 0, 9, 8.1)[:3], "8.1 + .4*10*.5 is above 9")
 	require.Equal(t, []string{"a__1", "c1", "c2"}, order(clauses, 5, 10, 0, 0, 9, 6)[:3])

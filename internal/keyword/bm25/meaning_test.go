@@ -37,7 +37,7 @@ func TestMeaningOfQueries(t *testing.T) {
 		{"erase", "removal", "remov 1: same as eras 0.6; synonym of eras 0.3"},
 		{"list", "show", "show 1: synonym of list 0.3"},
 		{"weather", "rain", "rain 1: related to weather 0.45"},
-		{"天气", "weather", "weather 1: translation of 天气 0.4"},
+		{"天气", "weather", "weather 1: translation of 天气 1"},
 		{"天气", "天气", "天 0.5: equals 天 1\n气 0.5: equals 气 1\n天气 1: equals 天气 1"},
 		{"weather", "天气", "天 0.5\n气 0.5\n天气 1\n天气/weather 0.9: translation of weather 1"},
 		{"weather 天气", "天气", "天 0.5: equals 天 1\n气 0.5: equals 气 1\n天气 1: equals 天气 1\n天气/weather 0.5: translation of weather 1"},

@@ -84,6 +84,7 @@ func TestClausesOfAQuery(t *testing.T) {
 		"Find a hotel. Then book it!":      3, // what is left at the end is empty
 		"find it, and then mail it":        2,
 		"read the file\nsort its lines":    2,
+		"a bus or a train to the airport":  1,
 		"查天气,然后发邮件给我":                      2,
 		"合并两个文件":                           1,
 		"a. b. c":                          1,

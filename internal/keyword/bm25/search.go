@@ -348,7 +348,7 @@ const (
 	// freshBonus is for an answer to a clause that earlier answers leave open.
 	freshBonus = 0.4
 	// nearlyEqual is the share of the best score from which another counts as equal.
-	nearlyEqual = 0.95
+	nearlyEqual = 0.98
 	// maxDiversified is the number of places that are filled one by one, from the best
 	// maxDiversified+spare documents. Further places follow the order of the scores.
 	maxDiversified = 32

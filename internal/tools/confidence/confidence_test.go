@@ -44,7 +44,7 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	require.Greater(t, area(whole), .96)
 	require.Greater(t, pairs(whole)[0].area, .91)
 	foreign, rights := refused(whole, .1)
-	require.Greater(t, foreign, .75)
+	require.Greater(t, foreign, .7)
 	require.Less(t, rights, .05)
 }
 
