@@ -129,8 +129,8 @@ var bans = []ban{
 	{[]string{"reduction"}, modulePath + "/toolsearch", nil, "the two middlewares are used apart; what both need is in internal"},
 	{nil, eino + "/adk/middlewares/dynamictool/toolsearch", []string{"internal/language"}, "it is what toolsearch replaces; tests compare with it, and only internal/language asks it something"},
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
-	{nil, "net/http", []string{"window/inspect"}, "a middleware reaches no network; the live page is served, to loopback only"},
-	{nil, "os/exec", nil, "a middleware starts no process"},
+	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
+	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
 	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "leanctxtest"}, "test support is no part of a user's program"},
 	{nil, modulePath + "/internal/adktest", nil, "test support is no part of a user's program"},
 }

@@ -1,0 +1,272 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// This file holds what a user configures, and refuses what cannot work.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leanctx/leanctx"
+)
+
+// Server says how to reach one server, by Command, URL or Transport, and which of its tools
+// to offer. The zero value of every other field is a good one.
+//
+// In JSON the keys are type, command, args, env, cwd, url, headers, disabled, noPrefix,
+// noRecheck, shared, timeout, include, exclude and alwaysLoad.
+type Server struct {
+	// Type is "stdio", "http" (streamable HTTP) or "sse". If empty, it follows from Command
+	// and URL, which is taken for streamable HTTP.
+	Type string
+	// Command is the program to run, in directory Dir. If Dir is empty, in the current one.
+	Command, Dir string
+	// URL is where an HTTP server listens.
+	URL string
+	// Args are the arguments of Command.
+	Args []string
+	// Env are variables for Command, besides PATH, HOME and the like: it does not get the
+	// whole environment.
+	Env map[string]string
+	// Headers are sent with every request to URL, but to no other host.
+	Headers map[string]string
+	// Disabled leaves the server out.
+	Disabled bool
+	// NoPrefix leaves the server's name out of the names of its tools. Of two tools with one
+	// name, that of the first server in alphabetical order stays.
+	NoPrefix bool
+	// NoRecheck does not read the list of tools again after every call that may have changed
+	// it, but waits 30 ms for the server to say so. For servers with many tools that send
+	// that notice at once; many send it later, so that a new tool is there one model call later.
+	NoRecheck bool
+	// Shared makes one session for all users, where Options.User is set.
+	Shared bool
+	// Timeout is the longest a call may take without an answer; a notice of progress starts
+	// it anew. In JSON it is a text such as "90s", or seconds. If zero, defaults to 60 s.
+	Timeout time.Duration
+	// Include, if not empty, names the only tools to offer, and Exclude tools not to offer, by
+	// the server's own names; a trailing * matches any rest.
+	Include, Exclude []string
+	// AlwaysVisible names tools that the model sees without searching; a trailing * matches
+	// any rest. So do tools that the server itself marks with _meta["anthropic/alwaysLoad"].
+	AlwaysVisible []string
+	// Transport makes a connection, in place of Command and URL.
+	Transport func(context.Context) (mcp.Transport, error)
+}
+
+// Options are what all servers have in common. The zero value is a good one.
+type Options struct {
+	// HTTPClient makes the requests to HTTP servers. It must not have a Timeout, which would
+	// end streams. If nil, defaults to one of its own.
+	HTTPClient *http.Client
+	// Media gives the model images, audio and files as parts of a result, for models that
+	// read them. If false, a line of text names them.
+	Media bool
+	// User says whose sessions the tools run in: each user has one with each server. An error or an empty
+	// key means no tools, and calls that do not run. Sessions close after 10 minutes without
+	// use; at most 1,000 users have some. If nil, all share one session with each server.
+	User func(context.Context) (string, error)
+	// Header returns headers for an HTTP server, for the user of ctx. It is asked at each
+	// connection, and again after an answer of 401. If nil, there are only Server.Headers.
+	Header func(ctx context.Context, server string) (http.Header, error)
+	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
+	// 500 ms.
+	MaxWait time.Duration
+	// Logs gets what stdio servers write to their standard error, line by line, from one
+	// goroutine for each process. The line must not be kept. If nil, it is dropped.
+	Logs func(server string, line []byte)
+	// OnEvent is told of servers that come, go and list their tools, and of tools that are
+	// refused. It is called synchronously, from several goroutines. If nil, nobody is told.
+	OnEvent func(context.Context, leanctx.Event)
+}
+
+// The limits that have no field.
+const (
+	defaultTimeout = 60 * time.Second
+	defaultMaxWait = 500 * time.Millisecond
+	connectLimit   = 30 * time.Second // of one connection
+	listLimit      = 30 * time.Second // of one list
+	firstWait      = 10 * time.Second // for a server that was never connected
+	noticeWait     = 30 * time.Millisecond
+	idleLimit      = 10 * time.Minute
+	maxUsers       = 1000
+	maxMessage     = 256 << 20 // bytes of one message of a server
+	maxDefinition  = 256 << 10 // bytes of one tool's definition
+	maxPages       = 10_000
+)
+
+// mostTools is how many tools one server may have; tests lower it.
+var mostTools = 100_000
+
+// serverJSON is a Server in a file. What other programs write there besides is ignored.
+type serverJSON struct {
+	Type       string            `json:"type"`
+	Command    string            `json:"command"`
+	Args       []string          `json:"args"`
+	Env        map[string]string `json:"env"`
+	Dir        string            `json:"cwd"`
+	URL        string            `json:"url"`
+	Headers    map[string]string `json:"headers"`
+	Disabled   bool              `json:"disabled"`
+	NoPrefix   bool              `json:"noPrefix"`
+	NoRecheck  bool              `json:"noRecheck"`
+	Shared     bool              `json:"shared"`
+	Timeout    seconds           `json:"timeout"`
+	Include    []string          `json:"include"`
+	Exclude    []string          `json:"exclude"`
+	AlwaysLoad patterns          `json:"alwaysLoad"`
+	EnvFile    string            `json:"envFile"`
+}
+
+// seconds is a duration as text or as a number of seconds.
+type seconds time.Duration
+
+// UnmarshalJSON reads "90s", "90" or 90.
+func (s *seconds) UnmarshalJSON(data []byte) error {
+	text := strings.Trim(string(data), `"`)
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		*s = seconds(n * float64(time.Second))
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("timeout %s: write seconds, or a text such as \"90s\"", data)
+	}
+	*s = seconds(d)
+	return nil
+}
+
+// patterns is a list of names, or true for all.
+type patterns []string
+
+// UnmarshalJSON reads a list, true or false.
+func (p *patterns) UnmarshalJSON(data []byte) error {
+	var all bool
+	if json.Unmarshal(data, &all) == nil {
+		if all {
+			*p = patterns{"*"}
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(p))
+}
+
+// UnmarshalJSON reads a server as configuration files have it.
+func (s *Server) UnmarshalJSON(data []byte) error {
+	var j serverJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	if j.EnvFile != "" {
+		return errors.New("envFile is not read: put its variables into env")
+	}
+	*s = Server{
+		Type: j.Type, Command: j.Command, Args: j.Args, Env: j.Env, Dir: j.Dir, URL: j.URL, Headers: j.Headers,
+		Disabled: j.Disabled, NoPrefix: j.NoPrefix, NoRecheck: j.NoRecheck, Shared: j.Shared, Timeout: time.Duration(j.Timeout),
+		Include: j.Include, Exclude: j.Exclude, AlwaysVisible: j.AlwaysLoad,
+	}
+	return nil
+}
+
+// problems collects what is wrong with a configuration.
+type problems []error
+
+func (p *problems) add(field string, err error) {
+	*p = append(*p, &leanctx.FieldError{Package: "mcptools", Field: field, Err: err})
+}
+
+// checkAll says everything that is wrong with servers and options.
+func checkAll(servers map[string]Server, o Options) error {
+	var wrong problems
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		servers[name].check(name, &wrong)
+	}
+	if o.MaxWait < 0 {
+		wrong.add("Options.MaxWait", fmt.Errorf("%v is negative", o.MaxWait))
+	}
+	return errors.Join(wrong...)
+}
+
+// check says what is wrong with one server.
+func (s Server) check(name string, wrong *problems) {
+	if s.Disabled {
+		return
+	}
+	at := func(field string) string { return fmt.Sprintf("servers[%q]%s", name, field) }
+	if strings.TrimSpace(name) == "" {
+		wrong.add(at(""), errors.New("it has no name"))
+	}
+	ways := 0
+	for _, set := range []bool{s.Command != "", s.URL != "", s.Transport != nil} {
+		if set {
+			ways++
+		}
+	}
+	if ways != 1 {
+		wrong.add(at(""), errors.New("set one of command and url"))
+	}
+	if err := s.checkType(); err != nil {
+		wrong.add(at(".type"), err)
+	}
+	if s.URL != "" {
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			wrong.add(at(".url"), fmt.Errorf("%q is no URL that begins with http:// or https:// and names a host", s.URL))
+		}
+	}
+	if s.Timeout < 0 {
+		wrong.add(at(".timeout"), fmt.Errorf("%v is negative", s.Timeout))
+	}
+	for field, names := range map[string][]string{".include": s.Include, ".exclude": s.Exclude, ".alwaysLoad": s.AlwaysVisible} {
+		if slices.Contains(names, "") {
+			wrong.add(at(field), errors.New("one of the names is empty"))
+		}
+	}
+}
+
+// checkType says whether the type fits how the server is reached.
+func (s Server) checkType() error {
+	switch s.Type {
+	case "":
+		return nil
+	case "stdio":
+		if s.URL != "" {
+			return errors.New("it is stdio, but there is a url")
+		}
+	case "http", "streamable-http", "streamableHttp", "sse":
+		if s.Command != "" {
+			return fmt.Errorf("it is %s, but there is a command", s.Type)
+		}
+	default:
+		return fmt.Errorf("%q is unknown: use stdio, http or sse", s.Type)
+	}
+	return nil
+}
+
+// matches reports whether one of the patterns matches a name.
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if prefix, any := strings.CutSuffix(p, "*"); p == name || any && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// offers reports whether the server's tool is to be offered.
+func (s Server) offers(tool string) bool {
+	return (len(s.Include) == 0 || matches(s.Include, tool)) && !matches(s.Exclude, tool)
+}

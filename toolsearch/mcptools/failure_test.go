@@ -1,0 +1,283 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// Servers that die, hang, or were never there.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+)
+
+func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
+	var events recorder
+	broken := child(t, "broken")
+	missing := Server{Command: filepath.Join(t.TempDir(), "no-such-program")}
+	s := open(t, map[string]Server{"good": newFixture().inMemory(), "broken": broken, "missing": missing, "nobody": {URL: "http://127.0.0.1:1/mcp"}}, Options{OnEvent: events.record})
+	require.Equal(t, "x", ask(t, ctx, s, "good__echo", `{"text":"x"}`))
+	for _, name := range []string{"broken", "missing", "nobody"} {
+		st := statusOf(s, name)
+		require.Equal(t, StateDown, st.State, name)
+		require.Error(t, st.Err, name)
+		require.False(t, st.NextTry.IsZero(), name)
+	}
+	require.ErrorContains(t, statusOf(s, "broken").Err, "no license file found", "the program's last words say why")
+	require.Len(t, events.of(leanctx.KindServerDown), 3)
+}
+
+// A child that is killed is started again, and what a call needs of it is there at once.
+func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
+	var events recorder
+	s := open(t, map[string]Server{"srv": child(t, "yes")}, Options{OnEvent: events.record})
+	for range 3 {
+		pid := ask(t, ctx, s, "srv__pid", `{}`)
+		before := namesIn(t, ctx, s)
+		var id int
+		_, err := fmt.Sscan(pid, &id)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(id, syscall.SIGKILL))
+		require.NotEqual(t, pid, ask(t, ctx, s, "srv__pid", `{}`))
+		require.Equal(t, before, namesIn(t, ctx, s))
+	}
+	until(t, "every end is told", func() bool { return len(events.of(leanctx.KindServerDown)) == 3 })
+	require.Len(t, events.of(leanctx.KindServerUp), 4)
+	require.Len(t, events.of(leanctx.KindServerListed), 1, "its list is the same each time")
+}
+
+// A call during which the server dies is repeated only where that does no harm.
+func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "starts")
+	server := child(t, "count")
+	server.Env["COUNT_FILE"] = file
+	starts := func() int {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return strings.Count(string(data), "\n")
+	}
+	s := open(t, map[string]Server{"srv": server}, Options{})
+	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "broke off")
+	require.Equal(t, 1, starts())
+	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
+	require.Equal(t, 2, starts())
+	require.Contains(t, ask(t, ctx, s, "srv__die_reading", `{}`), "broke off", "it dies the second time as well, and there is no third")
+	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
+	require.Equal(t, 4, starts())
+}
+
+func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
+	for way, server := range ways(t) {
+		t.Run(way, func(t *testing.T) {
+			server.Timeout = 50 * time.Millisecond
+			s := open(t, map[string]Server{"srv": server}, Options{})
+			require.Contains(t, ask(t, ctx, s, "srv__wait", `{}`), "has not answered this call within 50ms")
+			require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
+			require.Equal(t, StateUp, statusOf(s, "srv").State)
+		})
+	}
+}
+
+func TestProgressGivesACallMoreTime(t *testing.T) {
+	f := newFixture()
+	f.server.AddTool(&mcp.Tool{Name: "long", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for i := range 10 {
+			select {
+			case <-time.After(200 * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i)}); err != nil {
+				return nil, err
+			}
+		}
+		return text("done"), nil
+	})
+	server := f.inMemory()
+	server.Timeout = 1500 * time.Millisecond
+	s := open(t, map[string]Server{"srv": server}, Options{})
+	require.Equal(t, "done", ask(t, ctx, s, "srv__long", `{}`))
+}
+
+// The end of the run ends its calls, and is the only error.
+func TestTheEndOfTheRunEndsItsCalls(t *testing.T) {
+	for way, server := range ways(t) {
+		t.Run(way, func(t *testing.T) {
+			s := open(t, map[string]Server{"srv": server}, Options{})
+			ctx, cancel := context.WithCancel(context.Background())
+			x := find(t, ctx, s, "srv__wait").(tool.InvokableTool)
+			done := make(chan error, 1)
+			go func() {
+				_, err := x.InvokableRun(ctx, `{}`)
+				done <- err
+			}()
+			cancel()
+			require.ErrorIs(t, <-done, context.Canceled)
+			require.Equal(t, "x", ask(t, context.Background(), s, "srv__echo", `{"text":"x"}`), "the session lives")
+		})
+	}
+}
+
+// Programs that read nothing, and that heed no signal, are ended all the same.
+func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
+	deaf, chatty := child(t, "deaf"), child(t, "chatty")
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	s, err := Open(ctx, map[string]Server{"deaf": deaf, "chatty": chatty}, Options{})
+	require.NoError(t, err)
+	require.Less(t, time.Since(began), 5*time.Second, "ctx bounds the wait")
+	require.Empty(t, namesIn(t, ctx, s))
+	began = time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(began), 12*time.Second)
+	require.Empty(t, leftBehind(10*time.Second))
+	require.NoError(t, s.Close(), "again")
+}
+
+func TestAfterCloseThereIsNothing(t *testing.T) {
+	s := open(t, ways(t), Options{})
+	tools := map[string]tool.InvokableTool{}
+	for _, name := range []string{"http__echo", "memory__echo", "stdio__echo"} {
+		tools[name] = find(t, ctx, s, name).(tool.InvokableTool)
+	}
+	waits := find(t, ctx, s, "memory__wait").(tool.InvokableTool)
+	answered := make(chan string)
+	go func() {
+		answer, _ := waits.InvokableRun(ctx, `{}`)
+		answered <- answer
+	}()
+	require.NoError(t, s.Close())
+	require.Contains(t, <-answered, "error: ", "a call under way is answered")
+	set, err := s.Tools(ctx)
+	require.Error(t, err)
+	require.NotNil(t, set)
+	for name, x := range tools {
+		answer, err := x.InvokableRun(ctx, `{"text":"x"}`)
+		require.NoError(t, err, name)
+		require.Contains(t, answer, "about to end", name)
+	}
+}
+
+// A web server that was restarted knows none of its sessions. Nobody notices but the log.
+func TestARestartedWebServerIsUsedAgain(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	start := func(l net.Listener, f *fixture) *http.Server {
+		srv := &http.Server{ReadHeaderTimeout: time.Second, Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return f.server }, nil)}
+		go func() { _ = srv.Serve(l) }()
+		return srv
+	}
+	first, second := newFixture(), newFixture()
+	second.addSimple("after_the_update")
+	srv := start(listener, first)
+	s := open(t, map[string]Server{"srv": {URL: "http://" + address}}, Options{})
+	require.Equal(t, "added one", ask(t, ctx, s, "srv__add_tool", `{"text":"one"}`))
+	require.Contains(t, namesIn(t, ctx, s), "srv__one")
+	require.NoError(t, srv.Close())
+	require.Contains(t, namesIn(t, ctx, s), "srv__one", "its tools stay meanwhile")
+	answer := ask(t, ctx, s, "srv__add_tool", `{"text":"lost"}`)
+	require.Contains(t, answer, "error: ")
+	require.Equal(t, 0, second.called("add_tool"))
+
+	listener, err = net.Listen("tcp", address)
+	require.NoError(t, err)
+	srv = start(listener, second)
+	defer func() { _ = srv.Close() }()
+	until(t, "it is connected again", func() bool {
+		answer, err := find(t, ctx, s, "srv__echo").(tool.InvokableTool).InvokableRun(ctx, `{"text":"x"}`)
+		return err == nil && answer == "x"
+	})
+	until(t, "its new list is read", func() bool {
+		names := namesIn(t, ctx, s)
+		return strings.Contains(strings.Join(names, " "), "srv__after_the_update")
+	})
+	require.NotContains(t, namesIn(t, ctx, s), "srv__one")
+}
+
+// A web server that forgot the session never took the call: it is made again, even if the tool changes
+// something.
+func TestACallThatTheServerNeverTookIsMadeAgain(t *testing.T) {
+	f := newFixture()
+	var handler http.Handler
+	srv := f.web(t, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) })
+	})
+	fresh := func() http.Handler {
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return f.server }, nil)
+	}
+	handler = fresh()
+	s := open(t, map[string]Server{"srv": {URL: srv.URL}}, Options{})
+	if statusOf(s, "srv").Protocol >= "2026" {
+		t.Log("this protocol has no sessions: the call goes through as it is")
+	}
+	handler = fresh()
+	require.Equal(t, "added one", ask(t, ctx, s, "srv__add_tool", `{"text":"one"}`))
+	require.Equal(t, 1, f.called("add_tool"))
+}
+
+func TestAHungListLeavesTheLastOne(t *testing.T) {
+	f := newFixture()
+	hang := make(chan struct{})
+	var hung bool
+	f.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			f.mu.Lock()
+			h := hung
+			f.mu.Unlock()
+			if method == "tools/list" && h {
+				<-hang
+			}
+			return next(ctx, method, r)
+		}
+	})
+	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{MaxWait: 20 * time.Millisecond})
+	before := namesIn(t, ctx, s)
+	f.mu.Lock()
+	hung = true
+	f.mu.Unlock()
+	require.Equal(t, "added late", ask(t, ctx, s, "srv__add_tool", `{"text":"late"}`))
+	began := time.Now()
+	require.Equal(t, before, namesIn(t, ctx, s))
+	require.Less(t, time.Since(began), 5*time.Second, "MaxWait bounds the wait")
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	require.Equal(t, before, namesIn(t, ended, s))
+	close(hang)
+	until(t, "the list is there when it is", func() bool { return len(namesIn(t, ctx, s)) == len(before)+1 })
+}
+
+func TestATransportThatFailsIsTriedAgain(t *testing.T) {
+	f := newFixture()
+	works := f.inMemory().Transport
+	var tries int
+	s := open(t, map[string]Server{"srv": {Transport: func(ctx context.Context) (mcp.Transport, error) {
+		switch tries++; tries {
+		case 1:
+			return nil, errors.New("not yet")
+		case 2:
+			return nil, nil
+		case 3:
+			panic("boom")
+		}
+		return works(ctx)
+	}}}, Options{})
+	require.ErrorContains(t, statusOf(s, "srv").Err, "not yet")
+	until(t, "it is up", func() bool { return statusOf(s, "srv").State == StateUp })
+	until(t, "its tools are there", func() bool { return len(namesIn(t, ctx, s)) == 11 })
+}

@@ -1,0 +1,420 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// This file keeps one server connected and its list of tools fresh.
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// State is what a server is doing.
+type State string
+
+// The states of a server.
+const (
+	// StateConnecting: it has never been connected, and is being so now.
+	StateConnecting State = "connecting"
+	// StateUp: it answers.
+	StateUp State = "up"
+	// StateDown: it does not answer, and is tried again with growing pauses.
+	StateDown State = "down"
+	// StateSignIn: it refuses the headers that it got.
+	StateSignIn State = "sign-in needed"
+	// StateDisabled: its configuration leaves it out.
+	StateDisabled State = "disabled"
+)
+
+// Pauses between attempts to connect, and the least between a call's attempts.
+const (
+	firstPause = 500 * time.Millisecond
+	mostPause  = time.Minute
+	callPause  = time.Second
+)
+
+// link is the connection to one server, for one user or for all. One goroutine, run, makes
+// sessions and reads lists; the others ask for that and wait.
+//
+// Every reason to read the list again raises want. A list that began when want was n makes
+// have n: so the set is fresh if have equals want, and a reason that comes while a list is
+// being read makes one more.
+type link struct {
+	s      *Servers
+	name   string
+	server Server
+	user   string
+	ctx    context.Context
+	end    context.CancelFunc
+	wake   chan struct{}
+	began  time.Time
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed when any of the following changes
+	asker    context.Context
+	session  *session
+	state    State
+	since    time.Time
+	err      error
+	closed   bool
+	attempts int64     // to connect, that have ended
+	failures int       // in a row
+	lastFail time.Time // of an attempt
+	nextTry  time.Time
+	trying   bool          // to connect
+	tryNow   bool          // a call waits for an attempt
+	ending   chan struct{} // closed when the last session has ended
+
+	want, have int64
+	byCall     bool          // want was raised for another reason than a notice
+	quiet      time.Duration // how long notices wait, since the last ones announced nothing
+	quietUntil time.Time
+	noticeDue  bool
+	noticeBy   time.Time // a notice may follow a call until then
+	validUntil time.Time // zero: until something happens
+
+	set     *toolsearch.ToolSet
+	known   map[string]*remote // the tools of the last list, by the server's own names
+	refused map[string]string  // tools that were refused, and why
+}
+
+func (s *Servers) newLink(ctx context.Context, name, user string) *link {
+	l := &link{
+		s: s, name: name, server: s.servers[name], user: user, wake: make(chan struct{}, 1), changed: make(chan struct{}),
+		asker: context.WithoutCancel(ctx), state: StateConnecting, since: time.Now(), began: time.Now(), set: &toolsearch.ToolSet{},
+	}
+	l.ctx, l.end = context.WithCancel(s.ctx)
+	if !s.work.start(l.run) {
+		l.end()
+		l.closed = true
+	}
+	return l
+}
+
+// run works until the link ends.
+func (l *link) run() {
+	for l.ctx.Err() == nil {
+		todo, wait := l.next()
+		if todo != nil {
+			todo()
+			continue
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-l.wake:
+		case <-timer.C:
+		case <-l.ctx.Done():
+		}
+		timer.Stop()
+	}
+	l.mu.Lock()
+	s := l.session
+	l.session, l.closed = nil, true
+	l.tell()
+	l.mu.Unlock()
+	if s != nil {
+		s.close(errEnded)
+	}
+}
+
+// next is what is to be done now, or how long there is nothing to do.
+func (l *link) next() (todo func(), wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.session == nil {
+		if wait := l.nextTry.Sub(now); wait > 0 && !l.tryNow {
+			return nil, wait
+		}
+		return l.connect, 0
+	}
+	if l.noticeDue && !now.Before(l.quietUntil) {
+		l.noticeDue = false
+		l.want++
+	}
+	switch {
+	case l.have < l.want:
+		return l.list, 0
+	case l.noticeDue:
+		return nil, l.quietUntil.Sub(now)
+	}
+	return nil, time.Hour
+}
+
+// tell wakes all who wait for a change. The lock is held.
+func (l *link) tell() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// nudge makes run look again.
+func (l *link) nudge() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *link) enter(state State, err error) {
+	if l.state != state {
+		l.state, l.since = state, time.Now()
+	}
+	l.err = err
+}
+
+func (l *link) connect() {
+	l.mu.Lock()
+	asker, ending := l.asker, l.ending
+	l.trying = true
+	l.mu.Unlock()
+	if ending != nil {
+		<-ending // two processes of one server could disturb each other
+	}
+	s, err := l.dial(asker)
+	l.mu.Lock()
+	l.trying, l.tryNow = false, false
+	l.attempts++
+	if err != nil {
+		l.lastFail = time.Now()
+	}
+	l.mu.Unlock()
+	if err != nil {
+		l.failed(err)
+		return
+	}
+	if !l.s.work.start(func() { l.watch(s) }) {
+		s.close(errEnded)
+		return
+	}
+	l.mu.Lock()
+	l.session = s
+	l.enter(StateUp, nil)
+	l.want++
+	l.byCall, l.noticeDue = true, false
+	l.tell()
+	l.mu.Unlock()
+	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerUp, Server: l.name})
+}
+
+// failed notes that the server cannot be used, and when to try again.
+func (l *link) failed(err error) {
+	if l.ctx.Err() != nil {
+		return
+	}
+	l.mu.Lock()
+	l.nextTry = time.Now().Add(l.pause())
+	known := l.state != StateConnecting && l.state != StateUp && l.err != nil && l.err.Error() == err.Error()
+	state := StateDown
+	if errors.As(err, new(errSignIn)) {
+		state = StateSignIn
+	}
+	l.enter(state, err)
+	l.tell()
+	l.mu.Unlock()
+	if !known {
+		l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerDown, Server: l.name, Err: err})
+	}
+}
+
+// watch waits for the end of a session.
+func (l *link) watch(s *session) {
+	err := s.client.Wait()
+	if err == nil {
+		err = errors.New("the server ended the connection")
+	}
+	l.lost(s, err)
+}
+
+// pause is how long to wait after one more failure. The lock is held.
+func (l *link) pause() time.Duration {
+	pause := min(mostPause, firstPause<<min(l.failures, 10))
+	l.failures++
+	return time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))
+}
+
+// lost drops a session that is of no more use. It ends in the background.
+func (l *link) lost(s *session, err error) {
+	l.mu.Lock()
+	mine := l.session == s && l.ctx.Err() == nil
+	ended := make(chan struct{})
+	if mine {
+		l.session, l.ending = nil, ended
+	}
+	l.mu.Unlock()
+	if !mine {
+		return
+	}
+	err = errLost{s.explain(err)}
+	s.end(err)
+	finish := func() {
+		s.close(err)
+		close(ended)
+	}
+	if !l.s.work.start(finish) {
+		finish()
+	}
+	l.failed(err)
+	l.nudge()
+}
+
+// errLost is the cause of the end of a session that broke off.
+type errLost struct{ err error }
+
+// Error says why.
+func (e errLost) Error() string { return "the connection broke off: " + e.err.Error() }
+
+// Unwrap returns the reason.
+func (e errLost) Unwrap() error { return e.err }
+
+// raise makes the list be read again.
+func (l *link) raise() {
+	l.mu.Lock()
+	l.want++
+	l.byCall = true
+	l.mu.Unlock()
+	l.nudge()
+}
+
+// noticed is told that the server says its list changed. Notices that announce nothing new
+// wait longer and longer, since some servers send one with every list.
+func (l *link) noticed(s *session) {
+	l.mu.Lock()
+	if l.session == s {
+		l.noticeBy = time.Time{}
+		if time.Now().Before(l.quietUntil) {
+			l.noticeDue = true
+		} else {
+			l.want++
+		}
+		l.tell()
+	}
+	l.mu.Unlock()
+	l.nudge()
+}
+
+// answered is told that a call has ended, however: the list may differ now.
+func (l *link) answered(s *session, h Hints) {
+	if h.ReadOnly || !s.listChanged {
+		return
+	}
+	if !l.server.NoRecheck {
+		l.raise()
+		return
+	}
+	l.mu.Lock()
+	if l.have == l.want && !l.noticeDue {
+		l.noticeBy = time.Now().Add(noticeWait)
+	}
+	l.mu.Unlock()
+}
+
+// await returns the tools of the server. It waits until by for a list that is being read.
+func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
+	for {
+		set, wait, changed := l.current(by)
+		if wait <= 0 {
+			return set
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return set
+		}
+		timer.Stop()
+	}
+}
+
+// current is the set of now and how long to wait at most for a better one.
+func (l *link) current(by time.Time) (set *toolsearch.ToolSet, wait time.Duration, changed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	switch {
+	case l.closed:
+		return l.set, 0, nil
+	case l.have == 0 && l.failures == 0 && now.Before(l.began.Add(firstWait)):
+		if patient := l.began.Add(firstWait); patient.After(by) {
+			by = patient
+		}
+	case l.session == nil:
+		return l.set, 0, nil // it is down: its tools stay, and calls try to reach it
+	}
+	if l.session != nil && !l.validUntil.IsZero() && now.After(l.validUntil) {
+		l.validUntil = time.Time{}
+		l.want++
+		l.byCall = true
+		l.nudge()
+	}
+	if l.session != nil && l.have == l.want {
+		by = earlier(by, l.noticeBy)
+	}
+	return l.set, by.Sub(now), l.changed
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// ready returns a session for a call, which may have to be made first. A call tries at once,
+// unless an attempt failed less than a second ago.
+func (l *link) ready(ctx context.Context) (*session, error) {
+	asked := int64(-1) // the attempts so far when it asked for one
+	for {
+		l.mu.Lock()
+		s, err, changed := l.session, l.err, l.changed
+		closed := l.closed || l.ctx.Err() != nil
+		failed := asked >= 0 && l.attempts > asked
+		tooSoon := asked < 0 && !l.trying && time.Since(l.lastFail) < callPause
+		if s == nil && asked < 0 {
+			asked, l.tryNow = l.attempts, !tooSoon
+		}
+		l.mu.Unlock()
+		switch {
+		case closed:
+			return nil, errClosed
+		case s != nil:
+			return s, nil
+		case failed, tooSoon:
+			return nil, err
+		}
+		l.nudge()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (l *link) timeout() time.Duration {
+	if l.server.Timeout > 0 {
+		return l.server.Timeout
+	}
+	return defaultTimeout
+}
+
+// status is what Status says of the server.
+func (l *link) status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.since, Tools: len(l.known), Err: l.err}
+	if l.session != nil {
+		s.Protocol = l.session.protocol
+	} else {
+		s.NextTry = l.nextTry
+	}
+	return s
+}

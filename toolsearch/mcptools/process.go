@@ -1,0 +1,188 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// This file runs a server as a child process, and ends it.
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// patience is how long a process may take to end by itself, and then after it was told to.
+const patience = 2 * time.Second
+
+// command is a transport that runs a program and speaks over its standard input and output.
+type command struct {
+	server Server
+	logs   func(line []byte)
+	said   *tail // the last of what the program wrote to its standard error
+}
+
+// Connect starts the program.
+func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
+	cmd := exec.Command(c.server.Command, c.server.Args...)
+	cmd.Dir, cmd.Env = c.server.Dir, environment(c.server.Env)
+	cmd.Stderr = &lines{each: func(line []byte) {
+		c.said.write(line)
+		c.logs(line)
+	}}
+	cmd.WaitDelay = patience // a child of the program may hold its standard error open
+	inGroup(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// A pipe of our own, since Wait would close cmd's before all of it is read.
+	out, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = theirs
+	err = cmd.Start()
+	_ = theirs.Close()
+	if err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	p := &process{cmd: cmd, in: in, out: out, exited: make(chan struct{})}
+	go p.wait()
+	return (&mcp.IOTransport{Reader: io.NopCloser(out), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
+}
+
+// process is a running program. Closing it ends the program, and all that it started.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *os.File
+	exited chan struct{}
+	once   sync.Once
+}
+
+// Write writes to the program's standard input.
+func (p *process) Write(data []byte) (int, error) { return p.in.Write(data) }
+
+func (p *process) wait() {
+	_ = p.cmd.Wait()
+	close(p.exited)
+	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
+}
+
+// Close closes the program's standard input, and if that does not end it, tells it to end
+// and then ends it.
+func (p *process) Close() error {
+	p.once.Do(func() {
+		_ = p.in.Close()
+		for _, end := range []func(*exec.Cmd){nil, terminate, kill} {
+			if end != nil {
+				end(p.cmd)
+			}
+			if p.hasExited() {
+				break
+			}
+		}
+		kill(p.cmd) // what the program started and left behind
+		_ = p.out.Close()
+	})
+	return nil
+}
+
+func (p *process) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// inherited are the variables that programs need to run.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+}
+
+var inheritedWindows = []string{
+	"APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE",
+	"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
+}
+
+// environment is what a program gets of ours, and its own.
+func environment(own map[string]string) []string {
+	names := inherited
+	if runtime.GOOS == "windows" {
+		names = append(slices.Clone(inherited), inheritedWindows...)
+	}
+	var env []string
+	for _, name := range names {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for name, value := range own { // of two with one name the last counts
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// maxLine is how much of a line is kept together.
+const maxLine = 64 << 10
+
+// lines calls each for every line written to it.
+type lines struct {
+	each func([]byte)
+	rest []byte
+}
+
+// Write takes a piece of the text.
+func (l *lines) Write(data []byte) (int, error) {
+	n := len(data)
+	for {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		l.rest = append(l.rest, line...)
+		if !whole && len(l.rest) < maxLine {
+			return n, nil
+		}
+		l.each(bytes.TrimSuffix(l.rest, []byte("\r")))
+		l.rest = l.rest[:0]
+		if data = rest; len(data) == 0 {
+			return n, nil
+		}
+	}
+}
+
+// tail keeps the last line of a text that is not empty.
+type tail struct {
+	mu   sync.Mutex
+	line string
+}
+
+func (t *tail) write(line []byte) {
+	if line = bytes.TrimSpace(line); len(line) > 0 {
+		t.mu.Lock()
+		t.line = strings.ToValidUTF8(string(line[:min(len(line), 500)]), "")
+		t.mu.Unlock()
+	}
+}
+
+// explain adds the last words of the program to an error.
+func (t *tail) explain(err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil || t.line == "" {
+		return err
+	}
+	return fmt.Errorf("%w (its last words: %s)", err, t.line)
+}

@@ -1,0 +1,16 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package mcptools
+
+// This file ends a process where there are no groups of them.
+
+import "os/exec"
+
+func inGroup(*exec.Cmd) {}
+
+func terminate(cmd *exec.Cmd) { kill(cmd) }
+
+func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

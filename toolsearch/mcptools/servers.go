@@ -1,0 +1,413 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// This file holds all servers of a program, and whose sessions its users have.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// Servers are MCP servers. It is a toolsearch.Source, safe for concurrent use.
+type Servers struct {
+	servers map[string]Server
+	names   []string // in order
+	o       Options
+	http    *http.Client
+	ours    *http.Transport // of http; nil: it is the caller's
+	ctx     context.Context
+	end     context.CancelFunc
+	work    work
+	idle    time.Duration
+	most    int // users
+
+	mu     sync.Mutex
+	shared map[string]*link
+	users  map[string]*user
+}
+
+// user is somebody's sessions.
+type user struct {
+	links map[string]*link // those that are not shared
+	calls int
+	used  time.Time
+
+	sets  []*toolsearch.ToolSet
+	union *toolsearch.ToolSet
+}
+
+// errClosed is the error of whatever comes after Close.
+var errClosed = errors.New("mcptools: the servers are closed")
+
+// Open connects to all servers at once. It returns when each has listed its tools or failed
+// to, when ctx is done, or after 10 s; what is not connected then is tried further. With
+// Options.User only shared servers are connected now, and those of a user when their tools
+// are first asked for.
+//
+// A server that is down is in Status, not in the error, which names everything that is
+// wrong with servers and options. ctx bounds the wait; Close ends the servers. Open may keep
+// the maps and slices of servers, which must not change later.
+func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, error) {
+	if err := checkAll(servers, o); err != nil {
+		return nil, err
+	}
+	s := newServers(servers, o)
+	if o.User == nil {
+		if _, err := s.userOf(ctx, ""); err != nil {
+			return nil, err
+		}
+	} else if !s.work.start(s.closeIdle) {
+		return nil, errClosed
+	}
+	for _, name := range s.names {
+		if s.isShared(name) {
+			s.shared[name] = s.newLink(ctx, name, "")
+		}
+	}
+	for _, l := range s.links("") {
+		l.await(ctx, time.Now())
+	}
+	return s, nil
+}
+
+func newServers(servers map[string]Server, o Options) *Servers {
+	s := &Servers{o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		s.servers[name] = servers[name]
+		if !servers[name].Disabled {
+			s.names = append(s.names, name)
+		}
+	}
+	if s.o.MaxWait == 0 {
+		s.o.MaxWait = defaultMaxWait
+	}
+	if s.http = o.HTTPClient; s.http == nil {
+		s.ours = newHTTPTransport()
+		s.http = &http.Client{Transport: s.ours}
+	}
+	return s
+}
+
+// isShared reports whether a server has one session for all users.
+func (s *Servers) isShared(name string) bool { return s.o.User != nil && s.servers[name].Shared }
+
+// Tools returns the tools of all servers for the user of ctx, ordered by server, and for each
+// in the server's order. It waits for lists that are being read, up to Options.MaxWait; for
+// servers that a user reaches for the first time up to 10 s. What a server had stays while
+// it is down. The set is the same as long as nothing changes.
+func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
+	key, err := s.key(ctx)
+	if err != nil {
+		return &toolsearch.ToolSet{}, err
+	}
+	u, err := s.userOf(ctx, key)
+	if err != nil {
+		return &toolsearch.ToolSet{}, err
+	}
+	by := time.Now().Add(s.o.MaxWait)
+	sets := make([]*toolsearch.ToolSet, len(s.names))
+	for i, name := range s.names {
+		sets[i] = s.linkOf(u, name).await(ctx, by)
+	}
+	return s.joined(u, sets), nil
+}
+
+// joined returns the union of the sets, the same for the same sets.
+func (s *Servers) joined(u *user, sets []*toolsearch.ToolSet) *toolsearch.ToolSet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(u.sets, sets) || u.union == nil {
+		before := u.union
+		u.sets, u.union = sets, toolsearch.Union(sets...)
+		if before == nil || len(s.names) > 1 {
+			s.refuseTaken(sets)
+		}
+	}
+	return u.union
+}
+
+// refuseTaken reports tools whose name a server before theirs has. Only servers without a
+// prefix have them.
+func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet) {
+	if !slices.ContainsFunc(s.names, func(name string) bool { return s.servers[name].NoPrefix }) {
+		return
+	}
+	owners := map[string]string{}
+	for i, set := range sets {
+		set.Select(func(info *schema.ToolInfo) bool {
+			if owner, taken := owners[info.Name]; taken {
+				err := fmt.Errorf("it has the name of a tool of the server %q", owner)
+				s.emit(s.ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
+				return false
+			}
+			owners[info.Name] = s.names[i]
+			return true
+		})
+	}
+}
+
+// key is who asks.
+func (s *Servers) key(ctx context.Context) (key string, err error) {
+	if s.o.User == nil {
+		return "", nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			key, err = "", fmt.Errorf("mcptools: User panicked: %v", p)
+		}
+	}()
+	if key, err = s.o.User(ctx); err == nil && key == "" {
+		err = errors.New("mcptools: User returned an empty key")
+	}
+	return key, err
+}
+
+// userOf returns a user, whose links begin now if there are none.
+func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	u := s.users[key]
+	if u == nil {
+		if len(s.users) >= s.most && !s.endOldest() {
+			return nil, fmt.Errorf("mcptools: %d users have calls under way, and there is no room for more", s.most)
+		}
+		u = &user{links: map[string]*link{}}
+		for _, name := range s.names {
+			if !s.isShared(name) {
+				u.links[name] = s.newLink(ctx, name, key)
+			}
+		}
+		s.users[key] = u
+	}
+	u.used = time.Now()
+	for _, l := range u.links {
+		l.mu.Lock()
+		l.asker = context.WithoutCancel(ctx)
+		l.mu.Unlock()
+	}
+	return u, nil
+}
+
+// endOldest ends the sessions of the user who needed them least recently. The lock is held.
+func (s *Servers) endOldest() bool {
+	oldest := ""
+	for key, u := range s.users {
+		if u.calls == 0 && (s.users[oldest] == nil || u.used.Before(s.users[oldest].used)) {
+			oldest = key
+		}
+	}
+	return s.endUser(oldest)
+}
+
+// endUser ends the sessions of a user. The lock is held.
+func (s *Servers) endUser(key string) bool {
+	u := s.users[key]
+	if u == nil {
+		return false
+	}
+	for _, l := range u.links {
+		l.end()
+	}
+	delete(s.users, key)
+	return true
+}
+
+// closeIdle ends the sessions of users who have not needed them for long.
+func (s *Servers) closeIdle() {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-time.After(s.idle / 4):
+		}
+		s.mu.Lock()
+		for key, u := range s.users {
+			if u.calls == 0 && time.Since(u.used) > s.idle {
+				s.endUser(key)
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// linkOf is a user's connection to a server.
+func (s *Servers) linkOf(u *user, name string) *link {
+	if l := u.links[name]; l != nil {
+		return l
+	}
+	return s.shared[name]
+}
+
+// use returns the connection of the user of ctx to a server, which stays until done.
+func (s *Servers) use(ctx context.Context, name string) (l *link, done func(), err error) {
+	key, err := s.key(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := s.userOf(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	u.calls++
+	s.mu.Unlock()
+	return s.linkOf(u, name), func() {
+		s.mu.Lock()
+		u.calls--
+		u.used = time.Now()
+		s.mu.Unlock()
+	}, nil
+}
+
+// Status is what is known of one server, for one user or for all.
+type Status struct {
+	// Server is its name, and User the key of the user whose session it is; "" is all.
+	Server, User string
+	// State is what it is doing, since when.
+	State State
+	Since time.Time
+	// Tools is how many tools it has, as last listed.
+	Tools int
+	// Protocol is the version of MCP that the session speaks, if there is a session.
+	Protocol string
+	// Err is why it is not up, or why its list could not be read.
+	Err error
+	// NextTry is when it is connected to again, if it is not.
+	NextTry time.Time
+}
+
+// Status returns what is known of every server, by name, and then of its users.
+func (s *Servers) Status() []Status {
+	s.mu.Lock()
+	keys := slices.Sorted(maps.Keys(s.users))
+	s.mu.Unlock()
+	var all []Status
+	for _, name := range slices.Sorted(maps.Keys(s.servers)) {
+		if s.servers[name].Disabled {
+			all = append(all, Status{Server: name, State: StateDisabled})
+			continue
+		}
+		if l := s.shared[name]; l != nil {
+			all = append(all, l.status())
+			continue
+		}
+		for _, key := range keys {
+			if l := s.linkIf(key, name); l != nil {
+				all = append(all, l.status())
+			}
+		}
+	}
+	return all
+}
+
+// linkIf is a user's own connection to a server; nil if there is none.
+func (s *Servers) linkIf(key, name string) *link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.users[key]; u != nil {
+		return u.links[name]
+	}
+	return nil
+}
+
+// links are the connections of a user, and the shared ones.
+func (s *Servers) links(key string) (all []*link) {
+	for _, name := range s.names {
+		if l := s.linkIf(key, name); l != nil {
+			all = append(all, l)
+		} else if l := s.shared[name]; l != nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// Close ends all sessions and then the processes of stdio servers: it closes their standard
+// input, after 2 s tells them to end, and after 2 s more ends them. Calls that are under way
+// are answered. It returns when everything has ended, always nil.
+func (s *Servers) Close() error {
+	s.mu.Lock()
+	s.end()
+	s.mu.Unlock()
+	s.work.close()
+	if s.ours != nil {
+		s.ours.CloseIdleConnections()
+	}
+	return nil
+}
+
+// emit tells OnEvent.
+func (s *Servers) emit(ctx context.Context, e leanctx.Event) {
+	if s.o.OnEvent == nil {
+		return
+	}
+	defer func() { _ = recover() }() // the server works without being watched
+	e.Time = time.Now()
+	s.o.OnEvent(ctx, e)
+}
+
+// log passes on a line of a server's standard error.
+func (s *Servers) log(server string, line []byte) {
+	if s.o.Logs == nil {
+		return
+	}
+	defer func() { _ = recover() }() // as in emit
+	s.o.Logs(server, line)
+}
+
+// headers asks Header for one server; nil if there is nobody to ask.
+func (s *Servers) headers(server string) func(context.Context) (http.Header, error) {
+	if s.o.Header == nil {
+		return nil
+	}
+	return func(ctx context.Context) (h http.Header, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				h, err = nil, fmt.Errorf("Header panicked: %v", p)
+			}
+		}()
+		return s.o.Header(ctx, server)
+	}
+}
+
+// work is goroutines that somebody waits for.
+type work struct {
+	mu     sync.Mutex
+	closed bool
+	all    sync.WaitGroup
+}
+
+// start runs f in a goroutine, unless the work is closed.
+func (w *work) start(f func()) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.all.Go(f)
+	}
+	return !w.closed
+}
+
+// close returns when all have ended.
+func (w *work) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.all.Wait()
+}
