@@ -89,7 +89,6 @@ type fixture struct {
 	server *mcp.Server
 	mu     sync.Mutex
 	calls  []string
-	hold   chan struct{} // if not nil, calls of "wait" end when it is closed
 }
 
 func object(props string) json.RawMessage {

@@ -380,7 +380,7 @@ func (s *Servers) headers(server string) func(context.Context) (http.Header, err
 	return func(ctx context.Context) (h http.Header, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				h, err = nil, fmt.Errorf("Header panicked: %v", p)
+				h, err = nil, fmt.Errorf("the function Header panicked: %v", p)
 			}
 		}()
 		return s.o.Header(ctx, server)

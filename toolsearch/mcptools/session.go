@@ -128,7 +128,7 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 	if l.server.Transport != nil {
 		t, err := l.server.Transport(s.ctx)
 		if err == nil && t == nil {
-			err = errors.New("Transport returned none")
+			err = errors.New("the function Transport returned none")
 		}
 		return t, err
 	}
@@ -141,7 +141,7 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 	}
 	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name)}
 	if err := s.signed.refresh(s.ctx, 0); err != nil {
-		return nil, fmt.Errorf("Header: %w", err)
+		return nil, fmt.Errorf("asking Header: %w", err)
 	}
 	client := s.signed.client(l.s.http)
 	if l.server.Type == "sse" {
