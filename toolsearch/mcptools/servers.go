@@ -280,8 +280,9 @@ func (s *Servers) use(ctx context.Context, name string) (l *link, done func(), e
 type Status struct {
 	// Server is its name, and User the key of the user whose session it is; "" is all.
 	Server, User string
-	// State is what it is doing, since when.
+	// State is what it is doing.
 	State State
+	// Since is when it began to.
 	Since time.Time
 	// Tools is how many tools it has, as last listed.
 	Tools int
