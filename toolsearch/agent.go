@@ -74,10 +74,10 @@ func (j *joinCache) get(key string, build func() (*group, error)) (*group, error
 	return g, nil
 }
 
-// joinGroup makes the group of members and extra entries, which the last member brought.
+// groupOf makes the group of members and extra entries, which the last member brought.
 // Those are of one run: what is remembered for other runs is a group of copies of their
 // infos, from which the run's own takes the indexes alone.
-func joinGroup(ctx context.Context, members []*settings, owned map[*settings][]*entry) (*group, error) {
+func groupOf(ctx context.Context, members []*settings, owned map[*settings][]*entry) (*group, error) {
 	key, known := joinKey(members, owned)
 	build := func() (*group, error) {
 		copies := map[*settings][]*entry{}
@@ -173,7 +173,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, err
 		}
 	}
 	own := ownTools(ctx, tools)
-	g, deferred, err := s.joinWith(ctx, old, members, own)
+	g, deferred, err := s.extend(ctx, old, members, own)
 	if err != nil || len(g.cat.entries) == 0 {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (s *settings) agreesWith(lead *settings) error {
 func groupIn(tools []tool.BaseTool) *group {
 	for _, t := range tools {
 		if m, ok := t.(metaMarker); ok {
-			return m.groupOf()
+			return m.madeFor()
 		}
 	}
 	return nil
@@ -229,9 +229,9 @@ func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
 	return own
 }
 
-// joinWith makes the group of the members. The tools that earlier instances took from the
+// extend makes the group of the members. The tools that earlier instances took from the
 // agent's own list are hidden already and stay theirs.
-func (s *settings) joinWith(ctx context.Context, old *group, members []*settings, own []ownTool) (*group, []ownTool, error) {
+func (s *settings) extend(ctx context.Context, old *group, members []*settings, own []ownTool) (*group, []ownTool, error) {
 	deferred, err := s.pick(own)
 	if err != nil {
 		return nil, nil, err
@@ -249,7 +249,7 @@ func (s *settings) joinWith(ctx context.Context, old *group, members []*settings
 		}
 		owned[s] = append(owned[s], e)
 	}
-	g, err := joinGroup(ctx, members, owned)
+	g, err := groupOf(ctx, members, owned)
 	return g, deferred, err
 }
 

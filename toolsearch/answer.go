@@ -49,24 +49,24 @@ func (f *searchResult) matches() string {
 func (f *searchResult) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
-		parts = append(parts, say("unknown-name", hint{Name: u.name, Near: u.near}))
+		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
 	}
 	for _, name := range f.denied {
-		parts = append(parts, say("not-allowed", hint{Name: name}))
+		parts = append(parts, render("not-allowed", promptData{Name: name}))
 	}
 	if f.unlisted > 0 {
-		parts = append(parts, say("more-unknown", hint{Total: f.unlisted}))
+		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
 	}
 	if f.asked == 0 {
-		parts = append(parts, say("empty-query", hint{}))
+		parts = append(parts, render("empty-query", promptData{}))
 	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut == 0 {
-		parts = append(parts, say("no-match", hint{Words: f.unmatched, Near: f.near, Listed: f.listed}))
+		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
 	return strings.Join(append(parts, f.cuts...), " ")
 }
 
-// shown makes text of a model or a tool fit to be quoted in an answer.
-func shown(s string) string {
+// clipped makes text of a model or a tool fit to be quoted in an answer.
+func clipped(s string) string {
 	const most = 80 // runes
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if utf8.RuneCountInString(s) <= most {
@@ -90,7 +90,7 @@ const (
 // bound leaves out the tools that do not fit into one answer. size is the bytes that the
 // answer takes for a tool.
 func (f *searchResult) bound(size func(*entry) int) {
-	left, kept, over := maxAnswerBytes, 0, hint{}
+	left, kept, over := maxAnswerBytes, 0, promptData{}
 	for i, x := range f.found {
 		if n := size(x.entry); n <= left {
 			left -= n
@@ -101,12 +101,12 @@ func (f *searchResult) bound(size func(*entry) int) {
 			continue
 		}
 		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, shown(x.entry.info.Name))
+			over.Words = append(over.Words, clipped(x.entry.info.Name))
 		}
 	}
 	f.found, f.leftOut = f.found[:kept], over.Total
 	if f.leftOut > 0 {
-		f.cuts = append(f.cuts, say("cut-answer", over))
+		f.cuts = append(f.cuts, render("cut-answer", over))
 	}
 }
 

@@ -99,7 +99,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 		over := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"send"}`))
 		require.Len(t, over.Tools, 2)
-		require.Equal(t, all.say("cut-answer", hint{Total: 1, Words: []string{"send_c"}}), over.Hint)
+		require.Equal(t, all.render("cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
 		require.Len(t, alone.Tools[0].Description, rest-2*(rest/3)+1)
@@ -144,12 +144,12 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				wrong := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "call_tool", `{"name":"huge","arguments":{"p0001":7}}`)
 				require.LessOrEqual(t, len(wrong), maxShownSchema+answerRoom)
 				if c.shortened {
-					require.Equal(t, all.say("shortened-tool", hint{Name: "huge"}), a.Hint)
+					require.Equal(t, all.render("shortened-tool", promptData{Name: "huge"}), a.Hint)
 				} else {
 					require.Empty(t, a.Hint)
 				}
 				if len(c.schema) <= toolschema.MaxCheckedBytes {
-					require.Equal(t, c.shortened, strings.Contains(wrong, all.say("shortened", hint{Shortened: true})), "%.200s", wrong)
+					require.Equal(t, c.shortened, strings.Contains(wrong, all.render("shortened", promptData{Shortened: true})), "%.200s", wrong)
 				}
 			})
 		}

@@ -114,7 +114,7 @@ func (m *middleware[M]) transcript(ctx context.Context) *transcript[M] {
 			return t
 		}
 	}
-	g, err := joinGroup(ctx, []*settings{m.settings}, nil)
+	g, err := groupOf(ctx, []*settings{m.settings}, nil)
 	if err != nil || len(g.cat.entries) == 0 {
 		return nil
 	}

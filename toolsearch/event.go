@@ -122,8 +122,8 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 	return denied, allowed, err
 }
 
-// tellCatalog reports the catalogue at the start of a run, and when it has changed.
-func (r *run) tellCatalog(ctx context.Context) {
+// emitCatalog reports the catalogue at the start of a run, and when it has changed.
+func (r *run) emitCatalog(ctx context.Context) {
 	if r.group().cfg.OnEvent == nil {
 		return
 	}
@@ -168,9 +168,9 @@ func (g *group) tokensOf(names []string) (n int64) {
 	return n
 }
 
-// tellVisible reports what became visible and what is hidden again. At the start of a run
+// emitVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
-func (r *run) tellVisible(ctx context.Context, before, now, idle []string, repeat bool) {
+func (r *run) emitVisible(ctx context.Context, before, now, idle []string, repeat bool) {
 	if r.group().cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
@@ -190,8 +190,8 @@ func (r *run) tellVisible(ctx context.Context, before, now, idle []string, repea
 	}
 }
 
-// tellDenied reports the sets of denied tools that changed since the last model call.
-func (t *turn) tellDenied(ctx context.Context) {
+// emitDenied reports the sets of denied tools that changed since the last model call.
+func (t *turn) emitDenied(ctx context.Context) {
 	changed := false
 	for _, m := range t.group.members {
 		if m.cfg.OnEvent == nil || m.cfg.Filter == nil {
@@ -220,8 +220,8 @@ func (t *turn) tellDenied(ctx context.Context) {
 	}
 }
 
-// tellDeniedCall reports a call to a tool that a phase denies.
-func (t *turn) tellDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+// emitDeniedCall reports a call to a tool that a phase denies.
+func (t *turn) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 	owner := t.group.owner(e)
 	if owner.cfg.OnEvent == nil || owner.cfg.Filter == nil {
 		return
@@ -286,8 +286,8 @@ func (s *searchReport) answered(x Index, fallback bool) {
 	s.fallback = s.fallback || fallback
 }
 
-// tellSearched reports a search that was answered.
-func (g *group) tellSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
+// emitSearched reports a search that was answered.
+func (g *group) emitSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
 	if s == nil {
 		return
 	}

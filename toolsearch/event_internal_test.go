@@ -20,13 +20,13 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	require.NoError(t, err)
 	r, ctx, names := newRun(g, agent{}), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.tellCatalog(ctx)
-		r.tellVisible(ctx, nil, names, nil, false)
-		r.turn().tellDenied(ctx)
-		r.turn().tellDeniedCall(ctx, e, PhaseCall)
+		r.emitCatalog(ctx)
+		r.emitVisible(ctx, nil, names, nil, false)
+		r.turn().emitDenied(ctx)
+		r.turn().emitDeniedCall(ctx, e, PhaseCall)
 		inside, report := g.reporting(ctx)
 		reportOf(inside).fail(nil)
 		reportOf(inside).answered(g.cat.index, true)
-		g.tellSearched(inside, report, "a", nil)
+		g.emitSearched(inside, report, "a", nil)
 	}))
 }

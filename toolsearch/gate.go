@@ -28,7 +28,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	}
 	t := r.turn()
 	if !t.allowed(ctx, e, PhaseCall) {
-		t.tellDeniedCall(ctx, e, PhaseCall)
+		t.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.notes.reach(callID(ctx), e.info.Name)
@@ -36,7 +36,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return "", false
 	}
 	if !t.allowed(ctx, e, PhaseLoad) || !t.allowed(ctx, e, PhaseActive) {
-		t.tellDeniedCall(ctx, e, PhaseLoad, PhaseActive)
+		t.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	t.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
@@ -44,7 +44,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	if t.group.rules.neverLoads {
 		text = "gate-call"
 	}
-	return say(text, e.schemaHint("")), true
+	return render(text, e.schemaHint("")), true
 }
 
 // ungated reports whether the gate is open: by the user's choice, because the provider
@@ -59,12 +59,12 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	r.notes.refuse(callID(ctx))
 	t := r.turn()
 	if t.denied(ctx, name) {
-		return say("not-allowed", hint{Name: name})
+		return render("not-allowed", promptData{Name: name})
 	}
 	near := t.group.cat.near(name, maxSuggestions, func(e *entry) bool {
 		return e.info.Name != name && t.loadable(ctx, e) && t.nameable(ctx, e)
 	})
-	return say("no-such-tool", hint{Name: name, Near: near})
+	return render("no-such-tool", promptData{Name: name, Near: near})
 }
 
 // guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where

@@ -32,7 +32,7 @@ type evidence struct {
 	emptyCall  *wire.Call     // the newest search, if it was answered in that form with nothing
 	former     set            // ids of results that were there before the first model call
 	started    bool           // that call is over
-	touched    []touched      // by the last message that has calls
+	earlier    []earlier      // by the last message that has calls
 }
 
 // idle is the number of model calls since the last evidence of a tool.
@@ -45,7 +45,7 @@ func (v *evidence) add(msg wire.View, r *run) {
 		v.emptyCall = nil
 	}
 	if len(msg.Calls) > 0 {
-		v.calls, v.touched = msg.Calls, nil
+		v.calls, v.earlier = msg.Calls, nil
 	}
 	v.native = v.native || msg.Hosted
 	for _, c := range msg.Calls {
@@ -120,7 +120,7 @@ func isDenial(text string, c *wire.Call) bool {
 	}
 	for _, t := range []*texts{english(), chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
-			before, _, ok := strings.Cut(t.say(answer, hint{Name: name}), name)
+			before, _, ok := strings.Cut(t.render(answer, promptData{Name: name}), name)
 			if ok && name != "" && strings.HasPrefix(text, before+name) {
 				return true
 			}
@@ -150,8 +150,8 @@ func (v *evidence) callOf(id string) *wire.Call {
 	return nil
 }
 
-// touched is what was known of a tool before a call of it.
-type touched struct {
+// earlier is what was known of a tool before a call of it.
+type earlier struct {
 	id, name string
 	last     int
 	known    bool
@@ -160,13 +160,13 @@ type touched struct {
 // useBy is use for a call, which may turn out to have been refused.
 func (v *evidence) useBy(id, name string, r *run) {
 	last, known := v.last[name]
-	v.touched = append(v.touched, touched{id, name, last, known})
+	v.earlier = append(v.earlier, earlier{id, name, last, known})
 	v.use(name, r)
 }
 
 // undo takes back what a call said.
 func (v *evidence) undo(id string) {
-	for _, t := range v.touched {
+	for _, t := range v.earlier {
 		switch {
 		case t.id != id:
 		case t.known:
@@ -252,7 +252,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 		return err
 	}
 	r.turn().begin()
-	r.tellCatalog(ctx)
+	r.emitCatalog(ctx)
 	rules, msgs := r.group().rules, call.messages
 	if rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
@@ -271,7 +271,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	call.messages = continued(msgs, r.sent)
 	t.read(call.messages)
 	r.setToolLists(ctx, &t.evidence, show, &call.tools, &call.deferred)
-	r.turn().tellDenied(ctx)
+	r.turn().emitDenied(ctx)
 	t.evidence.started = true
 	return nil
 }

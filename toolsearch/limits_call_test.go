@@ -40,7 +40,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
 	inBothLanguages(t, func(t *testing.T, all *texts) {
-		say := func(name string, limit int) string { return all.say(name, hint{Limit: limit}) }
+		render := func(name string, limit int) string { return all.render(name, promptData{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
 			cfg      Config
@@ -50,21 +50,21 @@ func TestTheLimitsOfACall(t *testing.T) {
 			fewTools int
 		}{
 			{"names", Config{}, query("select:" + numbered(maxNames, "report_%03d", ",")), maxNames, "", 0},
-			{"more names", Config{}, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, say("cut-names", maxNames), 0},
+			{"more names", Config{}, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, render("cut-names", maxNames), 0},
 			{"names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames, `"report_%03d"`, ",")), maxNames, "", 0},
-			{"more names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, say("cut-names", maxNames), 0},
+			{"more names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, render("cut-names", maxNames), 0},
 			{"queries", Config{}, list("query", numbered(maxQueries, `"report_%03d"`, ",")), maxQueries, "", 0},
-			{"more queries", Config{}, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, say("cut-queries", maxQueries), 0},
+			{"more queries", Config{}, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, render("cut-queries", maxQueries), 0},
 			{"results", Config{}, most("shared", maxResultsCap), maxResultsCap, "", maxResultsCap},
 			{"more results than there are", Config{}, most("shared", maxResultsCap+1), maxResultsCap, "", maxResultsCap},
 			{"as many as asked for", Config{}, most("shared", maxResultsCap), maxResultsCap, "", 0},
-			{"more results", Config{}, most("shared", maxResultsCap+1), maxResultsCap, say("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"more results", Config{}, most("shared", maxResultsCap+1), maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
 			{"results where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+1), maxResultsCap + 1, "", maxResultsCap + 1},
-			{"more where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+2), maxResultsCap + 1, say("cut-results", maxResultsCap+1), 0},
+			{"more where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+2), maxResultsCap + 1, render("cut-results", maxResultsCap+1), 0},
 			{"results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, "", maxResultsCap},
-			{"more results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, say("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"more results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
 			{"the longest pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-5) + `"}`, 1, "", 0},
-			{"a longer pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-4) + `"}`, 0, say("long-pattern", maxPatternBytes), 0},
+			{"a longer pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-4) + `"}`, 0, render("long-pattern", maxPatternBytes), 0},
 			{"words", Config{}, query(strings.Repeat("zzz ", maxWords-1) + "report_007"), 1, "", 0},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -111,10 +111,10 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
-		require.NotContains(t, unknown(10).Hint, all.say("more-unknown", hint{Total: 1}))
+		require.NotContains(t, unknown(10).Hint, all.render("more-unknown", promptData{Total: 1}))
 		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
-		require.Contains(t, unknown(11).Hint, all.say("more-unknown", hint{Total: 1}))
-		require.Contains(t, unknown(13).Hint, all.say("more-unknown", hint{Total: 3}))
+		require.Contains(t, unknown(11).Hint, all.render("more-unknown", promptData{Total: 1}))
+		require.Contains(t, unknown(13).Hint, all.render("more-unknown", promptData{Total: 3}))
 
 		lookedUp := func(n int) string {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint

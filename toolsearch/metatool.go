@@ -28,7 +28,7 @@ func isMetaTool(name string) bool {
 }
 
 // metaMarker is a search tool of this package. It tells which group it was made for.
-type metaMarker interface{ groupOf() *group }
+type metaMarker interface{ madeFor() *group }
 
 // metaTool is a search tool. It is immutable; what it answers depends on the run.
 type metaTool struct {
@@ -41,7 +41,7 @@ type metaTool struct {
 	answer func(context.Context, *run, arguments) (string, error)
 }
 
-func (t *metaTool) groupOf() *group { return t.group }
+func (t *metaTool) madeFor() *group { return t.group }
 
 // Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
@@ -50,9 +50,9 @@ func (t *metaTool) info() *schema.ToolInfo {
 	texts, data := current(), t.group.descriptionData()
 	params := t.params()
 	for key, p := range params {
-		p.Desc = texts.say(t.text+"."+key, data)
+		p.Desc = texts.render(t.text+"."+key, data)
 	}
-	return &schema.ToolInfo{Name: t.name, Desc: texts.say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+	return &schema.ToolInfo{Name: t.name, Desc: texts.render(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }
 
 // queryParams are the parameters of a search by words.
@@ -64,8 +64,8 @@ func queryParams() map[string]*schema.ParameterInfo {
 }
 
 // descriptionData is what the descriptions of the search tools depend on.
-func (g *group) descriptionData() hint {
-	h := hint{
+func (g *group) descriptionData() promptData {
+	h := promptData{
 		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.rules.native,
 		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
 	}

@@ -138,7 +138,7 @@ func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 		return c
 	}
 	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
-		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, fit(agentic))
+		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, adapterHint(agentic))
 	}
 	c.name = name
 	return c
@@ -168,7 +168,7 @@ func adapterFor(cfg *Config) (Adapter, error) {
 	return cfg.Native, nil
 }
 
-func fit(agentic bool) string {
+func adapterHint(agentic bool) string {
 	if agentic {
 		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
 	}
@@ -193,7 +193,7 @@ func unsupported(model any, typ string) error {
 // nativeTool is the search tool in native mode: its results are the provider's.
 type nativeTool struct{ t *metaTool }
 
-func (n nativeTool) groupOf() *group { return n.t.group }
+func (n nativeTool) madeFor() *group { return n.t.group }
 
 // Info describes the tool.
 func (n nativeTool) Info(ctx context.Context) (*schema.ToolInfo, error) { return n.t.Info(ctx) }
@@ -214,7 +214,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		fresh = r.notes.returnOnce(f.found, r.notes.seenSet(ctx))
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
-		text = strings.TrimSpace(say("already-loaded", hint{Words: f.names()}) + " " + text)
+		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
 	}
 	if len(fresh) == 0 && (c.emptyAsText || c.name == "" && text != "") {
 		return textResult(text), nil
@@ -234,11 +234,11 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 // a result has no room for it.
 func (r *run) emptyNote(ctx context.Context, c *wire.Call) string {
 	a := decodeArguments(c.Args)
-	f, err := r.searcher(r.turn().loadable).look(ctx, queriesOf(a), a.number(limitKeys...))
+	f, err := r.searcher(r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return say("no-match", hint{Listed: r.turn().lists(ctx)})
+	return render("no-match", promptData{Listed: r.turn().lists(ctx)})
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.

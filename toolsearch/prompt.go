@@ -50,7 +50,7 @@ func current() *texts {
 }
 
 // hint is what the texts are made of. Each uses some of it.
-type hint struct {
+type promptData struct {
 	Name   string
 	Schema string
 	Words  []string
@@ -69,10 +69,10 @@ type hint struct {
 }
 
 // say renders one of the texts in the language that is set.
-func say(name string, h hint) string { return current().say(name, h) }
+func render(name string, h promptData) string { return current().render(name, h) }
 
-func (t *texts) say(name string, h hint) string {
-	h.Name = shown(h.Name)
+func (t *texts) render(name string, h promptData) string {
+	h.Name = clipped(h.Name)
 	var b strings.Builder
 	if err := t.all.ExecuteTemplate(&b, name, h); err != nil {
 		panic(err) // the templates are part of the program; a test renders each

@@ -43,7 +43,7 @@ func inBothLanguages(t *testing.T, test func(*testing.T, *texts)) {
 }
 
 // full has something in every field.
-var full = hint{
+var full = promptData{
 	Name: "the_name", Schema: `{"the":"schema"}`, Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
 	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true, Shortened: true,
 }
@@ -67,8 +67,8 @@ func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
 func TestEveryTextIsInItsLanguage(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts) {
 		for _, name := range all.names() {
-			for _, h := range []hint{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
-				text := all.say(name, h)
+			for _, h := range []promptData{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
+				text := all.render(name, h)
 				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened {
 					require.Empty(t, text)
 					continue
@@ -131,7 +131,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 		}
 		require.ElementsMatch(t, all.names(), slices.Collect(maps.Keys(table)), "the table holds every text")
 		for name, must := range table {
-			text := all.say(name, full)
+			text := all.render(name, full)
 			for _, part := range must {
 				require.Contains(t, text, part, name)
 			}
@@ -139,7 +139,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 	})
 }
 
-var saysName = regexp.MustCompile(`\b(?:say|cut)\(\s*"([^"]+)"`)
+var saysName = regexp.MustCompile(`\b(?:render|cut)\(\s*"([^"]+)"`)
 
 func TestEveryTextThatIsSaidExists(t *testing.T) {
 	files, err := filepath.Glob("*.go")
@@ -194,7 +194,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(all.say(c.text, hint{}), -1)
+			examples := jsonExample.FindAllString(all.render(c.text, promptData{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -212,7 +212,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 8}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(all.say(name, full), -1)
+			found := queries.FindAllStringSubmatch(all.render(name, full), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {

@@ -49,14 +49,14 @@ func (g *group) regexpTools() []*metaTool {
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
 	_, report := s.group.reporting(ctx)
 	if pattern == "" {
-		return f, say("empty-pattern", hint{})
+		return f, render("empty-pattern", promptData{})
 	}
 	if len(pattern) > maxPatternBytes {
-		return f, say("long-pattern", hint{Limit: maxPatternBytes})
+		return f, render("long-pattern", promptData{Limit: maxPatternBytes})
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return f, say("bad-pattern", hint{Reason: shown(err.Error())})
+		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
 	f.seen = s.seenSet(ctx)
 	most := s.group.mostResults()
@@ -75,10 +75,10 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.bound(nameSize)
 	f.markLoaded()
 	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
-		note = say("no-name-matches", hint{Near: s.suggest(ctx, wordsOf(pattern))})
+		note = render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))})
 	}
 	if report != nil {
-		s.group.tellSearched(ctx, report, pattern, f.hits())
+		s.group.emitSearched(ctx, report, pattern, f.hits())
 	}
 	return f, note
 }

@@ -135,7 +135,7 @@ func (r *run) rest(ctx context.Context, names []string, limit int) string {
 		}
 		counts = append(counts, fmt.Sprintf("%s: %d", label, len(groups[s])))
 	}
-	return say("rest", hint{Limit: limit, Total: len(names), Words: counts, Path: r.storeNames(ctx, names)})
+	return render("rest", promptData{Limit: limit, Total: len(names), Words: counts, Path: r.storeNames(ctx, names)})
 }
 
 // storeNames writes the full list to the Backend, once per list and run, and returns its

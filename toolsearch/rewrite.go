@@ -81,7 +81,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 		return kept, ""
 	}
 	if len(again) > 0 {
-		return nil, say("already-loaded", hint{Words: again})
+		return nil, render("already-loaded", promptData{Words: again})
 	}
 	return nil, h.words(nil)
 }

@@ -76,7 +76,7 @@ func (f *searchResult) add(ranked []found) {
 
 // cut notes that a limit cut the call.
 func (f *searchResult) cut(text string, limit int) {
-	if text = say(text, hint{Limit: limit}); !slices.Contains(f.cuts, text) {
+	if text = render(text, promptData{Limit: limit}); !slices.Contains(f.cuts, text) {
 		f.cuts = append(f.cuts, text)
 	}
 }
@@ -96,17 +96,17 @@ func (r *run) searcher(may func(context.Context, *entry) bool) searcher {
 // which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
 	inside, report := s.group.reporting(ctx)
-	f, err := s.look(inside, queries, limit)
+	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	if err == nil && report != nil {
-		s.group.tellSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		s.group.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
 
-// look runs the queries of one call. Its only error is the context's.
-func (s searcher) look(ctx context.Context, queries []string, limit int) (searchResult, error) {
+// search runs the queries of one call. Its only error is the context's.
+func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
 	f := searchResult{seen: s.seenSet(ctx)}
 	if limit <= 0 {
 		limit = s.group.cfg.MaxResults
@@ -116,7 +116,7 @@ func (s searcher) look(ctx context.Context, queries []string, limit int) (search
 		f.cut("cut-queries", maxQueries)
 	}
 	for _, text := range queries {
-		if err := s.lookFor(ctx, text, limit, &f); err != nil {
+		if err := s.searchOne(ctx, text, limit, &f); err != nil {
 			return f, err
 		}
 	}
@@ -142,7 +142,7 @@ func (f *searchResult) hits() []leanctx.Hit {
 	return out
 }
 
-func (s searcher) lookFor(ctx context.Context, text string, limit int, f *searchResult) error {
+func (s searcher) searchOne(ctx context.Context, text string, limit int, f *searchResult) error {
 	q := parseSearch(text, s.known(ctx))
 	if q.names != nil {
 		s.selectByName(ctx, q.names, f)
@@ -373,7 +373,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	for _, w := range lookups(words) {
 		results, err := keywordIndex{s.group.cat.words}.Search(ctx, Query{Text: w})
 		if err == nil && !s.anyOf(ctx, results) {
-			out = append(out, shown(w))
+			out = append(out, clipped(w))
 		}
 	}
 	return out

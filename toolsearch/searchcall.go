@@ -57,7 +57,7 @@ func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
 	for _, x := range f.found {
 		d, shortened := describe(x.entry)
 		if answer.Tools = append(answer.Tools, d); shortened {
-			f.cuts = append(f.cuts, say("shortened-tool", hint{Name: d.Name}))
+			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
 		}
 	}
 	answer.Hint = f.hint()
@@ -105,18 +105,18 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 	now := r.turn()
 	name := first(a.texts("name", "tool_name", "tool"))
 	if name == "" {
-		return target{answer: say("no-call-name", hint{})}
+		return target{answer: render("no-call-name", promptData{})}
 	}
 	e := now.group.cat.resolve(name, func(e *entry) bool { return now.callable(ctx, e) })
 	if e == nil {
 		if denied := now.group.cat.resolve(name, func(*entry) bool { return true }); denied != nil {
-			now.tellDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
+			now.emitDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
 		}
 		return target{answer: r.noSuchTool(ctx, name)}
 	}
-	text, problem := e.fit(a.raw(argumentKeys...))
+	text, problem := e.checkArguments(a.raw(argumentKeys...))
 	if problem != "" {
-		return target{answer: say("bad-arguments", e.schemaHint(problem))}
+		return target{answer: render("bad-arguments", e.schemaHint(problem))}
 	}
 	p := target{tool: e.tool, args: text}
 	typ := reportedType(p.tool)
@@ -127,9 +127,9 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 }
 
 // schemaHint is what an answer tells of a tool's schema.
-func (e *entry) schemaHint(reason string) hint {
+func (e *entry) schemaHint(reason string) promptData {
 	text, shortened := e.shownParameters()
-	return hint{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
+	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
 }
 
 // argumentKeys are what models call the arguments when they do not look.
@@ -295,13 +295,13 @@ func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	}
 }
 
-// fit returns the arguments as the tool gets them, or what is wrong with them. raw is
+// checkArguments returns the arguments as the tool gets them, or what is wrong with them. raw is
 // their text as the model wrote it: an object, or a text that holds one. None at all is
 // an empty object.
-func (e *entry) fit(raw string) (args, problem string) {
+func (e *entry) checkArguments(raw string) (args, problem string) {
 	v, raw, ok := readArguments(raw)
 	if !ok {
-		return "", say("no-object", hint{})
+		return "", render("no-object", promptData{})
 	}
 	e.checkOnce.Do(func() { e.check = toolschema.Compile(e.parameters()) })
 	if err := e.check.Validate(v); err != nil {

@@ -83,7 +83,7 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 		f.unknown[i].near = f.unknown[i].near[:min(len(f.unknown[i].near), maxNearOnLoad)]
 	}
 	if answer.Hint = f.hint(); f.asked == 0 {
-		answer.Hint = say("no-name", hint{})
+		answer.Hint = render("no-name", promptData{})
 	}
 	return encode(answer), ctx.Err()
 }

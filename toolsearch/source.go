@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds where tools come from that are not known when New is called.
+// Where tools come from that are not known when New is called.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file holds sets of tools: immutable, and made of segments that sets share.
+// Sets of tools: immutable, and made of segments that sets share.
 
 import (
 	"context"

@@ -46,7 +46,7 @@ func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 	if !s.known {
 		s.gone = r.vanished(before)
 	}
-	r.tellVisible(ctx, before, names, unused, !known)
+	r.emitVisible(ctx, before, names, unused, !known)
 	r.saveVisible(ctx, before, show, names, known)
 	if r.group().byMessagesOnly {
 		r.decided = decision{visibleSet{tools: show, names: names, known: true}, v.order}

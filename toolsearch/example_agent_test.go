@@ -1,0 +1,91 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/components/tool/utils"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// chatModel stands in for a chat model: it searches for a tool, calls it, and answers.
+type chatModel struct{}
+
+func (chatModel) Generate(_ context.Context, input []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	for _, t := range model.GetCommonOptions(nil, opts...).Tools {
+		fmt.Println("the model sees", t.Name)
+	}
+	switch last := input[len(input)-1]; last.ToolName {
+	case "":
+		return call("tool_search", `{"query":"weather"}`), nil
+	case "tool_search":
+		return call("weather__forecast", `{"city":"Oslo"}`), nil
+	default:
+		return schema.AssistantMessage(last.Content, nil), nil
+	}
+}
+
+func (m chatModel) Stream(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	answer, err := m.Generate(ctx, input, opts...)
+	return schema.StreamReaderFromArray([]*schema.Message{answer}), err
+}
+
+func call(name, args string) *schema.Message {
+	return schema.AssistantMessage("", []schema.ToolCall{{ID: name, Function: schema.FunctionCall{Name: name, Arguments: args}}})
+}
+
+type query struct {
+	City string `json:"city"`
+}
+
+func newTool(name, description, answer string) tool.BaseTool {
+	t, err := utils.InferTool(name, description, func(_ context.Context, q query) (string, error) { return answer + " in " + q.City, nil })
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
+}
+
+// An agent whose tools are hidden until its model finds them.
+func Example() {
+	ctx := context.Background()
+	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{
+		newTool("weather__forecast", "Tells what the weather will be.", "Rain"),
+		newTool("travel__find_hotel", "Finds a hotel.", "A hotel"),
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "guide", Description: "knows cities", Model: chatModel{},
+		Handlers: []adk.ChatModelAgentMiddleware{search},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer := ""
+	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}).Query(ctx, "Will it rain in Oslo?")
+	for event, ok := events.Next(); ok; event, ok = events.Next() {
+		if event.Err != nil {
+			log.Fatal(event.Err)
+		}
+		answer = event.Output.MessageOutput.Message.Content
+	}
+	fmt.Println("the answer is", answer)
+	// Output:
+	// the model sees tool_search
+	// the model sees tool_search
+	// the model sees weather__forecast
+	// the model sees tool_search
+	// the model sees weather__forecast
+	// the answer is Rain in Oslo
+}
