@@ -99,14 +99,23 @@ func belowThreshold[M adk.MessageType](b *testing.B, n, tools int) {
 	for _, s := range sides[M]() {
 		b.Run(s.name, func(b *testing.B) {
 			mw := s.make(b, settings{&discard{}, 1 << 40})
+			ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: []tool.BaseTool{readerFor(b)}})
+			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := mw.BeforeModelRewriteState(context.Background(), state, nil); err != nil {
+				if _, _, err := mw.BeforeModelRewriteState(ctx, state, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+// readerFor is a read tool, so that it need not be looked for.
+func readerFor(b *testing.B) tool.BaseTool {
+	t, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: reduction.NewMemoryBackend(0)})
+	require.NoError(b, err)
+	return t
 }
 
 func BenchmarkFirstClear(b *testing.B) {

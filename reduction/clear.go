@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -33,13 +34,13 @@ const (
 type clearPhase[M adk.MessageType] struct {
 	cfg    *TypedConfig[M]
 	codec  codec[M]
+	own    *estimator[M] // the default counter; nil if the user's counts
 	policy *policy
 	files  *vault.Vault
 	names  *storedNames
 	report reporter
 
-	ownCounter bool // the default one counts
-	reported   recent
+	reported recent
 }
 
 // clearPass is one look through a history.
@@ -50,6 +51,7 @@ type clearPass[M adk.MessageType] struct {
 	tools   []*schema.ToolInfo
 	given   []M          // the messages of the state
 	before  int64        // their tokens
+	factor  float64      // by which estimates are corrected
 	after   int64        // those of out; negative if they were not counted
 	msgs    []M          // after the rewriter
 	out     []M          // with the changes so far
@@ -64,11 +66,12 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if state == nil || !c.policy.clears() {
 		return ctx, state, nil
 	}
-	tokens, err := c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
-	if err != nil || tokens < c.cfg.MaxTokensForClear {
+	count, factor, err := c.look(ctx, state)
+	if err != nil || count < c.cfg.MaxTokensForClear {
 		return ctx, state, err
 	}
-	p := c.pass(ctx, state, tokens)
+	p := c.pass(ctx, state, count)
+	p.factor = factor
 	changed, err := p.run(ctx)
 	if err != nil {
 		return ctx, state, err
@@ -78,11 +81,23 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 		return ctx, state, nil
 	}
 	out := withMessages(state, p.out)
+	c.policy.begun(ctx).texts().edited(len(p.out))
 	next, err := c.cfg.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
 	}
 	return next, out, nil
+}
+
+// look counts the tokens of a state. The factor is what every estimate is corrected
+// by; it is 1 where the user's counter counts.
+func (c *clearPhase[M]) look(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
+	if c.own == nil {
+		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
+		return n, 1, err
+	}
+	n, factor = c.own.corrected(c.policy.begun(ctx).texts(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
+	return n, factor, nil
 }
 
 func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) *clearPass[M] {
@@ -130,7 +145,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 // ClearAtLeastTokens. It can tell only where the default counter counts and no
 // handler has its say.
 func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
-	if p.phase.cfg.ClearAtLeastTokens == 0 || !p.phase.ownCounter {
+	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.own == nil {
 		return false
 	}
 	var most int64
@@ -138,9 +153,11 @@ func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 		if each.rule.clear != nil {
 			return false
 		}
-		most += tokensOf(each.size) + 1
+		for _, text := range each.result.texts {
+			most += int64(tokens.Estimate(text))
+		}
 	}
-	return most < p.phase.cfg.ClearAtLeastTokens
+	return p.corrected(most)+1 < p.phase.cfg.ClearAtLeastTokens
 }
 
 // plan decides about candidates, oldest first, until the target is reached, and
@@ -198,8 +215,10 @@ func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
 		return 0, err
 	}
 	after, err := p.phase.cfg.TokenCounter(ctx, is, nil)
-	return before - after, err
+	return p.corrected(before - after), err
 }
+
+func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.factor) }
 
 // apply puts a change into copies of its messages.
 func (p *clearPass[M]) apply(r *oldResult) {
@@ -215,7 +234,8 @@ func (p *clearPass[M]) apply(r *oldResult) {
 }
 
 func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
-	return p.phase.cfg.TokenCounter(ctx, msgs, p.tools)
+	n, err := p.phase.cfg.TokenCounter(ctx, msgs, p.tools)
+	return p.corrected(n), err
 }
 
 // worthIt reports whether there is anything to do and it saves enough.
@@ -344,12 +364,12 @@ func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	if p.after >= 0 {
 		return p.after
 	}
-	if p.phase.ownCounter {
+	if p.phase.own != nil {
 		n, _ := p.count(ctx, p.out) // it never fails
 		return n
 	}
-	sizes := &schemaSizes{}
-	return max(0, p.before-p.phase.codec.tokens(p.given, sizes)+p.phase.codec.tokens(p.out, sizes))
+	e := newEstimator[M]()
+	return max(0, p.before-e.count(p.given, nil)+e.count(p.out, nil))
 }
 
 // namedFiles lists the names of the files that notices in a history name. A notice

@@ -88,8 +88,10 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// TokenCounter estimates the tokens of messages and tools. It decides when
 	// to clear and how much. Its error ends the run. It must not keep or change
-	// what it gets. If nil, four bytes of text count as a token, schemas included, and
-	// 1,600 tokens for each image, sound, film or file.
+	// what it gets. If nil, tokens are estimated from the bytes of all texts and schemas,
+	// about as o200k has them, with 1,600 for each image, sound, film or file, and
+	// corrected by what the provider reports for the requests of this conversation,
+	// from the second answer on.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
 	// MaxTokensForClear is the estimate from which on old results are cleared.
@@ -226,9 +228,6 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.MaxTokensForClear = orDefault(c.MaxTokensForClear, defaultMaxTokens)
 	c.ClearRetentionSuffixLimit = orDefault(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = orDefault(c.MinSavingBytes, 1)
-	if c.TokenCounter == nil {
-		c.TokenCounter = defaultCounter[M]()
-	}
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))

@@ -15,6 +15,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -88,10 +89,11 @@ func TestDefaultsAreThoseOfEino(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/tmp/trunc/c", pathIn(cut))
 	require.Contains(t, cut, "read_file")
-	for _, size := range []int{600_000, 640_000} { // bytes, four to a token
-		msgs := rounds[*schema.Message](10, size/10)
+	each := float64(tokens.Estimate(rounds[*schema.Message](1, 10_000)[2].Content)) / 10_000
+	for _, size := range []float64{155_000, 165_000} { // tokens
+		msgs := rounds[*schema.Message](10, int(size/10/each))
 		out := before(t, mw, msgs)
-		require.Equal(t, size == 640_000, strings.Contains(out[2].Content, "/tmp/clear/call_0"), size)
+		require.Equal(t, size > 160_000, strings.Contains(out[2].Content, "/tmp/clear/call_0"), size)
 		require.Equal(t, msgs[20], out[20], "one round is kept")
 	}
 }

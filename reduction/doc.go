@@ -68,11 +68,11 @@
 //
 // # Tokens
 //
-// The default estimate takes four bytes of text for a token, as Eino does, and
-// counts what Eino leaves out: schemas of tools and, at a fixed price, media. It
-// adds up lengths, so that a model call below the threshold costs microseconds and
-// no memory. Machine output has fewer bytes to a token than prose; set
-// TokenCounter where that matters.
+// The default estimate reads the bytes of each text once in a run and says about how
+// many tokens o200k makes of them, within a tenth for code, prose, JSON, logs, sums
+// and Chinese; it counts what Eino leaves out: schemas of tools and, at a fixed price,
+// media. From the second answer on it is corrected by what the provider reports. A
+// model call below the threshold costs microseconds and no memory.
 //
 // Differences from Eino's package are listed in docs/differences.md.
 package reduction

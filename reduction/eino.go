@@ -35,6 +35,15 @@ type begunKey struct{ of *policy }
 type begun struct {
 	reader reading
 	looked atomic.Bool // at the tools of the first model call
+	counts counted
+}
+
+// texts is what the run knows of the texts of its messages; nil outside of a run.
+func (b *begun) texts() *counted {
+	if b == nil {
+		return nil
+	}
+	return &b.counts
 }
 
 // begin notes, in the context of a run, what its agent has for a read tool.

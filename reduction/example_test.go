@@ -60,8 +60,8 @@ func ExampleNewTyped() {
 	ctx := context.Background()
 	mw, err := reduction.NewTyped(ctx, &reduction.TypedConfig[*schema.AgenticMessage]{
 		Backend:           reduction.NewMemoryBackend(0),
-		MaxTokensForClear: 1000,
-		ClearTargetTokens: 900,
+		MaxTokensForClear: 1500,
+		ClearTargetTokens: 1400,
 		OnEvent: func(_ context.Context, e leanctx.Event) {
 			fmt.Println(e)
 		},
@@ -86,7 +86,7 @@ func ExampleNewTyped() {
 	fmt.Println(state.Messages[1].ContentBlocks[0].FunctionToolResult.Content[0].Text.Text)
 	// Output:
 	// result cleared grep: 400 → 30 tokens, whole in /tmp/clear/call_1
-	// clear done: 1,218 → 848 tokens, 1 of 1 results
+	// clear done: 1,911 → 1,326 tokens, 1 of 1 results
 	// <persisted-output>Old result (1600 bytes), saved in full to: /tmp/clear/call_1
 	// Read it with read_file.</persisted-output>
 }

@@ -71,8 +71,9 @@ type codec[M adk.MessageType] interface {
 	view(m M) view
 	// eachNoticed calls f with those results in messages that may be notices.
 	eachNoticed(msgs []M, f func(result))
-	// tokens estimates messages without allocating; sizes remembers schemas.
-	tokens(msgs []M, sizes *schemaSizes) int64
+	// weigh adds a message to w without allocating, and returns the tokens that the
+	// provider reports for the request that it answers; 0 if it does not.
+	weigh(w *weight, m M) (reported int)
 	// result returns a copy of the result at index, for a user's handler.
 	result(m M, index int) *schema.ToolResult
 	// apply returns a copy with the edit in it.

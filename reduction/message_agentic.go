@@ -12,7 +12,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/leanctx/leanctx/internal/tokens"
 )
 
 // agentic is the codec of *schema.AgenticMessage, where calls and results are
@@ -267,59 +267,58 @@ func isResult(b *schema.ContentBlock) bool {
 	return b != nil && (b.FunctionToolResult != nil || b.ToolSearchFunctionToolResult != nil)
 }
 
-// blockOverhead stands for the separator of a block.
-const blockOverhead = 1
-
-func (agentic) tokens(msgs []*schema.AgenticMessage, sizes *schemaSizes) (n int64) {
-	for _, m := range msgs {
-		if m == nil {
-			continue
-		}
-		w := weight{bytes: len(m.Role)}
-		for _, b := range m.ContentBlocks {
-			if b != nil {
-				w.bytes += blockOverhead
-				w.block(b, sizes)
-			}
-		}
-		n += w.tokens()
+func (agentic) weigh(w *weight, m *schema.AgenticMessage) (reported int) {
+	if m == nil {
+		return 0
 	}
-	return n
+	w.tokens += messageOverhead
+	if m.Role == schema.AgenticRoleTypeAssistant {
+		if m.ResponseMeta != nil && m.ResponseMeta.TokenUsage != nil {
+			reported = m.ResponseMeta.TokenUsage.PromptTokens
+		}
+		w.edited = w.edited || isMarked(m.Extra, processedKey)
+	}
+	for _, b := range m.ContentBlocks {
+		if b != nil {
+			w.block(b)
+		}
+	}
+	return reported
 }
 
 // block weighs what the model reads of a block. The kinds that make up nearly
 // every conversation come first.
-func (w *weight) block(b *schema.ContentBlock, sizes *schemaSizes) {
+func (w *weight) block(b *schema.ContentBlock) {
 	switch {
 	case b.FunctionToolResult != nil:
 		w.functionResult(b.FunctionToolResult)
 	case b.FunctionToolCall != nil:
-		w.bytes += len(b.FunctionToolCall.Name) + len(b.FunctionToolCall.Arguments)
+		w.call(b.FunctionToolCall.Name, b.FunctionToolCall.Arguments)
 	case b.AssistantGenText != nil:
-		w.bytes += len(b.AssistantGenText.Text)
+		w.text(b.AssistantGenText.Text)
 	case b.UserInputText != nil:
-		w.bytes += len(b.UserInputText.Text)
+		w.text(b.UserInputText.Text)
 	case b.Reasoning != nil:
-		w.bytes += len(b.Reasoning.Text)
+		w.text(b.Reasoning.Text)
 	case b.ToolSearchFunctionToolResult != nil:
-		w.bytes += len(b.ToolSearchFunctionToolResult.Name)
-		w.search(b.ToolSearchFunctionToolResult.Result, sizes)
+		w.text(b.ToolSearchFunctionToolResult.Name)
+		w.search(b.ToolSearchFunctionToolResult.Result)
 	case hasMedium(b):
-		w.media++
+		w.tokens += mediaTokens
 	default:
-		w.provider(b, sizes)
+		w.provider(b)
 	}
 }
 
 func (w *weight) functionResult(r *schema.FunctionToolResult) {
-	w.bytes += len(r.Name)
+	w.text(r.Name)
 	for _, c := range r.Content {
 		switch {
 		case c == nil:
 		case c.Text != nil:
-			w.bytes += len(c.Text.Text)
+			w.result(c.Text.Text)
 		default:
-			w.media++
+			w.tokens += mediaTokens
 		}
 	}
 }
@@ -330,59 +329,56 @@ func hasMedium(b *schema.ContentBlock) bool {
 }
 
 // provider weighs what the provider's own tools were asked and answered.
-func (w *weight) provider(b *schema.ContentBlock, sizes *schemaSizes) {
+func (w *weight) provider(b *schema.ContentBlock) {
 	switch {
 	case b.ServerToolCall != nil:
-		w.bytes += len(b.ServerToolCall.Name) + anyBytes(b.ServerToolCall.Arguments)
+		w.text(b.ServerToolCall.Name)
+		w.value(b.ServerToolCall.Arguments)
 	case b.ServerToolResult != nil:
-		w.bytes += len(b.ServerToolResult.Name) + anyBytes(b.ServerToolResult.Content)
+		w.text(b.ServerToolResult.Name)
+		w.value(b.ServerToolResult.Content)
 	case b.MCPToolCall != nil:
-		w.bytes += len(b.MCPToolCall.Name) + len(b.MCPToolCall.Arguments)
+		w.call(b.MCPToolCall.Name, b.MCPToolCall.Arguments)
 	case b.MCPToolResult != nil:
-		w.bytes += len(b.MCPToolResult.Name) + len(b.MCPToolResult.Content)
+		w.text(b.MCPToolResult.Name)
+		w.text(b.MCPToolResult.Content)
 	case b.MCPListToolsResult != nil:
-		w.mcpTools(b.MCPListToolsResult.Tools, sizes)
+		w.mcpTools(b.MCPListToolsResult.Tools)
 	case b.MCPToolApprovalRequest != nil:
-		w.bytes += len(b.MCPToolApprovalRequest.Name) + len(b.MCPToolApprovalRequest.Arguments)
+		w.call(b.MCPToolApprovalRequest.Name, b.MCPToolApprovalRequest.Arguments)
 	case b.MCPToolApprovalResponse != nil:
-		w.bytes += len(b.MCPToolApprovalResponse.Reason)
+		w.text(b.MCPToolApprovalResponse.Reason)
 	}
 }
 
-func (w *weight) mcpTools(tools []*schema.MCPListToolsItem, sizes *schemaSizes) {
-	for _, t := range tools {
+func (w *weight) mcpTools(items []*schema.MCPListToolsItem) {
+	for _, t := range items {
 		if t == nil {
 			continue
 		}
-		w.bytes += len(t.Name) + len(t.Description)
+		w.tokens += toolOverhead
+		w.text(t.Name)
+		w.text(t.Description)
 		if t.InputSchema != nil {
-			w.bytes += sizes.of(t.InputSchema, func() int { return toolschema.Bytes(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
+			w.tokens += w.sizes.of(t.InputSchema, func() int64 { return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
 		}
 	}
 }
 
-// anyBytes is the length of a value that a component supplied. Only what is
-// neither text nor bytes has to be written to be measured. What cannot be written
-// counts as nothing.
-func anyBytes(v any) (n int) {
-	defer func() {
-		if recover() != nil {
-			n = 0
-		}
-	}()
+// value weighs what a component supplied. Only what is neither text nor bytes has to
+// be written to be measured. What cannot be written counts as nothing.
+func (w *weight) value(v any) {
+	defer func() { _ = recover() }()
 	switch v := v.(type) {
 	case nil:
-		return 0
 	case string:
-		return len(v)
+		w.text(v)
 	case []byte:
-		return len(v)
+		w.tokens += int64(tokens.Estimate(string(v)))
 	case json.RawMessage:
-		return len(v)
+		w.tokens += int64(tokens.Estimate(string(v)))
+	default:
+		text, _ := json.Marshal(v)
+		w.tokens += int64(tokens.Estimate(string(text)))
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return 0
-	}
-	return len(text)
 }

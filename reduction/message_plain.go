@@ -229,27 +229,27 @@ func (plain) withoutResults(*schema.Message) (*schema.Message, bool) { return ni
 
 func (p plain) onlyResults(m *schema.Message) *schema.Message { return p.clone(m) }
 
-func (plain) tokens(msgs []*schema.Message, sizes *schemaSizes) (n int64) {
-	for _, m := range msgs {
-		if m != nil {
-			n += plainWeight(m, sizes).tokens()
-		}
+func (plain) weigh(w *weight, m *schema.Message) (reported int) {
+	if m == nil {
+		return 0
 	}
-	return n
-}
-
-// plainWeight counts text as Eino does, with a separator after each piece, and
-// what Eino leaves out: media, the deprecated MultiContent, search results.
-func plainWeight(m *schema.Message, sizes *schemaSizes) weight {
-	w := weight{bytes: len(m.Role) + len(m.ReasoningContent) + len(m.Content) + 3}
+	w.tokens += messageOverhead
+	w.text(m.ReasoningContent)
+	if m.Role == schema.Tool {
+		w.result(m.Content)
+	} else {
+		w.text(m.Content)
+	}
 	if m.Role == schema.Assistant {
+		reported = plainUsage(m.ResponseMeta)
+		w.edited = w.edited || isMarked(m.Extra, processedKey)
 		for i := range m.ToolCalls {
 			f := &m.ToolCalls[i].Function
-			w.bytes += len(f.Name) + len(f.Arguments) + 1
+			w.call(f.Name, f.Arguments)
 		}
 	}
 	if len(m.UserInputMultiContent) > 0 {
-		w.input(m.UserInputMultiContent, sizes)
+		w.input(m.UserInputMultiContent)
 	}
 	if len(m.AssistantGenMultiContent) > 0 {
 		w.output(m.AssistantGenMultiContent)
@@ -257,18 +257,26 @@ func plainWeight(m *schema.Message, sizes *schemaSizes) weight {
 	if len(m.MultiContent) > 0 {
 		w.old(m)
 	}
-	return w
+	return reported
 }
 
-func (w *weight) input(parts []schema.MessageInputPart, sizes *schemaSizes) {
+// plainUsage is how many tokens the provider says the request had; 0 if it does not.
+func plainUsage(meta *schema.ResponseMeta) int {
+	if meta == nil || meta.Usage == nil {
+		return 0
+	}
+	return meta.Usage.PromptTokens
+}
+
+func (w *weight) input(parts []schema.MessageInputPart) {
 	for i := range parts {
 		switch p := &parts[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
-			w.bytes += len(p.Text) + 1
+			w.result(p.Text)
 		case schema.ChatMessagePartTypeToolSearchResult:
-			w.search(p.ToolSearchResult, sizes)
+			w.search(p.ToolSearchResult)
 		default:
-			w.media++
+			w.tokens += mediaTokens
 		}
 	}
 }
@@ -277,13 +285,13 @@ func (w *weight) output(parts []schema.MessageOutputPart) {
 	for i := range parts {
 		switch p := &parts[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
-			w.bytes += len(p.Text) + 1
+			w.text(p.Text)
 		case schema.ChatMessagePartTypeReasoning:
 			if p.Reasoning != nil {
-				w.bytes += len(p.Reasoning.Text) + 1
+				w.text(p.Reasoning.Text)
 			}
 		default:
-			w.media++
+			w.tokens += mediaTokens
 		}
 	}
 }
@@ -292,19 +300,9 @@ func (w *weight) output(parts []schema.MessageOutputPart) {
 func (w *weight) old(m *schema.Message) {
 	for i := range m.MultiContent {
 		if p := &m.MultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
-			w.bytes += len(p.Text) + 1
+			w.text(p.Text)
 		} else {
-			w.media++
+			w.tokens += mediaTokens
 		}
-	}
-}
-
-// search weighs the definitions that a search returned.
-func (w *weight) search(r *schema.ToolSearchResult, sizes *schemaSizes) {
-	if r == nil {
-		return
-	}
-	for _, t := range r.Tools {
-		w.bytes += toolBytes(t, sizes)
 	}
 }

@@ -65,6 +65,7 @@ var scenarios = []scenario{
 	{"R-32", "the mark of rounds in which nothing is cleared", marksOfExcluded[*schema.Message], marksOfExcluded[*schema.AgenticMessage]},
 	{"R-33", "a stream that fails behind the limit", failingStream[*schema.Message], failingStream[*schema.AgenticMessage]},
 	{"R-34", "a limit without room for a notice", smallLimit[*schema.Message], smallLimit[*schema.AgenticMessage]},
+	{"R-35", "tokens of hexadecimal sums", sums[*schema.Message], sums[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -244,6 +245,15 @@ func bigSchema[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 		return "", err
 	}
 	return shownAs(state.Messages), nil
+}
+
+func sums[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	var msgs []M
+	for i, id := range []string{"a", "b", "c"} {
+		text := strings.Repeat(fmt.Sprintf("9f86d081884c7d659a2feaa0c55ad01%d\n", i), 250) // 8,250 bytes, some 5,000 tokens
+		msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", text))
+	}
+	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 9000}, msgs, 1)
 }
 
 func tiny[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {

@@ -35,6 +35,11 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	c.contain()
 	files, names := vault.New(showable, inMemory), newStoredNames(c.RootDir)
+	var own *estimator[M]
+	if c.TokenCounter == nil {
+		own = newEstimator[M]()
+		c.TokenCounter = own.counter
+	}
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	m := &middleware[M]{
@@ -45,7 +50,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		},
 		clear: &clearPhase[M]{
 			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
-			report: c.OnEvent, ownCounter: config.TokenCounter == nil,
+			report: c.OnEvent, own: own,
 		},
 	}
 	if c.ProvideReadTool {

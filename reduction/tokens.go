@@ -3,95 +3,278 @@
 
 package reduction
 
-// The default token estimate. It adds up lengths: no message is rendered, so nothing is
-// allocated, and nothing is remembered about a message, which a caller may change at
-// any time.
+// The default token estimate. No message is rendered, nothing is allocated, and in a
+// run each text is read once.
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 const (
-	// bytesPerToken is Eino's rule of thumb.
-	bytesPerToken = 4
-
 	// mediaTokens is the price of an image, a sound, a film or a file, whatever
 	// its size: about what common providers ask for an image of 1,000 by 1,000
 	// pixels. The length of the data says nothing about it.
 	mediaTokens = 1600
 
-	// toolOverhead stands for the names of the fields around a tool's texts.
-	toolOverhead = 40
+	// What stands around a message, a call and the definition of a tool.
+	messageOverhead = 4
+	callOverhead    = 4
+	toolOverhead    = 10
+
+	// bytesPerToken is the rule of thumb by which events tell the size of a text.
+	bytesPerToken = 4
 )
 
-// weight is what a piece of a conversation weighs.
+// tokensOf is the size of a text in events.
+func tokensOf(bytes int) int64 { return int64(bytes / bytesPerToken) }
+
+// estimator estimates tokens. It is safe for concurrent use.
+type estimator[M adk.MessageType] struct {
+	codec codec[M]
+	sizes *schemaSizes
+}
+
+func newEstimator[M adk.MessageType]() *estimator[M] {
+	return &estimator[M]{codecFor[M](), &schemaSizes{}}
+}
+
+// counter is the estimate as a TokenCounter. It never fails.
+func (e *estimator[M]) counter(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
+	return e.count(msgs, tools), nil
+}
+
+// count estimates messages and tools.
+func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
+	w := weight{sizes: e.sizes}
+	w.tools(tools)
+	for _, m := range msgs {
+		e.codec.weigh(&w, m)
+	}
+	return w.tokens
+}
+
+// corrected estimates what the next request has, and returns the factor by which the
+// provider's counts differ from the estimate, which is in it. An answer counts if the
+// request that it answered stands in the history: before anything was cleared, and
+// not where something would have been, which a history that was kept whole does not
+// show; or, in this run, since something last was.
+func (e *estimator[M]) corrected(run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
+	if run == nil || !run.busy.CompareAndSwap(false, true) {
+		run = &counted{}
+	} else {
+		defer run.busy.Store(false)
+	}
+	w, from := run.begin(len(msgs))
+	w.sizes, w.memo = e.sizes, &run.tools
+	w.tools(tools)
+	w.memo, w.at = &run.texts, 0
+	var c tokens.Correction
+	for i, m := range msgs {
+		before, edited := w.tokens, w.edited
+		reported := e.codec.weigh(w, m)
+		if reported > 0 && (i >= from || !edited && float64(before)*c.Factor() < float64(threshold)) {
+			c.Add(int64(reported), before)
+		}
+	}
+	run.texts.end(w.at)
+	return int64(float64(w.tokens) * c.Factor()), c.Factor()
+}
+
+// counted is what a run knows about the texts of its messages. The zero value is
+// ready for use.
+type counted struct {
+	busy         atomic.Bool // a second model call of the run at the same time counts by itself
+	begun        bool
+	from         int // the requests of answers from here on stand as they were sent
+	tools, texts memo
+	weight       weight
+}
+
+// begin begins a walk over n messages.
+func (r *counted) begin(n int) (w *weight, from int) {
+	if !r.begun {
+		r.begun, r.from = true, n
+	}
+	r.weight = weight{}
+	return &r.weight, r.from
+}
+
+// edited notes that what the model sees before the message with number n has changed.
+func (r *counted) edited(n int) {
+	if r != nil && r.busy.CompareAndSwap(false, true) {
+		r.from = n
+		r.busy.Store(false)
+	}
+}
+
+// memo holds the tokens of texts, in their order. A text is known by where its bytes
+// are; since the memo holds it, no other text can be there.
+type memo struct {
+	known []knownText
+	old   []knownText // those of the walk before, from the first that differs on
+	moved int         // how far old was used
+}
+
+type knownText struct {
+	text    string
+	tokens  int32
+	cleared bool // it is the notice of a cleared result
+}
+
+// near is how many texts may be gone at one place for those behind to be known still.
+const near = 32
+
+func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
+
+// add puts a text at a place of the walk, from which on the walk before differs.
+func (m *memo) add(i int, text string, result bool) knownText {
+	if i < len(m.known) {
+		m.old = append(m.old[:0], m.known[i:]...)
+		m.known, m.moved = m.known[:i], 0
+	}
+	k := m.before(text)
+	if k.text == "" {
+		k = know(text, result)
+	}
+	m.known = append(m.known, k)
+	return k
+}
+
+// before finds a text in the walk before.
+func (m *memo) before(text string) knownText {
+	for i := m.moved; i < min(len(m.old), m.moved+near); i++ {
+		if same(m.old[i].text, text) {
+			m.moved = i + 1
+			return m.old[i]
+		}
+	}
+	return knownText{}
+}
+
+// end ends a walk over n texts.
+func (m *memo) end(n int) {
+	clear(m.known[n:])
+	m.known = m.known[:n]
+	clear(m.old)
+	m.old, m.moved = m.old[:0], 0
+}
+
+func know(text string, result bool) knownText {
+	return knownText{text, int32(tokens.Estimate(text)), result && recognise(text).kind == clearedNotice}
+}
+
+// weight adds up what pieces of a conversation weigh.
 type weight struct {
-	bytes int // of text
-	media int // images, sounds, films, files
+	tokens int64
+	sizes  *schemaSizes
+	memo   *memo // nil: nothing is remembered
+	at     int   // how many texts there were
+	edited bool  // something was cleared or rewritten
 }
 
-func (w weight) tokens() int64 { return int64(w.bytes/bytesPerToken) + int64(w.media)*mediaTokens }
+func (w *weight) text(s string) { w.piece(s, false) }
 
-// tokensOf estimates text alone.
-func tokensOf(bytes int) int64 { return weight{bytes: bytes}.tokens() }
+// result weighs a text that may be the notice of a cleared result.
+func (w *weight) result(s string) { w.piece(s, true) }
 
-// counter is the type of Config.TokenCounter.
-type counter[M adk.MessageType] = func(ctx context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error)
-
-// defaultCounter returns the estimate as a counter. It never fails.
-func defaultCounter[M adk.MessageType]() counter[M] {
-	c, sizes := codecFor[M](), &schemaSizes{}
-	return func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-		return c.tokens(msgs, sizes) + toolTokens(tools, sizes), nil
+func (w *weight) piece(s string, result bool) {
+	if s == "" {
+		return
 	}
+	if m := w.memo; m != nil && w.at < len(m.known) {
+		if k := &m.known[w.at]; same(k.text, s) {
+			w.at++
+			w.tokens += int64(k.tokens)
+			w.edited = w.edited || k.cleared
+			return
+		}
+	}
+	w.unknown(s, result)
 }
 
-func toolTokens(tools []*schema.ToolInfo, sizes *schemaSizes) (n int64) {
+// unknown weighs a text that is not at this place of the walk before.
+func (w *weight) unknown(s string, result bool) {
+	var k knownText
+	if w.memo == nil {
+		k = know(s, result)
+	} else {
+		k = w.memo.add(w.at, s, result)
+		w.at++
+	}
+	w.tokens += int64(k.tokens)
+	w.edited = w.edited || k.cleared
+}
+
+func (w *weight) call(name, arguments string) {
+	w.tokens += callOverhead
+	w.text(name)
+	w.text(arguments)
+}
+
+func (w *weight) tools(tools []*schema.ToolInfo) {
 	for _, t := range tools {
-		n += int64(toolBytes(t, sizes) / bytesPerToken)
+		if t == nil {
+			continue
+		}
+		w.tokens += toolOverhead
+		w.text(t.Name)
+		w.text(t.Desc)
+		if t.ParamsOneOf != nil {
+			w.tokens += w.sizes.params(t.ParamsOneOf)
+		}
 	}
-	return n
 }
 
-func toolBytes(t *schema.ToolInfo, sizes *schemaSizes) int {
-	if t == nil {
-		return 0
+// search weighs the definitions that a search returned.
+func (w *weight) search(r *schema.ToolSearchResult) {
+	if r != nil {
+		w.tools(r.Tools)
 	}
-	return toolOverhead + len(t.Name) + len(t.Desc) + sizes.params(t.ParamsOneOf)
 }
 
 // maxSchemas bounds a schemaSizes. When it is full it starts again.
 const maxSchemas = 4096
 
-// schemaSizes remembers how long schemas are as JSON, because finding out means
-// writing them. A schema is known by its address, so one that is changed in
+// schemaSizes remembers how many tokens schemas have as JSON, because finding out
+// means writing them. A schema is known by its address, so one that is changed in
 // place keeps its first size. The zero value is ready for use, by any number of
 // goroutines.
 type schemaSizes struct {
-	known sync.Map // int by address
+	known sync.Map // int64 by address
 	count atomic.Int64
 }
 
-// params is the length of a tool's parameters.
-func (s *schemaSizes) params(p *schema.ParamsOneOf) int {
+// params is the size of a tool's parameters.
+func (s *schemaSizes) params(p *schema.ParamsOneOf) int64 {
 	if p == nil {
 		return 0
 	}
-	return s.of(p, func() int { return toolschema.Bytes(p) })
+	return s.of(p, func() int64 { return schemaTokens(p) })
+}
+
+// schemaTokens estimates a schema as JSON, and one that is too large to be written by
+// the length of its words.
+func schemaTokens(p *schema.ParamsOneOf) int64 {
+	if text, ok := toolschema.Text(p); ok {
+		return int64(tokens.Estimate(text))
+	}
+	return int64(toolschema.Bytes(p) / bytesPerToken)
 }
 
 // of returns the size of what has the address key, and measures it when that is
 // not known.
-func (s *schemaSizes) of(key any, measure func() int) int {
+func (s *schemaSizes) of(key any, measure func() int64) int64 {
 	if n, ok := s.known.Load(key); ok {
-		return n.(int)
+		return n.(int64)
 	}
 	n := measure()
 	if s.count.Add(1) > maxSchemas {

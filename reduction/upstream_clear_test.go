@@ -18,6 +18,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -171,10 +172,14 @@ func clearTarget[M adk.MessageType](t *testing.T) {
 	require.Equal(t, msgs, before(t, small, msgs))
 	require.Zero(t, store.Count(backendtest.OpCreate))
 
-	// 20 results of about 1,000 tokens, a little over the limit.
+	// 20 results, a little over the limit.
 	msgs = rounds[M](20, 4000)
+	each := int64(tokens.Estimate(adktest.Text(msgs[2])))
 	cleared := func(c *reduction.TypedConfig[M]) (n int) {
-		c.Backend, c.MaxTokensForClear = backend.NewMemory(0), 19_000
+		c.Backend, c.MaxTokensForClear = backend.NewMemory(0), 19*each
+		if c.TokenCounter != nil {
+			c.MaxTokensForClear = 19_000
+		}
 		for i, m := range before(t, typed(t, c), msgs) {
 			if strings.Contains(adktest.Text(m), "persisted-output") {
 				n++
@@ -184,8 +189,8 @@ func clearTarget[M adk.MessageType](t *testing.T) {
 		return n
 	}
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{}))
-	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000}))
-	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 18_500}))
+	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10 * each}))
+	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 18*each + each/2}))
 	// A counter that knows only one answer is no reason to go on for ever.
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: over[M]}))
 	// Nor one whose sums do not add up.

@@ -1,0 +1,89 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The comparison with a tokenizer is in tokentest, a module of its own. The counts
+// here are o200k's of each text twenty times.
+func TestTextsOfEveryKindAreEstimated(t *testing.T) {
+	for text, tokens := range map[string]int{
+		"The middleware stores the whole result and shows the model its beginning and its end. ":                               321,
+		"func (s *Store) Read(ctx context.Context, path string) ([]byte, error) {\n\treturn nil, ErrNotFound\n}\n":             560,
+		`{"id": 48213, "status": "shipped", "total": 118.50, "items": [{"sku": "A-119", "count": 2}]}` + "\n":                  800,
+		"2026-03-04T05:06:07.123Z WARN [4711] request_id=8f3a9c17 status=503 took=1290ms\n":                                    780,
+		"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\n":                                                   880,
+		"3fa85f64-5717-4562-b3fc-2c963f66afa6\n":                                                                               460,
+		"工具的结果会保存到存储中，模型只看到开头和结尾。":                                                                                             380,
+		"iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==": 1320,
+		"12.5,118,0.031,-44.2,1900,7.75\n":                                                                                     420,
+		"  - button \"Add to basket\" [ref=e118] [cursor=pointer]:\n":                                                          360,
+	} {
+		require.InEpsilon(t, tokens, Estimate(strings.Repeat(text, 20)), .15, text)
+	}
+}
+
+func TestTheTablesHaveEveryCell(t *testing.T) {
+	require.Len(t, weights, Cells)
+	require.Len(t, rarity, Pairs)
+	for i := range weights {
+		require.True(t, weights[i] >= FirstWeight && weights[i] <= FirstWeight+WeightSteps, i)
+	}
+	require.Empty(t, strings.Trim(rarity, "01234567"))
+}
+
+// Whatever a text holds, no byte is more than a token, and nothing fails.
+func TestAnyBytesHaveAnEstimate(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	require.Zero(t, Estimate(""))
+	for range 2000 {
+		text := make([]byte, r.IntN(200))
+		for i := range text {
+			text[i] = byte(r.IntN(256))
+		}
+		n := Estimate(string(text))
+		require.True(t, 0 <= n && n <= len(text), "seed %d: %q: %d", seed, text, n)
+		more := Estimate(string(text) + "x y z")
+		require.Greater(t, more+1, n, "seed %d: %q", seed, text)
+	}
+}
+
+func TestEstimatingAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("some text, 12 of it; 中文\n", 100)
+	require.Zero(t, testing.AllocsPerRun(10, func() { Estimate(text) }))
+}
+
+func TestAProvidersCountsCorrectEstimates(t *testing.T) {
+	var c Correction
+	require.Equal(t, 1., c.Factor())
+	for _, step := range []struct {
+		reported, estimated int64
+		factor              float64
+	}{
+		{120, 100, 1}, // one may be anything
+		{140, 100, 1.3},
+		{500, 100, 1.3}, {10, 100, 1.3}, {0, 100, 1.3}, {100, 0, 1.3}, {-5, 100, 1.3}, // not of this request
+		{170, 100, 1.4}, {100, 100, 1.4}, {90, 100, 1}, // the median of the last three
+		{60, 100, .9}, {180, 100, .9},
+	} {
+		c.Add(step.reported, step.estimated)
+		require.InDelta(t, step.factor, c.Factor(), 1e-9, "%+v", step)
+	}
+}
+
+func BenchmarkEstimate(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over 13 lazy dogs; {\"id\": \"3fa85f64\", \"at\": 17.5}\n", 1000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Estimate(text)
+	}
+}
