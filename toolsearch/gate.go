@@ -104,6 +104,9 @@ type guard struct {
 	reports bool   // the tool tells callbacks by itself
 }
 
+// HiddenTool tells package window that toolsearch hides this tool.
+func (g *guard) HiddenTool() {}
+
 // Info returns the info that was read at construction: a copy to whoever asks before the
 // first model call of a run, and may write into it. After that it is Eino who asks, for
 // the name, and all tools before each round.

@@ -145,6 +145,31 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Greater(t, c.Totals().Without, c.Totals().Sent)
 }
 
+func TestWithoutEventsTheWindowIsKnownFromTheRequestAlone(t *testing.T) {
+	with := newScene(t, true, window.Config{}, script[*schema.Message]())
+	blind := newScene(t, true, window.Config{}, script[*schema.Message]())
+	for _, s := range []scene[*schema.Message]{with, blind} {
+		require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
+	}
+	deaf := window.New(window.Config{}) // its handler is there, and no OnEvent of it
+	blind.agent.Handlers[2] = deaf.Handler()
+	blind.agent.Model.Reset()
+	require.NoError(t, blind.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
+	want, got := only(t, with.see), only(t, deaf)
+	require.Len(t, got.Calls, len(want.Calls))
+	for i, call := range got.Calls {
+		require.Equal(t, want.Calls[i].By(), call.By(), "call %d", call.N)
+		require.Equal(t, want.Calls[i].Hidden, call.Hidden)
+		require.Equal(t, want.Calls[i].Without == nil, call.Without == nil)
+		require.Len(t, call.Left, len(want.Calls[i].Left))
+		for j, l := range call.Left {
+			require.Equal(t, want.Calls[i].Left[j].Path, l.Path)
+			require.Equal(t, want.Calls[i].Left[j].Rule, l.Rule)
+			require.InDelta(t, want.Calls[i].Left[j].Before, l.Before, 2)
+		}
+	}
+}
+
 func TestFourFormsOfARunGiveEqualRecords(t *testing.T) {
 	var records []string
 	record := func(see *window.Collector) {

@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -25,18 +26,20 @@ import (
 	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/window"
 )
 
 func main() {
 	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
 	streaming := flag.Bool("stream", true, "have the model answer in chunks")
 	verbose := flag.Bool("v", false, "show every model call of every question")
+	page := flag.String("page", filepath.Join(os.TempDir(), "leanctx-window.html"), "the file to write the page of the window into")
 	flag.Parse()
 	demo := run[*schema.Message]
 	if *agentic {
 		demo = run[*schema.AgenticMessage]
 	}
-	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming); err != nil {
+	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "both:", err)
 		os.Exit(1)
 	}
@@ -47,6 +50,7 @@ type parts struct {
 	search, reduce bool
 	store          reduction.Backend
 	watch          func(context.Context, leanctx.Event)
+	see            *window.Collector // if nil, nobody looks at the window
 }
 
 // newAgent makes the agent. The middlewares know nothing of each other: reduction
@@ -60,7 +64,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 		Model:       chat,
 	}
 	if use.search {
-		search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools})
+		search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: use.watch})
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +84,9 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 			return nil, err
 		}
 		config.Handlers = append(config.Handlers, reduce)
+	}
+	if use.see != nil {
+		config.Handlers = append(config.Handlers, window.HandlerFor[M](use.see)) // last, to see what the others send
 	}
 	return adk.NewTypedChatModelAgent(ctx, config)
 }

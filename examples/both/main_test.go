@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/window"
 )
 
 // The golden files hold what the demo prints, and what it prints with -v.
@@ -47,7 +49,7 @@ func TestGoldenOutput(t *testing.T) {
 func output[M adk.MessageType](t *testing.T, file string, streaming bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, run[M](context.Background(), lab.NewScreen(&out, file == verbose), streaming))
+	require.NoError(t, run[M](context.Background(), lab.NewScreen(&out, file == verbose), streaming, ""))
 	return out.Bytes()
 }
 
@@ -70,6 +72,36 @@ func TestLoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
 	}
 	last := both.last.Requests[len(both.last.Requests)-1]
 	require.Contains(t, last.Tools, "hash__sha256", "it was loaded nine runs ago")
+}
+
+func TestTheComputedCostWithoutIsNearTheMeasuredOne(t *testing.T) {
+	ctx := context.Background()
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
+	both, err := newTrial[*schema.Message](ctx, "both", t.TempDir(), true, parts{search: true, reduce: true, see: see})
+	require.NoError(t, err)
+	defer both.store.Close()
+	unseen := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
+	none, err := newTrial[*schema.Message](ctx, "none", t.TempDir(), true, parts{see: unseen})
+	require.NoError(t, err)
+	defer none.store.Close()
+	for _, q := range conversation {
+		for _, tr := range []*trial[*schema.Message]{both, none} {
+			_, err := tr.ask(ctx, q)
+			require.NoError(t, err)
+		}
+	}
+	computed, measured := see.Conversation("c").Totals(), unseen.Conversation("c").Totals()
+	require.Equal(t, measured.Calls, computed.Calls-computed.Helped, "the calls that would not have been made are known")
+	require.InEpsilon(t, measured.Sent, computed.Without, .02, "computed %d, measured %d", computed.Without, measured.Sent)
+	require.Equal(t, measured.Sent, measured.Without, "without the middlewares nothing is saved")
+}
+
+func TestThePageIsWritten(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, run[*schema.AgenticMessage](context.Background(), lab.NewScreen(io.Discard, false), true, page))
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "access.log")
 }
 
 func TestWhatIsLostIsAnError(t *testing.T) {

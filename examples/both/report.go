@@ -15,19 +15,23 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/window"
+	"github.com/leanctx/leanctx/window/inspect"
 )
 
 // run has the conversation with both middlewares, with each one and with none. It
 // is an error if an answer is wrong, a loaded tool vanishes, or an answer of
-// tool_search is not as it was.
-func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming bool) error {
+// tool_search is not as it was. The window of the first agent goes into the file page,
+// unless that is "".
+func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming bool, page string) error {
 	dir, err := os.MkdirTemp("", "leanctx-both-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "examples/both", nil }})
 	var trials []*trial[M]
-	for i, use := range []parts{{search: true, reduce: true}, {search: true}, {reduce: true}, {}} {
+	for i, use := range []parts{{search: true, reduce: true, see: see}, {search: true}, {reduce: true}, {}} {
 		t, err := newTrial[M](ctx, []string{"both", "toolsearch", "reduction", "none"}[i], filepath.Join(dir, fmt.Sprint(i)), streaming, use)
 		if err != nil {
 			return err
@@ -35,7 +39,26 @@ func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming b
 		defer t.store.Close()
 		trials = append(trials, t)
 	}
-	return play(ctx, screen, trials)
+	if err := play(ctx, screen, trials); err != nil {
+		return err
+	}
+	return show(screen, see.Conversation("examples/both"), page)
+}
+
+// show prints what was in the window of each call, and writes the page.
+func show(screen *lab.Screen, c *window.Conversation, page string) error {
+	screen.Print("\nWhat was in the window of each call of the first agent:\n\n")
+	if err := inspect.WriteText(screen.Writer(), c, inspect.TextOptions{Color: screen.Colour()}); err != nil {
+		return err
+	}
+	if page == "" {
+		return nil
+	}
+	if err := inspect.WriteFile(page, c); err != nil {
+		return err
+	}
+	screen.Print("\nThe same as a page, with every part and why it is there: open %s\n", page)
+	return nil
 }
 
 func play[M adk.MessageType](ctx context.Context, screen *lab.Screen, trials []*trial[M]) error {

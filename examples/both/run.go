@@ -13,10 +13,12 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/window"
 )
 
 // trial is one agent and its conversation.
@@ -25,6 +27,7 @@ type trial[M adk.MessageType] struct {
 	agent  *lab.Agent[M]
 	events lab.Events
 	store  *reduction.DirBackend
+	see    *window.Collector
 	tools  int // in its library
 
 	last                   lab.Outcome[M]
@@ -80,7 +83,10 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 		return nil, err
 	}
 	t.store, t.tools = store, len(tools)
-	use.store, use.watch = store, t.events.Add
+	use.store, use.watch, t.see = store, t.events.Add, use.see
+	if use.see != nil {
+		use.watch = leanctx.Tee(t.events.Add, use.see.Event)
+	}
 	t.agent, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
 		return newAgent(ctx, chat, tools, use)
 	})

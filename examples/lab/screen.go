@@ -55,6 +55,12 @@ func (s *Screen) Title(name, about string) {
 // Print prints lines as they are.
 func (s *Screen) Print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
+// Writer is where the screen is.
+func (s *Screen) Writer() io.Writer { return s.out }
+
+// Colour reports whether the screen shows colours.
+func (s *Screen) Colour() bool { return s.colour }
+
 // Step is a model call, and what came of it.
 type Step struct {
 	With, Without Cost

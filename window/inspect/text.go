@@ -121,7 +121,8 @@ func (t *terminal) call(c *window.ModelCall) {
 		share = t.color(bad, share)
 	}
 	used := 4 + 1 + 9 + 2 + barColumns + 2 + 6 + 2
-	fmt.Fprintf(t, "%4d %9s  %s  %s  %s\n", c.N, grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
+	line := fmt.Sprintf("%4d %9s  %s  %s  %s", c.N, grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
+	t.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
 // bar draws the groups to the scale of the largest window.
