@@ -57,9 +57,13 @@ func (f *searchResult) hint() string {
 	if f.unlisted > 0 {
 		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
 	}
+	nearest := f.nearest()
+	if len(nearest) > 0 {
+		parts = append(parts, render("not-sure", promptData{Near: nearest}))
+	}
 	if f.asked == 0 {
 		parts = append(parts, render("empty-query", promptData{}))
-	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut == 0 {
+	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
 		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
 	return strings.Join(append(parts, f.cuts...), " ")

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,8 @@ const (
 )
 
 // Fuse merges the rankings of several indexes by reciprocal rank: a tool scores the sum of
-// 1/(10+place) over the parts that found it, places counted from 1. Each part is asked at
+// 1/(10+place) over the parts that found it, places counted from 1. Its confidence is that
+// of the part that is surest of it. Each part is asked at
 // the same time and has two seconds, or what TimeLimit gives it. A part that
 // returns an error, panics or takes longer is left out, and OnEvent is told; if none
 // answers, the specified keyword score does.
@@ -127,7 +129,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if q.Limit > 0 {
 		q.Limit = max(fuseDepth, 2*q.Limit)
 	}
-	scores, failed := map[string]float64{}, 0
+	merged, failed := map[string]Result{}, 0
 	for i, a := range parts.ask(ctx, q) {
 		if a.err != nil {
 			failed++
@@ -137,7 +139,10 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 			continue
 		}
 		for place, r := range a.results {
-			scores[r.Name] += 1 / float64(fuseK+place+1)
+			merged[r.Name] = Result{
+				Name: r.Name, Score: merged[r.Name].Score + 1/float64(fuseK+place+1),
+				Confidence: max(merged[r.Name].Confidence, r.Confidence),
+			}
 		}
 	}
 	if ctx.Err() != nil {
@@ -146,10 +151,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if failed == len(parts) {
 		return nil, errors.New("toolsearch: no part of Fuse answered")
 	}
-	found := make([]Result, 0, len(scores))
-	for name, score := range scores {
-		found = append(found, Result{name, score})
-	}
+	found := slices.AppendSeq(make([]Result, 0, len(merged)), maps.Values(merged))
 	slices.SortFunc(found, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})

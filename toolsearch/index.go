@@ -39,6 +39,10 @@ type Result struct {
 	Name string
 	// Score is higher for a better fit; its scale is the index's own.
 	Score float64
+	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, where one
+	// query in two is one that no tool serves. It means the same for every query, catalogue
+	// and index. If zero, it is not known, and Config.MinConfidence has no effect.
+	Confidence float64
 }
 
 // IndexFunc makes an index of tools. It may keep the slice and must not change the
@@ -150,7 +154,7 @@ func eventTerms(x keyword.Explanation) []leanctx.Term {
 func results(hits []keyword.Hit, name func(int) string) []Result {
 	out := make([]Result, len(hits))
 	for i, h := range hits {
-		out[i] = Result{name(h.Doc), h.Score}
+		out[i] = Result{Name: name(h.Doc), Score: h.Score, Confidence: h.Confidence}
 	}
 	return out
 }
@@ -178,7 +182,11 @@ func serverOf(name string) string {
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and what is read of each schema, is bounded.
 func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(tools, true)) })}, nil
+	return newBM25(tools), nil
+}
+
+func newBM25(tools []*schema.ToolInfo) bm25Index {
+	return bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(tools, true)) })}
 }
 
 type bm25Index struct {
@@ -200,6 +208,38 @@ func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, err
 	}
 	return results(hits, x.Name), nil
+}
+
+// ratedDepth is how many results are looked through for the confidence of what another
+// ranking found.
+const ratedDepth = 200
+
+// rate sets the confidence of what another ranking found: that of the tool itself, or of
+// one further down, whichever is highest. If no tool has one, it stays unknown.
+func (b bm25Index) rate(ctx context.Context, text string, found []Result) error {
+	if len(found) == 0 {
+		return nil
+	}
+	known, err := b.Search(ctx, Query{Text: text, Limit: max(ratedDepth, len(found))})
+	if err != nil {
+		return err
+	}
+	sure := make(map[string]float64, len(known))
+	least := 1.0
+	for _, r := range known {
+		sure[r.Name] = r.Confidence
+	}
+	best := 0.0
+	for i := len(found) - 1; i >= 0; i-- {
+		if c := sure[found[i].Name]; c > 0 {
+			best, least = max(best, c), min(least, c)
+		}
+		found[i].Confidence = best
+	}
+	for i := len(found) - 1; i >= 0 && best > 0 && found[i].Confidence == 0; i-- {
+		found[i].Confidence = least
+	}
+	return nil
 }
 
 func (b bm25Index) Explain(q Query, name string) string {

@@ -88,6 +88,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"near":                             {"near_a", "near_b"},
 			"empty-query":                      {`"query"`, `select:`},
 			"no-match":                         {"word_a", "word_b", "near_a", "near_b", "select:", "<available-deferred-tools>"},
+			"not-sure":                         {"near_a", "near_b", "select:"},
 			"unknown-name":                     {"the_name", "near_a", "near_b"},
 			"more-unknown":                     {"4711"},
 			"cut-results":                      {"17"},

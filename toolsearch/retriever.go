@@ -30,12 +30,16 @@ const ToolNameKey = "tool_name"
 // top k. Words with a leading + are then looked for in names and descriptions. A document
 // without a score gets one by its place. An error of the retriever makes the specified
 // keyword score answer.
+//
+// The confidence of a tool is that which BM25Index has for it or for a tool further down,
+// whichever is highest: the retriever puts it before what those words speak for. Where
+// BM25Index finds none of the tools, it is not known.
 func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 	return func(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if safe.IsNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
-		return retrieverIndex{r, opts, newWords(tools)}, nil
+		return retrieverIndex{r, opts, newWords(tools), newBM25(tools)}, nil
 	}
 }
 
@@ -43,6 +47,7 @@ type retrieverIndex struct {
 	r     retriever.Retriever
 	opts  []retriever.Option
 	words wordIndex
+	sure  bm25Index
 }
 
 func (x retrieverIndex) build() error {
@@ -74,7 +79,11 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, fmt.Errorf("toolsearch: retrieving %.80q: %w", text, err)
 	}
 	found, err := x.require(ctx, required, x.tools(docs))
-	return firstOf(found, limit), err
+	if err != nil {
+		return nil, err
+	}
+	found = firstOf(found, limit)
+	return found, x.sure.rate(ctx, q.Text, found)
 }
 
 // wanted are the words of a query without their marks, and those that are required.
@@ -109,7 +118,7 @@ func (x retrieverIndex) tools(docs []*schema.Document) []Result {
 		if score == 0 {
 			score = 1 / float64(place+1)
 		}
-		found = append(found, Result{name, score})
+		found = append(found, Result{Name: name, Score: score})
 	}
 	return found
 }

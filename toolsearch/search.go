@@ -36,13 +36,15 @@ type searchResult struct {
 	unlisted  int      // unknown names beyond those in unknown
 	unmatched []string
 	near      []string
+	unsure    []found  // the best results of searches that were not sure of any
 	cuts      []string // what the model is told of limits that cut the call
 }
 
 type found struct {
-	entry *entry
-	score float64
-	terms []leanctx.Term // for an event
+	entry      *entry
+	score      float64
+	confidence float64
+	terms      []leanctx.Term // for an event
 }
 
 type unknown struct {
@@ -134,10 +136,11 @@ func (s searcher) seenSet(ctx context.Context) set {
 
 // hits are the best results, for an event.
 func (f *searchResult) hits() []leanctx.Hit {
-	out := make([]leanctx.Hit, min(len(f.found), maxEventHits))
+	all := append(slices.Clone(f.found), f.unsure...)
+	out := make([]leanctx.Hit, min(len(all), maxEventHits))
 	for i := range out {
-		x := f.found[i]
-		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Terms: x.terms}
+		x := all[i]
+		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
 	}
 	return out
 }
@@ -165,6 +168,10 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 			x.terms = termsOf(s.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
 		}
 	}
+	if s.group.refuses(ranked.found) {
+		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
+		return err
+	}
 	f.add(ranked.found)
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = s.unmatched(ctx, q.words)
@@ -172,6 +179,23 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		f.listed = s.lists(ctx)
 	}
 	return err
+}
+
+// refuses reports whether a search found something and is sure of none of it.
+func (g *group) refuses(results []found) bool {
+	return len(results) > 0 && !slices.ContainsFunc(results, func(x found) bool {
+		return x.confidence == 0 || x.confidence >= g.cfg.MinConfidence
+	})
+}
+
+// nearest are the names that an unsure search tells of.
+func (f *searchResult) nearest() (names []string) {
+	for _, x := range f.unsure {
+		if name := x.entry.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // mostResults is how many tools one search may return.
@@ -254,7 +278,7 @@ func (s searcher) keep(ctx context.Context, results []Result, kept *ranking) {
 		}
 		e := s.group.cat.byName[x.Name]
 		if e != nil && x.Score >= s.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
-			kept.add(found{entry: e, score: x.Score})
+			kept.add(found{entry: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
 }
