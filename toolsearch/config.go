@@ -205,14 +205,8 @@ func (s *settings) checkFields(wrong *problems) {
 	if !(c.MinConfidence >= 0 && c.MinConfidence <= 1) {
 		wrong.add("MinConfidence", "%v is not from 0 to 1", c.MinConfidence)
 	}
-	if c.Protocol == Regexp && c.MinConfidence > 0 {
-		wrong.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)
-	}
-	if c.Protocol == Regexp && c.NewIndex != nil {
-		wrong.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
-	}
-	if c.Protocol == Regexp && c.MinScore > 0 {
-		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
+	if c.Protocol == Regexp {
+		checkRegexp(c, wrong)
 	}
 	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
@@ -221,6 +215,19 @@ func (s *settings) checkFields(wrong *problems) {
 		c.Backend = nil
 	}
 	checkSearchable(c, wrong)
+}
+
+// checkRegexp refuses what the Regexp protocol has no use for.
+func checkRegexp(c *Config, wrong *problems) {
+	if c.MinConfidence > 0 {
+		wrong.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)
+	}
+	if c.NewIndex != nil {
+		wrong.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
+	}
+	if c.MinScore > 0 {
+		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
+	}
 }
 
 func checkSearchable(c *Config, wrong *problems) {
