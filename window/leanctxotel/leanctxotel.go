@@ -1,0 +1,293 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leanctxotel reports what is in the window of each model call to
+// OpenTelemetry:
+//
+//	tell, err := leanctxotel.New(leanctxotel.Config{})
+//	see := window.New(window.Config{OnCall: tell.Call})
+//	watch := leanctx.Tee(see.Event, tell.Event)
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
+//	// … and see.Handler() as the last of the agent's Handlers
+//
+// Every model call becomes a span of kind client, named "chat", with the attributes
+// of the conventions for generative AI and the parts of the window under "leanctx.".
+// Metrics count what is saved and what it costs the provider's cache. Attributes of
+// metrics have few values: they hold no names of tools, no IDs and no paths. Texts of
+// messages and results are never reported; with [Config.Content] the queries of
+// searches are.
+package leanctxotel
+
+// This file makes the telemetry, and reports calls as spans.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/window"
+)
+
+// scope names this package to OpenTelemetry.
+const scope = "github.com/leanctx/leanctx/window/leanctxotel"
+
+// Config says where to report to. Its zero value reports to the global providers.
+type Config struct {
+	// TracerProvider makes the spans. If nil, the global one. A no-op provider switches
+	// spans off.
+	TracerProvider trace.TracerProvider
+
+	// MeterProvider makes the metrics. If nil, the global one. A no-op provider switches
+	// metrics off.
+	MeterProvider metric.MeterProvider
+
+	// Annotate writes the attributes to the span that the call was made in, and makes
+	// no spans and no "gen_ai" metrics of its own: for agents whose model calls are
+	// traced already.
+	Annotate bool
+
+	// Content reports the queries of searches too. They hold the model's words.
+	Content bool
+}
+
+// Telemetry reports to OpenTelemetry. It is safe for concurrent use.
+type Telemetry struct {
+	annotate, content bool
+	tracer            trace.Tracer
+	meters            meters
+}
+
+// New returns a Telemetry. It fails if a metric cannot be made, with all that fail.
+func New(c Config) (*Telemetry, error) {
+	if c.TracerProvider == nil {
+		c.TracerProvider = otel.GetTracerProvider()
+	}
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
+	}
+	m, err := newMeters(c.MeterProvider.Meter(scope))
+	if err != nil {
+		return nil, fmt.Errorf("leanctxotel: %w", err)
+	}
+	return &Telemetry{annotate: c.Annotate, content: c.Content, tracer: c.TracerProvider.Tracer(scope), meters: m}, nil
+}
+
+// Call reports a model call: it is the OnCall of a [window.Config].
+func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
+	t.meters.call(ctx, call, !t.annotate)
+	attributes := t.attributes(call)
+	if t.annotate {
+		trace.SpanFromContext(ctx).SetAttributes(attributes...)
+		return
+	}
+	_, span := t.tracer.Start(ctx, "chat", trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(call.Start), trace.WithAttributes(attributes...))
+	if call.Error != "" {
+		span.SetStatus(codes.Error, call.Error)
+	}
+	span.End(trace.WithTimestamp(call.Start.Add(call.Took)))
+}
+
+// The names of the conventions for generative AI, which have no Go constants any more.
+const (
+	operationName = "gen_ai.operation.name"
+	inputTokens   = "gen_ai.usage.input_tokens"
+	outputTokens  = "gen_ai.usage.output_tokens"
+	cacheRead     = "gen_ai.usage.cache_read.input_tokens"
+	cacheCreation = "gen_ai.usage.cache_creation.input_tokens"
+	errorType     = "error.type"
+	queryText     = "gen_ai.retrieval.query.text"
+	tokenUsage    = "gen_ai.client.token.usage"
+	duration      = "gen_ai.client.operation.duration"
+)
+
+// attributes describe a call.
+func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
+	all := []attribute.KeyValue{
+		attribute.String(operationName, "chat"),
+		attribute.Int("leanctx.attempt", c.Attempt),
+		attribute.Int("leanctx.window.tokens", c.Tokens.Estimated),
+		attribute.Int("leanctx.hidden.tools", c.Hidden.Tools),
+		attribute.Int("leanctx.hidden.tokens", c.Hidden.Tokens),
+		attribute.Int("leanctx.left_out.tokens", leftOut(c)),
+		attribute.Int("leanctx.prefix.tokens", c.Prefix.Same),
+		attribute.Int("leanctx.prefix.lost_tokens", c.Prefix.Lost),
+	}
+	if c.Without != nil {
+		all = append(all, attribute.Int("leanctx.without.tokens", *c.Without))
+	}
+	if c.Prefix.Cause != "" {
+		all = append(all, attribute.String("leanctx.prefix.cause", c.Prefix.Cause))
+	}
+	if c.Kept {
+		all = append(all, attribute.Bool("leanctx.kept", true))
+	}
+	if c.Error != "" {
+		all = append(all, attribute.String(errorType, "_OTHER"))
+	}
+	by := c.By()
+	for _, category := range window.Categories() {
+		if tokens := by[category]; tokens > 0 {
+			all = append(all, attribute.Int("leanctx.window."+string(category)+".tokens", tokens))
+		}
+	}
+	if u := c.Tokens.Reported; u != nil {
+		all = append(all, attribute.Int(inputTokens, u.PromptTokens), attribute.Int(outputTokens, u.CompletionTokens),
+			attribute.Int(cacheRead, u.PromptTokenDetails.CachedTokens), attribute.Int(cacheCreation, u.PromptTokenDetails.CacheWriteTokens))
+	}
+	return append(all, t.since(c)...)
+}
+
+// since describes what happened since the call before.
+func (t *Telemetry) since(c *window.ModelCall) []attribute.KeyValue {
+	var queries []string
+	cut, cleared, pages := 0, 0, 0
+	for _, e := range c.Events {
+		switch e.Kind {
+		case leanctx.KindToolsSearched, leanctx.KindToolsPrefetched:
+			if e.Search != nil {
+				queries = append(queries, e.Search.Query)
+			}
+		case leanctx.KindResultCut:
+			cut++
+		case leanctx.KindResultCleared, leanctx.KindResultReferred:
+			cleared++
+		case leanctx.KindResultRead:
+			pages++
+		}
+	}
+	all := []attribute.KeyValue{
+		attribute.Int("leanctx.search.queries", len(queries)), attribute.Int("leanctx.results.cut", cut),
+		attribute.Int("leanctx.results.cleared", cleared), attribute.Int("leanctx.pages.read", pages),
+	}
+	if t.content && len(queries) > 0 {
+		all = append(all, attribute.String(queryText, strings.Join(queries, "\n")))
+	}
+	return all
+}
+
+func leftOut(c *window.ModelCall) (n int) {
+	for _, l := range c.Left {
+		n += l.Before - l.After
+	}
+	return n
+}
+
+// meters are the metrics.
+type meters struct {
+	usage, window                                     metric.Int64Histogram
+	took, search                                      metric.Float64Histogram
+	saved, lost, searches, loaded, gated, denied      metric.Int64Counter
+	readBacks, readBackTokens, storeFailures, refused metric.Int64Counter
+}
+
+func newMeters(m metric.Meter) (meters, error) {
+	var all meters
+	var failed []error
+	counter := func(to *metric.Int64Counter, name, unit, about string) {
+		made, err := m.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(about))
+		*to, failed = made, append(failed, err)
+	}
+	histogram := func(to *metric.Int64Histogram, name, unit, about string) {
+		made, err := m.Int64Histogram(name, metric.WithUnit(unit), metric.WithDescription(about))
+		*to, failed = made, append(failed, err)
+	}
+	seconds := func(to *metric.Float64Histogram, name, about string) {
+		made, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about))
+		*to, failed = made, append(failed, err)
+	}
+	histogram(&all.usage, tokenUsage, "{token}", "Tokens that the provider reported")
+	seconds(&all.took, duration, "Time of a model call")
+	histogram(&all.window, "leanctx.window.tokens", "{token}", "Estimated tokens of a request, by category")
+	counter(&all.saved, "leanctx.saved.tokens", "{token}", "Estimated tokens that were not sent, by rule")
+	counter(&all.lost, "leanctx.prefix.lost.tokens", "{token}", "Estimated tokens that a provider's cache cannot serve any more, by cause")
+	seconds(&all.search, "leanctx.search.duration", "Time of a search for tools")
+	counter(&all.searches, "leanctx.search.count", "{search}", "Searches for tools, by outcome")
+	counter(&all.loaded, "leanctx.tools.loaded", "{tool}", "Tools that became visible")
+	counter(&all.gated, "leanctx.tools.gated", "{call}", "Calls of tools that were not loaded")
+	counter(&all.denied, "leanctx.tools.denied", "{call}", "Calls of tools that the filter denies")
+	counter(&all.readBacks, "leanctx.read_back.count", "{read}", "Reads of stored results")
+	counter(&all.readBackTokens, "leanctx.read_back.tokens", "{token}", "Estimated tokens that were read back")
+	counter(&all.storeFailures, "leanctx.store.failures", "{failure}", "Writes that a store did not take")
+	counter(&all.refused, "leanctx.tools.refused", "{tool}", "Tools of MCP servers that cannot be offered")
+	return all, errors.Join(failed...)
+}
+
+func one(key, value string) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String(key, value))
+}
+
+// call counts a model call; ownGenAI also counts what other instrumentations count.
+func (m *meters) call(ctx context.Context, c *window.ModelCall, ownGenAI bool) {
+	for category, tokens := range c.By() {
+		m.window.Record(ctx, int64(tokens), one("leanctx.category", string(category)))
+	}
+	if c.Without != nil {
+		m.saved.Add(ctx, int64(c.Hidden.Tokens), one("leanctx.rule", "hidden"))
+	}
+	for _, l := range c.Left {
+		m.saved.Add(ctx, int64(l.Before-l.After), one("leanctx.rule", l.Rule))
+	}
+	if c.Prefix.Cause != "" {
+		m.lost.Add(ctx, int64(c.Prefix.Lost), one("leanctx.cause", c.Prefix.Cause))
+	}
+	if !ownGenAI {
+		return
+	}
+	chat := attribute.String(operationName, "chat")
+	if c.Took > 0 {
+		m.took.Record(ctx, c.Took.Seconds(), metric.WithAttributes(chat))
+	}
+	if u := c.Tokens.Reported; u != nil {
+		m.usage.Record(ctx, int64(u.PromptTokens), metric.WithAttributes(chat, attribute.String("gen_ai.token.type", "input")))
+		m.usage.Record(ctx, int64(u.CompletionTokens), metric.WithAttributes(chat, attribute.String("gen_ai.token.type", "output")))
+	}
+}
+
+// Event counts what a middleware did: it is an OnEvent.
+func (t *Telemetry) Event(ctx context.Context, e leanctx.Event) {
+	m := &t.meters
+	switch e.Kind {
+	case leanctx.KindToolsSearched, leanctx.KindToolsPrefetched:
+		if e.Search != nil {
+			m.search.Record(ctx, max(0, e.Search.Took).Seconds())
+			m.searches.Add(ctx, 1, one("leanctx.outcome", outcome(e.Search)))
+		}
+	case leanctx.KindToolsLoaded:
+		if e.Tools != nil && !e.Repeat {
+			m.loaded.Add(ctx, int64(e.Tools.AddedCount))
+		}
+	case leanctx.KindCallGated:
+		m.gated.Add(ctx, 1)
+	case leanctx.KindToolsDenied:
+		if e.CallID != "" {
+			m.denied.Add(ctx, 1)
+		}
+	case leanctx.KindResultRead:
+		m.readBacks.Add(ctx, 1)
+		if e.Output != nil {
+			m.readBackTokens.Add(ctx, e.Output.After.Tokens)
+		}
+	case leanctx.KindStoreFailed:
+		m.storeFailures.Add(ctx, 1)
+	case leanctx.KindToolRefused:
+		m.refused.Add(ctx, 1)
+	}
+}
+
+func outcome(s *leanctx.Search) string {
+	switch {
+	case s.Fallback:
+		return "fallback"
+	case len(s.Hits) == 0:
+		return "empty"
+	}
+	return "found"
+}

@@ -1,0 +1,190 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package leanctxotel_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	api "go.opentelemetry.io/otel/trace"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/window"
+	"github.com/leanctx/leanctx/window/leanctxotel"
+)
+
+// lab is a Telemetry whose spans and metrics stay in memory.
+type lab struct {
+	tell   *leanctxotel.Telemetry
+	spans  *tracetest.InMemoryExporter
+	traces *trace.TracerProvider
+	reader *metric.ManualReader
+}
+
+func newLab(t *testing.T, c leanctxotel.Config) lab {
+	t.Helper()
+	l := lab{spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
+	l.traces = trace.NewTracerProvider(trace.WithSyncer(l.spans))
+	c.TracerProvider, c.MeterProvider = l.traces, metric.NewMeterProvider(metric.WithReader(l.reader))
+	tell, err := leanctxotel.New(c)
+	require.NoError(t, err)
+	l.tell = tell
+	return l
+}
+
+// sums are the metrics by name and attributes: the sum of a counter or a histogram.
+func (l lab) sums(t *testing.T) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	require.NoError(t, l.reader.Collect(context.Background(), &all))
+	got := map[string]float64{}
+	key := func(name string, set attribute.Set) string {
+		var parts []string
+		for _, kv := range set.ToSlice() {
+			parts = append(parts, string(kv.Key)+"="+kv.Value.String())
+		}
+		return strings.TrimSpace(name + " " + strings.Join(parts, " "))
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch d := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				for _, p := range d.DataPoints {
+					got[key(m.Name, p.Attributes)] = float64(p.Value)
+				}
+			case metricdata.Histogram[int64]:
+				for _, p := range d.DataPoints {
+					got[key(m.Name, p.Attributes)] = float64(p.Sum)
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range d.DataPoints {
+					got[key(m.Name, p.Attributes)] = p.Sum
+				}
+			}
+		}
+	}
+	return got
+}
+
+func call() *window.ModelCall {
+	without := 50_000
+	return &window.ModelCall{
+		N: 3, Run: 1, Attempt: 1, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
+		Parts:  []window.Part{{Category: window.HelpTools, Tokens: 900}, {Category: window.Result, Tokens: 4000}, {Category: window.Result, Tokens: 100}},
+		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
+		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
+		Hidden: window.Hidden{Tools: 400, Tokens: 36_000}, Without: &without,
+		Left: []window.Left{{Rule: "cleared", Before: 9000, After: 40, Path: "/tmp/secret"}, {Rule: "cut", Before: 2000, After: 1000}},
+		Events: []leanctx.Event{
+			{Kind: leanctx.KindToolsSearched, Search: &leanctx.Search{Query: "convert miles", Took: time.Second, Hits: []leanctx.Hit{{Name: "units"}}}},
+			{Kind: leanctx.KindResultCut}, {Kind: leanctx.KindResultCleared}, {Kind: leanctx.KindResultRead},
+		},
+	}
+}
+
+func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
+	l := newLab(t, leanctxotel.Config{})
+	ctx, parent := l.traces.Tracer("app").Start(context.Background(), "request")
+	l.tell.Call(ctx, call())
+	failed := call()
+	failed.Error = "the call failed"
+	l.tell.Call(ctx, failed)
+	parent.End()
+	spans := l.spans.GetSpans()
+	require.Len(t, spans, 3)
+	chat := spans[0]
+	require.Equal(t, "chat", chat.Name)
+	require.Equal(t, api.SpanKindClient, chat.SpanKind)
+	require.Equal(t, parent.SpanContext().SpanID(), chat.Parent.SpanID())
+	require.Equal(t, 2*time.Second, chat.EndTime.Sub(chat.StartTime))
+	got := map[string]any{}
+	for _, kv := range chat.Attributes {
+		got[string(kv.Key)] = kv.Value.AsInterface()
+	}
+	for key, want := range map[string]any{
+		"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": int64(5100), "gen_ai.usage.output_tokens": int64(30),
+		"gen_ai.usage.cache_read.input_tokens": int64(800), "gen_ai.usage.cache_creation.input_tokens": int64(7),
+		"leanctx.window.tokens": int64(5000), "leanctx.window.result.tokens": int64(4100), "leanctx.window.help_tools.tokens": int64(900),
+		"leanctx.without.tokens": int64(50_000), "leanctx.hidden.tools": int64(400), "leanctx.hidden.tokens": int64(36_000), "leanctx.left_out.tokens": int64(9960),
+		"leanctx.prefix.tokens": int64(900), "leanctx.prefix.lost_tokens": int64(3000), "leanctx.prefix.cause": "tools_loaded", "leanctx.attempt": int64(1),
+		"leanctx.search.queries": int64(1), "leanctx.results.cut": int64(1), "leanctx.results.cleared": int64(1), "leanctx.pages.read": int64(1),
+	} {
+		require.Equal(t, want, got[key], key)
+	}
+	require.NotContains(t, got, "gen_ai.retrieval.query.text", "queries are content")
+	require.Equal(t, codes.Error, spans[1].Status.Code)
+}
+
+func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
+	l := newLab(t, leanctxotel.Config{Annotate: true, Content: true})
+	ctx, mine := l.traces.Tracer("app").Start(context.Background(), "model")
+	l.tell.Call(ctx, call())
+	mine.End()
+	spans := l.spans.GetSpans()
+	require.Len(t, spans, 1)
+	require.Contains(t, spans[0].Attributes, attribute.String("gen_ai.retrieval.query.text", "convert miles"))
+	for name := range l.sums(t) {
+		require.False(t, strings.HasPrefix(name, "gen_ai."), "another instrumentation counts it: %s", name)
+	}
+}
+
+func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
+	l := newLab(t, leanctxotel.Config{})
+	ctx := context.Background()
+	l.tell.Call(ctx, call())
+	for _, e := range []leanctx.Event{
+		{Kind: leanctx.KindToolsSearched, Search: &leanctx.Search{Took: time.Second, Hits: []leanctx.Hit{{}}}},
+		{Kind: leanctx.KindToolsSearched, Search: &leanctx.Search{}},
+		{Kind: leanctx.KindToolsSearched, Search: &leanctx.Search{Fallback: true}},
+		{Kind: leanctx.KindToolsLoaded, Tools: &leanctx.ToolChange{AddedCount: 5}},
+		{Kind: leanctx.KindToolsLoaded, Repeat: true, Tools: &leanctx.ToolChange{AddedCount: 7}},
+		{Kind: leanctx.KindCallGated, Tool: "secret_tool"}, {Kind: leanctx.KindToolsDenied}, {Kind: leanctx.KindToolsDenied, CallID: "c"},
+		{Kind: leanctx.KindResultRead, Output: &leanctx.OutputChange{After: leanctx.Size{Tokens: 64}}}, {Kind: leanctx.KindResultRead},
+		{Kind: leanctx.KindStoreFailed}, {Kind: leanctx.KindToolRefused}, {Kind: leanctx.KindToolsSearched}, {Kind: "unknown"},
+	} {
+		l.tell.Event(ctx, e)
+	}
+	got := l.sums(t)
+	require.Equal(t, map[string]float64{
+		"gen_ai.client.operation.duration gen_ai.operation.name=chat":                   2,
+		"gen_ai.client.token.usage gen_ai.operation.name=chat gen_ai.token.type=input":  5100,
+		"gen_ai.client.token.usage gen_ai.operation.name=chat gen_ai.token.type=output": 30,
+		"leanctx.window.tokens leanctx.category=help_tools":                             900,
+		"leanctx.window.tokens leanctx.category=result":                                 4100,
+		"leanctx.saved.tokens leanctx.rule=hidden":                                      36_000,
+		"leanctx.saved.tokens leanctx.rule=cleared":                                     8960,
+		"leanctx.saved.tokens leanctx.rule=cut":                                         1000,
+		"leanctx.prefix.lost.tokens leanctx.cause=tools_loaded":                         3000,
+		"leanctx.search.duration":                                                       1,
+		"leanctx.search.count leanctx.outcome=found":                                    1,
+		"leanctx.search.count leanctx.outcome=empty":                                    1,
+		"leanctx.search.count leanctx.outcome=fallback":                                 1,
+		"leanctx.tools.loaded":                                                          5,
+		"leanctx.tools.gated":                                                           1,
+		"leanctx.tools.denied":                                                          1,
+		"leanctx.read_back.count":                                                       2,
+		"leanctx.read_back.tokens":                                                      64,
+		"leanctx.store.failures":                                                        1,
+		"leanctx.tools.refused":                                                         1,
+	}, got)
+	require.NotContains(t, fmt.Sprint(got), "secret")
+}
+
+func TestTheZeroConfigReportsToTheGlobalProviders(t *testing.T) {
+	tell, err := leanctxotel.New(leanctxotel.Config{})
+	require.NoError(t, err)
+	tell.Call(context.Background(), call())
+	tell.Event(context.Background(), leanctx.Event{Kind: leanctx.KindCallGated})
+}
