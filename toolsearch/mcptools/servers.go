@@ -66,7 +66,10 @@ func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, 
 	}
 	s := newServers(servers, o)
 	if o.User == nil {
-		if _, err := s.userOf(ctx, ""); err != nil {
+		s.mu.Lock()
+		_, err := s.userOf(ctx, "")
+		s.mu.Unlock()
+		if err != nil {
 			return nil, err
 		}
 	} else if !s.work.start(s.closeIdle) {
@@ -110,14 +113,11 @@ func (s *Servers) isShared(name string) bool { return s.o.User != nil && s.serve
 // servers that a user reaches for the first time up to 10 s. What a server had stays while
 // it is down. The set is the same as long as nothing changes.
 func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
-	key, err := s.key(ctx)
+	u, done, err := s.use(ctx)
 	if err != nil {
 		return &toolsearch.ToolSet{}, err
 	}
-	u, err := s.userOf(ctx, key)
-	if err != nil {
-		return &toolsearch.ToolSet{}, err
-	}
+	defer done()
 	by := time.Now().Add(s.o.MaxWait)
 	sets := make([]*toolsearch.ToolSet, len(s.names))
 	for i, name := range s.names {
@@ -129,15 +129,16 @@ func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
 // joined returns the union of the sets, the same for the same sets.
 func (s *Servers) joined(u *user, sets []*toolsearch.ToolSet) *toolsearch.ToolSet {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Equal(u.sets, sets) || u.union == nil {
-		before := u.union
+	same := u.union != nil && slices.Equal(u.sets, sets)
+	if !same {
 		u.sets, u.union = sets, toolsearch.Union(sets...)
-		if before == nil || len(s.names) > 1 {
-			s.refuseTaken(sets)
-		}
 	}
-	return u.union
+	union := u.union
+	s.mu.Unlock()
+	if !same {
+		s.refuseTaken(sets)
+	}
+	return union
 }
 
 // refuseTaken reports tools whose name a server before theirs has. Only servers without a
@@ -176,10 +177,8 @@ func (s *Servers) key(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-// userOf returns a user, whose links begin now if there are none.
+// userOf returns a user, whose links begin now if there are none. The lock is held.
 func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return nil, errClosed
 	}
@@ -255,20 +254,19 @@ func (s *Servers) linkOf(u *user, name string) *link {
 	return s.shared[name]
 }
 
-// use returns the connection of the user of ctx to a server, which stays until done.
-func (s *Servers) use(ctx context.Context, name string) (l *link, done func(), err error) {
+// use returns the user of ctx, whose sessions stay until done.
+func (s *Servers) use(ctx context.Context) (u *user, done func(), err error) {
 	key, err := s.key(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	u, err := s.userOf(ctx, key)
-	if err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u, err = s.userOf(ctx, key); err != nil {
 		return nil, nil, err
 	}
-	s.mu.Lock()
 	u.calls++
-	s.mu.Unlock()
-	return s.linkOf(u, name), func() {
+	return u, func() {
 		s.mu.Lock()
 		u.calls--
 		u.used = time.Now()

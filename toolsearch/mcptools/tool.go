@@ -75,11 +75,12 @@ func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, st
 	if !ok {
 		return nil, say("arguments", words{}), nil
 	}
-	l, done, err := r.s.use(ctx, r.hints.Server)
+	u, done, err := r.s.use(ctx)
 	if err != nil {
 		return nil, r.refusal(err), ctx.Err()
 	}
 	defer done()
+	l := r.s.linkOf(u, r.hints.Server)
 	for again := false; ; again = true {
 		s, err := l.waitReady(ctx)
 		if err != nil {

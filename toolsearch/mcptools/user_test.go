@@ -149,7 +149,7 @@ func TestThereAreOnlySoManyUsers(t *testing.T) {
 		require.NotContains(t, []string{"user0", "user1"}, st.User, "the one who needed it least recently goes")
 	}
 	for i := range 3 {
-		_, done, err := s.use(as(fmt.Sprint("busy", i)), "own")
+		_, done, err := s.use(as(fmt.Sprint("busy", i)))
 		require.NoError(t, err)
 		defer done()
 	}
