@@ -102,7 +102,8 @@ func check(t *testing.T, r rule, files map[string]string) []string {
 // tree is a set of files, those of Go parsed.
 type tree struct {
 	fset  *token.FileSet
-	files []*file // by path
+	files []*file  // by path
+	other []string // paths of files that hold no text
 }
 
 // file is one tracked text file.
@@ -162,11 +163,12 @@ func tracked(root string) ([]string, error) {
 }
 
 // newTree makes a tree of texts by path. Files that hold a zero byte are not
-// text, and left out.
+// text: only their paths count.
 func newTree(files map[string]string) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	for p, text := range files {
 		if strings.Contains(text, "\x00") {
+			t.other = append(t.other, p)
 			continue
 		}
 		f := &file{path: p, text: text}

@@ -138,5 +138,5 @@ func (t *tree) leads(f *file, target string) bool {
 	if strings.HasPrefix(target, "/") {
 		full = path.Clean(target)[1:]
 	}
-	return full == "." || slices.ContainsFunc(t.files, func(g *file) bool { return under(full, g.path) })
+	return full == "." || slices.Contains(t.other, full) || slices.ContainsFunc(t.files, func(g *file) bool { return under(full, g.path) })
 }
