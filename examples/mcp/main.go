@@ -3,11 +3,10 @@
 
 // Command mcp runs an agent whose tools come from MCP servers: over stdio and streamable
 // HTTP, hidden behind a search tool, each with its server's name as a prefix. A server that
-// is down is reported and the others work; a server that changes its tools is picked up by
-// the next run.
+// is down is reported and the others work.
 //
-//	go run .                                   # two small servers of its own
-//	go run . servers.json "What can you do?"   # yours
+//	go run .                              # two small servers of its own
+//	go run . mcp.json "What can you do?"  # yours: the file of Claude Desktop, Cursor or VS Code
 package main
 
 import (
@@ -16,12 +15,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/leanctx/leanctx/toolsearch/mcptools"
 )
 
 // stdioVariable makes the program an MCP server on stdio.
@@ -46,40 +45,60 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	servers := Connect(ctx, config)
+	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
+	if err != nil {
+		return err
+	}
 	defer servers.Close()
-	if down := servers.Down(); down != nil {
-		fmt.Fprintf(out, "not reachable:\n  %s\n", strings.ReplaceAll(down.Error(), "\n", "\n  "))
+	for _, s := range servers.Status() {
+		fmt.Fprintf(out, "server %-8s %-5s %d tools\n", s.Server, s.State, s.Tools)
 	}
-	fmt.Fprintln(out, "tools:")
-	for _, t := range servers.Tools() {
-		info, _ := t.Info(ctx)
-		fmt.Fprintf(out, "  %s\n", info.Name)
-	}
-	// Put your chat model here; this one follows rules and needs no network.
-	agents := &Agents{Model: offline.New[*schema.Message](), Servers: servers}
 	var history []*schema.Message
 	for _, q := range questions {
 		fmt.Fprintf(out, "\nuser: %s\n", q)
-		before := len(history) + 1
-		if history, err = agents.Ask(ctx, history, q); err != nil {
+		if history, err = answered(ctx, out, servers, append(history, schema.UserMessage(q))); err != nil {
 			return err
-		}
-		for _, m := range history[before:] {
-			show(out, m)
 		}
 	}
 	return nil
 }
 
-// choose takes the servers and questions of the command line, or the sample.
-func choose(ctx context.Context, args []string) (Config, []string, error) {
-	if len(args) == 0 {
-		c, err := sampleConfig(ctx)
-		return c, []string{`How many words are in "the quick brown fox"?`, "Which weekday is 2026-02-28?"}, err
+// answered runs the agent on a conversation and returns it with what was added.
+func answered(ctx context.Context, out io.Writer, servers *mcptools.Servers, history []*schema.Message) ([]*schema.Message, error) {
+	// Put your chat model here; this one follows rules and needs no network.
+	runner, err := newRunner(ctx, servers, offline.New[*schema.Message]())
+	if err != nil {
+		return history, err
 	}
-	c, err := readConfig(args[0])
-	return c, args[1:], err
+	events := runner.Run(ctx, history)
+	for {
+		event, ok := events.Next()
+		if !ok {
+			return history, nil
+		}
+		if event.Err != nil {
+			return history, event.Err
+		}
+		if event.Output == nil || event.Output.MessageOutput == nil {
+			continue
+		}
+		m, err := event.Output.MessageOutput.GetMessage()
+		if err != nil {
+			return history, err
+		}
+		show(out, m)
+		history = append(history, m)
+	}
+}
+
+// choose takes the servers and questions of the command line, or the sample.
+func choose(ctx context.Context, args []string) (map[string]mcptools.Server, []string, error) {
+	if len(args) == 0 {
+		config, err := sample(ctx)
+		return config, []string{`How many words are in "the quick brown fox"?`, "Which weekday is 2026-02-28?"}, err
+	}
+	config, err := mcptools.ReadConfig(args[0])
+	return config, args[1:], err
 }
 
 func show(out io.Writer, m *schema.Message) {

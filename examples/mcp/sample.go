@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leanctx/leanctx/toolsearch/mcptools"
 )
 
 type textArgs struct {
@@ -76,16 +78,16 @@ func serveHTTP(ctx context.Context, s *mcp.Server) (url string, err error) {
 	return "http://" + listener.Addr().String(), nil
 }
 
-// sampleConfig is three servers: two that work and one that is down.
-func sampleConfig(ctx context.Context) (Config, error) {
+// sample is three servers: two that work and one that is down.
+func sample(ctx context.Context) (map[string]mcptools.Server, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return Config{}, err
+		return nil, err
 	}
 	url, err := serveHTTP(ctx, dateServer())
-	return Config{Servers: map[string]ServerConfig{
+	return map[string]mcptools.Server{
 		"text":    {Command: self, Env: map[string]string{stdioVariable: "1"}},
 		"dates":   {URL: url},
 		"weather": {Command: "a-server-that-is-not-installed"},
-	}}, err
+	}, err
 }
