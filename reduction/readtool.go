@@ -116,6 +116,10 @@ type provided struct {
 	may                []permit
 }
 
+// NamedBy returns the field that sets the name. Package toolsearch says it where the name
+// is taken.
+func (*provided) NamedBy() string { return "ReadFileToolName" }
+
 // permit is what one middleware lets its tool read.
 type permit struct {
 	by    *policy
@@ -245,7 +249,8 @@ func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) (
 	case ownReader:
 		out[at] = joinReaders(tools[at], m.reader)
 	default:
-		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T", tools[at]))
+		info, _ := tools[at].Info(ctx) // which has just given its name
+		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], start(descOf(info))))
 	}
 	return out, ownReader, nil
 }
@@ -287,6 +292,13 @@ func (m *middleware[M]) look(ctx context.Context, lists ...[]*schema.ToolInfo) e
 	}
 	setRunText(ctx, readerKey+p.readTool, string(found))
 	return nil
+}
+
+func descOf(info *schema.ToolInfo) string {
+	if info == nil {
+		return ""
+	}
+	return info.Desc
 }
 
 // start is the start of a text that may be long.

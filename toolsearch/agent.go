@@ -294,13 +294,22 @@ func clashes(g *group, own, deferred []ownTool) error {
 			continue
 		}
 		if e := g.cat.byName[o.info.Name]; e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T)", e.info.Name, unwrap(e.tool), o.info.Name, o.tool)
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, unwrap(e.tool), o.info.Name, o.tool, renaming(o.tool))
 		}
 		if g.usesMetaName(o.info.Name) {
 			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", o.info.Name, o.tool, o.info.Name)
 		}
 	}
 	return wrong.err()
+}
+
+// renaming says how the names of two tools can be told apart. The tool that package
+// reduction adds knows the field that sets its name.
+func renaming(own tool.BaseTool) string {
+	if n, ok := own.(interface{ NamedBy() string }); ok {
+		return "set " + n.NamedBy() + " to a name that no other tool has"
+	}
+	return "give one of them another name"
 }
 
 // findDuplicates says which names several instances have given a tool.

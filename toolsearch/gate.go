@@ -107,13 +107,9 @@ type guard struct {
 // HiddenTool tells package window that toolsearch hides this tool.
 func (g *guard) HiddenTool() {}
 
-// Info returns the info that was read at construction: a copy to whoever asks before the
-// first model call of a run, and may write into it. After that it is Eino who asks, for
-// the name, and all tools before each round.
-func (g *guard) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	if r := runOf(ctx); r != nil && r.notes.called() {
-		return g.e.info, nil
-	}
+// Info returns a copy of the info that was read at construction: whoever asks may write
+// into it, and Extra is what the runs of all agents share.
+func (g *guard) Info(context.Context) (*schema.ToolInfo, error) {
 	return shallowInfo(g.e.info), nil
 }
 

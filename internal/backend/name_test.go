@@ -119,3 +119,23 @@ func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
 	}
 	require.Equal(t, ".leanctx/=x/=2eab", onDisk("linux", ".leanctx/=x/=2eab"), "other names stay")
 }
+
+// Elements that look like temporary files, and those that look like their escapes, stay
+// apart on the disk.
+func TestNoTwoElementsAreOneOnTheDisk(t *testing.T) {
+	for element, want := range map[string]string{
+		".leanctx-x":          "=2eleanctx-x",
+		".LeanCtx-x":          "=2eLeanCtx-x",
+		"=2eleanctx-x":        "=3d2eleanctx-x",
+		"=3d2eleanctx-x":      "=3d3d2eleanctx-x",
+		"=3D2Eleanctx-x":      "=3d3D2Eleanctx-x",
+		"=3deleanctx-x":       "=3deleanctx-x",
+		"=3dd2eleanctx-x":     "=3dd2eleanctx-x",
+		"=2eleanctx":          "=2eleanctx",
+		".leanctx":            ".leanctx",
+		"=3d3d2eleanctx-/.le": "=3d3d3d2eleanctx-/.le",
+		"a/.leanctx-/b":       "a/=2eleanctx-/b",
+	} {
+		require.Equal(t, want, onDisk("linux", element), "%q", element)
+	}
+}
