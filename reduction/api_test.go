@@ -24,6 +24,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -63,6 +64,20 @@ func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
 	}
 	for name := range deprecated {
 		require.Contains(t, eino, name, "Eino has dropped it as well")
+	}
+}
+
+// The interfaces of stores are declared twice, so that pkg.go.dev shows their methods.
+func TestTheInterfacesOfStoresAreThoseOfTheirPackage(t *testing.T) {
+	for ours, theirs := range map[reflect.Type]reflect.Type{
+		reflect.TypeFor[reduction.Backend]():     reflect.TypeFor[backend.Backend](),
+		reflect.TypeFor[reduction.Reader]():      reflect.TypeFor[backend.Reader](),
+		reflect.TypeFor[reduction.RangeReader](): reflect.TypeFor[backend.RangeReader](),
+		reflect.TypeFor[reduction.Creator]():     reflect.TypeFor[backend.Creator](),
+		reflect.TypeFor[reduction.AnyCreator]():  reflect.TypeFor[backend.AnyCreator](),
+		reflect.TypeFor[reduction.Cleaner]():     reflect.TypeFor[backend.Cleaner](),
+	} {
+		require.True(t, ours.Implements(theirs) && theirs.Implements(ours), "%s is not %s", ours, theirs)
 	}
 }
 
