@@ -191,7 +191,7 @@ func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	for i, t := range tools {
 		docs[i] = keyword.Doc{Name: t.Name, Server: serverOf(t.Name), Description: t.Desc}
 		if rich {
-			docs[i].Params = parameters(t)
+			docs[i].Params, docs[i].Phrases = parameters(t), phrases(t)
 		}
 	}
 	return docs

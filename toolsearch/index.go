@@ -57,6 +57,33 @@ type Explainer interface {
 	Explain(q Query, name string) string
 }
 
+// PhrasesKey is the key of a tool's Extra with further ways to ask for it, a []string (or
+// what JSON makes of one): what people call what the tool does. BM25Index, EmbeddingIndex
+// and ToolDocuments read the first 32, and 512 bytes of each.
+const PhrasesKey = "search_phrases"
+
+// phrases are the further ways to ask for a tool.
+func phrases(info *schema.ToolInfo) []string {
+	switch list := info.Extra[PhrasesKey].(type) {
+	case []string:
+		return list[:min(len(list), maxPhrases)]
+	case []any:
+		var texts []string
+		for _, v := range list[:min(len(list), maxPhrases)] {
+			if text, ok := v.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		return texts
+	}
+	return nil
+}
+
+const (
+	maxPhrases     = 32
+	maxPhraseBytes = 512
+)
+
 // KeywordIndex is the specified score, and gives the same answers as Eino on every
 // input. For each keyword a tool gets the highest of 10 (a part of its name equals the
 // keyword), 5 (a part contains it), 3 (the name contains it) and 2 (the description
@@ -171,7 +198,7 @@ func serverOf(name string) string {
 
 // BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
 // Framework: BM25 and Beyond", 2009) over name, server, description, the names and
-// descriptions of parameters, and enum values. It needs no model and no service.
+// descriptions of parameters, enum values, and the phrases of PhrasesKey. It needs no model and no service.
 //
 // It reads whole sentences as well as keywords, in any case and width (NFKC), English
 // words in any form, and Chinese, Japanese and Korean without spaces. Where a word stands

@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -155,7 +156,7 @@ func firstOf(found []Result, limit int) []Result {
 
 // ToolDocuments makes the documents with which to fill the engine behind a retriever, so
 // that one call of any Eino indexer stores a catalogue. Each holds the tool's name, the
-// words of the name, its description and its parameters; its ID and MetaData[ToolNameKey]
+// words of the name, its description, its phrases (PhrasesKey) and its parameters; its ID and MetaData[ToolNameKey]
 // are the tool's name. The documents are the caller's.
 func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
 	var wrong problems
@@ -178,6 +179,9 @@ var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
 func documentText(info *schema.ToolInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
+	for _, phrase := range phrases(info) {
+		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
+	}
 	for _, p := range parameters(info) {
 		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
 		if len(p.Enum) > 0 {

@@ -24,6 +24,8 @@ type Doc struct {
 	Description string
 	// Params are the tool's parameters.
 	Params []Param
+	// Phrases are further ways to ask for the tool. The specified score does not read them.
+	Phrases []string
 }
 
 // Param is a parameter of a [Doc].

@@ -46,8 +46,8 @@ type posting struct {
 }
 
 // New indexes docs; the Doc of a hit is the position in this slice. Names need not be
-// distinct. New reads a bounded part of each document: 16 KB of the description and
-// 128 parameters, with 2 KB of description and 32 values each.
+// distinct. New reads a bounded part of each document: 16 KB of the description, 32
+// phrases and 128 parameters, with 2 KB of description and 32 values each.
 func New(docs []keyword.Doc) *Index {
 	wordLists() // so that the first search does not wait for them
 	b := newBuilder(docs)
@@ -133,6 +133,7 @@ const (
 	maxParams           = 128
 	maxParamBytes       = 2 << 10 // of a parameter's description
 	maxEnum             = 32      // values of one parameter
+	maxPhrases          = 32
 )
 
 // counts packs how often a token occurs in each field, in countBits bits per field.
@@ -179,6 +180,7 @@ type builder struct {
 	x        *Index
 	stemmer  stemmer
 	tokens   names.IDs
+	words    map[string]uint32 // the tokens of words that have only one
 	servers  names.IDs
 	usages   []usage
 	latest   []int // per token: its last usage, plus 1
@@ -196,6 +198,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			nameStarts: make([]uint32, 1, len(docs)+1),
 		},
 		stemmer: make(stemmer),
+		words:   make(map[string]uint32),
 	}
 	b.x.noServer = b.servers.ID("")
 	return b
@@ -208,6 +211,9 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
 	b.addName()
 	b.read(doc, fieldDescription, names.Clip(d.Description, maxDescriptionBytes))
+	for _, phrase := range d.Phrases[:min(len(d.Phrases), maxPhrases)] {
+		b.read(doc, fieldDescription, names.Clip(phrase, maxNameBytes))
+	}
 	b.read(doc, fieldServer, names.Clip(server, maxNameBytes))
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
@@ -251,18 +257,39 @@ func (b *builder) addJoined(doc uint32, name string) {
 
 // read counts the tokens of a field's text.
 func (b *builder) read(doc uint32, f field, text string) {
-	length := &b.x.lengths[doc][f]
-	b.stemmer.eachToken(text, func(token string) {
-		b.count(doc, f, token)
-		if *length < 1<<16-1 {
-			*length++
-			b.total[f]++
+	eachRun(normalize(text), func(r run) {
+		if r.unspaced {
+			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
+			return
+		}
+		if token, ok := b.words[r.text]; ok {
+			b.countField(doc, f, token)
+			return
+		}
+		n, last := 0, uint32(0)
+		b.stemmer.eachStem(r.text, func(token string) {
+			n++
+			last = b.tokens.ID(token)
+			b.countField(doc, f, last)
+		})
+		if n == 1 {
+			b.words[strings.Clone(r.text)] = last
 		}
 	})
 }
 
-func (b *builder) count(doc uint32, f field, token string) {
-	id := b.tokens.ID(token)
+// countField counts a token and the length of its field.
+func (b *builder) countField(doc uint32, f field, id uint32) {
+	b.countID(doc, f, id)
+	if length := &b.x.lengths[doc][f]; *length < 1<<16-1 {
+		*length++
+		b.total[f]++
+	}
+}
+
+func (b *builder) count(doc uint32, f field, token string) { b.countID(doc, f, b.tokens.ID(token)) }
+
+func (b *builder) countID(doc uint32, f field, id uint32) {
 	if int(id) == len(b.latest) {
 		b.latest = append(b.latest, 0)
 	}

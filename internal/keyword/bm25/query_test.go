@@ -14,7 +14,10 @@ import (
 )
 
 func tokensOf(text string) (tokens []string) {
-	make(stemmer).eachToken(text, func(token string) { tokens = append(tokens, token) })
+	x := New([]keyword.Doc{{Description: text}})
+	for at := range x.texts {
+		tokens = append(tokens, x.texts[at])
+	}
 	return tokens
 }
 

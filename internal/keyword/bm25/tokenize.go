@@ -111,17 +111,6 @@ func (s stemmer) stem(word string) string {
 	return stem
 }
 
-// eachToken visits the tokens of text.
-func (s stemmer) eachToken(text string, visit func(token string)) {
-	eachRun(normalize(text), func(r run) {
-		if r.unspaced {
-			eachCharacter(r.text, visit)
-		} else {
-			s.eachStem(r.text, visit)
-		}
-	})
-}
-
 // eachStem visits the stems of the parts of a word, and if there are several, the stem
 // of the whole word.
 func (s stemmer) eachStem(word string, visit func(token string)) {
