@@ -14,11 +14,7 @@ import (
 )
 
 func tokensOf(text string) (tokens []string) {
-	x := New([]keyword.Doc{{Description: text}})
-	for at := range x.texts {
-		tokens = append(tokens, x.texts[at])
-	}
-	return tokens
+	return append(tokens, New([]keyword.Doc{{Description: text}}).texts...)
 }
 
 func TestTokens(t *testing.T) {
