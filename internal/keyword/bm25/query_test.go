@@ -304,3 +304,10 @@ func TestIdentifiersOfParameters(t *testing.T) {
 	})
 	require.Equal(t, []string{"c"}, answers(t, x, "due_date", 1))
 }
+
+// A run of digits ends where another character begins, whichever digits they are.
+func TestDigitsAreThoseOfASCII(t *testing.T) {
+	for c := range 256 {
+		require.Equal(t, strings.ContainsRune("0123456789", rune(c)), isDigit(byte(c)), "%q", rune(c))
+	}
+}
