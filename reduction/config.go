@@ -145,6 +145,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// brings its own.
 	ProvideReadTool bool
 
+	// Preview writes what a result that is cut shows, such as [PreviewByKind]. If nil, its
+	// start and its end are shown.
+	Preview Preview
+
 	// ClearTargetTokens ends clearing, which goes from the oldest result to the
 	// newest, as soon as the estimate is below it. A target well below
 	// MaxTokensForClear makes clearing rare, and so keeps the prompt cache. If zero,
@@ -202,6 +206,10 @@ type ToolReductionConfig struct {
 	// with the same least value as the general limit. If set, they are cut even if
 	// the general SkipTruncation is set. If zero, the general limit holds.
 	MaxLengthForTrunc int
+
+	// Preview writes what this tool's results show when they are cut. If nil, the
+	// general Preview does; [PreviewHeadTail] turns that off.
+	Preview Preview
 }
 
 const (
@@ -359,7 +367,9 @@ func (c *TypedConfig[M]) contain() {
 			return safe.Value("ClearMessageRewriter", func() ([]M, error) { return rewrite(ctx, call, responses) })
 		}
 	}
+	c.Preview = c.Preview.contained()
 	for _, own := range c.ToolConfig {
+		own.Preview = own.Preview.contained()
 		own.TruncHandler = contained("TruncHandler", own.TruncHandler)
 		own.ClearHandler = contained("ClearHandler", own.ClearHandler)
 	}

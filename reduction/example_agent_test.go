@@ -84,6 +84,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// the result that the model sees: 495 bytes
+	// the result that the model sees: 481 bytes
 	// It is used in util.go: the last match
 }

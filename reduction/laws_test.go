@@ -100,6 +100,9 @@ func (l *lawbook[M]) config() {
 	if l.chance(10) {
 		l.cfg.ClearExcludeTools = []string{"grep"}
 	}
+	if l.chance(50) {
+		l.cfg.Preview = reduction.PreviewByKind
+	}
 	if l.chance(20) {
 		l.cfg.GenClearOffloadFilePath = func(_ context.Context, d *reduction.ToolDetail) (string, error) {
 			return "/elsewhere/" + fmt.Sprintf("%x", d.ToolContext.CallID), nil

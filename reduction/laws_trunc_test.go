@@ -40,7 +40,11 @@ func TestLawsOfTruncationHoldOverRandomResults(t *testing.T) {
 func truncationLaws(t *testing.T, g *gen[*schema.Message], f form, open func(*testing.T) (reduction.Backend, *backend.Memory)) (cuts int) {
 	store, memory := open(t)
 	limit := 413 + g.IntN(3000)
-	mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: limit})
+	cfg := &reduction.Config{Backend: store, MaxLengthForTrunc: limit}
+	if g.chance(50) {
+		cfg.Preview = reduction.PreviewByKind
+	}
+	mw := typed(t, cfg)
 	paths := map[string]string{} // content by path
 	for n := range 6 {
 		tc := &adk.ToolContext{Name: "shell", CallID: g.id()}

@@ -69,6 +69,8 @@ type edit struct {
 // message that it is given.
 type codec[M adk.MessageType] interface {
 	view(m M) view
+	// said is the text of a message of the user, or of one of the model.
+	said(m M) (user, model string)
 	// eachNoticed calls f with those results in messages that may be notices.
 	eachNoticed(msgs []M, f func(result))
 	// weigh adds a message to w without allocating, and returns the tokens that the

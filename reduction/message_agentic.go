@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/schema"
 
@@ -40,6 +41,23 @@ func (agentic) view(m *schema.AgenticMessage) view {
 		}
 	}
 	return v
+}
+
+func (agentic) said(m *schema.AgenticMessage) (user, model string) {
+	if m == nil {
+		return "", ""
+	}
+	var users, models []string
+	for _, b := range m.ContentBlocks {
+		switch {
+		case b == nil:
+		case b.UserInputText != nil && m.Role == schema.AgenticRoleTypeUser:
+			users = append(users, b.UserInputText.Text)
+		case b.AssistantGenText != nil && m.Role == schema.AgenticRoleTypeAssistant:
+			models = append(models, b.AssistantGenText.Text)
+		}
+	}
+	return strings.Join(users, "\n"), strings.Join(models, "\n")
 }
 
 func (agentic) eachNoticed(msgs []*schema.AgenticMessage, f func(result)) {

@@ -8,6 +8,7 @@ package reduction
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/schema"
 )
@@ -31,6 +32,23 @@ func (plain) view(m *schema.Message) view {
 		v.results = []result{plainResult(m)}
 	}
 	return v
+}
+
+func (plain) said(m *schema.Message) (user, model string) {
+	if m == nil {
+		return "", ""
+	}
+	switch m.Role {
+	case schema.User:
+		texts := []string{m.Content}
+		for i := range m.UserInputMultiContent {
+			texts = append(texts, m.UserInputMultiContent[i].Text)
+		}
+		return strings.Join(texts, "\n"), ""
+	case schema.Assistant:
+		return "", m.Content
+	}
+	return "", ""
 }
 
 func (plain) eachNoticed(msgs []*schema.Message, f func(result)) {

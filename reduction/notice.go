@@ -26,7 +26,10 @@ type notices struct {
 	truncated   template // a finished result that is too long
 	stream      template // the end of a stream that is too long
 	unsaved     template // the same, where it could not be stored
+	previewed   template // a finished result that a Preview shortened
+	found       template // the end of a stream with errors in it
 	hint        template // which tool to read it with
+	hintQuery   template // the same, for one that finds passages
 }
 
 var (
@@ -49,7 +52,10 @@ func parseNotices(lang string) *notices {
 		truncated:   noticeTemplate("truncated." + lang),
 		stream:      noticeTemplate("stream." + lang),
 		unsaved:     noticeTemplate("unsaved." + lang),
+		previewed:   noticeTemplate("previewed." + lang),
+		found:       noticeTemplate("found." + lang),
 		hint:        noticeTemplate("hint." + lang),
+		hintQuery:   noticeTemplate("hintquery." + lang),
 	}
 }
 
@@ -79,13 +85,17 @@ func currentNotices() *notices {
 
 // fill makes a notice. Without a tool it says nothing of one.
 func (w *notices) fill(f template, v noticeData) string {
-	v.head, v.tail = preview(v.head), preview(v.tail)
+	v.head, v.tail, v.shown = preview(v.head), preview(v.tail), preview(v.shown)
 	return f.fill(w.hinted(v))
 }
 
 func (w *notices) hinted(v noticeData) noticeData {
 	if v.tool != "" && v.hint == "" {
-		v.hint = w.hint.fill(v)
+		hint := w.hint
+		if v.finds {
+			hint = w.hintQuery
+		}
+		v.hint = hint.fill(v)
 	}
 	return v
 }
@@ -117,6 +127,16 @@ func (w *notices) excerpt(text string, v noticeData, limit int) string {
 	v.head, v.headBytes = text[:head], head
 	v.tail, v.tailBytes = text[tail:], len(text)-tail
 	return w.fill(w.truncated, v)
+}
+
+// shortened makes a notice of at most limit bytes about a result of size bytes with what
+// show makes of the room that is left. It is empty if show makes nothing.
+func (w *notices) shortened(size int, v noticeData, limit int, show func(room int) string) string {
+	v.bytes = size
+	if v.shown = show(limit - w.previewed.length(w.hinted(v))); v.shown == "" {
+		return ""
+	}
+	return w.fill(w.previewed, v)
 }
 
 // ending makes the end of a stream of which the first v.headBytes bytes were
@@ -239,7 +259,8 @@ const maxEnd = 512
 type noticeData struct {
 	bytes, headBytes, tailBytes int
 	path, tool                  string
-	head, tail                  string
+	head, tail, shown           string
+	finds                       bool   // the tool finds passages
 	hint                        string // set by hinted
 }
 
@@ -323,6 +344,8 @@ func (v noticeData) get(field string) string {
 		return v.head
 	case "tail":
 		return v.tail
+	case "shown":
+		return v.shown
 	case "hint":
 		return v.hint
 	}

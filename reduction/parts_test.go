@@ -16,19 +16,21 @@ import (
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
-	v := noticeData{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n"}
+	v := noticeData{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n", shown: "{\"a\":1}"}
 	for _, w := range []*notices{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
 			v.tool = tool
 			require.Equal(t, notice{clearedNotice, v.path, v.bytes}, recognise(w.fill(w.cleared, v)))
 			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise(w.fill(w.truncated, v)))
+			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise(w.fill(w.previewed, v)))
+			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise("what was passed on"+w.fill(w.found, v)))
 			require.Equal(t, notice{truncatedNotice, v.path, v.bytes}, recognise("what was passed on"+w.fill(w.stream, v)))
 			require.Equal(t, noNotice, recognise("what was passed on"+w.fill(w.unsaved, v)).kind, "there is nothing to point at")
 			require.NotContains(t, w.fill(w.unsaved, v), v.path)
 			require.Equal(t, tool != "", strings.Contains(w.fill(w.cleared, v), "read_file"))
 		}
 		require.Equal(t, clearedNotice, recognise(w.fill(w.placeholder, v)).kind)
-		for _, f := range []template{w.cleared, w.truncated, w.stream} {
+		for _, f := range []template{w.cleared, w.truncated, w.stream, w.previewed, w.found} {
 			require.Equal(t, f.length(w.hinted(v)), len(w.fill(f, v)))
 		}
 	}
@@ -231,4 +233,19 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 	}
 	t.Logf("%d rounds: %v", rounds, took)
 	require.Less(t, took, 10*time.Second, "a look at every round for each of these results takes minutes")
+}
+
+func TestNoNoticeSaysThatThereAreNoErrors(t *testing.T) {
+	files, err := noticeFiles.ReadDir("notice")
+	require.NoError(t, err)
+	for _, f := range files {
+		if f.IsDir() {
+			continue
+		}
+		text, err := noticeFiles.ReadFile("notice/" + f.Name())
+		require.NoError(t, err)
+		for _, never := range []string{"no error", "0 errors", "without error", "没有错误", "无错误", "0 个错误"} {
+			require.NotContains(t, strings.ToLower(string(text)), never, f.Name())
+		}
+	}
 }

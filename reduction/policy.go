@@ -27,7 +27,8 @@ type rule struct {
 	clear clearHandler // a nil handler means the default one
 	leave Reason       // not empty: the results are left alone
 
-	limit     int    // bytes that a result may have when it returns
+	limit     int // bytes that a result may have when it returns
+	preview   Preview
 	reads     bool   // the tool reads stored content back
 	otherwise Reason // leave, if there were no handler
 }
@@ -44,6 +45,7 @@ type policy struct {
 	named                bool // the configuration names or provides it
 	skipTrunc, skipClear bool
 	limit                int // bytes
+	preview              Preview
 	noTrunc, noClear     map[string]bool
 	general              *vault.Store
 	own                  map[string]*ToolReductionConfig
@@ -56,6 +58,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 		readTool:  c.ReadFileToolName,
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
 		limit:   c.MaxLengthForTrunc,
+		preview: c.Preview,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
 		general: files.Open(c.Backend),
 		own:     c.ToolConfig,
@@ -78,9 +81,12 @@ func setOf(names []string) map[string]bool {
 // truncation is the rule for a result that returns.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.storeOf(tool), limit: p.limit, reads: p.readsPages(ctx, tool)}
+	r := rule{store: p.storeOf(tool), limit: p.limit, preview: p.preview, reads: p.readsPages(ctx, tool)}
 	if own != nil && own.MaxLengthForTrunc > 0 {
 		r.limit = own.MaxLengthForTrunc
+	}
+	if own != nil && own.Preview != nil {
+		r.preview = own.Preview
 	}
 	switch {
 	case p.exempt(ctx, tool):

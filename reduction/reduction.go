@@ -43,6 +43,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	m := &middleware[M]{
+		asks:                              previewsAny(c),
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 		truncator: truncator{
 			policy: p, files: files, root: c.RootDir,
@@ -66,6 +67,7 @@ type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	truncator truncator
 	clear     *clearPhase[M]
+	asks      bool      // results have a Preview, which gets a question
 	reader    *provided // what ProvideReadTool adds; nil: nothing
 }
 
@@ -112,6 +114,9 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
 		m.clear.noteNamedFiles(ctx, state.Messages)
+		if m.asks {
+			m.clear.noteQuestion(ctx, state.Messages)
+		}
 		if m.reader != nil {
 			m.clear.noteReadable(ctx, state.Messages)
 		}

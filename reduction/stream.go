@@ -27,6 +27,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	previews "github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -41,6 +42,9 @@ const (
 	// longPath is what a path that a user's generator is going to make is assumed
 	// to need. If it needs more, the end gets less.
 	longPath = 256
+
+	// maxErrorBytes is the most that the errors of a stream take.
+	maxErrorBytes = 4 << 10
 
 	// charSlack is how much longer the head can get so that no character is split.
 	charSlack = 4
@@ -92,7 +96,10 @@ func isSourceEnd(err error) bool {
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx)}
+	c := &cut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
+	if info.rule.preview != nil {
+		c.errors = new(previews.Errors)
+	}
 	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
 		if t.report == nil {
@@ -114,6 +121,7 @@ type cut[T any] struct {
 	chunks    chunkOps[T]
 	notices   *notices
 	reader    string // the read tool's name
+	finds     bool   // it finds passages
 	allowance int    // bytes that may be passed on before the notice
 
 	source *schema.StreamReader[T] // the tool's own
@@ -121,11 +129,12 @@ type cut[T any] struct {
 	ends   []error                 // ends of its sources that follow what is held back
 	err    error                   // its first error, which follows last of all
 
-	through bool     // everything is passed on
-	ended   bool     // the notice is out
-	texts   []string // everything so far, until it is stored
-	total   int      // bytes so far
-	passed  int      // of them passed on
+	through bool             // everything is passed on
+	ended   bool             // the notice is out
+	texts   []string         // everything so far, until it is stored
+	total   int              // bytes so far
+	passed  int              // of them passed on
+	errors  *previews.Errors // what looks like an error, if a Preview is set
 	held    []T
 }
 
@@ -133,7 +142,7 @@ type cut[T any] struct {
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
 	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
-	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader}
+	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader, finds: c.finds}
 	most = c.notices.hinted(most)
 	saved, unsaved := c.notices.stream.length(most), c.notices.unsaved.length(most)
 	if c.t.generate != nil {
@@ -308,7 +317,7 @@ func window(texts []string, from, to int) string {
 }
 
 func (c *cut[T]) data(head int, path string) noticeData {
-	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader}
+	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader, finds: c.finds}
 }
 
 // swallow reads the source to its end, stores everything, and returns what
@@ -319,6 +328,9 @@ func (c *cut[T]) swallow(at vault.Place, head int) T {
 	full := c.boundary(c.info.rule.limit)
 	end := &tail{max: c.info.rule.limit - head}
 	end.skip(c.texts, head)
+	for _, text := range c.texts {
+		c.look(text)
+	}
 	file := c.t.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
 	c.texts = nil
@@ -362,6 +374,7 @@ func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
+		c.look(text)
 		file.Write(text)
 	}
 	for {
@@ -385,11 +398,44 @@ func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 // notice ends the stream. Without a path it says that there is none.
 func (c *cut[T]) notice(path string, head int, end *tail) string {
 	if path != "" {
+		if text := c.withErrors(c.data(head, path), end); text != "" {
+			return text
+		}
 		if text, ok := c.notices.ending(c.notices.stream, c.data(head, path), end.text(), c.info.rule.limit-head); ok {
 			return text
 		}
 	}
 	text, _ := c.notices.ending(c.notices.unsaved, c.data(head, ""), end.text(), c.info.rule.limit-head)
+	return text
+}
+
+// look looks for errors.
+func (c *cut[T]) look(text string) {
+	if c.errors != nil {
+		c.errors.Add(text)
+	}
+}
+
+// errorShare is the part of the room behind the head that errors may take: a half.
+const errorShare = 2
+
+// withErrors ends the stream with the errors between head and tail. It is empty if there
+// are none, or no room for them.
+func (c *cut[T]) withErrors(v noticeData, end *tail) string {
+	if c.errors == nil {
+		return ""
+	}
+	v.tailBytes = c.total
+	room := (c.info.rule.limit - v.headBytes - c.notices.found.length(c.notices.hinted(v))) / errorShare
+	v.shown = c.errors.Lines(v.headBytes, c.total, min(room, maxErrorBytes))
+	v.shown = c.errors.Lines(v.headBytes, c.total-(2*room-len(v.shown)), min(room, maxErrorBytes))
+	if v.shown == "" {
+		return ""
+	}
+	text, ok := c.notices.ending(c.notices.found, v, end.text(), c.info.rule.limit-v.headBytes)
+	if !ok {
+		return ""
+	}
 	return text
 }
 

@@ -133,7 +133,7 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		return nil, err
 	}
 	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
-	data := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx)}
+	data := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
 	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
 		at = t.defaultPlace(info) // the limit has room for this one
 		data.path = at.Path + vault.Padding
@@ -147,7 +147,10 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		return nil, nil
 	}
 	t.names.add(info.tool.CallID, data.path)
-	text := say.excerpt(content, data, limit)
+	text := say.shortened(size, data, limit, func(room int) string { return info.shortened(ctx, content, room) })
+	if text == "" {
+		text = say.excerpt(content, data, limit)
+	}
 	info.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }

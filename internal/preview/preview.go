@@ -54,14 +54,28 @@ func Make(r Request) (string, Format) {
 	if r.Room <= 0 {
 		return "", Text
 	}
-	m := &maker{say: english, query: r.Question + "\n" + r.Arguments}
-	if r.Chinese {
-		m.say = chinese
-	}
+	m := r.maker()
 	if len(r.Text) <= r.Room {
 		return m.clean(r.Text), Text
 	}
 	return m.make(r.Text, r.Room)
+}
+
+// HeadTail returns the start and the end of a text.
+func HeadTail(r Request) string {
+	m := r.maker()
+	if len(r.Text) <= r.Room {
+		return m.clean(r.Text)
+	}
+	return m.clean(headTail(r.Text, r.Room, m.say))
+}
+
+func (r Request) maker() *maker {
+	m := &maker{say: english, query: r.Question + "\n" + r.Arguments}
+	if r.Chinese {
+		m.say = chinese
+	}
+	return m
 }
 
 // maker makes one preview.

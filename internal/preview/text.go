@@ -164,7 +164,7 @@ func (m *maker) output(text string, room int) string {
 // within returns a preview if it is within room, and head and tail otherwise.
 func (m *maker) within(shown, text string, room int) string {
 	if len(shown) > room {
-		return HeadTail(text, room, m.say)
+		return headTail(text, room, m.say)
 	}
 	return shown
 }
@@ -263,8 +263,8 @@ func mostlyHan(text string) bool {
 	return han*3 > all
 }
 
-// HeadTail is the start and the end of a text in at most room bytes.
-func HeadTail(text string, room int, say *labels) string {
+// headTail is the start and the end of a text in at most room bytes.
+func headTail(text string, room int, say *labels) string {
 	room -= len(say.gap(0, len(text))) + 2
 	if room <= 0 {
 		return ""
