@@ -29,7 +29,7 @@ side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall report soak release
+.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall previews report soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -121,6 +121,9 @@ golden: ## write the golden files anew; read the diff before you commit it
 
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
 	LEANCTX_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
+
+previews: ## print how much of what is needed later cut results show, by kind and size, beside start and end
+	@cd examples && $(GO) run ./previews
 
 report: ## measure what is in the repository, and draw the charts in docs/img
 	cd internal/tools/report && $(GO) run .

@@ -12,7 +12,7 @@ import (
 )
 
 // cuts are the lengths at which the strings of a table may be cut.
-var cuts = []int{40, 80, 160, 400, 1000, 4000}
+var cuts = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
 
 const (
 	// maxColumns is how many columns are tried.
@@ -21,6 +21,8 @@ const (
 	longText = 60
 	// pastLong is what a byte behind that counts.
 	pastLong = .2
+	// ofCut is what a text that is cut counts of that.
+	ofCut = .7
 	// leastTable is the room below which a table says nothing.
 	leastTable = 200
 	// headRoom is more than the keys behind the common values take in any language.
@@ -219,7 +221,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 					fit[side] = r
 					break
 				}
-				worth[side][r] += square * (float64(min(n, longText)) + pastLong*float64(max(0, min(n, cut)-longText)))
+				worth[side][r] += square * textWorth(n, cut)
 			}
 		}
 		l := t.fill(cost, worth, fit, available)
@@ -228,6 +230,15 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 		}
 	}
 	return best
+}
+
+// textWorth is what a cell of n bytes counts if texts are cut.
+func textWorth(n, cut int) float64 {
+	w := float64(min(n, longText)) + pastLong*float64(max(0, min(n, cut)-longText))
+	if n > cut+5 {
+		w *= ofCut
+	}
+	return w
 }
 
 // fill takes rows from the start and the last quarter from the end.
@@ -251,43 +262,77 @@ func (t *table) fill(cost [2][]int, worth [2][]float64, fit [2]int, room int) (l
 	return l
 }
 
-// appendRows writes the rows, up to the given length of b.
+// row is a record as it is shown.
+type row struct {
+	at   int
+	text []byte
+}
+
+// appendRows writes the rows, up to the given length of b: from the start as many as
+// fit, and, if not all do, a quarter of the room each for the end and for errors.
 func (t *table) appendRows(b []byte, l layout, limit int, say *labels) []byte {
+	var behind []row
 	if l.rows < t.count {
-		limit -= len(say.rows(t.count)) + 3
-	}
-	var last [][]byte
-	quarter := (limit - len(b)) / 4
-	for i := 0; i < l.last && i < len(t.tail); i++ {
-		row := t.appendRow(nil, t.tail[len(t.tail)-1-i], l)
-		if quarter -= len(row) + 1; quarter < 0 {
-			break
+		gap := len(say.rows(t.count)) + 2
+		quarter := (limit - len(b)) / 4
+		limit -= gap
+		last := t.count
+		for left := quarter; t.count-last < min(l.last, len(t.tail)); last-- {
+			text := t.appendRow(nil, t.tail[len(t.tail)-1-(t.count-last)], l)
+			if left -= len(text) + 1; left < 0 {
+				break
+			}
+			behind = append(behind, row{last - 1, text})
+			limit -= len(text) + 1
 		}
-		last = append(last, row)
-		limit -= len(row) + 1
+		left := quarter
+		for _, e := range t.errors {
+			text := t.appendRow(nil, e.cells, l)
+			if e.at >= last || left < len(text)+1+gap {
+				continue
+			}
+			left -= len(text) + 1 + gap
+			behind = append(behind, row{e.at, text})
+			limit -= len(text) + 1 + gap
+		}
 	}
+	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.at, y.at) })
 	shown := 0
-	for _, row := range t.head[:min(l.rows, len(t.head))] {
+	for _, cells := range t.head[:min(l.rows, len(t.head))] {
 		had := len(b)
 		if shown > 0 {
 			b = append(b, ',')
 		}
-		if b = t.appendRow(b, row, l); len(b) > limit {
+		if b = t.appendRow(b, cells, l); len(b) > limit {
 			b = b[:had]
 			break
 		}
 		shown++
 	}
-	last = last[:min(len(last), t.count-shown)]
-	if missing := t.count - shown - len(last); missing > 0 {
-		if shown > 0 {
+	return t.appendBehind(b, behind, shown, say)
+}
+
+// appendBehind writes rows behind the first ones, and says how many are missing between
+// them.
+func (t *table) appendBehind(b []byte, behind []row, next int, say *labels) []byte {
+	part := func(text string) {
+		if b[len(b)-1] != '[' {
 			b = append(b, ',')
 		}
-		b = append(b, say.rows(missing)...)
+		b = append(b, text...)
 	}
-	slices.Reverse(last)
-	for _, row := range last {
-		b = append(append(b, ','), row...)
+	for _, r := range behind {
+		if r.at < next {
+			continue
+		}
+		if r.at > next {
+			part(say.rows(r.at - next))
+		}
+		part(string(r.text))
+		next = r.at + 1
+	}
+	if next < t.count {
+		part(say.rows(t.count - next))
 	}
 	return b
 }

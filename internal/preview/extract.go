@@ -136,7 +136,7 @@ func (x *extract) rank(query *query) {
 		}
 		behind--
 		switch {
-		case l.severity == hard && l.repeat < perTemplate:
+		case l.severity == hard && (l.repeat < perTemplate || namesATest(x.text[l.from:l.to])):
 			l.score += 6
 			if errors++; errors <= perTemplate {
 				l.score += 2
@@ -144,21 +144,31 @@ func (x *extract) rank(query *query) {
 			behind = 2
 		case l.severity == hard:
 			l.score = 0
+		case behind >= 0 && errors <= perTemplate:
+			l.score += 6.5
 		case behind >= 0:
 			l.score += 4
-			if errors <= perTemplate {
-				l.score += 2.5
-			}
 		case l.severity == alarm:
 			l.score += 3 / math.Sqrt(float64(max(l.times, 1)))
 		}
-		if l.repeat > 0 && l.severity < hard {
-			l.score /= 8
-		}
-		if strings.TrimSpace(x.text[l.from:l.to]) == "" {
-			l.score = 0
-		}
+		x.lower(l)
 	}
+}
+
+// lower lowers the score of a line of a kind that was there before, and of an empty one.
+func (x *extract) lower(l *line) {
+	if l.repeat > 0 && (l.severity == calm || l.severity == alarm && l.repeat >= perTemplate) {
+		l.score /= 8
+	}
+	if strings.TrimSpace(x.text[l.from:l.to]) == "" {
+		l.score = 0
+	}
+}
+
+// namesATest is true of the lines that name a test that failed: each is worth a line.
+func namesATest(l string) bool {
+	l = strings.TrimLeft(l, " ")
+	return strings.HasPrefix(l, "--- FAIL") || strings.HasPrefix(l, "FAILED ") || strings.HasPrefix(l, "FAIL:") || strings.HasPrefix(l, "not ok ")
 }
 
 // keepLast chooses the last lines, in at most half of the room.

@@ -99,6 +99,20 @@ func TestWhatIsATable(t *testing.T) {
 	}
 }
 
+func TestErrorsAmongJSONLinesAreShown(t *testing.T) {
+	var lines []string
+	for i := range 3000 {
+		lines = append(lines, fmt.Sprintf(`{"level":"info","msg":"handled request %d","ms":%d,"error":null}`, i, i%90))
+	}
+	lines[1000] = `{"level":"error","msg":"payment 4711 was refused","ms":12,"error":"declined"}`
+	lines[2000] = `{"level":"info","msg":"panic: index out of range","ms":0,"error":null}`
+	shown := of(strings.Join(lines, "\n"), 2000)
+	require.True(t, json.Valid([]byte(shown)), shown)
+	require.LessOrEqual(t, len(shown), 2000)
+	require.Regexp(t, `"… \d+ rows",\[[^\]]*"payment 4711 was refused"[^\]]*\],"… 999 rows",\[[^\]]*"panic: index out of range"[^\]]*\],"… \d+ rows"`, shown)
+	require.Contains(t, shown, `"handled request 2999"`)
+}
+
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -144,7 +144,7 @@ func isWordEnd(line string, at int) bool { return wordEnd(line, at) <= at+len("a
 // isStart reports whether what was found is not inside a word or a name.
 func isStart(line string, at int) bool {
 	c := byteAt(line, at-1)
-	return !letter(c) && c != '.' && c != '"' && c != '`'
+	return !letter(c) && c != '.' && c != '`'
 }
 
 // isMessage is true of "ERROR", "ERROR:", "[ERROR]", "ERROR something" and "ERRORS 3".
@@ -229,14 +229,17 @@ func mask(b []byte, line string) []byte {
 	line = line[:min(len(line), most)]
 	for i := 0; i < len(line); {
 		c := line[i]
-		if !letter(c) {
+		if !letter(c) || c == '_' {
 			if c != ' ' || len(b) > 0 && b[len(b)-1] != ' ' {
 				b = append(b, c)
 			}
 			i++
 			continue
 		}
-		end := wordEnd(line, i)
+		end := i
+		for end < len(line) && letter(line[end]) && line[end] != '_' {
+			end++
+		}
 		if n := len(b); varies(line[i:end]) {
 			if n == 0 || b[n-1] != '#' {
 				b = append(b, '#')

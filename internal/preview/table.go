@@ -181,9 +181,10 @@ type table struct {
 	fields int
 	extra  bool // there are more than maxFields
 	count  int
-	head   [][]cell // the first records
-	tail   [][]cell // the last ones
-	key    *field   // of records under keys, the key
+	head   [][]cell   // the first records
+	tail   [][]cell   // the last ones
+	errors []errorRow // of JSON lines, those that look like errors
+	key    *field     // of records under keys, the key
 	row    []cell
 }
 
@@ -208,6 +209,9 @@ func newTable(d *document, list int32, room int) *table {
 		case n >= t.count-tails:
 			t.tail = append(t.tail, slices.Clone(t.row))
 		}
+		if d.lines && isErrorRecord(d.source(value)) {
+			t.keepError(n)
+		}
 		n++
 		return true
 	})
@@ -215,6 +219,32 @@ func newTable(d *document, list int32, room int) *table {
 		t.tail = append(slices.Clone(t.head[len(t.head)-min(missing, len(t.head)):]), t.tail...)
 	}
 	return t
+}
+
+// errorRow is a record that looks like an error.
+type errorRow struct {
+	at    int
+	cells []cell
+}
+
+// maxErrorRows is how many of them are kept: half of them the first, the others the last.
+const maxErrorRows = 12
+
+func (t *table) keepError(n int) {
+	if len(t.errors) == maxErrorRows {
+		t.errors = append(t.errors[:maxErrorRows/2], t.errors[maxErrorRows/2+1:]...)
+	}
+	t.errors = append(t.errors, errorRow{n, slices.Clone(t.row)})
+}
+
+// isErrorRecord reports whether the source of a record speaks of an error.
+func isErrorRecord(source string) bool {
+	for _, level := range []string{`"error"`, `"fatal"`, `"panic"`, `"critical"`} {
+		if i := strings.Index(source, level); i > 0 && strings.HasSuffix(strings.TrimRight(source[:i], " "), ":") {
+			return true
+		}
+	}
+	return severity(source) == hard
 }
 
 // visit takes a value apart, which belongs to record n. Null and what is empty say nothing.
@@ -306,10 +336,13 @@ func (t *table) leaf(f *field, value int32, n int) {
 }
 
 // telling are words for what tells records apart, or what they are about.
-var telling = words("name title id email label subject key path text value summary address message error description content file author user date status type symbol code price url number total")
+var telling = words("name title id email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total")
 
 // noise are words for what hardly anybody asks about.
 var noise = words("etag hash sha avatar links gravatar color colors colour colours format formats cursor checksum thumbnail icon sprite")
+
+// clocks are words for moments, which differ in every record and are seldom what is asked.
+var clocks = words("time timestamp ts datetime at")
 
 func words(list string) map[string]bool {
 	set := make(map[string]bool)
@@ -328,13 +361,17 @@ func (t *table) weigh(f *field) float64 {
 		w += .5 * float64(len(f.distinct)) / max(sample, 1) * float64(f.seen) / float64(t.count)
 	}
 	path := strings.ToLower(f.path)
-	parts := nameParts(f.path[strings.LastIndexByte(f.path, '.')+1:])
-	if len(parts) > 0 && telling[parts[len(parts)-1]] {
+	parts := append(nameParts(f.path[strings.LastIndexByte(f.path, '.')+1:]), "")
+	parts = parts[:max(1, len(parts)-1)]
+	if telling[parts[len(parts)-1]] {
 		w += .5
 	}
 	if slices.ContainsFunc(parts, func(w string) bool { return noise[w] }) || strings.Contains(path, "_links") ||
 		strings.HasSuffix(path, "_url") || strings.HasSuffix(path, "_gmt") || strings.HasSuffix(path, "node_id") {
 		w *= .35
+	}
+	if clocks[parts[max(0, len(parts)-1)]] {
+		w *= .6
 	}
 	return max(w-.05*float64(strings.Count(path, ".")), .02)
 }

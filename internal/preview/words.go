@@ -14,6 +14,9 @@ import (
 const (
 	// maxQuery is how much of a query is read, from its end.
 	maxQuery = 2000
+	// A word that more than one of tooCommon lines have tells nothing, in more than
+	// fewLines.
+	tooCommon, fewLines = 8, 30
 	// maxWords is how many words of it count.
 	maxWords = 64
 )
@@ -114,10 +117,16 @@ func (q *query) scores(text string, lines []line) []float64 {
 	mean := float64(total)/float64(len(lines)) + 1
 	most := 0.
 	for _, h := range hits {
+		if len(lines) > fewLines && in[h.word]*tooCommon > len(lines) {
+			continue
+		}
 		l := lines[h.line]
 		idf := math.Log(1 + (float64(len(lines)-in[h.word])+.5)/(float64(in[h.word])+.5))
 		out[h.line] += idf * 2.2 / (1 + 1.2*(.25+.75*float64(l.size())/mean))
 		most = max(most, out[h.line])
+	}
+	if most == 0 {
+		return nil
 	}
 	for i := range out {
 		out[i] /= most

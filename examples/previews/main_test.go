@@ -1,0 +1,51 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const golden = "testdata/table.golden.txt"
+
+// TestGoldenTable holds what is shown, by kind and budget. With LEANCTX_UPDATE=1 it writes
+// the golden file first.
+func TestGoldenTable(t *testing.T) {
+	results, err := graded()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	print(&out, results)
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), out.String())
+}
+
+func TestEveryFactIsInItsResult(t *testing.T) {
+	results, err := graded()
+	require.NoError(t, err)
+	for _, r := range results {
+		require.NotEmpty(t, r.facts, r.name)
+		for _, f := range r.facts {
+			require.True(t, holds(r.text, f), "%s, %s: %s", r.kind, r.name, f)
+		}
+	}
+}
+
+// holds reports whether a fact is in a text; tags and spaces may stand inside it.
+func holds(text, fact string) bool {
+	for _, f := range []string{fact, escaped(fact), escaped(escaped(fact))} {
+		if strings.Contains(text, f) {
+			return true
+		}
+	}
+	return strings.Contains(strings.Join(strings.Fields(text), ""), strings.ReplaceAll(fact, " ", ""))
+}
