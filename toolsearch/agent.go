@@ -16,17 +16,17 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// group is the tools of all instances in one agent, and the tools that the agent's own
-// list gave up to them. The settings of the first instance hold for all. Immutable.
+// group is the tools of all instances in one agent. The settings of the first instance hold
+// for all. Immutable.
 type group struct {
 	*settings
-	members        []*settings
+	members        []member
 	cat            *catalog
-	owned          map[*settings][]*entry // tools that the agent's own list gave up
-	owners         map[*entry]*settings   // entries of members other than the first
-	duplicates     problems               // names that several members gave a tool
-	byMessagesOnly bool                   // what is visible depends on the messages alone
-	like           *group                 // the one whose indexes this one has; nil: its own
+	owners         map[*entry]*settings // entries of members other than the first
+	duplicates     problems             // names that several members gave a tool
+	refused        []string             // names of sources' tools that another tool has already
+	byMessagesOnly bool                 // what is visible depends on the messages alone
+	like           *group               // the one whose indexes this one has; nil: its own
 
 	measureOnce sync.Once
 	names       []string
@@ -37,6 +37,13 @@ type group struct {
 	reminderText string
 }
 
+// member is what one instance brings to an agent, besides its dynamic tools.
+type member struct {
+	*settings
+	owned []*entry // tools that the agent's own list gave up
+	set   *ToolSet // of its Source
+}
+
 // owner is the instance that a tool belongs to; its Filter decides.
 func (g *group) owner(e *entry) *settings {
 	if s := g.owners[e]; s != nil {
@@ -45,104 +52,161 @@ func (g *group) owner(e *entry) *settings {
 	return g.settings
 }
 
-func (g *group) has(s *settings) bool { return slices.Contains(g.members, s) }
-
-// joinCache remembers the groups that start with an instance, so that the runs after the
-// first build no index. The key names the members and what the agent's own tools are.
-type joinCache struct {
-	mu     sync.Mutex
-	groups map[string]*group
+func (g *group) has(s *settings) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
 }
 
-// maxJoined bounds the cache where every run brings other tools.
-const maxJoined = 16
+// isLive reports whether a tool is one of a Source, which the agent does not list.
+func (g *group) isLive(e *entry) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
+}
 
-func (j *joinCache) get(key string, build func() (*group, error)) (*group, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if g := j.groups[key]; g != nil {
+// hasSource reports whether tools may come and go.
+func hasSource(members []member) bool {
+	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
+}
+
+// groupCache remembers the groups that start with an instance, so that the runs after the
+// first build no index.
+type groupCache struct {
+	mu     sync.Mutex
+	groups recent[string, *group]
+}
+
+// maxGroups bounds the cache where every run brings other tools.
+const maxGroups = 64
+
+func (c *groupCache) get(key string, build func() (*group, error)) (*group, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g, ok := c.groups.get(key); ok {
 		return g, nil
 	}
 	g, err := build()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.groups.most = maxGroups
+		c.groups.put(key, g)
 	}
-	if j.groups == nil || len(j.groups) >= maxJoined {
-		j.groups = map[string]*group{}
-	}
-	j.groups[key] = g
-	return g, nil
+	return g, err
 }
 
-// groupOf makes the group of members and extra entries, which the last member brought.
-// Those are of one run: what is remembered for other runs is a group of copies of their
-// infos, from which the run's own takes the indexes alone.
-func groupOf(ctx context.Context, members []*settings, owned map[*settings][]*entry) (*group, error) {
-	key, known := joinKey(members, owned)
-	build := func() (*group, error) {
-		copies := map[*settings][]*entry{}
-		for m, entries := range owned {
-			for _, e := range entries {
-				copies[m] = append(copies[m], &entry{info: copyInfo(e.info)})
-			}
-		}
-		return newGroup(ctx, members, copies, nil)
+// groupOf makes the group of members. Entries that the agent's own list gave up are of one
+// run, and so may be the tools of a set: what is remembered for other runs is a group of
+// tools which look the same, from which the run's own takes the indexes alone.
+func groupOf(ctx context.Context, members []member) (*group, error) {
+	owns := slices.ContainsFunc(members, func(m member) bool { return len(m.owned) > 0 })
+	build := func() (*group, error) { return likeGroup(ctx, members, owns) }
+	if owns {
+		return build()
 	}
-	like, err := (*group)(nil), error(nil)
-	if known {
-		like, err = members[0].joined.get(key, build)
-	} else {
-		like, err = build()
-	}
-	if err != nil || len(owned) == 0 {
-		return like, err
-	}
-	return newGroup(ctx, members, owned, like)
+	return members[0].joined.get(identityKey(members), build)
 }
 
-// joinKey is the same for groups whose tools look the same to an index; ok is false where
-// that cannot be told.
-func joinKey(members []*settings, owned map[*settings][]*entry) (key string, ok bool) {
+// identityKey is the same for members with the same sets.
+func identityKey(members []member) string {
 	var b strings.Builder
 	for _, m := range members {
-		fmt.Fprintf(&b, "%p", m)
-		for _, e := range owned[m] {
+		fmt.Fprintf(&b, "%p %p ", m.settings, m.set)
+	}
+	return b.String()
+}
+
+// likeGroup makes a group with the indexes of one that looks the same.
+func likeGroup(ctx context.Context, members []member, owns bool) (*group, error) {
+	key, known := definitionKey(members)
+	if !known {
+		return newGroup(ctx, members, nil)
+	}
+	like, err := members[0].alike.get(key, func() (*group, error) { return newGroup(ctx, copied(members), nil) })
+	if err != nil || !owns && slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
+		return like, err
+	}
+	return newGroup(ctx, members, like)
+}
+
+// copied is members with copies of the infos of one run's own tools.
+func copied(members []member) []member {
+	next := slices.Clone(members)
+	for i, m := range next {
+		next[i].owned = nil
+		for _, e := range m.owned {
+			next[i].owned = append(next[i].owned, &entry{info: copyInfo(e.info)})
+		}
+	}
+	return next
+}
+
+// definitionKey is the same for members whose tools look the same to an index; ok is false
+// where that cannot be told.
+func definitionKey(members []member) (key string, ok bool) {
+	var b strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&b, "%p", m.settings)
+		for _, e := range m.owned {
 			extra, plain := plainText(e.info.Extra)
 			if !plain {
 				return "", false
 			}
 			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
 		}
+		if m.set.len() > 0 {
+			fmt.Fprintf(&b, "|%x", m.set.key())
+		}
 	}
 	return b.String(), true
 }
 
 // newGroup makes a group; its indexes are those of one like it, if there is one.
-func newGroup(ctx context.Context, members []*settings, owned map[*settings][]*entry, like *group) (*group, error) {
-	lead := members[0]
-	g := &group{settings: lead, members: members, owned: owned, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
+func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
+	lead := members[0].settings
+	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
 	var all []*entry
 	for _, m := range members {
 		g.byMessagesOnly = g.byMessagesOnly && m.cfg.Filter == nil
-		mine := append(append([]*entry(nil), m.entries...), owned[m]...)
-		for _, e := range mine {
-			if m != lead {
-				g.owners[e] = m
+		mine := append(append([]*entry(nil), m.entries...), m.owned...)
+		if m.settings != lead {
+			for _, e := range mine {
+				g.owners[e] = m.settings
 			}
 		}
 		all = append(all, mine...)
 	}
-	if like != nil {
-		g.cat = like.cat.with(all)
-	} else {
-		cat, err := newCatalog(ctx, all, lead)
-		if err != nil {
-			return nil, err
-		}
-		g.cat = cat
+	byName := lead.byName
+	if len(all) != len(lead.entries) || hasSource(members) {
+		byName, all = g.nameAll(all)
 	}
-	g.findDuplicates()
-	return g, nil
+	if like != nil {
+		g.cat = &catalog{entries: all, byName: byName, words: like.cat.words, index: like.cat.index}
+		return g, nil
+	}
+	g.cat = newCatalog(all, byName)
+	return g, g.cat.makeIndex(ctx, lead.cfg.NewIndex, hasSource(members))
+}
+
+// nameAll returns the tools by their names, followed by those of the sources. Of those, one
+// whose name another tool has already is refused; of others, it is a mistake.
+func (g *group) nameAll(all []*entry) (map[string]*entry, []*entry) {
+	byName := make(map[string]*entry, len(all))
+	for _, e := range all {
+		if first := byName[e.info.Name]; first != nil {
+			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(first.tool), e.info.Name, unwrap(e.tool))
+		}
+		byName[e.info.Name] = e
+	}
+	for _, m := range g.members {
+		for e := range m.set.all() {
+			if byName[e.info.Name] != nil || g.usesMetaName(e.info.Name) {
+				g.refused = append(g.refused, e.info.Name)
+				continue
+			}
+			byName[e.info.Name] = e
+			all = append(all, e)
+			if m.settings != g.settings {
+				g.owners[e] = m.settings
+			}
+		}
+	}
+	return byName, all
 }
 
 // ownTool is one of the agent's own tools.
@@ -157,36 +221,52 @@ type joined struct {
 	group *group
 	tools []tool.BaseTool
 	own   map[string]bool // names of the agent's own tools
+	slots *slots          // nil: no instance has a Source
 }
 
 // join adds an instance to an agent with these tools. Nil means that there is nothing to do.
 func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, error) {
 	old := groupIn(tools)
-	members := []*settings{s}
+	members := []member{{settings: s}}
 	if old != nil {
 		if old.has(s) {
 			return nil, nil // the same instance twice hides nothing twice
 		}
-		members = append(append([]*settings(nil), old.members...), s)
+		members = append(slices.Clone(old.members), member{settings: s})
 		if err := s.agreesWith(old.settings); err != nil {
 			return nil, err
 		}
 	}
 	own := ownTools(ctx, tools)
-	g, deferred, err := s.extend(ctx, old, members, own)
-	if err != nil || len(g.cat.entries) == 0 {
+	deferred, err := s.pick(own)
+	if err != nil {
 		return nil, err
 	}
-	if err := g.rules.supports(); err != nil {
-		return nil, err
+	j := &joined{own: map[string]bool{}}
+	me := &members[len(members)-1]
+	for _, o := range deferred {
+		e, err := newEntry(o.tool, o.info)
+		if err != nil {
+			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+		}
+		me.owned = append(me.owned, e)
 	}
-	if err := clashes(g, own, deferred); err != nil {
-		return nil, err
-	}
-	j := &joined{group: g, tools: g.toolList(tools, deferred, s), own: map[string]bool{}}
 	for _, o := range own {
 		j.own[o.info.Name] = true
 	}
+	if j.group, err = groupOf(ctx, members); err != nil || len(j.group.cat.entries) == 0 && !hasSource(members) {
+		return nil, err
+	}
+	if err := j.group.rules.supports(); err != nil {
+		return nil, err
+	}
+	if err := clashes(j.group, own, deferred); err != nil {
+		return nil, err
+	}
+	if hasSource(members) {
+		j.slots = slotsIn(tools)
+	}
+	j.tools = j.group.toolList(tools, deferred, s, j.slots)
 	return j, nil
 }
 
@@ -222,35 +302,14 @@ func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
 		if _, hidden := t.(guarded); hidden {
 			continue
 		}
+		if _, isSlot := t.(slotMarker); isSlot {
+			continue
+		}
 		if info, err := readInfo(ctx, t); err == nil {
 			own = append(own, ownTool{i, t, info})
 		}
 	}
 	return own
-}
-
-// extend makes the group of the members. The tools that earlier instances took from the
-// agent's own list are hidden already and stay theirs.
-func (s *settings) extend(ctx context.Context, old *group, members []*settings, own []ownTool) (*group, []ownTool, error) {
-	deferred, err := s.pick(own)
-	if err != nil {
-		return nil, nil, err
-	}
-	owned := map[*settings][]*entry{}
-	if old != nil {
-		for m, entries := range old.owned {
-			owned[m] = entries
-		}
-	}
-	for _, o := range deferred {
-		e, err := newEntry(o.tool, o.info)
-		if err != nil {
-			return nil, nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
-		}
-		owned[s] = append(owned[s], e)
-	}
-	g, err := groupOf(ctx, members, owned)
-	return g, deferred, err
 }
 
 // pick chooses the agent's own tools that this instance hides.
@@ -293,7 +352,7 @@ func clashes(g *group, own, deferred []ownTool) error {
 		if hidden[o.at] {
 			continue
 		}
-		if e := g.cat.byName[o.info.Name]; e != nil {
+		if e := g.cat.lookup(o.info.Name); e != nil {
 			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, unwrap(e.tool), o.info.Name, o.tool, renaming(o.tool))
 		}
 		if g.usesMetaName(o.info.Name) {
@@ -312,18 +371,9 @@ func renaming(own tool.BaseTool) string {
 	return "give one of them another name"
 }
 
-// findDuplicates says which names several instances have given a tool.
-func (g *group) findDuplicates() {
-	for _, e := range g.cat.entries {
-		if last := g.cat.byName[e.info.Name]; last != e {
-			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(e.tool), e.info.Name, unwrap(last.tool))
-		}
-	}
-}
-
-// toolList is the agent's list with deferred tools guarded, and the search tools and the
-// instance's dynamic tools added.
-func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings) []tool.BaseTool {
+// toolList is the agent's list with deferred tools guarded, and the search tools, the
+// instance's dynamic tools and the slots for those of sources added.
+func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings, live *slots) []tool.BaseTool {
 	metas := g.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
 	placed := false
@@ -332,28 +382,34 @@ func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings)
 		hidden[d.at] = d
 	}
 	for i, t := range tools {
+		if _, isSlot := t.(slotMarker); isSlot {
+			continue
+		}
 		if _, old := t.(metaMarker); old {
 			if !placed {
-				next, placed = appendMetas(next, metas), true
+				next, placed = appendMetas(next, metas, live), true
 			}
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = g.cat.byName[d.info.Name].tool
+			t = g.cat.lookup(d.info.Name).tool
 		}
 		next = append(next, t)
 	}
 	if !placed {
-		next = appendMetas(next, metas)
+		next = appendMetas(next, metas, live)
 	}
 	for _, e := range s.entries {
 		next = append(next, e.tool)
 	}
-	return next
+	return live.appendTo(next)
 }
 
 // guarded is a tool that is hidden already.
-type guarded interface{ original() tool.BaseTool }
+type guarded interface {
+	original() tool.BaseTool
+	describes() *schema.ToolInfo
+}
 
 func unwrap(t tool.BaseTool) tool.BaseTool {
 	if g, ok := t.(guarded); ok {

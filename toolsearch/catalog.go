@@ -109,30 +109,40 @@ type catalog struct {
 	index   Index
 }
 
-// newCatalog makes the catalogue of an agent in which lead is the first instance, and has
-// the first entries.
-func newCatalog(ctx context.Context, entries []*entry, lead *settings) (*catalog, error) {
-	c := &catalog{entries: entries, byName: lead.byName}
-	if len(entries) != len(lead.entries) {
-		c.byName = make(map[string]*entry, len(entries))
-		for _, e := range entries {
-			c.byName[e.info.Name] = e
-		}
-	}
+func newCatalog(entries []*entry, byName map[string]*entry) *catalog {
+	c := &catalog{entries: entries, byName: byName}
 	c.words = wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(c.infos(), false)) })}
 	c.index = keywordIndex{c.words}
-	if lead.cfg.NewIndex == nil || len(entries) == 0 {
-		return c, nil
+	return c
+}
+
+// makeIndex makes the index of the catalogue. Where tools come and go, one that cannot be
+// made ends nothing: the specified score answers, and each search says why.
+func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, live bool) error {
+	if f == nil || len(c.entries) == 0 {
+		return nil
 	}
-	x, err := makeIndex(ctx, lead.cfg.NewIndex, c.infos())
-	if err != nil {
+	x, err := makeIndex(ctx, f, c.infos())
+	switch {
+	case err == nil:
+		c.index = x
+	case live:
+		c.index = brokenIndex{err}
+	default:
 		wrong := problems{}
 		wrong.add("NewIndex", "%w", err)
-		return nil, wrong.err()
+		return wrong.err()
 	}
-	c.index = x
-	return c, nil
+	return nil
 }
+
+// brokenIndex takes the place of an index that could not be made.
+type brokenIndex struct{ err error }
+
+func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
+
+// lookup returns the tool of a name; nil if there is none.
+func (c *catalog) lookup(name string) *entry { return c.byName[name] }
 
 func (c *catalog) infos() []*schema.ToolInfo {
 	infos := make([]*schema.ToolInfo, len(c.entries))
@@ -142,21 +152,12 @@ func (c *catalog) infos() []*schema.ToolInfo {
 	return infos
 }
 
-// with is a catalogue of other entries, which look the same to the indexes.
-func (c *catalog) with(entries []*entry) *catalog {
-	own := &catalog{entries: entries, byName: make(map[string]*entry, len(entries)), words: c.words, index: c.index}
-	for _, e := range entries {
-		own.byName[e.info.Name] = e
-	}
-	return own
-}
-
 // resolve finds the tool that a model means by a name: the name itself, or, if only one
 // tool comes into question, the name in another case or with other separators. Only tools
 // that may be found come into question; nil if there is none.
 func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 	for _, n := range []string{name, unescapeName(name)} {
-		if e := c.byName[n]; e != nil && may(e) {
+		if e := c.lookup(n); e != nil && may(e) {
 			return e
 		}
 	}
@@ -167,7 +168,7 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 }
 
 // entry is the tool at a position of the index.
-func (c *catalog) entry(doc int) *entry { return c.byName[c.words.index().Name(doc)] }
+func (c *catalog) entry(doc int) *entry { return c.lookup(c.words.index().Name(doc)) }
 
 // near returns the names closest to one that does not exist, of those that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {

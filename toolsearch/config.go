@@ -23,7 +23,7 @@ import (
 type Config struct {
 	// DynamicTools are the tools to hide until the model finds them. Names must be
 	// unique, and differ from the names of the agent's own tools and of the search
-	// tools. Required, unless SearchableTools or DeferMarkedTools is set.
+	// tools. Required, unless Source, SearchableTools or DeferMarkedTools is set.
 	DynamicTools []tool.BaseTool
 
 	// UseModelToolSearch leaves the search to the provider. With neither Model nor
@@ -31,6 +31,15 @@ type Config struct {
 	// tool_search as the model's own search tool. Set Model or Native for a provider
 	// that really has tool search: each has a form of its own.
 	UseModelToolSearch bool
+
+	// Source provides tools that are not known when New is called, that differ between
+	// users, or that change during a run. They are hidden like DynamicTools and follow them.
+	// It is asked when a run starts and before every model call, and what it returns is
+	// offered in that call; one that takes longer than two seconds is not waited for, and
+	// the run keeps the tools it had. A tool of a Source that has the name of another tool
+	// of the agent is left out, and OnEvent is told. A call to a tool that is gone is
+	// answered. If nil, there are none.
+	Source Source
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
 	// an earlier handler added) to hide in the same way. A name that the agent does not
@@ -152,7 +161,9 @@ type settings struct {
 	rules   rules
 	entries []*entry
 	byName  map[string]*entry // its entries
-	joined  joinCache
+	source  multiSource       // what the run's memory knows the Source by
+	joined  groupCache        // by what the members are
+	alike   groupCache        // by what their tools look like
 }
 
 // problems collects what is wrong with a configuration.
@@ -182,7 +193,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	var wrong problems
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0, &wrong)
+	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	return s, wrong.err()
 }
 
@@ -213,6 +224,9 @@ func (s *settings) checkFields(wrong *problems) {
 	}
 	if safe.IsNil(c.Backend) {
 		c.Backend = nil
+	}
+	if safe.IsNil(c.Source) {
+		c.Source = nil
 	}
 	checkSearchable(c, wrong)
 }
@@ -246,8 +260,8 @@ func checkSearchable(c *Config, wrong *problems) {
 }
 
 func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *problems) {
-	if len(tools) == 0 && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
-		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools")
+	if len(tools) == 0 && s.cfg.Source == nil && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
+		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
 	s.byName = make(map[string]*entry, len(tools))
 	s.entries = make([]*entry, 0, len(tools))

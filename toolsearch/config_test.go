@@ -47,7 +47,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		is   error
 	}{
 		{"no config", nil, "toolsearch: the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}", nil},
-		{"no tools", &toolsearch.Config{}, "toolsearch: DynamicTools: there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools", nil},
+		{"no tools", &toolsearch.Config{}, "toolsearch: DynamicTools: there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools", nil},
 		{"a nil tool", &toolsearch.Config{DynamicTools: []tool.BaseTool{nil}}, "toolsearch: DynamicTools[0]: the tool is nil", nil},
 		{"a nil pointer", &toolsearch.Config{DynamicTools: []tool.BaseTool{infoTool(nil)}}, "toolsearch: DynamicTools[0]: the tool is nil", nil},
 		{"an error of Info", &toolsearch.Config{DynamicTools: []tool.BaseTool{infoTool(func() (*schema.ToolInfo, error) { return nil, offline })}},

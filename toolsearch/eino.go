@@ -34,7 +34,11 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	if err != nil || joined == nil {
 		return ctx, rc, err
 	}
-	r := newRun(joined.group, agent{own: joined.own, size: len(joined.tools), direct: rc.ReturnDirectly})
+	if groupIn(rc.Tools) == nil { // an agent within a run has sources of its own
+		ctx = withSourceMemory(ctx)
+	}
+	r := newRun(joined.group, agent{own: joined.own, size: len(joined.tools), direct: rc.ReturnDirectly, slots: joined.slots})
+	r.refresh(ctx)
 	next := *rc
 	next.Tools = joined.tools
 	if joined.group.rules.searchTool {
@@ -83,8 +87,8 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
 }
 
-// AfterModelRewriteState notes which tools other handlers showed. It takes the deferred
-// ones out of the state again, so that they do not become part of every checkpoint, and
+// AfterModelRewriteState notes which tools other handlers showed, and makes the slots stand
+// for the tools that the model called. It takes the deferred ones out of the state again, so that they do not become part of every checkpoint, and
 // makes what a provider's search left fit to be part of one. Before each model call both
 // are as they were.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
@@ -93,12 +97,18 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	t.run.noteShownByOthers(ctx, state.ToolInfos)
+	msgs := t.bindCalls(ctx, state.Messages)
 	if !t.run.group().rules.deferAll {
-		return ctx, state, nil
+		if wire.SameList(msgs, state.Messages) {
+			return ctx, state, nil
+		}
+		next := *state
+		next.Messages = msgs
+		return ctx, &next, nil
 	}
 	next := *state
 	next.DeferredToolInfos = without(next.DeferredToolInfos, t.run.group().cat)
-	next.Messages = wire.Each(next.Messages, m.codec.Pack)
+	next.Messages = wire.Each(msgs, m.codec.Pack)
 	return ctx, &next, nil
 }
 
@@ -114,8 +124,8 @@ func (m *middleware[M]) transcript(ctx context.Context) *transcript[M] {
 			return t
 		}
 	}
-	g, err := groupOf(ctx, []*settings{m.settings}, nil)
-	if err != nil || len(g.cat.entries) == 0 {
+	g, err := groupOf(ctx, []member{{settings: m.settings}})
+	if err != nil || len(g.cat.entries) == 0 && !hasSource(g.members) {
 		return nil
 	}
 	return &transcript[M]{run: newRun(g, agent{}), codec: m.codec}
@@ -132,11 +142,13 @@ func runOf(ctx context.Context) *run {
 }
 
 // The run-local values survive a checkpoint: the tools that the model saw in its last call,
-// for each the model calls since its last use, and what the events reported.
+// for each the model calls since its last use, what the events reported, and the names that
+// slots stand for.
 const (
 	visibleKey  = "__leanctx_toolsearch_visible__"
 	idleKey     = "__leanctx_toolsearch_idle__"
 	reportedKey = "__leanctx_toolsearch_reported__"
+	boundKey    = "__leanctx_toolsearch_bound__"
 )
 
 // runLocal returns a value that the run keeps. Its error says that there is no run.

@@ -161,7 +161,7 @@ func (e *entry) tokens() int64 {
 
 func (g *group) tokensOf(names []string) (n int64) {
 	for _, name := range names {
-		if e := g.cat.byName[name]; e != nil {
+		if e := g.cat.lookup(name); e != nil {
 			n += e.tokens()
 		}
 	}
@@ -202,7 +202,7 @@ func (t *turn) emitDenied(ctx context.Context) {
 			if sets == maxDeniedSets {
 				break
 			}
-			denied, allowed, err := t.reported.take(t.group, m, phase)
+			denied, allowed, err := t.reported.take(t.group, m.settings, phase)
 			if len(denied)+len(allowed) == 0 {
 				continue
 			}

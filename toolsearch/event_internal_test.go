@@ -16,7 +16,7 @@ import (
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &entry{info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{entries: []*entry{e}, byName: map[string]*entry{"a": e}}
-	g, err := newGroup(context.Background(), []*settings{set}, nil, nil)
+	g, err := newGroup(context.Background(), []member{{settings: set}}, nil)
 	require.NoError(t, err)
 	r, ctx, names := newRun(g, agent{}), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {

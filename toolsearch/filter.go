@@ -147,7 +147,7 @@ func (t *turn) nameable(ctx context.Context, e *entry) bool {
 // denied reports whether the model may have seen the name of a tool, so that it is told
 // that it may not use it.
 func (t *turn) denied(ctx context.Context, name string) bool {
-	e := t.group.cat.byName[name]
+	e := t.group.cat.lookup(name)
 	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
 }
 

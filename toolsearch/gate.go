@@ -23,16 +23,20 @@ import (
 // tool counts as loaded, so that the model can repeat the call at once.
 func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	r := runOf(ctx)
-	if r == nil || r.group().cat.byName[e.info.Name] != e {
+	if r == nil {
+		return "", false
+	}
+	// The tool may have been replaced by one of the same name meanwhile.
+	t := r.turn()
+	if e = t.group.cat.lookup(e.info.Name); e == nil {
 		return "", false // not a run of ours
 	}
-	t := r.turn()
 	if !t.allowed(ctx, e, PhaseCall) {
 		t.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.notes.reach(callID(ctx), e.info.Name)
-	if t.group.ungated() || ctx.Value(proxyKey{}) == e || r.agent.direct[e.info.Name] || r.notes.sees(ctx, e.info.Name) {
+	if t.group.ungated() || ctx.Value(proxyKey{}) == e.info.Name || r.agent.direct[e.info.Name] || r.notes.sees(ctx, e.info.Name) {
 		return "", false
 	}
 	if !t.allowed(ctx, e, PhaseLoad) || !t.allowed(ctx, e, PhaseActive) {
@@ -124,6 +128,9 @@ func (g *guard) GetType() string {
 // IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
 // for all tools in every round: report tells the callbacks.
 func (g *guard) IsCallbacksEnabled() bool { return true }
+
+// describes is the info that was read at construction. Read only.
+func (g *guard) describes() *schema.ToolInfo { return g.e.info }
 
 // original is the tool as the user gave it.
 func (g *guard) original() tool.BaseTool { return g.inner }

@@ -75,7 +75,7 @@ func (v *evidence) addResult(res wire.Result, r *run) {
 			v.emptyCall = v.callOf(res.ID)
 		}
 		for _, name := range res.Tools {
-			v.use(name, r)
+			v.load(name, r)
 			v.natively.add(name)
 		}
 		return
@@ -84,7 +84,7 @@ func (v *evidence) addResult(res wire.Result, r *run) {
 		names = v.formerly(res, r)
 	}
 	for _, name := range names {
-		v.use(name, r)
+		v.load(name, r)
 		v.textually.add(name)
 	}
 }
@@ -132,7 +132,7 @@ func isDenial(text string, c *wire.Call) bool {
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
 func (r *run) calledTool(c wire.Call) string {
-	if r.group().cat.byName[c.Name] != nil || r.agent.own[c.Name] {
+	if r.group().cat.lookup(c.Name) != nil || r.agent.own[c.Name] {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
@@ -178,8 +178,17 @@ func (v *evidence) undo(id string) {
 	}
 }
 
+// load is use for a tool that a search returned. One that does not exist any more is known
+// to be gone.
+func (v *evidence) load(name string, r *run) {
+	if r.agent.slots != nil && r.group().cat.lookup(name) == nil {
+		r.live.had.add(name)
+	}
+	v.use(name, r)
+}
+
 func (v *evidence) use(name string, r *run) {
-	if r.group().cat.byName[name] == nil {
+	if r.group().cat.lookup(name) == nil {
 		return
 	}
 	if v.last == nil {
@@ -248,8 +257,11 @@ type modelCall[M adk.MessageType] struct {
 // prepare decides what a model call shows. Its error is that of a misconfiguration.
 func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	r := t.run
-	if err := r.checkLaterTools(call.tools); err != nil {
+	if err := r.checkLaterTools(ctx, call.tools); err != nil {
 		return err
+	}
+	if r.refresh(ctx) {
+		t.forget()
 	}
 	r.turn().begin()
 	r.emitCatalog(ctx)
@@ -279,8 +291,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 // read brings the transcript up to date with the messages.
 func (t *transcript[M]) read(msgs []M) {
 	if len(t.seen) > len(msgs) || !slices.Equal(t.seen, msgs[:len(t.seen)]) {
-		t.seen, t.reminders, t.mixed = t.seen[:0], nil, nil
-		t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
+		t.forget()
 	}
 	if !t.evidence.started {
 		t.noteFormer(msgs)
@@ -295,6 +306,28 @@ func (t *transcript[M]) read(msgs []M) {
 		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}
 	t.seen = append(t.seen, msgs[len(t.seen):]...)
+}
+
+// forget makes the next reading begin at the first message.
+func (t *transcript[M]) forget() {
+	t.seen, t.reminders, t.mixed = t.seen[:0], nil, nil
+	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
+}
+
+// bindCalls makes the slots stand for the tools that the last message calls.
+func (t *transcript[M]) bindCalls(ctx context.Context, msgs []M) []M {
+	if t.run.agent.slots == nil || len(msgs) == 0 {
+		return msgs
+	}
+	last := len(msgs) - 1
+	rename := t.run.bindCalls(ctx, t.codec.View(msgs[last]).Calls)
+	renamed := t.codec.Rename(msgs[last], rename)
+	if renamed == msgs[last] {
+		return msgs
+	}
+	next := slices.Clone(msgs)
+	next[last] = renamed
+	return next
 }
 
 // noteFormer notes the results that are there before the first model call of a run.

@@ -90,19 +90,21 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 
 // run is the run of the context, or, where the tool is called outside of one, a new one.
 func (t *metaTool) run(ctx context.Context) *run {
-	if r := runOf(ctx); r != nil && r.group() == t.group {
+	if r := runOf(ctx); r != nil && r.agent.start == t.group {
 		return r
 	}
 	return newRun(t.group, agent{})
 }
 
-func appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
+func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
 	for _, m := range metas {
 		// Where the provider searches, the tool is not shown; a model that copies an older
 		// call of it from the history gets an answer all the same.
 		switch {
 		case m.group.rules.native && m.group.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
+		case m.name == toolnames.Call && live != nil:
+			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
 		case m.name == toolnames.Call:
 			tools = append(tools, m.group.callTool(m))
 		default:

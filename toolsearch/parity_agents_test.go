@@ -138,7 +138,7 @@ func clashScenarios() []scenario {
 		{"TS-25", "the wording of an error", buildError[*schema.Message]("a", "a"), buildError[*schema.AgenticMessage]("a", "a"),
 			"duplicate dynamic tool name: a", `toolsearch: DynamicTools[1]: it has the name of DynamicTools[0], "a"`},
 		{"TS-25", "no tools", buildError[*schema.Message](), buildError[*schema.AgenticMessage](),
-			"tools is required", "toolsearch: DynamicTools: there are none: give it the tools to hide, or set SearchableTools or DeferMarkedTools"},
+			"tools is required", "toolsearch: DynamicTools: there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools"},
 		{"TS-25", "several things wrong", buildError[*schema.Message]("a", "b", "a", "b"), buildError[*schema.AgenticMessage]("a", "b", "a", "b"),
 			"duplicate dynamic tool name: a", "toolsearch: DynamicTools[2]: it has the name of DynamicTools[0], \"a\"\ntoolsearch: DynamicTools[3]: it has the name of DynamicTools[1], \"b\""},
 	}

@@ -95,6 +95,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"cut-names":                        {"17"},
 			"cut-queries":                      {"17"},
 			"not-allowed":                      {"the_name"},
+			"too-many-tools":                   {"the_name"},
 			"no-such-tool":                     {"the_name", "near_a"},
 			"gate":                             {"the_name", `{"the":"schema"}`},
 			"gate-call":                        {"the_name", `{"the":"schema"}`, "call_tool"},

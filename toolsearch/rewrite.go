@@ -37,7 +37,7 @@ func (r *run) editor(ctx context.Context, show visibleSet, p wire.Pairs) wire.Ed
 		rules: r.group().rules, catalog: r.group().cat, show: show, pairs: p,
 		findable: func(e *entry) bool { return r.turn().loadable(ctx, e) },
 		declared: func(name string) bool {
-			e := r.group().cat.byName[name]
+			e := r.group().cat.lookup(name)
 			return r.agent.own[name] && e == nil || e != nil && (show.has(name) || r.turn().defers(ctx, e))
 		},
 	}
@@ -89,7 +89,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 // current is the definition of a tool as of now; nil for one that this call may not show.
 // What another search returned, of tools that are not ours, is not ours to judge.
 func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo {
-	e := h.catalog.byName[t.Name]
+	e := h.catalog.lookup(t.Name)
 	switch {
 	case e == nil && ours:
 		return nil
@@ -114,7 +114,7 @@ func (e *entry) isCurrent(t *schema.ToolInfo) bool {
 func (h *historyEditor) words(tools []*schema.ToolInfo) string {
 	names := []string{}
 	for _, t := range tools {
-		if e := h.catalog.byName[t.Name]; e == nil || h.findable(e) {
+		if e := h.catalog.lookup(t.Name); e == nil || h.findable(e) {
 			names = append(names, t.Name)
 		}
 	}
@@ -164,7 +164,7 @@ func continued[M adk.MessageType](msgs []M, now sent) []M {
 
 // firstChange is where two lists of messages first differ; -1 if nowhere.
 func firstChange[M adk.MessageType](before, after []M) int {
-	if isSameList(before, after) {
+	if wire.SameList(before, after) {
 		return -1
 	}
 	for i := range after {
@@ -173,10 +173,6 @@ func firstChange[M adk.MessageType](before, after []M) int {
 		}
 	}
 	return -1
-}
-
-func isSameList[M adk.MessageType](a, b []M) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // restartedAt returns messages in which no response at or behind a place can be built

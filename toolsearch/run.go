@@ -26,17 +26,24 @@ type run struct {
 	reported reported // to OnEvent
 	decided  decision // of the last model call
 	sent     sent     // with the last model call
+	live     live
 }
 
 // agent is what a run's agent is.
 type agent struct {
+	start  *group          // as the run began
 	own    map[string]bool // names of its own tools
 	size   int             // its tools with ours; 0 outside of an agent
 	direct map[string]bool // tools whose result ends the run; Eino's own map
+	slots  *slots          // nil: there is no Source
 }
 
 func newRun(g *group, a agent) *run {
+	a.start = g
 	r := &run{agent: a}
+	if hasSource(g.members) {
+		r.live = live{asked: map[*settings]asked{}, failing: map[*settings]bool{}}
+	}
 	r.now.Store(&turn{group: g, reported: &r.reported})
 	return r
 }
@@ -45,24 +52,28 @@ func (r *run) turn() *turn { return r.now.Load() }
 
 func (r *run) group() *group { return r.now.Load().group }
 
-// checkLaterTools looks at the tools that handlers behind this one added, which the list of the first
-// model call shows. A name that is taken is refused: which of two tools Eino runs would
-// depend on the order of the handlers.
-func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
-	if r.agent.size == 0 || len(infos) <= r.agent.size || r.notes.called() {
+// checkLaterTools looks at the tools that handlers behind this one added, which the list of
+// the first model call shows. A name that is taken is refused: which of two tools Eino runs
+// would depend on the order of the handlers.
+func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) error {
+	if r.agent.size == 0 || len(infos) <= r.agent.size {
+		return nil
+	}
+	if _, known := r.notes.seen(ctx); known {
 		return nil
 	}
 	var wrong problems
 	seen := make(set, len(infos))
 	for _, t := range infos {
-		if t == nil {
+		if t == nil || isSlotName(t.Name) {
 			continue
 		}
-		ours := r.group().cat.byName[t.Name] != nil || r.group().usesMetaName(t.Name)
-		if ours && seen[t.Name] {
+		e := r.group().cat.lookup(t.Name)
+		listed := e != nil && !r.group().isLive(e) || r.group().usesMetaName(t.Name)
+		if listed && seen[t.Name] {
 			wrong.add("", "a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
 		}
-		if seen[t.Name] = true; !ours {
+		if seen[t.Name] = true; !listed {
 			r.agent.own[t.Name] = true
 		}
 	}

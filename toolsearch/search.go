@@ -204,7 +204,7 @@ func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) 
 // known says which names exist for this search.
 func (s searcher) known(ctx context.Context) func(string) bool {
 	return func(name string) bool {
-		e := s.group.cat.byName[name]
+		e := s.group.cat.lookup(name)
 		return e != nil && s.may(ctx, e)
 	}
 }
@@ -276,7 +276,7 @@ func (s searcher) keep(ctx context.Context, results []Result, kept *ranking) {
 		if kept.isFull() {
 			return
 		}
-		e := s.group.cat.byName[x.Name]
+		e := s.group.cat.lookup(x.Name)
 		if e != nil && x.Score >= s.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
 			kept.add(found{entry: e, score: x.Score, confidence: x.Confidence})
 		}
@@ -405,7 +405,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 
 func (s searcher) anyOf(ctx context.Context, results []Result) bool {
 	for _, x := range results {
-		if e := s.group.cat.byName[x.Name]; e != nil && s.may(ctx, e) {
+		if e := s.group.cat.lookup(x.Name); e != nil && s.may(ctx, e) {
 			return true
 		}
 	}

@@ -103,7 +103,7 @@ type target struct {
 func (t *metaTool) proxy(ctx context.Context, args string) target {
 	r, a := t.run(ctx), decodeArguments(args)
 	now := r.turn()
-	name := first(a.texts("name", "tool_name", "tool"))
+	name := calledName(a)
 	if name == "" {
 		return target{answer: render("no-call-name", promptData{})}
 	}
@@ -120,11 +120,14 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 	}
 	p := target{tool: e.tool, args: text}
 	typ := reportedType(p.tool)
-	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e), &callbacks.RunInfo{
+	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e.info.Name), &callbacks.RunInfo{
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
 	})
 	return p
 }
+
+// calledName is the name that a call of call_tool asks for.
+func calledName(a arguments) string { return first(a.texts("name", "tool_name", "tool")) }
 
 // schemaHint is what an answer tells of a tool's schema.
 func (e *entry) schemaHint(reason string) promptData {

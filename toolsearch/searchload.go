@@ -103,7 +103,7 @@ func namesToLoad(a arguments, known func(string) bool) (names []string) {
 // askedToLoad are the tools that a call of load_tool in a history asked for.
 func (c *catalog) askedToLoad(a arguments) (names []string) {
 	any := func(*entry) bool { return true }
-	for _, name := range namesToLoad(a, func(name string) bool { return c.byName[name] != nil }) {
+	for _, name := range namesToLoad(a, func(name string) bool { return c.lookup(name) != nil }) {
 		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
 			names = append(names, e.info.Name)
 		}

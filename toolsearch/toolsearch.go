@@ -31,7 +31,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if err != nil {
 		return nil, err
 	}
-	if _, err := groupOf(ctx, []*settings{set}, nil); err != nil {
+	if _, err := groupOf(ctx, []member{{settings: set}}); err != nil {
 		return nil, err
 	}
 	return &middleware[M]{settings: set, codec: c}, nil

@@ -57,7 +57,7 @@ func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 // vanished are those of the tools that the model saw which do not exist any more.
 func (r *run) vanished(names []string) (gone set) {
 	for _, name := range names {
-		if r.group().cat.byName[name] == nil && !r.agent.own[name] {
+		if r.group().cat.lookup(name) == nil && !r.agent.own[name] {
 			gone.add(name)
 		}
 	}
@@ -92,7 +92,7 @@ func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, in
 		}
 		return
 	}
-	if !show.known || !r.shows(*infos, show.names) {
+	if !show.known || len(r.live.stale) > 0 || !r.shows(*infos, show.names) {
 		*infos = r.list(*infos, show)
 	}
 }
@@ -105,7 +105,7 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 	}
 	done := make(map[string]bool, len(before)+len(v.order))
 	consider := func(name string, idle int) {
-		e := r.group().cat.byName[name]
+		e := r.group().cat.lookup(name)
 		if e == nil || done[name] {
 			return
 		}
@@ -165,7 +165,7 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	}
 	names := before
 	for _, t := range infos {
-		if t != nil && r.group().cat.byName[t.Name] != nil && !slices.Contains(before, t.Name) {
+		if t != nil && r.group().cat.lookup(t.Name) != nil && !slices.Contains(before, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
@@ -187,10 +187,10 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 		case t == nil:
 			return false
 		case i < own:
-			if r.group().cat.byName[t.Name] != nil {
+			if r.group().cat.lookup(t.Name) != nil || isSlotName(t.Name) || r.isGone(t.Name) {
 				return false
 			}
-		case t.Name != names[i-own], t == r.group().cat.byName[t.Name].info:
+		case t.Name != names[i-own], t == r.group().cat.lookup(t.Name).info:
 			return false
 		}
 	}
@@ -205,7 +205,7 @@ func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo
 	kept := map[string]*schema.ToolInfo{}
 	if show.known {
 		for _, t := range infos {
-			if t != nil && r.group().cat.byName[t.Name] != nil && r.group().cat.byName[t.Name].info != t {
+			if t != nil && r.group().cat.lookup(t.Name) != nil && r.group().cat.lookup(t.Name).info != t && !r.live.stale[t.Name] {
 				kept[t.Name] = t
 			}
 		}
@@ -225,7 +225,10 @@ func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo
 func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
-		if t != nil && r.group().cat.byName[t.Name] == nil && !gone[t.Name] && !(r.group().rules.native && t.Name == toolnames.Search) {
+		switch {
+		case t == nil, r.group().cat.lookup(t.Name) != nil, gone[t.Name], isSlotName(t.Name), r.isGone(t.Name):
+		case r.group().rules.native && t.Name == toolnames.Search:
+		default:
 			next = append(next, t)
 		}
 	}
@@ -236,7 +239,7 @@ func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
 func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	var next []*schema.ToolInfo
 	for _, t := range infos {
-		if t != nil && c.byName[t.Name] == nil {
+		if t != nil && c.lookup(t.Name) == nil {
 			next = append(next, t)
 		}
 	}

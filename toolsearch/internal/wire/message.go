@@ -60,6 +60,9 @@ type Codec[M adk.MessageType] interface {
 	// Complete returns a copy in which calls without arguments have an empty object; the
 	// same message if there are none.
 	Complete(M) M
+	// Rename returns a copy in which calls have the names that the function says; the same
+	// message if none changes.
+	Rename(M, func(Call) string) M
 	// Pack returns a copy in which what a provider's own search left can be stored in a
 	// checkpoint, and Unpack one that adapters read; the same message if nothing changes.
 	Pack(M) M
@@ -145,6 +148,11 @@ func Each[M adk.MessageType](msgs []M, f func(M) M) []M {
 		next[i] = other
 	}
 	return next
+}
+
+// SameList reports whether two slices are one.
+func SameList[M adk.MessageType](a, b []M) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // The keys of Extra that mark our own messages. The first is Eino's.

@@ -200,3 +200,28 @@ func (agentic) Complete(m *schema.AgenticMessage) *schema.AgenticMessage {
 	}
 	return next
 }
+
+func (agentic) Rename(m *schema.AgenticMessage, name func(Call) string) *schema.AgenticMessage {
+	next := m
+	for i := 0; m != nil && i < len(m.ContentBlocks); i++ {
+		b := m.ContentBlocks[i]
+		if b == nil || b.FunctionToolCall == nil {
+			continue
+		}
+		c := b.FunctionToolCall
+		other := name(Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
+		if other == c.Name {
+			continue
+		}
+		if next == m {
+			own := *m
+			own.ContentBlocks = slices.Clone(m.ContentBlocks)
+			next = &own
+		}
+		block, call := *b, *c
+		call.Name = other
+		block.FunctionToolCall = &call
+		next.ContentBlocks[i] = &block
+	}
+	return next
+}

@@ -183,3 +183,20 @@ func (plain) Complete(m *schema.Message) *schema.Message {
 	}
 	return next
 }
+
+func (p plain) Rename(m *schema.Message, name func(Call) string) *schema.Message {
+	next := m
+	for i, c := range p.View(m).Calls {
+		other := name(c)
+		if other == c.Name {
+			continue
+		}
+		if next == m {
+			c := *m
+			c.ToolCalls = slices.Clone(m.ToolCalls)
+			next = &c
+		}
+		next.ToolCalls[i].Function.Name = other
+	}
+	return next
+}

@@ -1,0 +1,405 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// Slots. Eino fixes the list of an agent's tools when a run starts, but asks every tool of
+// the list for its info again before each round of calls, and looks calls up by the names
+// that they then say. A slot is a tool whose name is decided between the model's answer and
+// the round: so a tool that appeared in the middle of a run is called like any other, and
+// the cost of a round depends on the slots and not on the size of the catalogue.
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+)
+
+// form is how a tool is called.
+type form int
+
+const (
+	invokable form = iota
+	streamable
+	both
+	enhancedInvokable
+	enhancedStreamable
+	enhancedBoth
+	forms
+)
+
+// slotsOf is how many slots there are of each form. A tool for which none of its form is left
+// gets one of another form that returns the same: text, or results of several parts.
+var slotsOf = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+
+// insteadOf are the forms for a tool of a form, the best first.
+var insteadOf = [forms][]form{
+	invokable:          {invokable, both, streamable},
+	streamable:         {streamable, both, invokable},
+	both:               {both, streamable, invokable},
+	enhancedInvokable:  {enhancedInvokable, enhancedBoth, enhancedStreamable},
+	enhancedStreamable: {enhancedStreamable, enhancedBoth, enhancedInvokable},
+	enhancedBoth:       {enhancedBoth, enhancedStreamable, enhancedInvokable},
+}
+
+const (
+	// slotPrefix begins the names of slots that stand for no tool. No model sees them.
+	slotPrefix = "__leanctx_slot_"
+	slotDesc   = "Not a tool. Do not call it."
+)
+
+// slotMarker is a slot.
+type slotMarker interface{ slotsOf() *slots }
+
+// slots are those of one run.
+type slots struct {
+	list  [forms][]*slot
+	extra *slot // for the tools for which no slot is left
+	round atomic.Pointer[round]
+}
+
+// round is what the slots stand for between a model's answer and its calls.
+type round struct {
+	bound    map[*slot]boundTool
+	enhanced bool // call_tool is called for a tool that returns more than text
+}
+
+type boundTool struct {
+	name string
+	tool tool.BaseTool
+}
+
+// slotsIn finds the slots that an earlier instance added to an agent's tools, or makes new ones.
+func slotsIn(tools []tool.BaseTool) *slots {
+	for _, t := range tools {
+		if m, ok := t.(slotMarker); ok {
+			return m.slotsOf()
+		}
+	}
+	s := &slots{}
+	n := 0
+	add := func() *slot {
+		n++
+		return &slot{slots: s, info: schema.ToolInfo{Name: slotPrefix + strconv.Itoa(n), Desc: slotDesc}}
+	}
+	for f, count := range slotsOf {
+		s.list[f] = make([]*slot, count)
+		for i := range s.list[f] {
+			s.list[f][i] = add()
+		}
+	}
+	s.extra = add()
+	return s
+}
+
+// appendTo appends the slots to a list of tools.
+func (s *slots) appendTo(tools []tool.BaseTool) []tool.BaseTool {
+	if s == nil {
+		return tools
+	}
+	for f, list := range s.list {
+		for _, x := range list {
+			tools = append(tools, x.as(form(f)))
+		}
+	}
+	return append(tools, s.extra.as(invokable))
+}
+
+// slot is a tool whose name is decided before each round.
+type slot struct {
+	slots *slots
+	info  schema.ToolInfo
+}
+
+// isSlotName reports whether a name is that of a slot that stands for no tool.
+func isSlotName(name string) bool { return strings.HasPrefix(name, slotPrefix) }
+
+func (s *slot) slotsOf() *slots { return s.slots }
+
+// Info describes the tool that the slot stands for. It neither fails nor waits: its error
+// would end the run.
+func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	b, ok := s.slots.current(ctx).bound[s]
+	if !ok {
+		return &s.info, nil
+	}
+	if g, ok := b.tool.(guarded); ok && g.describes().Name == b.name {
+		return g.describes(), nil
+	}
+	return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
+}
+
+// GetType is the type of the tool that the slot stands for.
+func (s *slot) GetType() string {
+	if now := s.slots.round.Load(); now != nil {
+		if b, ok := now.bound[s]; ok {
+			return typeOf(b.tool)
+		}
+	}
+	return "Slot"
+}
+
+// IsCallbacksEnabled says that the tools tell the callbacks by themselves.
+func (s *slot) IsCallbacksEnabled() bool { return true }
+
+// target is what a call of the slot runs.
+func (s *slot) target(ctx context.Context, args string) target {
+	b, ok := s.slots.current(ctx).bound[s]
+	if !ok {
+		return target{ctx: ctx, tool: answering(s.info.Name, func(context.Context) string {
+			return render("no-such-tool", promptData{Name: s.info.Name})
+		}), args: args}
+	}
+	return target{ctx: ctx, tool: b.tool, args: args}
+}
+
+func (s *slot) as(f form) tool.BaseTool {
+	switch f {
+	case streamable:
+		return streamSlot{s}
+	case both:
+		return bothSlot{invokeSlot{s}, streamSlot{s}}
+	case enhancedInvokable:
+		return enhancedSlot{s}
+	case enhancedStreamable:
+		return enhancedStreamSlot{s}
+	case enhancedBoth:
+		return enhancedBothSlot{enhancedSlot{s}, enhancedStreamSlot{s}}
+	}
+	return invokeSlot{s}
+}
+
+type invokeSlot struct{ *slot }
+
+func (s invokeSlot) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
+	return s.target(ctx, args).text(opts)
+}
+
+type streamSlot struct{ *slot }
+
+func (s streamSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
+	return s.target(ctx, args).textStream(opts)
+}
+
+type enhancedSlot struct{ *slot }
+
+func (s enhancedSlot) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
+	return s.target(ctx, argumentText(args)).result(opts)
+}
+
+type enhancedStreamSlot struct{ *slot }
+
+func (s enhancedStreamSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return s.target(ctx, argumentText(args)).resultStream(opts)
+}
+
+type bothSlot struct {
+	invokeSlot
+	stream streamSlot
+}
+
+func (s bothSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
+	return s.stream.StreamableRun(ctx, args, opts...)
+}
+
+type enhancedBothSlot struct {
+	enhancedSlot
+	stream enhancedStreamSlot
+}
+
+func (s enhancedBothSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return s.stream.StreamableRun(ctx, args, opts...)
+}
+
+// callSlot is call_tool where tools come and go. Two are listed, one for each kind of result;
+// the one that the round does not need has the name of a slot.
+type callSlot struct {
+	*slots
+	meta     *metaTool
+	enhanced bool
+}
+
+func (c callSlot) info(ctx context.Context) (*schema.ToolInfo, error) {
+	if c.current(ctx).enhanced != c.enhanced {
+		return &schema.ToolInfo{Name: slotPrefix + toolnames.Call, Desc: slotDesc}, nil
+	}
+	return c.meta.Info(ctx)
+}
+
+type plainCallSlot struct {
+	plainCall
+	slot callSlot
+}
+
+// Info describes call_tool, or a slot.
+func (c plainCallSlot) Info(ctx context.Context) (*schema.ToolInfo, error) { return c.slot.info(ctx) }
+
+type enhancedCallSlot struct {
+	enhancedCall
+	slot callSlot
+}
+
+// Info describes call_tool, or a slot.
+func (c enhancedCallSlot) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	return c.slot.info(ctx)
+}
+
+// current is the round that the context is of. After a resume it is known from the names
+// that were kept.
+func (s *slots) current(ctx context.Context) *round {
+	if now := s.round.Load(); now != nil {
+		return now
+	}
+	r := runOf(ctx)
+	if r == nil || r.agent.slots != s {
+		return &round{}
+	}
+	names, _, _ := runLocal[[]string](ctx, boundKey)
+	if len(names) == 0 {
+		return &round{}
+	}
+	for _, name := range names {
+		if r.group().cat.lookup(name) == nil {
+			r.live.had.add(name)
+		}
+	}
+	now, _ := s.bind(r, names)
+	s.round.CompareAndSwap(nil, now)
+	return s.round.Load()
+}
+
+// bind gives each name a slot, and returns the names for which none was left. Of those, the
+// last slot answers to the first.
+func (s *slots) bind(r *run, names []string) (now *round, surplus []string) {
+	now = &round{bound: make(map[*slot]boundTool, len(names))}
+	var used [forms]int
+	for _, name := range names {
+		if name == enhancedCallName {
+			now.enhanced = true
+			continue
+		}
+		t := r.liveTool(name)
+		free := false
+		for _, f := range insteadOf[formOf(t)] {
+			if free = used[f] < len(s.list[f]); free {
+				now.bound[s.list[f][used[f]]] = boundTool{name, t}
+				used[f]++
+				break
+			}
+		}
+		if !free {
+			surplus = append(surplus, name)
+		}
+	}
+	if len(surplus) > 0 {
+		first := surplus[0]
+		now.bound[s.extra] = boundTool{first, answering(s.extra.info.Name, func(ctx context.Context) string {
+			name := first
+			if n := r.notes.reachedBy(callID(ctx)); n != "" {
+				name = n
+			}
+			r.notes.refuse(callID(ctx))
+			return render("too-many-tools", promptData{Name: name})
+		})}
+	}
+	return now, surplus
+}
+
+// enhancedCallName stands among the names of a round for call_tool with results of several
+// parts.
+const enhancedCallName = slotPrefix + toolnames.Call
+
+// liveTool is the tool of a Source with the name, or an answer where it is gone.
+func (r *run) liveTool(name string) tool.BaseTool {
+	if e := r.group().cat.lookup(name); e != nil {
+		return e.tool
+	}
+	return answering(name, func(ctx context.Context) string { return r.noSuchTool(ctx, name) })
+}
+
+// bindCalls makes the slots stand for the tools of sources that a model's answer calls. It
+// returns the name under which a call goes on: its own, unless there are too many.
+func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
+	rename = func(c wire.Call) string { return c.Name }
+	if r.agent.slots == nil {
+		return rename
+	}
+	var names []string
+	for _, c := range calls {
+		name := c.Name
+		e := r.group().cat.lookup(name)
+		switch {
+		case name == toolnames.Call && r.callsEnhanced(c):
+			name = enhancedCallName
+		case e == nil && !r.isGone(name), e != nil && !r.group().isLive(e):
+			continue
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	now, surplus := r.agent.slots.bind(r, names)
+	r.agent.slots.round.Store(now)
+	setRunLocal(ctx, boundKey, names)
+	if len(surplus) == 0 {
+		return rename
+	}
+	return func(c wire.Call) string {
+		if !slices.Contains(surplus, c.Name) {
+			return c.Name
+		}
+		r.notes.reach(c.ID, c.Name)
+		return surplus[0]
+	}
+}
+
+// callsEnhanced reports whether call_tool is called for a tool that returns more than text.
+func (r *run) callsEnhanced(c wire.Call) bool {
+	if r.group().cfg.Protocol != SearchCall {
+		return false
+	}
+	e := r.group().cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })
+	return e != nil && isEnhanced(e.tool)
+}
+
+// formOf is the form of a guarded tool.
+func formOf(t tool.BaseTool) form {
+	switch t.(type) {
+	case *guardStream:
+		return streamable
+	case *guardBoth:
+		return both
+	case *guardEnhanced:
+		return enhancedInvokable
+	case *guardEnhancedStream:
+		return enhancedStreamable
+	case *guardEnhancedBoth:
+		return enhancedBoth
+	}
+	return invokable
+}
+
+// answering is a tool that answers with a text, and tells callbacks as others do.
+func answering(name string, answer func(context.Context) string) tool.BaseTool {
+	e := &entry{info: &schema.ToolInfo{Name: name, Desc: slotDesc}}
+	e.tool, _ = guardTool(answerTool{answer}, e)
+	return e.tool
+}
+
+type answerTool struct{ answer func(context.Context) string }
+
+// Info is never asked: the guard knows it.
+func (answerTool) Info(context.Context) (*schema.ToolInfo, error) { return &schema.ToolInfo{}, nil }
+
+// InvokableRun answers.
+func (a answerTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
+	return a.answer(ctx), ctx.Err()
+}
