@@ -85,8 +85,8 @@ const (
 	KindServerDown Kind = "server_down"
 	// KindServerListed: an MCP server listed its tools. Server and Tools are set.
 	KindServerListed Kind = "server_listed"
-	// KindToolRefused: a tool of an MCP server cannot be offered. Server, Tool and Err
-	// are set.
+	// KindToolRefused: a tool of a Source or an MCP server cannot be offered. Tool and
+	// Err are set, and Server where there is one.
 	KindToolRefused Kind = "tool_refused"
 )
 

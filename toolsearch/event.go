@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -122,17 +123,58 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 	return denied, allowed, err
 }
 
-// emitCatalog reports the catalogue at the start of a run, and when it has changed.
+// emitCatalog reports the catalogue at the start of a run, and what changed in it since.
 func (r *run) emitCatalog(ctx context.Context) {
 	if r.group().cfg.OnEvent == nil {
 		return
 	}
 	names, tokens, sum := r.group().measure()
-	if r.reported.first(ctx, catalogLine(sum)) {
-		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
-			Added: head(names), AddedCount: len(names), Tokens: tokens,
-		}})
+	if !r.reported.catalog(ctx, sum) {
+		return
 	}
+	added, removed := difference(names, r.live.listed), difference(r.live.listed, names)
+	if len(r.live.listed) > 0 {
+		tokens = r.group().tokensOf(added)
+	}
+	r.live.listed = names
+	r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
+	}})
+}
+
+// catalog reports whether the catalogue is another one than was reported last.
+func (d *reported) catalog(ctx context.Context, digest string) bool {
+	if d.has(ctx, catalogLine(digest)) {
+		return false
+	}
+	d.mu.Lock()
+	maps.DeleteFunc(d.done, func(line string, _ bool) bool { return strings.HasPrefix(line, catalogLine("")) })
+	d.mu.Unlock()
+	return d.first(ctx, catalogLine(digest))
+}
+
+func (d *reported) has(ctx context.Context, line string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read(ctx)
+	return d.done[line]
+}
+
+// difference is the names of the first list that are not in the second.
+func difference(a, b []string) (out []string) {
+	if len(b) == 0 {
+		return a
+	}
+	in := make(set, len(b))
+	for _, name := range b {
+		in[name] = true
+	}
+	for _, name := range a {
+		if !in[name] {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // measure returns the names of the hidden tools, the size of their definitions in tokens,
@@ -174,16 +216,16 @@ func (r *run) emitVisible(ctx context.Context, before, now, idle []string, repea
 	if r.group().cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
-	if added := minus(now, before); len(added) > 0 {
+	if added := difference(now, before); len(added) > 0 {
 		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: r.group().tokensOf(added)}
 		if repeat {
 			c.Reason = "history"
 		}
 		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
-	if gone := minus(before, now); len(gone) > 0 {
+	if gone := difference(before, now); len(gone) > 0 {
 		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: r.group().tokensOf(gone)}
-		if len(minus(gone, idle)) == 0 {
+		if len(difference(gone, idle)) == 0 {
 			c.Reason = "unused"
 		}
 		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
@@ -324,14 +366,4 @@ func termsOf(x Index, q Query, name string) []leanctx.Term {
 // head is a copy of the first names, for an event.
 func head(names []string) []string {
 	return slices.Clone(names[:min(len(names), maxEventNames)])
-}
-
-func minus(a, b []string) []string {
-	var out []string
-	for _, s := range a {
-		if !slices.Contains(b, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -21,6 +21,7 @@ type live struct {
 	asked   map[*settings]asked
 	failing map[*settings]bool // the Source failed the last time
 	had     set                // names that sources had in this run, or by what the history says
+	listed  []string           // the tools that OnEvent was told of
 	stale   set                // names of tools that the model sees, whose definition has changed
 }
 

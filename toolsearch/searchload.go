@@ -75,7 +75,7 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	s.selectByName(ctx, namesToLoad(a, s.known(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
-	answer := loadAnswer{Loaded: minus(f.names(), f.loaded), AlreadyLoaded: f.loaded}
+	answer := loadAnswer{Loaded: difference(f.names(), f.loaded), AlreadyLoaded: f.loaded}
 	if answer.Loaded == nil {
 		answer.Loaded = []string{}
 	}
