@@ -143,6 +143,21 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
+// BenchmarkRunWithSource is BenchmarkRun with the tools behind a Source.
+func BenchmarkRunWithSource(b *testing.B) {
+	tools := benchTools(10_000)
+	set := must(toolsearch.NewToolSet(context.Background(), tools...))
+	for _, searches := range []int{0, 1} {
+		for _, m := range []maker{makers[0], {"leanctx", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+			return toolsearch.New(ctx, &toolsearch.Config{Source: set})
+		}}} {
+			b.Run(fmt.Sprintf("tools=10000/rounds=10,searches=%d/%s", searches, m.side), func(b *testing.B) {
+				benchRun(b, must(m.make(context.Background(), tools)), 10, searches)
+			})
+		}
+	}
+}
+
 func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int) {
 	turns := make([]adktest.Turn, rounds)
 	for i := range turns {

@@ -161,3 +161,47 @@ func TestMemoryForVeryManyTools(t *testing.T) {
 	require.Less(t, round[1], 500.0)
 	require.Less(t, round[1], 1.1*round[0], "more than Eino's")
 }
+
+// With a Source whose set stays the same, a model call costs what it costs without, and a
+// round of calls costs the same with ten tools and with ten thousand.
+func TestAnUnchangedSetCostsNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	ctx := context.Background()
+	for _, n := range []int{10, 10_000} {
+		set := must(toolsearch.NewToolSet(ctx, benchTools(n)...))
+		h := must(toolsearch.New(ctx, &toolsearch.Config{Source: set}))
+		names, _ := benchNames(10)
+		inRun(t, h, benchConversation(100, names), func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+			allocations := testing.AllocsPerRun(100, func() {
+				own := *state
+				_, next, err := h.BeforeModelRewriteState(ctx, &own, mc)
+				if err != nil {
+					t.Error(err)
+				}
+				state = next
+			})
+			require.LessOrEqual(t, allocations, float64(hookBudget), "%d tools", n)
+		})
+	}
+	var rounds [2]float64
+	for i, n := range []int{10, 10_000} {
+		h := must(toolsearch.New(ctx, &toolsearch.Config{Source: must(toolsearch.NewToolSet(ctx, benchTools(n)...))}))
+		run := func(rounds int) float64 {
+			turns := make([]adktest.Turn, rounds)
+			for i := range turns {
+				turns[i] = do(fmt.Sprint(i), "own", `{}`)
+			}
+			agent := adktest.Agent[*schema.Message]{Tools: simples("own"), Handlers: adktest.Handlers(h), Max: rounds + 2}
+			return testing.AllocsPerRun(5, func() {
+				agent.Model = adktest.Script[*schema.Message](turns...)
+				if out := agent.Run(ctx, []*schema.Message{schema.UserMessage("please")}); out.Err != nil {
+					t.Error(out.Err)
+				}
+			})
+		}
+		rounds[i] = run(12) - run(2)
+	}
+	require.InEpsilon(t, rounds[0], rounds[1], 0.1)
+}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
 )
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
@@ -29,4 +31,45 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 		reportOf(inside).answered(g.cat.index, true)
 		g.emitSearched(inside, report, "a", nil)
 	}))
+}
+
+// A call of a tool that was replaced meanwhile is gated like one of its successor.
+func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
+	ctx := context.Background()
+	old, err := NewToolSet(ctx, adktest.Simple("a", "old"))
+	require.NoError(t, err)
+	now, err := NewToolSet(ctx, adktest.Simple("a", "new"))
+	require.NoError(t, err)
+	set, err := newSettings(ctx, &Config{Source: now}, false)
+	require.NoError(t, err)
+	g, err := groupOf(ctx, []member{{settings: set, set: now}})
+	require.NoError(t, err)
+	r := newRun(g, agent{})
+	r.notes.show([]string{})
+	answer, stop := gate(context.WithValue(ctx, runKey{}, r), old.lookup("a"))
+	require.True(t, stop)
+	require.Contains(t, answer, "did not run")
+}
+
+// What costs in proportion to the tools is done once for a set, and the index once for
+// equal definitions.
+func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
+	ctx, made := context.Background(), 0
+	set, err := newSettings(ctx, &Config{Source: &ToolSet{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		made++
+		return BM25Index(ctx, tools)
+	}}, false)
+	require.NoError(t, err)
+	groups := map[*group]bool{}
+	for range 5 {
+		tools, err := NewToolSet(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
+		require.NoError(t, err)
+		for range 2 {
+			g, err := groupOf(ctx, []member{{settings: set, set: tools}})
+			require.NoError(t, err)
+			groups[g] = true
+		}
+	}
+	require.Len(t, groups, 5)
+	require.Equal(t, 1, made)
 }

@@ -309,6 +309,21 @@ func newDefinition[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "new", p.wires[2].Tools[3].Desc)
 }
 
+// What was loaded is loaded again when it is back.
+func TestALoadedToolThatComesBackIsLoaded(t *testing.T) {
+	everywhere(t, backAgain[*schema.Message], backAgain[*schema.AgenticMessage])
+}
+
+func backAgain[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	both := []tool.BaseTool{formed(0, "a"), formed(0, "b")}
+	source.have(both...)
+	s.mine = []tool.BaseTool{action("stop", func() { source.have() }), action("start", func() { source.have(both...) })}
+	p := s.begin(do("1", "tool_search", `{"query":"select:a"}`), do("2", "stop", "{}"), do("3", "start", "{}"), do("4", "a", "{}"))
+	require.Equal(t, "own stop start tool_search\nown stop start tool_search a\nown stop start tool_search\nown stop start tool_search a\nown stop start tool_search a", p.tools())
+	require.Equal(t, "a got {}", p.answer(t, "4"))
+}
+
 func TestCallToolReturnsWhatALateToolReturns(t *testing.T) {
 	everywhere(t, callsLate[*schema.Message], callsLate[*schema.AgenticMessage])
 }

@@ -132,7 +132,7 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 		return &s.info, nil
 	}
 	if g, ok := b.tool.(guarded); ok && g.describes().Name == b.name {
-		return g.describes(), nil
+		return shallowInfo(g.describes()), nil
 	}
 	return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
 }
