@@ -1,0 +1,209 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file reads tools from the formats in which people have them.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+// source says where tools come from.
+type source struct {
+	connect, strict bool
+}
+
+// entry is a tool in any of the formats: an own line and MCP's have a name at the top,
+// OpenAI's has it below "function", and Anthropic calls the schema input_schema.
+type entry struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Params      map[string]string `json:"params"`
+	InputSchema json.RawMessage   `json:"inputSchema"`
+	Anthropic   json.RawMessage   `json:"input_schema"`
+	Parameters  json.RawMessage   `json:"parameters"`
+	Function    *entry            `json:"function"`
+}
+
+func (e entry) info() (*schema.ToolInfo, error) {
+	if e.Function != nil {
+		return e.Function.info()
+	}
+	t := toolsearcheval.Tool{Name: e.Name, Description: e.Description, Params: e.Params, InputSchema: e.InputSchema}
+	for _, other := range []json.RawMessage{e.Anthropic, e.Parameters} {
+		if len(t.InputSchema) == 0 {
+			t.InputSchema = other
+		}
+	}
+	if t.Name == "" {
+		return nil, errors.New("a tool has no name")
+	}
+	return t.Info()
+}
+
+// envelope is what may stand around a list of tools.
+type envelope struct {
+	Tools      []json.RawMessage          `json:"tools"`
+	Result     *envelope                  `json:"result"`
+	MCPServers map[string]json.RawMessage `json:"mcpServers"`
+	Servers    map[string]json.RawMessage `json:"servers"`
+}
+
+// load reads the tools of a file, or of standard input for "-".
+func (o source) load(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+	text, err := readAll(s, name)
+	if err != nil {
+		return nil, err
+	}
+	trimmed := bytes.TrimSpace(text)
+	var e envelope
+	switch {
+	case len(trimmed) == 0:
+		return nil, fail(exitInput, "%s is empty", name)
+	case trimmed[0] == '[':
+		if err := json.Unmarshal(trimmed, &e.Tools); err != nil {
+			return nil, fail(exitInput, "%s: %w", name, err)
+		}
+	case json.Unmarshal(trimmed, &e) != nil:
+		if e.Tools, err = lines(name, trimmed); err != nil {
+			return nil, err
+		}
+	}
+	if e.Result != nil {
+		e = *e.Result
+	}
+	if len(e.MCPServers)+len(e.Servers) > 0 {
+		return o.servers(ctx, s, common, name)
+	}
+	if e.Tools == nil { // one object that is a tool itself
+		e.Tools = []json.RawMessage{trimmed}
+	}
+	return infos(name, e.Tools)
+}
+
+func readAll(s streams, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(s.in)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fail(exitInput, "%w", err)
+	}
+	return text, nil
+}
+
+// lines splits JSON Lines.
+func lines(name string, text []byte) (all []json.RawMessage, err error) {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if !json.Valid(line) {
+			return nil, fail(exitInput, "%s:%d: this is neither a JSON document nor JSON Lines", name, n)
+		}
+		all = append(all, json.RawMessage(line))
+	}
+	return all, nil
+}
+
+func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err error) {
+	seen := map[string]bool{}
+	var wrong []error
+	for i, text := range tools {
+		var e entry
+		err := json.Unmarshal(text, &e)
+		if err == nil {
+			var info *schema.ToolInfo
+			if info, err = e.info(); err == nil {
+				if !seen[info.Name] {
+					seen[info.Name] = true
+					all = append(all, info)
+				}
+				continue
+			}
+		}
+		wrong = append(wrong, fmt.Errorf("%s: tool %d: %w", name, i+1, err))
+	}
+	if len(wrong) > 0 {
+		return nil, &failure{exitInput, errors.Join(wrong...)}
+	}
+	if len(all) == 0 {
+		return nil, fail(exitInput, "%s holds no tools", name)
+	}
+	return all, nil
+}
+
+// servers asks the servers of an mcpServers file for their tools.
+func (o source) servers(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+	if !o.connect {
+		return nil, fail(exitInput, "%s names MCP servers: add --connect to start and ask them", name)
+	}
+	if name == "-" {
+		return nil, fail(exitInput, "an mcpServers file cannot come from standard input")
+	}
+	config, err := mcptools.ReadConfig(name)
+	if err != nil {
+		return nil, &failure{exitInput, err}
+	}
+	common.note(s, "asking %s", plural(len(config), "server"))
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
+	if err != nil {
+		return nil, &failure{exitServer, err}
+	}
+	defer servers.Close()
+	var down []string
+	for _, status := range servers.Status() {
+		if status.Err != nil {
+			down = append(down, fmt.Sprintf("%s: %v", status.Server, status.Err))
+		}
+	}
+	if len(down) > 0 && o.strict {
+		return nil, fail(exitServer, "%s", strings.Join(down, "\n"))
+	}
+	for _, line := range down {
+		common.note(s, "left out %s", line)
+	}
+	set, err := servers.Tools(ctx)
+	if err != nil {
+		return nil, &failure{exitServer, err}
+	}
+	found := map[string]*schema.ToolInfo{}
+	for t := range set.All() {
+		info, err := infoOf(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		found[info.Name] = info
+	}
+	if len(found) == 0 {
+		return nil, fail(exitServer, "no server has a tool")
+	}
+	all := make([]*schema.ToolInfo, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[name])
+	}
+	return all, nil
+}
+
+func infoOf(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) { return t.Info(ctx) }

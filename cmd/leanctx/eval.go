@@ -1,0 +1,307 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file is the command that examines a catalogue: without queries each tool is
+// asked for in its own words, and what others write better is said.
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+)
+
+// finding is one thing to mend.
+type finding struct {
+	Tool    string   `json:"tool"`
+	Rule    string   `json:"rule"`
+	Message string   `json:"message"`
+	Rival   string   `json:"rival,omitempty"`  // the tool that is found in its place
+	Place   int      `json:"place,omitempty"`  // where it is found by its own words, 0 if not among ten
+	Shared  []string `json:"shared,omitempty"` // words that both have
+	Own     []string `json:"own,omitempty"`    // words that only this tool has
+	Try     string   `json:"try,omitempty"`    // what to write
+}
+
+// evalJSON is what --json writes.
+type evalJSON struct {
+	Schema   string                             `json:"schema"`
+	Tools    int                                `json:"tools"`
+	Found    int                                `json:"found_by_own_words"`
+	Findings []finding                          `json:"findings"`
+	Measures *toolsearcheval.Measures           `json:"measures,omitempty"`
+	Kinds    map[string]toolsearcheval.Measures `json:"kinds,omitempty"`
+}
+
+func runEval(ctx context.Context, s streams, args []string) error {
+	var common options
+	var from source
+	f := flags(s, "eval", &common)
+	queries := f.String("queries", "", "graded queries, JSON Lines with query and relevant; without them the tools are asked for in their own words")
+	index := f.String("index", "bm25", "bm25 or keyword")
+	under := f.Float64("fail-under", 0, "exit with 1 where less than this share is found: by own words, or with --queries recall@5")
+	most := f.Int("max-findings", -1, "exit with 1 where there are more findings; -1 allows any number")
+	top := f.Int("top", 20, "how many findings or misses to show")
+	f.BoolVar(&from.connect, "connect", false, "start and ask the servers of an mcpServers file")
+	f.BoolVar(&from.strict, "strict", false, "fail where a server cannot be reached")
+	rest, err := parse(f, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return fail(exitUsage, "it takes one file of tools")
+	}
+	newIndex, err := indexOf(*index)
+	if err != nil {
+		return err
+	}
+	color, err := common.colored(s.out)
+	if err != nil {
+		return err
+	}
+	tools, err := from.load(ctx, s, common, rest[0])
+	if err != nil {
+		return err
+	}
+	if *queries != "" {
+		return measure{*queries, *under, *top, common.json}.run(ctx, s, newIndex, tools)
+	}
+	report, err := examine(ctx, newIndex, tools)
+	if err != nil {
+		return err
+	}
+	if common.json {
+		err = writeJSON(s.out, report)
+	} else {
+		show(s, painter(color), report, *top)
+	}
+	share := float64(report.Found) / float64(report.Tools)
+	switch {
+	case err != nil:
+		return err
+	case share < *under:
+		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100**under)
+	case *most >= 0 && len(report.Findings) > *most:
+		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), *most)
+	}
+	return nil
+}
+
+// measure says how to measure an index by graded queries.
+type measure struct {
+	file  string
+	under float64
+	top   int
+	json  bool
+}
+
+func (m measure) run(ctx context.Context, s streams, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) error {
+	cases, err := toolsearcheval.LoadCases(m.file)
+	if err != nil {
+		return &failure{exitInput, err}
+	}
+	report, err := toolsearcheval.Evaluate(ctx, newIndex, tools, cases)
+	if err != nil {
+		return &failure{exitInput, err}
+	}
+	if m.json {
+		err = writeJSON(s.out, evalJSON{Schema: "leanctx.eval/1", Tools: len(tools), Findings: []finding{}, Measures: &report.Measures, Kinds: report.Kinds})
+	} else {
+		_, err = fmt.Fprint(s.out, report, "\n", report.Misses(m.top))
+	}
+	if err == nil && report.Recall5 < m.under {
+		err = fail(exitMissed, "recall@5 is %.3f, less than %.3f", report.Recall5, m.under)
+	}
+	return err
+}
+
+// depth is how far down a tool is looked for.
+const depth = 10
+
+// examine asks for each tool by the first sentence of its description, and looks at
+// what the definitions say.
+func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) (evalJSON, error) {
+	report := evalJSON{Schema: "leanctx.eval/1", Tools: len(tools), Findings: []finding{}}
+	x, err := newIndex(ctx, tools)
+	if err != nil {
+		return report, err
+	}
+	byName := map[string]*schema.ToolInfo{}
+	for _, t := range tools {
+		byName[t.Name] = t
+	}
+	for _, t := range tools {
+		if err := ctx.Err(); err != nil {
+			return report, err
+		}
+		query := ownWords(t)
+		if query == "" {
+			continue // the rules say that it has no description
+		}
+		results, err := x.Search(ctx, toolsearch.Query{Text: query, Limit: depth})
+		if err != nil {
+			return report, err
+		}
+		place := 1 + slices.IndexFunc(results, func(r toolsearch.Result) bool { return r.Name == t.Name })
+		if place == 1 {
+			report.Found++
+			continue
+		}
+		report.Findings = append(report.Findings, confusable(t, place, results, byName))
+	}
+	report.Findings = append(report.Findings, check(tools)...)
+	return report, nil
+}
+
+// ownWords is the first sentence of a description without the tool's name.
+func ownWords(t *schema.ToolInfo) string {
+	text := strings.TrimSpace(t.Desc)
+	if at := strings.IndexAny(text, "\n。"); at >= 0 {
+		text = text[:at]
+	}
+	if at := strings.Index(text, ". "); at >= 0 {
+		text = text[:at]
+	}
+	text = strings.ReplaceAll(text, t.Name, "")
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
+		return ""
+	}
+	return text
+}
+
+func confusable(t *schema.ToolInfo, place int, results []toolsearch.Result, byName map[string]*schema.ToolInfo) finding {
+	f := finding{Tool: t.Name, Rule: "confusable", Place: place, Message: "its own words find no tool"}
+	if len(results) == 0 {
+		return f
+	}
+	f.Rival = results[0].Name
+	f.Message = "its own words find " + f.Rival + " first"
+	if place == 0 {
+		f.Message += ", and do not find it among ten"
+	}
+	mine, theirs := words(t), words(byName[f.Rival])
+	for _, w := range mine {
+		if slices.Contains(theirs, w) {
+			f.Shared = append(f.Shared, w)
+		} else {
+			f.Own = append(f.Own, w)
+		}
+	}
+	f.Shared, f.Own = f.Shared[:min(8, len(f.Shared))], f.Own[:min(8, len(f.Own))]
+	if len(f.Own) > 0 {
+		f.Try = "begin the description with what only this tool does: " + strings.Join(f.Own[:min(4, len(f.Own))], ", ")
+	} else {
+		f.Try = "say what this tool does that " + f.Rival + " does not"
+	}
+	return f
+}
+
+var splitWords = regexp.MustCompile(`[\p{L}\p{N}]+`)
+
+// words are the words of a tool's name and description, each once, without the short ones.
+func words(t *schema.ToolInfo) (all []string) {
+	if t == nil {
+		return nil
+	}
+	for _, w := range splitWords.FindAllString(strings.ToLower(strings.ReplaceAll(t.Name, "_", " ")+" "+t.Desc), -1) {
+		if utf8.RuneCountInString(w) > 3 && !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// check looks at what each definition says, by rules.
+func check(tools []*schema.ToolInfo) (all []finding) {
+	byText, byLetters := map[string]string{}, map[string]string{}
+	for _, t := range tools {
+		say := func(rule, message, try string) {
+			all = append(all, finding{Tool: t.Name, Rule: rule, Message: message, Try: try})
+		}
+		desc := strings.TrimSpace(t.Desc)
+		n := utf8.RuneCountInString(desc)
+		switch {
+		case n == 0:
+			say("no description", "it has no description", "say in one sentence what it does and when to use it")
+		case n < 20:
+			say("short description", fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
+		case n > 1024:
+			say("long description", fmt.Sprintf("its description has %s characters, and some providers take 1,024", grouped(n)), "keep what it does and when to use it")
+		}
+		if other, twice := byText[desc]; twice && n > 0 {
+			say("same description", "it has the description of "+other, "say what only this tool does")
+		}
+		byText[desc] = t.Name
+		if !goodName.MatchString(t.Name) {
+			say("name", "providers take names of at most 64 letters, digits, _ and -", "")
+		}
+		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
+		if other, twice := byLetters[letters]; twice {
+			say("similar name", "its name differs from "+other+" only by case or marks", "")
+		}
+		byLetters[letters] = t.Name
+		if bare := undescribed(t); len(bare) > 0 {
+			say("parameters", "no description: "+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: they are found by their words too")
+		}
+	}
+	return all
+}
+
+// undescribed are the parameters of a tool without a description.
+func undescribed(t *schema.ToolInfo) (names []string) {
+	if t.ParamsOneOf == nil {
+		return nil
+	}
+	s, err := t.ToJSONSchema()
+	if err != nil || s == nil || s.Properties == nil {
+		return nil
+	}
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		if p.Value != nil && strings.TrimSpace(p.Value.Description) == "" && strings.TrimSpace(p.Value.Title) == "" {
+			names = append(names, p.Key)
+		}
+	}
+	return names
+}
+
+func show(s streams, p painter, r evalJSON, top int) {
+	for i, f := range r.Findings {
+		if i == top {
+			fmt.Fprintf(s.out, "%s\n\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(len(r.Findings)-top, "finding"))))
+			break
+		}
+		fmt.Fprintf(s.out, "%s  %s\n", p.bold(printable(f.Tool)), p.red(printable(f.Message)))
+		if len(f.Shared) > 0 {
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), printable(strings.Join(f.Shared, ", ")))
+		}
+		if len(f.Own) > 0 {
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), printable(strings.Join(f.Own, ", ")))
+		}
+		if f.Try != "" {
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), printable(f.Try))
+		}
+		fmt.Fprintln(s.out)
+	}
+	text := fmt.Sprintf("%s of %s are found by their own words", grouped(r.Found), plural(r.Tools, "tool"))
+	if r.Found == r.Tools {
+		text = p.green(text)
+	}
+	fmt.Fprintln(s.out, p.bold(text))
+}
+
+// explanation is why an index gave a tool its score.
+func explanation(x toolsearch.Explainer, q toolsearch.Query, name string) string {
+	return x.Explain(q, name)
+}

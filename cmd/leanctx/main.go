@@ -1,0 +1,154 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command leanctx shows, without code, how well tools can be found and what was in the
+// window of recorded model calls:
+//
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json convert miles
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl -o window.html
+//
+// Results go to standard output, and messages to standard error. It exits with 0 when
+// it is done, 1 where a threshold was missed, 2 for wrong usage, 3 where input cannot
+// be read, and 4 where a server cannot be reached and --strict is set. Nothing is sent
+// anywhere, and servers are started or called only with --connect.
+package main
+
+// This file chooses the command and says how it ended.
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+)
+
+// The exit codes.
+const (
+	exitDone = iota
+	exitMissed
+	exitUsage
+	exitInput
+	exitServer
+	exitInterrupted = 130
+)
+
+// failure is an error with the exit code that it ends the program with.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(code int, format string, args ...any) error {
+	return &failure{code, fmt.Errorf(format, args...)}
+}
+
+// command is a subcommand.
+type command struct {
+	name, arguments, about string
+	run                    func(ctx context.Context, io streams, args []string) error
+}
+
+var commands []command
+
+func init() { // the commands name themselves in their usage
+	commands = []command{
+		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
+		{"search", "TOOLS QUERY…", "what a query finds, and with --why why", runSearch},
+		{"view", "FILE", "the page of what was in the window, or lines in the terminal", runView},
+	}
+}
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run runs the program and returns its exit code.
+func run(ctx context.Context, s streams, args []string) int {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help", "-help"}, args[0]) {
+		usage(s.out)
+		if len(args) == 0 {
+			return exitUsage
+		}
+		return exitDone
+	}
+	at := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
+	if at < 0 {
+		fmt.Fprintf(s.err, "leanctx: there is no command %q. See leanctx help.\n", args[0])
+		return exitUsage
+	}
+	err := commands[at].run(ctx, s, args[1:])
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case ctx.Err() != nil:
+		fmt.Fprintln(s.err, "leanctx: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(s.err, "leanctx %s: %v\n", args[0], err)
+	var f *failure
+	if errors.As(err, &f) {
+		return f.code
+	}
+	return exitInput
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "leanctx shows how well tools can be found, and what was in a model's window.\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  leanctx %-32s %s\n", c.name+" "+c.arguments, c.about)
+	}
+	fmt.Fprint(w, `
+TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of a
+request to OpenAI or Anthropic, an answer of an MCP server to tools/list, or an mcpServers file, whose
+servers are started only with --connect. Each command has --help.
+`)
+}
+
+// flags returns the flag set of a command, with what all commands have.
+func flags(s streams, c string, common *options) *flag.FlagSet {
+	f := flag.NewFlagSet(c, flag.ContinueOnError)
+	f.SetOutput(s.err)
+	f.BoolVar(&common.json, "json", false, "write one JSON object")
+	f.StringVar(&common.color, "color", "auto", "auto, always or never; NO_COLOR and TERM=dumb count as never")
+	f.BoolVar(&common.quiet, "quiet", false, "write no messages to standard error")
+	f.Usage = func() {
+		at := slices.IndexFunc(commands, func(other command) bool { return other.name == c })
+		fmt.Fprintf(s.err, "leanctx %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].about[:1])+commands[at].about[1:])
+		f.PrintDefaults()
+	}
+	return f
+}
+
+// parse reads flags wherever they stand among the arguments, and returns the rest.
+func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
+	for len(args) > 0 {
+		if err := f.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, &failure{exitUsage, err}
+		}
+		if args = f.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	return rest, nil
+}

@@ -1,0 +1,254 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/window"
+)
+
+// serveTools makes the test's own binary an MCP server.
+const serveTools = "LEANCTX_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveTools) == "" {
+		os.Exit(m.Run())
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "convert_length", Description: "Converts a length between miles and kilometres"},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{}, nil, nil
+		})
+	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		os.Exit(1)
+	}
+}
+
+// call runs the program as from a shell whose output goes into a pipe.
+func call(t *testing.T, stdin string, args ...string) (out, messages string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(context.Background(), streams{strings.NewReader(stdin), &o, &e}, args)
+	return o.String(), e.String(), code
+}
+
+const three = `{"name":"mail__send","description":"Sends a message to people by electronic mail.","params":{"to":"addresses"}}
+{"name":"mail__draft","description":"Sends a message to people by electronic mail.","params":{"to":""}}
+{"name":"x","description":"Weather"}
+`
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "tools.json")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+func TestEveryFormatOfToolsIsRead(t *testing.T) {
+	const s = `{"type":"object","properties":{"to":{"type":"string","description":"who"}}}`
+	for name, text := range map[string]string{
+		"JSON Lines":      `{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + "}\n\n" + `{"name":"b","description":"Brews coffee in the kitchen"}`,
+		"OpenAI":          `{"tools":[{"type":"function","function":{"name":"mail__send","description":"Sends electronic mail to people","parameters":` + s + `}},{"type":"function","name":"b","description":"Brews coffee in the kitchen","parameters":` + s + `}]}`,
+		"Anthropic":       `[{"name":"mail__send","description":"Sends electronic mail to people","input_schema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
+		"MCP tools/list":  `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}}`,
+		"MCP, the answer": `{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, messages, code := call(t, "", "search", file(t, text), "electronic", "mail", "--json")
+			require.Zero(t, code, messages)
+			var got searchJSON
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, "leanctx.search/1", got.Schema)
+			require.Equal(t, 2, got.Tools)
+			require.Equal(t, "mail__send", got.Hits[0].Name)
+			fromPipe, _, code := call(t, text, "search", "-", "electronic", "mail", "--json")
+			require.Zero(t, code)
+			require.Equal(t, out, fromPipe)
+		})
+	}
+}
+
+func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
+	out, messages, code := call(t, "", "eval", file(t, three))
+	require.Zero(t, code, messages)
+	require.Equal(t, `mail__draft  its own words find mail__send first
+  both say:  mail, sends, message, people, electronic
+  only this: draft
+  try:       begin the description with what only this tool does: draft
+
+mail__draft  it has the description of mail__send
+  try:       say what only this tool does
+
+mail__draft  no description: to
+  try:       describe them: they are found by their words too
+
+x  its description has 7 characters
+  try:       say in one sentence what it does and when to use it
+
+2 of 3 tools are found by their own words
+`, out)
+	out, _, _ = call(t, "", "eval", file(t, three), "--json")
+	var got evalJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "leanctx.eval/1", got.Schema)
+	require.Equal(t, 2, got.Found)
+	require.Len(t, got.Findings, 4)
+	out, _, _ = call(t, "", "eval", file(t, three), "--top", "1")
+	require.Contains(t, out, "and 3 findings")
+}
+
+func TestEvalWithQueriesMeasures(t *testing.T) {
+	queries := file(t, `{"query":"send electronic mail","relevant":["mail__send"],"equiv":{"mail__send":["mail__draft"]},"kind":"request"}`+"\n"+`{"query":"weather","relevant":["x"],"kind":"keyword"}`)
+	out, messages, code := call(t, "", "eval", file(t, three), "--queries", queries)
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "recall@5")
+	out, _, code = call(t, "", "eval", file(t, three), "--queries", queries, "--json")
+	require.Zero(t, code)
+	require.Contains(t, out, `"Recall5": 1`)
+	_, messages, code = call(t, "", "eval", file(t, three), "--queries", file(t, `{"query":"weather","relevant":["mail__send"]}`), "--fail-under", ".9")
+	require.Equal(t, exitMissed, code)
+	require.Contains(t, messages, "recall@5 is 0.000")
+}
+
+func TestTheExitCodeSaysHowItEnded(t *testing.T) {
+	tools := file(t, three)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no command":            {nil, exitUsage, ""},
+		"help":                  {[]string{"help"}, exitDone, ""},
+		"help of a command":     {[]string{"eval", "--help"}, exitDone, "Which tools are never found"},
+		"an unknown command":    {[]string{"evil"}, exitUsage, `no command "evil"`},
+		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "fast"},
+		"no file":               {[]string{"eval"}, exitUsage, "one file"},
+		"a file that is not":    {[]string{"eval", "none.json"}, exitInput, "none.json"},
+		"no JSON":               {[]string{"eval", file(t, "{}\nhello")}, exitInput, ":2: this is neither"},
+		"an empty file":         {[]string{"eval", file(t, "\n")}, exitInput, "is empty"},
+		"an empty list":         {[]string{"eval", file(t, "[]")}, exitInput, "holds no tools"},
+		"a tool without a name": {[]string{"eval", file(t, `[{"description":"a"}]`)}, exitInput, "tool 1: a tool has no name"},
+		"servers":               {[]string{"eval", file(t, `{"mcpServers":{"a":{"command":"true"}}}`)}, exitInput, "--connect"},
+		"another index":         {[]string{"search", tools, "a", "--index", "vectors"}, exitUsage, "bm25 or keyword"},
+		"another colour":        {[]string{"search", tools, "a", "--color", "red"}, exitUsage, "auto, always or never"},
+		"a threshold is kept":   {[]string{"eval", tools, "--fail-under", ".6", "--max-findings", "4"}, exitDone, ""},
+		"a threshold is missed": {[]string{"eval", tools, "--fail-under", ".9"}, exitMissed, "67 %"},
+		"too many findings":     {[]string{"eval", tools, "--max-findings", "3"}, exitMissed, "4 findings"},
+		"no conversation":       {[]string{"view", file(t, `{"a":1}`)}, exitInput, "line 1"},
+		"no such conversation":  {[]string{"view", recorded(t), "--conversation", "b"}, exitInput, "no such conversation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, messages, code := call(t, "", c.args...)
+			require.Equal(t, c.code, code, messages)
+			require.Contains(t, messages, c.says)
+		})
+	}
+}
+
+func TestColoursAreForTerminals(t *testing.T) {
+	tools := file(t, three)
+	t.Setenv("NO_COLOR", "")
+	plain, _, _ := call(t, "", "search", tools, "mail")
+	require.NotContains(t, plain, "\x1b")
+	colored, _, _ := call(t, "", "search", tools, "mail", "--color", "always")
+	require.Contains(t, colored, "\x1b[")
+	_, messages, _ := call(t, "", "search", tools, "mail")
+	require.Contains(t, messages, "3 tools")
+	_, messages, _ = call(t, "", "search", tools, "mail", "--quiet")
+	require.Empty(t, messages)
+	nothing, _, _ := call(t, "", "search", tools, "zzzzqqqq")
+	require.Equal(t, "no tool fits\n", nothing)
+	why, _, _ := call(t, "", "search", tools, "mail", "--why")
+	require.Greater(t, len(why), len(plain))
+}
+
+func TestHostileNamesDoNotActOnTheTerminal(t *testing.T) {
+	hostile := file(t, `[{"name":"a\u001b]0;owned\u0007","description":"\u001b[2JSends electronic mail"},{"name":"b\u202ec","description":"Sends electronic mail"}]`)
+	for _, args := range [][]string{{"eval", hostile}, {"search", hostile, "electronic", "--why"}} {
+		out, _, _ := call(t, "", args...)
+		require.NotContains(t, out, "\x1b")
+		require.NotContains(t, out, "\u202e")
+	}
+}
+
+// recorded writes a file as a collector does.
+func recorded(t *testing.T) string {
+	t.Helper()
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "acme/42", nil }})
+	h := see.Handler()
+	ctx, _, err := h.BeforeAgent(context.Background(), nil)
+	require.NoError(t, err)
+	m, err := h.WrapModel(ctx, deaf{}, nil)
+	require.NoError(t, err)
+	_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage("How far is it?")})
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, see.WriteJSON(&b))
+	return file(t, b.String())
+}
+
+func TestViewShowsLinesOrWritesThePage(t *testing.T) {
+	name := recorded(t)
+	out, _, code := call(t, "", "view", name)
+	require.Zero(t, code)
+	require.Contains(t, out, "> How far is it?")
+	page := filepath.Join(t.TempDir(), "page.html")
+	_, messages, code := call(t, "", "view", name, "-o", page)
+	require.Zero(t, code, messages)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "How far is it?")
+	out, _, code = call(t, "", "view", "--json", name)
+	require.Zero(t, code)
+	require.Contains(t, out, `"id": "acme/42"`)
+}
+
+func TestServersAreAskedOnlyWithConnect(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"units": map[string]any{"command": self, "env": map[string]string{serveTools: "1"}},
+		"gone":  map[string]any{"command": filepath.Join(t.TempDir(), "none")},
+	}})
+	require.NoError(t, err)
+	name := file(t, string(config))
+	out, messages, code := call(t, "", "search", name, "miles", "--connect")
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "convert_length")
+	require.Contains(t, messages, "left out gone")
+	_, messages, code = call(t, "", "search", name, "miles", "--connect", "--strict")
+	require.Equal(t, exitServer, code)
+	require.Contains(t, messages, "gone")
+}
+
+func TestAnInterruptEndsIt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, messages bytes.Buffer
+	require.Equal(t, exitInterrupted, run(ctx, streams{strings.NewReader(""), &out, &messages}, []string{"eval", file(t, three)}))
+}
+
+// deaf is a model with one answer.
+type deaf struct{}
+
+func (deaf) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	return schema.AssistantMessage("26 miles", nil), nil
+}
+
+func (d deaf) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	m, err := d.Generate(ctx, in, opts...)
+	return schema.StreamReaderFromArray([]*schema.Message{m}), err
+}

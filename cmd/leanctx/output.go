@@ -1,0 +1,114 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file decides how results look: colours, widths and JSON.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// options are those that all commands have.
+type options struct {
+	json, quiet bool
+	color       string
+}
+
+// colored reports whether to write colours to w. ok is false if the option is no choice.
+func (o options) colored(w io.Writer) (yes bool, err error) {
+	switch o.color {
+	case "always":
+		return true, nil
+	case "never":
+		return false, nil
+	case "auto":
+		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w), nil
+	}
+	return false, fail(exitUsage, "--color is auto, always or never, not %q", o.color)
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// columns is the width to write for: that of the terminal where COLUMNS says it, and
+// else 100.
+func columns() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= 40 {
+		return n
+	}
+	return 100
+}
+
+// note writes a message, unless --quiet is set.
+func (o options) note(s streams, format string, args ...any) {
+	if !o.quiet {
+		fmt.Fprintf(s.err, format+"\n", args...)
+	}
+}
+
+// writeJSON writes v as one object.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// painter paints text, or does not.
+type painter bool
+
+func (p painter) paint(code, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p painter) bold(text string) string  { return p.paint("1", text) }
+func (p painter) dim(text string) string   { return p.paint("2", text) }
+func (p painter) red(text string) string   { return p.paint("31", text) }
+func (p painter) green(text string) string { return p.paint("32", text) }
+func (p painter) cyan(text string) string  { return p.paint("36", text) }
+
+// printable is text on one line, with everything escaped that could act on a terminal.
+func printable(text string) string {
+	quoted := strconv.QuoteToGraphic(strings.Join(strings.Fields(text), " "))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+// clip is the start of a text.
+func clip(text string, runes int) string {
+	r := []rune(text)
+	if len(r) <= runes {
+		return text
+	}
+	return string(r[:max(0, runes-1)]) + "…"
+}
+
+// grouped is a number with a comma between groups of three digits.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// plural is a count with its word.
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return grouped(n) + " " + word + "s"
+}
