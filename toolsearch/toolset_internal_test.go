@@ -85,6 +85,7 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Same(t, s, again)
 	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).key(), setOf(t, withInfo("b", nil), withInfo("a", nil)).key())
+	require.NotEqual(t, setOf(t).key(), plain.key())
 }
 
 // Sets that differ in some tools share all other segments, and many changes in a row leave

@@ -1,0 +1,237 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// This file makes a set from an older one: what is the same is found segment by segment.
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/safe"
+)
+
+// openSegment is the fewest tools of a segment that later sets take as it is. Smaller ones are put
+// together with their neighbours, so that many small changes leave few segments.
+const openSegment = segmentSize / 8
+
+// updater makes the parts of a set from those of an older one.
+type updater struct {
+	old   *ToolSet // nil: none with tools
+	tools []tool.BaseTool
+	wrong problems
+
+	parts []part
+	taken map[*segment]part // parts that the new set has
+	open  []*entry          // tools that are in no part yet
+	loose []located         // tools that were not taken with a whole part
+	next  int               // the old part that follows the last one taken
+	from  int               // the old part of the last tool found alone
+	after int               // and the place behind it
+}
+
+// located is a tool, its place in the list, and the old segment that it comes from.
+type located struct {
+	*entry
+	at  int
+	old *segment
+}
+
+// take adds the tools from a place on, and returns how many: those of an old part, or one.
+func (u *updater) take(ctx context.Context, at int) int {
+	if u.old != nil {
+		if u.next < len(u.old.parts) && u.takes(u.next, at) || !u.follows(at) && u.startsPart(at) {
+			return u.keep(u.old.parts[u.next-1])
+		}
+	}
+	e, old, err := u.entry(ctx, u.tools[at])
+	if err != nil {
+		u.wrong.add(place("tools", at), "%w", err)
+		return 1
+	}
+	u.open = append(u.open, e)
+	u.loose = append(u.loose, located{e, at, old})
+	return 1
+}
+
+// keep adds an old part.
+func (u *updater) keep(p part) int {
+	if p.size >= openSegment {
+		u.flush()
+		u.parts = append(u.parts, p)
+		return p.size
+	}
+	for i, e := range p.entries {
+		if p.has(i) {
+			u.open = append(u.open, e)
+		}
+	}
+	return p.size
+}
+
+// follows reports whether the tool follows the last one found alone.
+func (u *updater) follows(at int) bool {
+	p := u.old.parts[u.from]
+	for u.after < len(p.given) && !p.has(u.after) {
+		u.after++
+	}
+	return u.after < len(p.given) && same(p.given[u.after], u.tools[at])
+}
+
+// startsPart looks for the old part that begins here: after tools that came, went or moved it
+// need not be the next one.
+func (u *updater) startsPart(at int) bool {
+	for i, p := range u.old.parts {
+		if same(p.given[p.first()], u.tools[at]) {
+			return u.takes(i, at)
+		}
+	}
+	return false
+}
+
+// takes reports whether all tools of an old part come next, and it was not taken before.
+func (u *updater) takes(i, at int) bool {
+	p := u.old.parts[i]
+	if _, twice := u.taken[p.segment]; twice || !p.leads(u.tools[at:]) {
+		return false
+	}
+	if u.taken == nil {
+		u.taken = map[*segment]part{}
+	}
+	u.taken[p.segment] = p
+	u.next = i + 1
+	return true
+}
+
+// flush makes segments of about the same size of the tools that are in no part yet.
+func (u *updater) flush() {
+	for n := (len(u.open) + segmentSize - 1) / segmentSize; n > 0; n-- {
+		size := (len(u.open) + n - 1) / n
+		u.parts = append(u.parts, whole(append([]*entry(nil), u.open[:size]...)))
+		u.open = u.open[size:]
+	}
+	u.open = nil
+}
+
+// entry returns the entry of a tool: the old one of the same value, and its segment, or a
+// new one.
+func (u *updater) entry(ctx context.Context, t tool.BaseTool) (*entry, *segment, error) {
+	if e, old := u.sameValue(t); e != nil {
+		return e, old, nil
+	}
+	info, err := readInfo(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := newEntry(t, info)
+	if err != nil {
+		return nil, nil, err
+	}
+	if old := u.old.lookup(info.Name); old != nil && old.definition() == e.definition() {
+		e.info, e.safe, e.own = old.info, old.safe, schema.ToolInfo{} // one copy for both
+	}
+	return e, nil, nil
+}
+
+// sameValue returns the old entry of a tool; nil if there is none, or if it cannot be told.
+func (u *updater) sameValue(t tool.BaseTool) (*entry, *segment) {
+	if u.old == nil || safe.IsNil(t) || !reflect.ValueOf(t).Comparable() {
+		return nil, nil
+	}
+	if p := u.old.parts[u.from]; u.after < len(p.given) && p.has(u.after) && same(p.given[u.after], t) {
+		u.after++
+		return p.entries[u.after-1], p.segment
+	}
+	for i, p := range u.old.parts {
+		if at, ok := p.byValue()[t]; ok && p.has(at) {
+			u.from, u.after = i, at+1
+			return p.entries[at], p.segment
+		}
+	}
+	return nil, nil
+}
+
+// checkNames refuses names that stand twice. Those of the old set differ, so that an old tool
+// can only meet itself.
+func (u *updater) checkNames() {
+	seen := make(map[string]int, len(u.loose))
+	for _, l := range u.loose {
+		first, twice := seen[l.info.Name]
+		if !twice {
+			seen[l.info.Name] = l.at
+			if _, taken := u.taken[l.old]; taken || l.old == nil {
+				first, twice = u.takenAt(l.info.Name)
+			}
+		}
+		if twice {
+			u.wrong.add(place("tools", max(first, l.at)), "it has the name of tools[%d], %q", min(first, l.at), l.info.Name)
+		}
+	}
+}
+
+// takenAt is the place of a tool of that name that was taken with its part.
+func (u *updater) takenAt(name string) (at int, ok bool) {
+	for _, p := range u.taken {
+		if i, has := p.byName()[name]; has && p.has(i) {
+			for at, t := range u.tools {
+				if same(p.given[i], t) {
+					return at, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// same reports whether two values are equal; it is false where that cannot be told.
+func same(a, b tool.BaseTool) (yes bool) {
+	defer func() { _ = recover() }() // values of one type, of which some cannot be compared
+	return a != nil && a == b
+}
+
+// leads reports whether tools begin with all tools of the part.
+func (p part) leads(tools []tool.BaseTool) (yes bool) {
+	defer func() { _ = recover() }() // as in same
+	if len(tools) < p.size {
+		return false
+	}
+	at := 0
+	for i, t := range p.given {
+		if !p.has(i) {
+			continue
+		}
+		if t == nil || t != tools[at] {
+			return false
+		}
+		at++
+	}
+	return true
+}
+
+// first is the place of the first tool of the part.
+func (p part) first() int {
+	i := 0
+	for !p.has(i) {
+		i++
+	}
+	return i
+}
+
+// isExactly reports whether the set's tools are these, in the same order.
+func (s *ToolSet) isExactly(tools []tool.BaseTool) bool {
+	if s == nil || s.size != len(tools) {
+		return false
+	}
+	at := 0
+	for _, p := range s.parts {
+		if !p.leads(tools[at:]) {
+			return false
+		}
+		at += p.size
+	}
+	return true
+}
