@@ -111,17 +111,60 @@ func identityKey(members []member) string {
 	return b.String()
 }
 
+// alikeGroups remembers groups by what their tools look like. To say that takes reading
+// every schema, so the first of its size is only looked at when there is a second.
+type alikeGroups struct {
+	mu     sync.Mutex
+	first  recent[string, *group] // by size
+	groups recent[string, *group] // by definitions
+}
+
 // likeGroup makes a group with the indexes of one that looks the same.
 func likeGroup(ctx context.Context, members []member, owns bool) (*group, error) {
-	key, known := definitionKey(members)
-	if !known {
-		return newGroup(ctx, members, nil)
-	}
-	like, err := members[0].alike.get(key, func() (*group, error) { return newGroup(ctx, copied(members), nil) })
+	like, err := members[0].alike.get(ctx, members)
 	if err != nil || !owns && slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
 		return like, err
 	}
 	return newGroup(ctx, members, like)
+}
+
+func (c *alikeGroups) get(ctx context.Context, members []member) (*group, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.first.most, c.groups.most = maxGroups, maxGroups
+	size := sizeKey(members)
+	first, seen := c.first.get(size)
+	if !seen {
+		g, err := newGroup(ctx, copied(members), nil)
+		if err == nil {
+			c.first.put(size, g)
+		}
+		return g, err
+	}
+	if first != nil {
+		if key, known := definitionKey(first.members); known {
+			c.groups.put(key, first)
+		}
+		c.first.put(size, nil)
+	}
+	key, known := definitionKey(members)
+	if g, ok := c.groups.get(key); known && ok {
+		return g, nil
+	}
+	g, err := newGroup(ctx, copied(members), nil)
+	if err == nil && known {
+		c.groups.put(key, g)
+	}
+	return g, err
+}
+
+// sizeKey is the same for members whose tools may look the same.
+func sizeKey(members []member) string {
+	var b strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&b, "%p %d %d ", m.settings, len(m.owned), m.set.len())
+	}
+	return b.String()
 }
 
 // copied is members with copies of the infos of one run's own tools.

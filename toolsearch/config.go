@@ -163,7 +163,7 @@ type settings struct {
 	byName  map[string]*entry // its entries
 	source  multiSource       // what the run's memory knows the Source by
 	joined  groupCache        // by what the members are
-	alike   groupCache        // by what their tools look like
+	alike   alikeGroups
 }
 
 // problems collects what is wrong with a configuration.
