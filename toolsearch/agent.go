@@ -28,6 +28,9 @@ type group struct {
 	byMessagesOnly bool                 // what is visible depends on the messages alone
 	like           *group               // the one whose indexes this one has; nil: its own
 
+	pinOnce sync.Once
+	pinned  []*entry
+
 	measureOnce sync.Once
 	names       []string
 	tokens      int64
@@ -54,6 +57,23 @@ func (g *group) owner(e *entry) *settings {
 
 func (g *group) has(s *settings) bool {
 	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
+}
+
+// pins are the tools to show always, in the order of the catalogue.
+func (g *group) pins() []*entry {
+	g.pinOnce.Do(func() {
+		for _, e := range g.cat.entries {
+			if g.isPin(e) {
+				g.pinned = append(g.pinned, e)
+			}
+		}
+	})
+	return g.pinned
+}
+
+func (g *group) isPin(e *entry) bool {
+	defers, said := e.info.Extra["defer_loading"].(bool)
+	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
 }
 
 // isLive reports whether a tool is one of a Source, which the agent does not list.
@@ -364,14 +384,14 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 	var picked []ownTool
 	for _, o := range own {
 		marked, _ := o.info.Extra["defer_loading"].(bool)
-		if missing[o.info.Name] || marked && s.cfg.DeferMarkedTools {
+		if isNamed(s.cfg.SearchableTools, o.info.Name) || marked && s.cfg.DeferMarkedTools {
 			picked = append(picked, o)
 		}
 		delete(missing, o.info.Name)
 	}
 	var unknown []string
 	for _, name := range s.cfg.SearchableTools {
-		if missing[name] {
+		if missing[name] && !strings.HasSuffix(name, "*") {
 			unknown = append(unknown, fmt.Sprintf("%q", name))
 		}
 	}

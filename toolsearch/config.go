@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
 
@@ -42,13 +44,21 @@ type Config struct {
 	Source Source
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
-	// an earlier handler added) to hide in the same way. A name that the agent does not
-	// have is an error at the start of a run. If empty, none are hidden.
+	// an earlier handler added) to hide in the same way. A trailing * matches any rest. A
+	// name that the agent does not have is an error at the start of a run. If empty, none
+	// are hidden.
 	SearchableTools []string
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
 	// ToolInfo.Extra["defer_loading"] is true.
 	DeferMarkedTools bool
+
+	// AlwaysVisible names hidden tools to show in full from the first model call on, after
+	// the agent's own. A trailing * matches any rest. So are tools whose
+	// ToolInfo.Extra["defer_loading"] is false. A name that no tool has is no error: a
+	// Source may provide it later. Filter and its phases hold for them as for all, and
+	// UnloadAfter does not. If empty, none are shown.
+	AlwaysVisible []string
 
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
 	Protocol Protocol
@@ -187,6 +197,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	s := &settings{cfg: *config}
 	s.cfg.DynamicTools = nil // their entries take their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
+	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
 	if s.cfg.MaxResults == 0 {
 		s.cfg.MaxResults = defaultMaxResults
 	}
@@ -229,6 +240,9 @@ func (s *settings) checkFields(wrong *problems) {
 		c.Source = nil
 	}
 	checkSearchable(c, wrong)
+	if i := slices.Index(c.AlwaysVisible, ""); i >= 0 {
+		wrong.add(place("AlwaysVisible", i), "the name is empty")
+	}
 }
 
 // checkRegexp refuses what the Regexp protocol has no use for.
@@ -294,3 +308,11 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 }
 
 func place(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+// isNamed reports whether a name is one of a list's, in which a trailing * matches any rest.
+func isNamed(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		start, open := strings.CutSuffix(pattern, "*")
+		return pattern == name || open && strings.HasPrefix(name, start)
+	})
+}

@@ -283,12 +283,9 @@ var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl
 // being called. What the provider loaded by itself is its own affair.
 func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 	c := r.group().rules
-	if c.name == "" {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
-		return v.natively[name] || !c.clientRuns && !v.textually[name]
+		return !r.group().isPin(s.entry) && (c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name])
 	})
 }
 

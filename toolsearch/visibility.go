@@ -97,12 +97,9 @@ func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, in
 	}
 }
 
-// loaded are the tools to show: those shown before that are still in use, then new ones.
-// unused are those that were not used for too long.
+// loaded are the tools to show: those that always are, those shown before that are still in
+// use, then new ones. unused are those that were not used for too long.
 func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
-	if r.group().rules.neverLoads {
-		return nil, nil
-	}
 	done := make(map[string]bool, len(before)+len(v.order))
 	consider := func(name string, idle int) {
 		e := r.group().cat.lookup(name)
@@ -120,6 +117,15 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 		if r.turn().allowed(ctx, e, PhaseLoad) && r.turn().allowed(ctx, e, PhaseActive) {
 			show = append(show, visibleTool{e, idle})
 		}
+	}
+	for _, e := range r.group().pins() {
+		done[e.info.Name] = true
+		if r.turn().allowed(ctx, e, PhaseLoad) && r.turn().allowed(ctx, e, PhaseActive) {
+			show = append(show, visibleTool{e, 0})
+		}
+	}
+	if r.group().rules.neverLoads {
+		return show, nil
 	}
 	for i, name := range before {
 		consider(name, idle[i]+1)
