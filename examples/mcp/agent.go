@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -16,13 +15,9 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/mcptools"
 )
 
-// newRunner makes a runner for the next run, with the tools that the servers have now.
+// newRunner makes a runner. Its agent has, at every model call, the tools that the servers have then.
 func newRunner(ctx context.Context, servers *mcptools.Servers, chat model.BaseChatModel) (*adk.Runner, error) {
-	tools, err := servers.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: slices.Collect(tools.All())})
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
 	if err != nil {
 		return nil, err
 	}

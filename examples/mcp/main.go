@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -53,41 +54,43 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	for _, s := range servers.Status() {
 		fmt.Fprintf(out, "server %-8s %-5s %d tools\n", s.Server, s.State, s.Tools)
 	}
+	// Put your chat model here; this one follows rules and needs no network.
+	runner, err := newRunner(ctx, servers, offline.New[*schema.Message]())
+	if err != nil {
+		return err
+	}
 	var history []*schema.Message
 	for _, q := range questions {
 		fmt.Fprintf(out, "\nuser: %s\n", q)
-		if history, err = answered(ctx, out, servers, append(history, schema.UserMessage(q))); err != nil {
+		history = append(history, schema.UserMessage(q))
+		added, err := follow(out, runner.Run(ctx, history))
+		if err != nil {
 			return err
 		}
+		history = append(history, added...)
 	}
 	return nil
 }
 
-// answered runs the agent on a conversation and returns it with what was added.
-func answered(ctx context.Context, out io.Writer, servers *mcptools.Servers, history []*schema.Message) ([]*schema.Message, error) {
-	// Put your chat model here; this one follows rules and needs no network.
-	runner, err := newRunner(ctx, servers, offline.New[*schema.Message]())
-	if err != nil {
-		return history, err
-	}
-	events := runner.Run(ctx, history)
+// follow prints what happens in a run, and returns the messages that it adds.
+func follow(out io.Writer, events *adk.AsyncIterator[*adk.AgentEvent]) (added []*schema.Message, err error) {
 	for {
 		event, ok := events.Next()
 		if !ok {
-			return history, nil
+			return added, nil
 		}
 		if event.Err != nil {
-			return history, event.Err
+			return added, event.Err
 		}
 		if event.Output == nil || event.Output.MessageOutput == nil {
 			continue
 		}
 		m, err := event.Output.MessageOutput.GetMessage()
 		if err != nil {
-			return history, err
+			return added, err
 		}
 		show(out, m)
-		history = append(history, m)
+		added = append(added, m)
 	}
 }
 

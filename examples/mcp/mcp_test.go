@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/toolsearch/mcptools"
 )
 
@@ -54,26 +54,27 @@ func TestTheFileOfAnotherProgramIsRead(t *testing.T) {
 	require.ErrorContains(t, run(ctx, &out, []string{filepath.Join(t.TempDir(), "none.json")}), "none.json")
 }
 
-func TestAChangedToolListIsPickedUpByTheNextRun(t *testing.T) {
+// One runner serves all runs, and a run all changes.
+func TestAToolThatAServerGetsIsThereInTheNextModelCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	srv := dateServer()
 	url, err := serveHTTP(ctx, srv)
 	require.NoError(t, err)
+	mcp.AddTool(srv, &mcp.Tool{Name: "install", Description: "Installs the leap year calculator."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			mcp.AddTool(srv, &mcp.Tool{Name: "leap_year", Description: "Tells whether the year of a date is a leap year."},
+				func(_ context.Context, _ *mcp.CallToolRequest, a dateArgs) (*mcp.CallToolResult, any, error) {
+					return answer("leap year: %v", strings.HasPrefix(a.Date, "2028"))
+				})
+			return answer("installed")
+		})
 	servers, err := mcptools.Open(ctx, map[string]mcptools.Server{"dates": {URL: url}}, mcptools.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, servers.Close()) }()
-	before, err := servers.Tools(ctx)
+	runner, err := newRunner(ctx, servers, offline.New[*schema.Message]())
 	require.NoError(t, err)
-	mcp.AddTool(srv, &mcp.Tool{Name: "leap_year", Description: "Tells whether the year of a date is a leap year."},
-		func(_ context.Context, _ *mcp.CallToolRequest, a dateArgs) (*mcp.CallToolResult, any, error) {
-			return answer("leap year: %v", strings.HasPrefix(a.Date, "2028"))
-		})
-	require.Eventually(t, func() bool {
-		now, err := servers.Tools(ctx)
-		return err == nil && now != before
-	}, 10*time.Second, time.Millisecond)
-	history, err := answered(ctx, io.Discard, servers, []*schema.Message{schema.UserMessage("Is the year of 2028-01-01 a leap year?")})
+	added, err := follow(io.Discard, runner.Run(ctx, []*schema.Message{schema.UserMessage("Install the leap year calculator. Then tell whether 2028-01-01 is in a leap year.")}))
 	require.NoError(t, err)
-	require.Contains(t, history[len(history)-1].Content, "leap year: true")
+	require.Contains(t, added[len(added)-1].Content, "leap year: true")
 }

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -70,11 +69,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer, servers *mcptools.Ser
 
 // newRunner makes an agent that asks. The run waits in store meanwhile, for as long as it takes.
 func newRunner(ctx context.Context, servers *mcptools.Servers, chat model.BaseChatModel, store adk.CheckPointStore) (*adk.Runner, error) {
-	tools, err := servers.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: slices.Collect(tools.All())})
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
 	if err != nil {
 		return nil, err
 	}
