@@ -252,13 +252,22 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 		return err
 	}
 	sure := make(map[string]float64, len(known))
-	least := 1.0
 	for _, r := range known {
 		sure[r.Name] = r.Confidence
 	}
-	best := 0.0
+	for i, r := range found {
+		found[i].Confidence = sure[r.Name]
+	}
+	raise(found)
+	return nil
+}
+
+// raise gives each result the highest confidence at its place or further down, and those
+// behind the last that has one the lowest. If none has one, all stay unknown.
+func raise(found []Result) {
+	best, least := 0.0, 1.0
 	for i := len(found) - 1; i >= 0; i-- {
-		if c := sure[found[i].Name]; c > 0 {
+		if c := found[i].Confidence; c > 0 {
 			best, least = max(best, c), min(least, c)
 		}
 		found[i].Confidence = best
@@ -266,7 +275,6 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 	for i := len(found) - 1; i >= 0 && best > 0 && found[i].Confidence == 0; i-- {
 		found[i].Confidence = least
 	}
-	return nil
 }
 
 func (b bm25Index) Explain(q Query, name string) string {

@@ -1,0 +1,113 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package vectors holds embeddings in one byte a dimension, finds the nearest by comparing
+// all, and writes them as text for a store.
+package vectors
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// MaxDimensions is the most that a vector may have.
+const MaxDimensions = 8192
+
+// Set is a list of vectors of one length, each scaled to length 1. The zero value is
+// empty. It is safe for concurrent use once nothing is added any more.
+type Set struct {
+	dim    int
+	scales []float32 // of one step of each vector
+	data   []int8
+}
+
+// Len returns the number of vectors.
+func (s *Set) Len() int { return len(s.scales) }
+
+// Dimensions returns the length of the vectors; 0 if there is none yet.
+func (s *Set) Dimensions() int { return s.dim }
+
+// Add adds a vector, which must be as long as the others, finite, and not zero.
+func (s *Set) Add(v []float64) error {
+	scale, steps, err := quantize(v)
+	if err != nil {
+		return err
+	}
+	return s.add(scale, steps)
+}
+
+func (s *Set) add(scale float32, steps []int8) error {
+	if s.dim == 0 {
+		s.dim = len(steps)
+	}
+	if len(steps) != s.dim {
+		return fmt.Errorf("a vector of %d dimensions among those of %d", len(steps), s.dim)
+	}
+	s.scales = append(s.scales, scale)
+	s.data = append(s.data, steps...)
+	return nil
+}
+
+// Copy adds the vector at a place of another set.
+func (s *Set) Copy(from *Set, at int) error { return s.add(from.scales[at], from.at(at)) }
+
+func (s *Set) at(i int) []int8 { return s.data[i*s.dim : (i+1)*s.dim] }
+
+const mostSteps = 127
+
+func quantize(v []float64) (scale float32, steps []int8, err error) {
+	if len(v) == 0 || len(v) > MaxDimensions {
+		return 0, nil, fmt.Errorf("a vector of %d dimensions", len(v))
+	}
+	sum, most := 0.0, 0.0
+	for _, x := range v {
+		sum += x * x
+		most = max(most, math.Abs(x))
+	}
+	if most == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return 0, nil, errors.New("a vector that is zero or not finite")
+	}
+	steps = make([]int8, len(v))
+	for i, x := range v {
+		steps[i] = int8(math.Round(x / most * mostSteps))
+	}
+	return float32(most / math.Sqrt(sum) / mostSteps), steps, nil
+}
+
+// Neighbour is a vector of a set.
+type Neighbour struct {
+	// At is its place, in the order in which vectors were added.
+	At int
+	// Similarity is the cosine, from -1 to 1.
+	Similarity float32
+}
+
+// Nearest returns the k vectors most similar to v, most similar first.
+func (s *Set) Nearest(v []float64, k int) ([]Neighbour, error) {
+	scale, steps, err := quantize(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) != s.dim {
+		return nil, fmt.Errorf("a vector of %d dimensions for those of %d", len(steps), s.dim)
+	}
+	best := names.NewTopK(max(0, min(k, s.Len())), func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.At, b.At))
+	})
+	for i, own := range s.scales {
+		best.Add(Neighbour{i, float32(product(s.at(i), steps)) * own * scale})
+	}
+	return best.Sorted(), nil
+}
+
+func product(a, b []int8) (sum int32) {
+	b = b[:len(a)]
+	for i, x := range a {
+		sum += int32(x) * int32(b[i])
+	}
+	return sum
+}

@@ -1,0 +1,115 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package vectors
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func randomVectors(random *rand.Rand, n, dim int) [][]float64 {
+	all := make([][]float64, n)
+	for i := range all {
+		all[i] = make([]float64, dim)
+		for j := range all[i] {
+			all[i][j] = random.NormFloat64() * 50
+		}
+	}
+	return all
+}
+
+func cosine(a, b []float64) float64 {
+	ab, aa, bb := 0.0, 0.0, 0.0
+	for i := range a {
+		ab, aa, bb = ab+a[i]*b[i], aa+a[i]*a[i], bb+b[i]*b[i]
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+func TestNearestComparesByCosine(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	all := randomVectors(random, 300, 64)
+	var s Set
+	for _, v := range all {
+		require.NoError(t, s.Add(v))
+	}
+	require.Equal(t, 300, s.Len())
+	require.Equal(t, 64, s.Dimensions())
+	for _, q := range randomVectors(random, 20, 64) {
+		found, err := s.Nearest(q, 10)
+		require.NoError(t, err)
+		require.Len(t, found, 10)
+		for i, f := range found {
+			require.InDelta(t, cosine(q, all[f.At]), f.Similarity, .01)
+			if i > 0 {
+				require.GreaterOrEqual(t, found[i-1].Similarity, f.Similarity)
+			}
+		}
+	}
+	found, err := s.Nearest(all[7], 500)
+	require.NoError(t, err)
+	require.Equal(t, 7, found[0].At)
+	require.Len(t, found, 300)
+}
+
+func TestVectorsThatCannotBeUsedAreRefused(t *testing.T) {
+	var s Set
+	for _, v := range [][]float64{nil, {0, 0}, {1, math.NaN()}, {math.Inf(1), 1}, {math.MaxFloat64, 1}, make([]float64, MaxDimensions+1)} {
+		require.Error(t, s.Add(v))
+	}
+	require.Zero(t, s.Len())
+	require.NoError(t, s.Add([]float64{1, 2}))
+	require.Error(t, s.Add([]float64{1, 2, 3}))
+	_, err := s.Nearest([]float64{1}, 1)
+	require.Error(t, err)
+	_, err = s.Nearest([]float64{0, 0}, 1)
+	require.Error(t, err)
+	require.Equal(t, 1, s.Len())
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 200} {
+		var s Set
+		keys := []Key{}
+		for i, v := range randomVectors(random, n, 40) {
+			require.NoError(t, s.Add(v))
+			keys = append(keys, KeyOf(strings.Repeat("x", i)))
+		}
+		text := Encode(keys, &s)
+		read, again, err := Decode(text)
+		require.NoError(t, err)
+		require.Equal(t, keys, read)
+		require.Equal(t, s.scales, again.scales)
+		require.Equal(t, s.data, again.data)
+		for _, damaged := range []string{"", "x", strings.Replace(text, "vectors/1", "vectors/9", 1), text[:len(text)*2/3], text + "QUJD\n", strings.Replace(text, "\n", "\n!", 1) + "!"} {
+			if damaged != text {
+				_, _, err := Decode(damaged)
+				require.Error(t, err, "%q", damaged)
+			}
+		}
+	}
+}
+
+func BenchmarkNearest(b *testing.B) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var s Set
+	for _, v := range randomVectors(random, 100_000, 256) {
+		if err := s.Add(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := randomVectors(random, 1, 256)[0]
+	for b.Loop() {
+		if _, err := s.Nearest(q, 30); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// The index by meaning, with embedders of many kinds.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudwego/eino/components/embedding"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// embedder is an embedding model under test.
+type embedder struct {
+	of func(ctx context.Context, text string) ([]float64, error)
+
+	mu    sync.Mutex
+	asked []string
+	calls int
+}
+
+func (e *embedder) EmbedStrings(ctx context.Context, texts []string, _ ...embedding.Option) (all [][]float64, err error) {
+	e.mu.Lock()
+	e.asked = append(e.asked, texts...)
+	e.calls++
+	e.mu.Unlock()
+	for _, text := range texts {
+		v, err := e.of(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+func (e *embedder) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked, e.calls = nil, 0
+}
+
+// concepts stand for what words mean, in any language.
+var concepts = map[string]string{
+	"weather": "weather", "météo": "weather", "wetter": "weather", "forecast": "weather",
+	"mail": "mail", "e-mail": "mail", "courriel": "mail", "send": "send", "envoyer": "send", "event": "event", "rendez-vous": "event",
+	"files": "file", "fichiers": "file", "search": "search", "chercher": "search",
+}
+
+// meaning is the sum of directions of the concepts of a text, and of its other words.
+func meaning(_ context.Context, text string) ([]float64, error) {
+	v := make([]float64, 64)
+	v[0] = .1
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n_.,", r) }) {
+		if c, ok := concepts[word]; ok {
+			word = c
+		}
+		for i, x := range direction(word, len(v)) {
+			v[i] += x
+		}
+	}
+	return v, nil
+}
+
+func direction(word string, n int) []float64 {
+	h := fnv.New64a()
+	h.Write([]byte(word))
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = random.NormFloat64()
+	}
+	return v
+}
+
+func describedDesk(t *testing.T) (infos []*schema.ToolInfo) {
+	for _, d := range desk() {
+		info, err := d.Info(context.Background())
+		require.NoError(t, err)
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) {
+	found, err := x.Search(context.Background(), toolsearch.Query{Text: text, Limit: 3})
+	require.NoError(t, err)
+	for _, r := range found {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func embedded(t *testing.T, e embedding.Embedder, store toolsearch.Backend, infos []*schema.ToolInfo) toolsearch.Index {
+	x, err := toolsearch.EmbeddingIndex("test-1", e, store)(context.Background(), infos)
+	require.NoError(t, err)
+	return x
+}
+
+func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &embedder{of: meaning}
+		x := embedded(t, e, nil, describedDesk(t))
+		require.Empty(t, e.asked, "nothing is embedded before the first search")
+		require.Empty(t, namesFound(t, x, "la météo"), "until the tools are embedded, words answer")
+		synctest.Wait()
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+		require.Equal(t, "mail__send", namesFound(t, x, "envoyer un courriel")[0])
+		require.Equal(t, "drive__search_files", namesFound(t, x, "chercher fichiers")[0])
+		e.forget()
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+		require.Equal(t, "weather__forecast", namesFound(t, x, "weather forecast")[0])
+		require.Equal(t, "weather__forecast", namesFound(t, x, "+weather météo")[0])
+		require.Empty(t, e.asked, "queries asked before, sure answers and required words need no vector")
+		require.Contains(t, x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "weather"}, "weather__forecast"), "weather")
+	})
+}
+
+// Whatever an embedder does, the answers are those of the words.
+func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
+	words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+	require.NoError(t, err)
+	noise := rand.New(rand.NewPCG(1, 2))
+	n := 0
+	for name, of := range map[string]func(context.Context, string) ([]float64, error){
+		"noise": func(context.Context, string) ([]float64, error) {
+			return direction(fmt.Sprint(noise.Uint64()), 32), nil
+		},
+		"NaN":   func(context.Context, string) ([]float64, error) { return []float64{1, math.NaN()}, nil },
+		"zero":  func(context.Context, string) ([]float64, error) { return make([]float64, 8), nil },
+		"empty": func(context.Context, string) ([]float64, error) { return []float64{}, nil },
+		"other dimensions": func(ctx context.Context, text string) ([]float64, error) {
+			n++
+			return direction(text, 8+n%2), nil
+		},
+		"too few": func(_ context.Context, text string) ([]float64, error) {
+			if strings.Contains(text, "weather") {
+				return nil, nil
+			}
+			return direction(text, 8), nil
+		},
+		"fails":  func(context.Context, string) ([]float64, error) { return nil, errors.New("out of order") },
+		"panics": func(context.Context, string) ([]float64, error) { panic("oops") },
+		"hangs": func(ctx context.Context, _ string) ([]float64, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"queries fail": func(ctx context.Context, text string) ([]float64, error) {
+			if !strings.Contains(text, "_") && strings.Contains(text, "day for") {
+				return nil, errors.New("out of order")
+			}
+			return meaning(ctx, text)
+		},
+		"queries of other dimensions": func(ctx context.Context, text string) ([]float64, error) {
+			if strings.Contains(text, "day for") {
+				return direction(text, 7), nil
+			}
+			return meaning(ctx, text)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := embedded(t, &embedder{of: of}, nil, describedDesk(t))
+				for range 2 {
+					for _, text := range []string{"a day for a haircut", haircut, "weather", "send", ""} {
+						if strings.HasPrefix(name, "queries") && text != "a day for a haircut" {
+							continue
+						}
+						require.Equal(t, namesFound(t, words, text), namesFound(t, x, text), "%q", text)
+					}
+					synctest.Wait()
+				}
+				time.Sleep(time.Hour) // what still runs comes to its end
+			})
+		})
+	}
+}
+
+func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := false
+		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			if slow {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return meaning(ctx, text)
+		}}
+		x := embedded(t, e, nil, describedDesk(t))
+		namesFound(t, x, "first")
+		synctest.Wait()
+		slow = true
+		e.forget()
+		for i := range 3 {
+			start := time.Now()
+			namesFound(t, x, fmt.Sprint("la météo ", i))
+			require.Equal(t, time.Second, time.Since(start), "the words' answer comes at the deadline")
+		}
+		start := time.Now()
+		namesFound(t, x, "la météo 4")
+		require.Zero(t, time.Since(start), "after three in a row it is not asked")
+		require.Equal(t, 3, e.calls)
+		slow = false
+		time.Sleep(30 * time.Second)
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo 5")[0], "after a while it is asked again")
+
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := x.Search(ctx, toolsearch.Query{Text: "la météo 6"})
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := backend.NewMemory(0)
+		e := &embedder{of: meaning}
+		start := func(infos []*schema.ToolInfo) []string {
+			e.forget()
+			x := embedded(t, e, store, infos)
+			namesFound(t, x, "weather")
+			synctest.Wait()
+			asked := e.asked
+			require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+			return asked
+		}
+		infos := describedDesk(t)
+		require.Len(t, start(infos), len(infos)*2, "each tool, and each name to see whether the vectors are of use")
+		require.Empty(t, start(infos), "the second start embeds nothing")
+
+		changed := *infos[0]
+		changed.Desc = "Sends letters."
+		asked := start(append([]*schema.ToolInfo{&changed}, infos[1:]...))
+		require.Contains(t, asked[0], "Sends letters.")
+		require.NotContains(t, strings.Join(asked, "\n"), "Returns the weather", "only what has changed")
+		require.Empty(t, start(infos), "the earlier version is still there")
+
+		e.of = func(_ context.Context, text string) ([]float64, error) {
+			v, err := meaning(context.Background(), text)
+			return append(v, 1), err
+		}
+		asked = start(append([]*schema.ToolInfo{{Name: "new_one", Desc: "A new one."}}, infos...))
+		require.Contains(t, strings.Join(asked, "\n"), "Returns the weather", "vectors of other dimensions are of no use")
+	})
+}
+
+func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
+	_, err := toolsearch.EmbeddingIndex("", &embedder{}, nil)(context.Background(), nil)
+	require.ErrorContains(t, err, "model")
+	_, err = toolsearch.EmbeddingIndex("m", (*embedder)(nil), nil)(context.Background(), nil)
+	require.ErrorContains(t, err, "embedder")
+	x := embedded(t, &embedder{of: meaning}, nil, nil)
+	require.Empty(t, namesFound(t, x, "anything"))
+}
