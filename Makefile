@@ -11,8 +11,8 @@ SOAK_RUNS   ?= 10000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
 DATA        ?= $(wildcard ../shared/data)
 
-# Every go.mod is a module of its own. The tests of the product and of what users require
-# run under the race detector; demos and tools gain nothing from it.
+# Every go.mod is a module of its own. The tests of the product and of what users require run
+# under the race detector as well; demos and tools gain nothing from it.
 MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort))
 MENDED  := ./examples/native/mended
 PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),$(MODULES))
@@ -20,10 +20,9 @@ PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),
 # Version stamps need a healthy .git, and nothing here uses them.
 export GOFLAGS := $(filter-out -buildvcs=%,$(shell $(GO) env GOFLAGS)) -buildvcs=false
 
-# $(call side,step) runs the target step@module of every module, JOBS modules side by side.
-# The output of each comes in one piece.
+# $(call side,targets) runs targets side by side, JOBS at once. The output of each comes in one piece.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix $(1)@,$(MODULES))
+side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(1)
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
@@ -55,7 +54,7 @@ staticcheck:
 
 lint: staticcheck ## gofmt, go vet and staticcheck, in every module
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted, run 'make fmt':"; echo "$$files"; exit 1; }
-	$(call side,lint)
+	$(call side,$(addprefix lint@,$(MODULES)))
 
 $(addprefix lint@,$(MODULES)): lint@%: staticcheck
 	@echo "-- lint: $*"; cd $* && $(GO) vet ./... && '$(STATICCHECK)' ./...
@@ -63,26 +62,32 @@ $(addprefix lint@,$(MODULES)): lint@%: staticcheck
 # The go line of a go.mod does not keep newer library calls out.
 OLDEST ?= go1.25.4
 
-oldest: ## build every module with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
+oldest: ## compile every module with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
 	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix oldest@,$(MODULES)); \
-	else echo "$(OLDEST) cannot be had here: nothing was built with it"; fi
+	else echo "$(OLDEST) cannot be had here: nothing was compiled with it"; fi
 
+# `go list -export` compiles, and links nothing.
 $(addprefix oldest@,$(MODULES)): oldest@%:
-	@echo "-- oldest: $*"; cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) build -o /dev/null ./...
+	@echo "-- oldest: $*"; cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) list -export ./... >/dev/null
 
 test: ## the quick part: the tests of the product, what has not changed from the cache
 	@for m in $(PRODUCT); do (cd $$m && $(GO) test -short ./...) || exit 1; done
 
-test-all: ## every test of every module, shuffled; the product's with -race where the machine has a C compiler
+# The detector makes tests about ten times slower, so what it watches is what goroutines share: see internal/race.
+test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call side,test)
+	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(MODULES)))
 
+# `make lint` has vetted the tests.
 $(addprefix test@,$(MODULES)): test@%:
-	@echo "-- test: $*"; cd $* && $(GO) test $(if $(filter $*,$(PRODUCT)),$(RACE)) -shuffle=on -count=1 ./...
+	@echo "-- test: $*"; cd $* && $(GO) test -vet=off -shuffle=on -count=1 ./...
+
+$(addprefix race@,$(PRODUCT)): race@%:
+	@echo "-- race: $*"; cd $* && $(GO) test -race -vet=off -shuffle=on -count=1 ./...
 
 # The race detector needs a working C compiler: try it. Without one, Go must not try either.
-ifneq ($(filter test-all soak test@%,$(MAKECMDGOALS)),)
+ifneq ($(filter test-all soak test@% race@%,$(MAKECMDGOALS)),)
 RACE := $(shell $(GO) build -race runtime/cgo >/dev/null 2>&1 && echo -race)
 ifeq ($(RACE),)
 export CGO_ENABLED := 0
@@ -96,7 +101,7 @@ tidy: ## go mod tidy, in every module
 	$(call each,$(GO) mod tidy)
 
 tidy-check: ## fail where `make tidy` would change something
-	$(call side,tidy-check)
+	$(call side,$(addprefix tidy-check@,$(MODULES)))
 
 $(addprefix tidy-check@,$(MODULES)): tidy-check@%:
 	@echo "-- tidy-check: $*"; cd $* && $(GO) mod tidy -diff

@@ -23,6 +23,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -241,7 +242,7 @@ func TestEveryChangeOfAHistoryHasOneEvent(t *testing.T) {
 }
 
 func everyChange[M adk.MessageType](t *testing.T) {
-	for range 150 {
+	for range race.Cases(150) {
 		seed := rand.Uint64()
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
@@ -280,7 +281,7 @@ func everyChange[M adk.MessageType](t *testing.T) {
 }
 
 func TestEachToolCallHasAtMostOneEvent(t *testing.T) {
-	for range 100 {
+	for range race.Cases(100) {
 		seed := rand.Uint64()
 		g := newGen[*schema.Message](seed)
 		var store reduction.Backend = backend.NewMemory(0)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
@@ -186,7 +188,7 @@ func pairedSlowly(vs []view) []round {
 }
 
 func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(race.Cases(2000)) {
 		g := rand.New(rand.NewPCG(seed, 3))
 		id := func() string { return []string{"", "a", "b", "c", fmt.Sprint(g.IntN(20))}[g.IntN(5)] }
 		name := func() string { return []string{"", "x", "y"}[g.IntN(3)] }
@@ -210,6 +212,7 @@ func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
 // Results that came twice and results of no call must not cost a look at every
 // round each.
 func TestPairingIsLinearInTheHistory(t *testing.T) {
+	race.Skip(t, "pairs 300,000 messages")
 	const rounds = 100_000
 	history := func(n int) []view {
 		vs := make([]view, 0, 3*n)

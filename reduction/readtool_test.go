@@ -24,6 +24,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -70,6 +71,7 @@ func TestTheProvidedToolReadsNothingElseWhateverIsConfigured(t *testing.T) {
 }
 
 func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
+	paths := []string{"/etc/passwd", "/results/shell/of-another-conversation", "/other/tenant/trunc/c", "/toolsearch/../etc/passwd", "/tmp/trunc/../../etc/passwd"}
 	clearHandler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	truncHandler := func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) { return nil, nil }
 	forgeries := map[string]string{
@@ -87,7 +89,7 @@ func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
 		"a clear generator": {GenClearOffloadFilePath: pathsOf("/results/")},
 	} {
 		for how, forgery := range forgeries {
-			for _, path := range []string{"/etc/passwd", "/results/shell/of-another-conversation", "/other/tenant/trunc/c", "/toolsearch/../etc/passwd", "/tmp/trunc/../../etc/passwd"} {
+			for _, path := range paths[:race.Cases(len(paths))] {
 				store := backend.NewMemory(0)
 				for _, p := range []string{"/etc/passwd", "/results/shell/of-another-conversation", "/other/tenant/trunc/c"} {
 					require.NoError(t, store.Create(context.Background(), p, strings.NewReader(secret)))

@@ -21,6 +21,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -134,9 +135,7 @@ func TestStoresThatOnlyWriteAreNotWrittenOverByTheNextMiddleware(t *testing.T) {
 }
 
 func TestAForgottenNameIsNotWrittenOver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 40,000 files")
-	}
+	race.Skip(t, "writes 40,000 files")
 	memory := backend.NewMemory(0)
 	mw := typed[*schema.Message](t, &reduction.Config{Backend: backendtest.NewFaulty(memory, nil).WriteOnly(), MaxLengthForTrunc: 1000})
 	cut := func(id, content string) string {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -108,6 +109,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 }
 
 func TestALongSchemaIsShortened(t *testing.T) {
+	race.Skip(t, "reads schemas of megabytes")
 	inBothLanguages(t, func(t *testing.T, all *texts) {
 		exact := func(n int) string {
 			return strings.Replace(properties(2, 0, "description"), `"description":""`, `"description":"`+strings.Repeat("x", n)+`"`, 1)
@@ -178,6 +180,7 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 
 // Whatever is called: the answer is bounded, and it is JSON where it should be.
 func TestEveryAnswerIsBounded(t *testing.T) {
+	race.Skip(t, "ranks tools of megabytes")
 	inBothLanguages(t, func(t *testing.T, _ *texts) {
 		for _, name := range []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"} {
 			var tools []tool.BaseTool

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -26,9 +27,7 @@ const (
 )
 
 func TestSearchesStayWithinTheirBudget(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes pools forget")
-	}
+	race.Skip(t, "it makes pools forget")
 	for _, n := range []int{100, 10_000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
 		require.NoError(t, err)
@@ -45,9 +44,7 @@ func TestSearchesStayWithinTheirBudget(t *testing.T) {
 }
 
 func TestModelCallsStayWithinTheirBudget(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
+	race.Skip(t, "it allocates")
 	names, _ := benchNames(1000)
 	for _, n := range []int{10, 1000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(1000)})
@@ -83,9 +80,7 @@ func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
 // New builds no index: one that no run searches costs nothing. It allocates no more than
 // Eino's does.
 func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
+	race.Skip(t, "it allocates")
 	for _, kind := range toolKinds {
 		tools := kind.make(5000)
 		var allocations [2]float64
@@ -165,9 +160,7 @@ func TestMemoryForVeryManyTools(t *testing.T) {
 // With a Source whose set stays the same, a model call costs what it costs without, and a
 // round of calls costs the same with ten tools and with ten thousand.
 func TestAnUnchangedSetCostsNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
+	race.Skip(t, "it allocates")
 	ctx := context.Background()
 	for _, n := range []int{10, 10_000} {
 		set := must(toolsearch.NewToolSet(ctx, benchTools(n)...))

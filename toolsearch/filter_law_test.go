@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -29,7 +30,7 @@ func TestDeniedToolsLeaveNoTrace(t *testing.T) {
 
 func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
-	for range 60 {
+	for range race.Cases(60) {
 		w := newTreasury(r)
 		w.streaming = streaming
 		hidden := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool { return !w.denied[req.Tool.Name] })
@@ -47,7 +48,7 @@ func TestRandomFiltersKeepWhatTheyDeny(t *testing.T) {
 
 func keepWhatTheyDeny[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
-	for range 60 {
+	for range race.Cases(60) {
 		w := newTreasury(r)
 		w.streaming = streaming
 		seed := r.Uint64()

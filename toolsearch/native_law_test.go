@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -33,7 +34,7 @@ func TestAnyHistoryFitsAnyContract(t *testing.T) {
 
 func fitsAnyContract[M adk.MessageType](t *testing.T, agentic bool) {
 	r := newRand(t)
-	for range 300 {
+	for range race.Cases(300) {
 		turns := anyPast(r)
 		for _, c := range contractsOf[agentic] {
 			h := letterTools[M](t, c)

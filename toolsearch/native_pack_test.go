@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -26,7 +27,7 @@ func textBetweenCalls[M adk.MessageType](t *testing.T, c toolsearch.Adapter) {
 	r := newRand(t)
 	h := letterTools[M](t, c)
 	searches := 0
-	for range 200 {
+	for range race.Cases(200) {
 		called := next(t, h, write[M](anyPast(r)))
 		sent, kept := read(called.Messages), dump(called.Messages)
 		_, rests, err := h.AfterModelRewriteState(context.Background(), called, nil)

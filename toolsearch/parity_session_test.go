@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestParityOfRandomConversations(t *testing.T) {
@@ -29,7 +30,7 @@ func TestParityOfRandomConversations(t *testing.T) {
 
 func randomConversations[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	r, why := newRand(t), ids{}
-	for range 40 {
+	for range race.Cases(40) {
 		c := newCatalogue(r, 15)
 		s := &conversation[M]{r: r, c: c, why: why, native: chance(r, 25)}
 		if s.native { // a dump joins the names with commas
@@ -309,7 +310,7 @@ func randomHistories[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 		return pick(r, []string{string(text), string(text), string(text), " \n" + string(text), string(text[:len(text)-1]), `{"matches":null}`, `{"matches":"tool_001"}`, `{"matches":[1]}`,
 			`{"MATCHES":["tool_005"]}`, `["tool_001"]`, "", "null", "{}", "tool_002", `{"matches":[],"matches":["tool_004"]}`})
 	}
-	for n := range 150 {
+	for n := range race.Cases(150) {
 		history := ask[M]()
 		for i := range r.IntN(6) {
 			id := fmt.Sprintf("%d.%d", n, i)

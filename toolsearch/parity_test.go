@@ -14,6 +14,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // searchToolOf is the search tool of a middleware, outside of a run.
@@ -34,7 +36,7 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 	r := newRand(t)
 	eino, ours := einoSide[*schema.Message](false), ourSide[*schema.Message](false)
 	why := ids{}
-	for range 2000 {
+	for range race.Cases(2000) {
 		c := newCatalogue(r, 30)
 		tools := c.tools(r)
 		var names []string

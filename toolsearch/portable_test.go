@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -23,7 +24,7 @@ func TestPortableMakesAnyHistoryPlain(t *testing.T) {
 
 func makesPlain[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
-	for range 200 {
+	for range race.Cases(200) {
 		history := write[M](anyPast(r))
 		was, kept := read(history), dump(history)
 		inner := adktest.Script[M]()

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -60,7 +61,7 @@ func TestTheEndOfOneSourceIsNotTheEnd(t *testing.T) {
 // endsInParts reads what call_tool makes of the stream. Where the agent streams, it passes
 // the ends of the sources on, as a tool of the agent's own does.
 func endsInParts[M adk.MessageType](t *testing.T, streaming bool) {
-	if streaming && raceEnabled {
+	if streaming && race.Enabled {
 		t.Skip("Eino sets a merged stream that it sends as an event while its reader reads it: a race of its own")
 	}
 	for name, mine := range map[string]tool.BaseTool{"text": streams{"two_parts", merged}, "parts": enhancedStreams{streams{"two_parts", merged}}} {

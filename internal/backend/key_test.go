@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestWellFormedIDsStayAsTheyAre(t *testing.T) {
@@ -108,7 +110,7 @@ func TestComponentLawOnRandomIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	alphabet := []string{"a", "Z", "0", "_", ".", ":", "-", "=", "/", "\\", "..", "\x00", "\n", "é", "\xff", "2f", "=2f"}
 	seen := make(map[string]string)
-	for range 20_000 {
+	for range race.Cases(20_000) {
 		var b strings.Builder
 		for range r.IntN(8) {
 			b.WriteString(alphabet[r.IntN(len(alphabet))])

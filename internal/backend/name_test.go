@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestPathsThatMeanTheSameHaveOneName(t *testing.T) {
@@ -85,7 +87,7 @@ func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	pieces := []string{"a", "=", "=3a", ":", "con", "com", "1", ".", " ", "\\", "=63on", "\x1f"}
 	seen := make(map[string]string)
-	for range 20_000 {
+	for range race.Cases(20_000) {
 		var b strings.Builder
 		for range 1 + r.IntN(4) {
 			b.WriteString(pieces[r.IntN(len(pieces))])

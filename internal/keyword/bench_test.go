@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // library makes n tools with names and descriptions of the usual length and
@@ -89,9 +91,7 @@ func BenchmarkNew(b *testing.B) {
 const searchBudget = 5
 
 func TestSearchStaysInItsAllocationBudget(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes pools forget")
-	}
+	race.Skip(t, "it makes pools forget")
 	x := New(library(1000))
 	for _, query := range []string{"weather slack", "+create invoice stripe customer payment paging", "a", "Weather", "no_such_thing"} {
 		q := Parse(query)

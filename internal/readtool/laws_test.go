@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // wantAround says in the plainest way what a search for lines that begin with "loud"
@@ -70,7 +72,7 @@ func TestLinesAroundMatchesAreExact(t *testing.T) {
 		check("loud\n"+piece+"\nquiet\n", 1)
 		check("loud\n"+piece+"\nloud", 2)
 	}
-	for range 300 {
+	for range race.Cases(300) {
 		var lines []string
 		for range r.IntN(30) {
 			lines = append(lines, pieces[r.IntN(len(pieces))])

@@ -11,13 +11,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // TestFollowingThePagesGivesTheExactContent is the promise of the package, for
 // every way of starting and every content.
 func TestFollowingThePagesGivesTheExactContent(t *testing.T) {
 	r := random(t)
-	for range 30 {
+	for range race.Cases(30) {
 		content := hardContent(r)
 		if content == "" {
 			continue
@@ -78,7 +80,7 @@ func splits(s string, i int) bool {
 
 func TestTheTailAndWhatComesBeforeItGiveTheExactContent(t *testing.T) {
 	r := random(t)
-	for range 30 {
+	for range race.Cases(30) {
 		content := hardContent(r)
 		if content == "" {
 			continue
@@ -172,7 +174,7 @@ func TestBytesThatAreNoTextAreAnnounced(t *testing.T) {
 
 func TestAFenceIsNeverInTheContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range race.Cases(200) {
 		var b strings.Builder
 		for range r.IntN(300) {
 			fmt.Fprintf(&b, "-----%d-----", r.IntN(40))

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 var passageHead = regexp.MustCompile(`^lines (\d+) to (\d+), bytes (\d+) to (\d+):$`)
@@ -80,7 +82,7 @@ func TestTheBestPassageComesFirst(t *testing.T) {
 
 func TestPassagesAreExactForEveryContent(t *testing.T) {
 	r := random(t)
-	for range 100 {
+	for range race.Cases(100) {
 		content := hardContent(r)
 		opts := Options{Backend: stored(t, content), MaxBytes: minMaxBytes + r.IntN(20_000)}
 		answer := ask(t, newTool(t, opts), fmt.Sprintf(`{"file_path":%q,"query":"word 日本 id -----","limit":%d}`, testPath, r.IntN(30)))
@@ -96,7 +98,7 @@ func TestPassagesAreExactForEveryContent(t *testing.T) {
 
 func TestASplitterLosesNothing(t *testing.T) {
 	r := random(t)
-	for range 200 {
+	for range race.Cases(200) {
 		content := hardContent(r)
 		s := newSplitter(strings.NewReader(content))
 		var b strings.Builder

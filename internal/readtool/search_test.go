@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // shown is a line of an answer to a pattern.
@@ -68,7 +70,7 @@ func searched(t *testing.T, opts Options, arguments string) (found []shown) {
 func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
 	r := random(t)
 	words := []string{"alpha", "beta", "", "x", "beta FAIL", "日本", "\xff", "FAIL", strings.Repeat("y", 300)}
-	for range 30 {
+	for range race.Cases(30) {
 		var lines []string
 		for range r.IntN(400) {
 			lines = append(lines, words[r.IntN(len(words))])
@@ -92,7 +94,7 @@ func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
 
 func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
 	r := random(t)
-	for range 30 {
+	for range race.Cases(30) {
 		var lines []string
 		for i := range 50 + r.IntN(200) {
 			lines = append(lines, []string{"quiet", "quiet", "quiet", "loud"}[r.IntN(4)]+fmt.Sprint(" ", i))
@@ -134,7 +136,7 @@ func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
 // what is looked at as a whole.
 func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
 	r := random(t)
-	for range 80 {
+	for range race.Cases(80) {
 		content := longLines(r)
 		re := regexp.MustCompile([]string{"needle", "n[^,]*e", "日.", "^needle", "needle$", `\bneedle\b`, "(?i)NEEDLE,"}[r.IntN(7)])
 		from := int64(r.IntN(len(content)/2 + 1))

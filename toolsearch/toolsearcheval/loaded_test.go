@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -99,6 +100,7 @@ func searchTool(tools []tool.BaseTool) tool.InvokableTool {
 }
 
 func TestWhatIsLoadedIsFoundAtItsPlace(t *testing.T) {
+	race.Skip(t, "ranks every tool for every query")
 	own := ownSet(t)
 	cases := loadedCases(own.cases())
 	for _, x := range indexes {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 var existing = []string{
@@ -125,7 +127,7 @@ func TestDistanceCountsTypingErrors(t *testing.T) {
 		}
 		return string(w)
 	}
-	for range 3000 {
+	for range race.Cases(3000) {
 		a, b, limit := word(), word(), rng.IntN(5)
 		want := slips([]rune(a), []rune(b))
 		if got := Distance(a, b, limit); want <= limit {

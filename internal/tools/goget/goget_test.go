@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 const (
@@ -28,11 +30,17 @@ const (
 // published are the modules that strangers require here, of those that a release tags.
 var published = []string{"", "reduction/blobbackend", "examples/native/mended"}
 
-func TestTheReadmeRunsInAnEmptyModule(t *testing.T) {
+func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program from its modules")
+		t.Skip("builds programs from modules")
 	}
+	race.Skip(t, "builds programs from modules, without the detector")
 	proxy, version := makeProxy(t)
+	t.Run("README", func(t *testing.T) { runTheReadme(t, proxy, version) })
+	t.Run("nested modules", func(t *testing.T) { buildNestedModules(t, proxy, version) })
+}
+
+func runTheReadme(t *testing.T, proxy, version string) {
 	dir := t.TempDir()
 	snippet, err := os.ReadFile("testdata/main.go.txt")
 	require.NoError(t, err)
@@ -53,14 +61,10 @@ func TestTheReadmeRunsInAnEmptyModule(t *testing.T) {
 	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
 }
 
-func TestNestedModulesBuildInAnEmptyModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program from its modules")
-	}
+func buildNestedModules(t *testing.T, proxy, version string) {
 	if _, err := os.Stat(filepath.Join(moduleCache(t), "gocloud.dev")); err != nil {
 		t.Skip("gocloud.dev has not been downloaded yet; the tests of reduction/blobbackend do that")
 	}
-	proxy, version := makeProxy(t)
 	dir := t.TempDir()
 	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/examples/native/mended\"\n)\n\nfunc main() {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))

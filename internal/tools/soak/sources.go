@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // order is the arguments of a tool: what it returns, and how.
@@ -132,7 +133,7 @@ func stream[T any](o order, text string, chunk func(string) T) *schema.StreamRea
 		text = text[:min(o.At, len(text))]
 	}
 	kind := o.Source
-	if !mergeable && kind >= merged {
+	if race.Enabled && kind >= merged {
 		kind = copied
 	}
 	switch kind {

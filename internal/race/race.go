@@ -1,0 +1,28 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package race tells tests whether the race detector watches them. What it watches
+// takes about ten times as long, so `make check` runs the tests of the product twice:
+// all of them without the detector, and with it those that share something between
+// goroutines whole and the long ones of a single goroutine in part.
+package race
+
+import "testing"
+
+// Cases is how many random cases a test goes through: n, or a tenth of them under the
+// race detector.
+func Cases(n int) int {
+	if Enabled {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// Skip skips a test of a single goroutine under the race detector. The reason says what
+// takes long.
+func Skip(t testing.TB, reason string) {
+	t.Helper()
+	if Enabled {
+		t.Skip("under the race detector: " + reason)
+	}
+}
