@@ -131,8 +131,8 @@ var bans = []ban{
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
 	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
-	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "leanctxtest"}, "test support is no part of a user's program"},
-	{nil, modulePath + "/internal/adktest", nil, "test support is no part of a user's program"},
+	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "internal/adktest", "leanctxtest"}, "test support is no part of a user's program"},
+	{nil, modulePath + "/internal/adktest", []string{"leanctxtest"}, "test support is no part of a user's program"},
 }
 
 var importBans = rule{

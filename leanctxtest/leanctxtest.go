@@ -1,10 +1,20 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctxtest helps to test what is built with leanctx.
+// Package leanctxtest helps to test agents, and what is built with leanctx. It needs
+// nothing but Eino and package testing, and serves both message types.
 //
-// A store of your own is held against what package reduction expects of one, in a
-// test of the package that the store is in:
+// [Run] runs an agent on a question. Its model is a [Script], a function ([Respond]), or
+// a recording of a real one ([Record], [Replay]). What comes out is judged with any
+// library, and with [RequireLean] and [RequireReadable]: what the run cost, and whether
+// everything that the tools returned can still be read, byte for byte.
+//
+//	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("report", `{}`), leanctxtest.Say("done"))
+//	out := leanctxtest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: handlers}, "Report.")
+//	leanctxtest.RequireReadable(t, out, store)
+//
+// [TestBackend] checks a store of your own against what package reduction expects, in a
+// test of the package that holds the store:
 //
 //	func TestStore(t *testing.T) {
 //		leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend { return newStore(t) })

@@ -48,6 +48,9 @@ func Calls[M adk.MessageType](m M) []ToolCall { return codecFor[M]().calls(m) }
 // Results returns the tool results of a message as calls whose Args is the text.
 func Results[M adk.MessageType](m M) []ToolCall { return codecFor[M]().results(m) }
 
+// Join makes one message of the chunks of a stream.
+func Join[M adk.MessageType](chunks []M) (M, error) { return codecFor[M]().join(chunks) }
+
 // Dump renders a message for comparison: role, calls, results, text and the keys of Extra.
 func Dump[M adk.MessageType](m M) string {
 	var b strings.Builder
@@ -67,6 +70,8 @@ type codec[M adk.MessageType] interface {
 	assistant(string, []ToolCall) M
 	result(id, name, text string) M
 	chunks(Turn) []M
+	join([]M) (M, error)
+	report(M, *schema.TokenUsage)
 	text(M) string
 	extra(M) map[string]any
 	withExtra(M, map[string]any) M
@@ -115,6 +120,14 @@ func (p plain) chunks(t Turn) []*schema.Message {
 	mid := len([]rune(t.Text)) / 2
 	head, tail := string([]rune(t.Text)[:mid]), string([]rune(t.Text)[mid:])
 	return []*schema.Message{p.assistant(head, nil), p.assistant(tail, t.Calls)}
+}
+
+func (plain) join(chunks []*schema.Message) (*schema.Message, error) {
+	return schema.ConcatMessages(chunks)
+}
+
+func (plain) report(m *schema.Message, u *schema.TokenUsage) {
+	m.ResponseMeta = &schema.ResponseMeta{Usage: u}
 }
 
 func (plain) text(m *schema.Message) string {
@@ -196,6 +209,14 @@ func (agentic) chunks(t Turn) []*schema.AgenticMessage {
 		out = append(out, block(schema.NewContentBlock(&schema.FunctionToolCall{CallID: c.ID, Name: c.Name, Arguments: c.Args}), i+1))
 	}
 	return out
+}
+
+func (agentic) join(chunks []*schema.AgenticMessage) (*schema.AgenticMessage, error) {
+	return schema.ConcatAgenticMessages(chunks)
+}
+
+func (agentic) report(m *schema.AgenticMessage, u *schema.TokenUsage) {
+	m.ResponseMeta = &schema.AgenticResponseMeta{TokenUsage: u}
 }
 
 func (agentic) text(m *schema.AgenticMessage) string {

@@ -7,6 +7,7 @@
 package adktest
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -23,6 +24,10 @@ type Turn struct {
 	Text  string
 	Calls []ToolCall
 	Err   error // returned instead of an answer
+	Usage *schema.TokenUsage
+
+	Breaks     error // the stream ends with it after BreakAfter chunks; an answer in one piece is it alone
+	BreakAfter int
 }
 
 // Say is a turn of plain text, which ends a run.
@@ -79,21 +84,51 @@ func (m *Model[M]) Reset() {
 
 // Generate answers in one piece.
 func (m *Model[M]) Generate(_ context.Context, input []M, opts ...model.Option) (M, error) {
-	turn := m.answer(input, false, opts)
-	if turn.Err != nil {
-		var zero M
-		return zero, turn.Err
-	}
-	return Assistant[M](turn.Text, turn.Calls...), nil
+	return Whole[M](m.answer(input, false, opts))
 }
 
 // Stream answers in chunks.
 func (m *Model[M]) Stream(_ context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	turn := m.answer(input, true, opts)
-	if turn.Err != nil {
-		return nil, turn.Err
+	return InChunks[M](m.answer(input, true, opts))
+}
+
+// Whole is a turn in one piece.
+func Whole[M adk.MessageType](t Turn) (M, error) {
+	if err := cmp.Or(t.Err, t.Breaks); err != nil {
+		return *new(M), err
 	}
-	return schema.StreamReaderFromArray(codecFor[M]().chunks(turn)), nil
+	message := Assistant[M](t.Text, t.Calls...)
+	if t.Usage != nil {
+		codecFor[M]().report(message, t.Usage)
+	}
+	return message, nil
+}
+
+// InChunks is a turn as a stream: its text in two chunks.
+func InChunks[M adk.MessageType](t Turn) (*schema.StreamReader[M], error) {
+	if t.Err != nil {
+		return nil, t.Err
+	}
+	c := codecFor[M]()
+	chunks := c.chunks(t)
+	if t.Usage != nil {
+		c.report(chunks[len(chunks)-1], t.Usage)
+	}
+	if t.Breaks != nil {
+		return Broken(chunks[:min(t.BreakAfter, len(chunks))], t.Breaks), nil
+	}
+	return schema.StreamReaderFromArray(chunks), nil
+}
+
+// Broken is a stream that ends with err after the chunks.
+func Broken[M adk.MessageType](chunks []M, err error) *schema.StreamReader[M] {
+	r, w := schema.Pipe[M](len(chunks) + 1)
+	for _, c := range chunks {
+		w.Send(c, nil)
+	}
+	w.Send(*new(M), err)
+	w.Close()
+	return r
 }
 
 func (m *Model[M]) answer(input []M, stream bool, opts []model.Option) Turn {

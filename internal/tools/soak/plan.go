@@ -38,7 +38,7 @@ type plan struct {
 	turns     int
 	store     reduction.Backend   // what the agent writes to
 	truth     backend.RangeReader // what the check reads from
-	claims    func(claim)         // is told what the model is shown; nil: nobody
+	claims    func(claim)         // if not nil, is called with what the model sees
 }
 
 // reading is how an application reads the events of a run.

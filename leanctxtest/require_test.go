@@ -1,0 +1,82 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package leanctxtest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+func TestRequireLeanCountsCallsAndTokens(t *testing.T) {
+	page := func(context.Context, string) (string, error) { return strings.Repeat("page", 1000), nil }
+	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("read_page", `{}`), leanctxtest.Say("done"))
+	out := leanctxtest.Run(t, config[*schema.Message](m, leanctxtest.Tool("read_page", "Reads a page.", page)), "read")
+	leanctxtest.RequireLean(t, out, leanctxtest.Max{})
+	leanctxtest.RequireLean(t, out, leanctxtest.Max{Calls: 2, Window: 1100})
+	said := failure(t, func(tb testing.TB) { leanctxtest.RequireLean(tb, out, leanctxtest.Max{Calls: 1, Window: 900}) })
+	require.Contains(t, said, "the run took 2 model calls, and may take 1")
+	require.Contains(t, said, "request 2 of 2 has about 10")
+}
+
+// report is a tool of one of the four forms, with a long result.
+func report(form adktest.Form) tool.BaseTool {
+	return adktest.Tool(form, &schema.ToolInfo{Name: "report", Desc: "Reports."}, func(_ context.Context, args string) (string, error) {
+		return strings.Repeat("a line of "+args+"\n", 500), nil
+	})
+}
+
+func TestRequireReadableFollowsNoticesIntoTheStore(t *testing.T) {
+	adktest.Both(t, followsNotices[*schema.Message], followsNotices[*schema.AgenticMessage])
+}
+
+func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			store := reduction.NewMemoryBackend(0)
+			reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{
+				Backend: store, MaxLengthForTrunc: 2000, MaxTokensForClear: 500,
+				ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {SkipTruncation: true}},
+			})
+			require.NoError(t, err)
+			long := `{"cmd":"` + strings.Repeat("x", 3000) + `"}`
+			c := config[M](leanctxtest.Script[M](leanctxtest.Call("report", `{"day":1}`), leanctxtest.Call("shell", long), leanctxtest.Call("report", `{"day":2}`), leanctxtest.Say("done")), report(form))
+			c.Handlers = adktest.Handlers(reduce)
+			out := leanctxtest.Run(t, c, "report", streamed(streaming)...)
+			leanctxtest.RequireReadable(t, out, store)
+			require.Contains(t, failure(t, func(tb testing.TB) { leanctxtest.RequireReadable(tb, out, reduction.NewMemoryBackend(0)) }), "that report returned (call call_1) are lost")
+		})
+	}
+}
+
+// forgetful cuts results and keeps nothing.
+type forgetful struct {
+	*adk.BaseChatModelAgentMiddleware
+}
+
+func (forgetful) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, _ *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	return func(ctx context.Context, args string, opts ...tool.Option) (string, error) {
+		out, err := next(ctx, args, opts...)
+		return out[:min(len(out), 10)], err
+	}, nil
+}
+
+func TestRequireReadableFindsWhatIsLost(t *testing.T) {
+	c := config[*schema.Message](leanctxtest.Script[*schema.Message](leanctxtest.Call("shell", `{"cmd":"ls"}`), leanctxtest.Say("done")))
+	c.Handlers = adktest.Handlers[*schema.Message](forgetful{&adk.BaseChatModelAgentMiddleware{}})
+	out := leanctxtest.Run(t, c, "list")
+	store := reduction.NewMemoryBackend(0)
+	require.Contains(t, failure(t, func(tb testing.TB) { leanctxtest.RequireReadable(tb, out, store) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
+	writeOnly := struct{ reduction.Backend }{store}
+	require.Contains(t, failure(t, func(tb testing.TB) { leanctxtest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
+}
