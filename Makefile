@@ -28,7 +28,7 @@ side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(1)
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall previews report soak release
+.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -132,6 +132,9 @@ previews: ## print how much of what is needed later cut results show, by kind an
 
 report: ## measure what is in the repository, and draw the charts in docs/img
 	cd internal/tools/report && $(GO) run .
+
+thrift: ## replay recorded agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)
+	cd internal/tools/thrift && $(GO) run . $(if $(TRIGGER),-trigger $(TRIGGER)) $(if $(CONVERSATION),-conversation '$(abspath $(CONVERSATION))')
 
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
 	$(GO) run ./internal/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))

@@ -1,0 +1,112 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+// This file holds the policies that are compared.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+	theirs "github.com/cloudwego/eino/adk/middlewares/reduction"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// Policies are those that are compared. The first reduces nothing. All of them count
+// tokens alike.
+func Policies() []Policy {
+	return []Policy{
+		{"no reduction", func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
+			return nil, nil
+		}},
+		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
+		{"Eino", einos},
+		{"leanctx", ours(func(*reduction.Config, int64) {})},
+		{"leanctx, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
+		{"leanctx, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
+		{"leanctx, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
+		{"leanctx, MinSavingBytes 8,000", ours(func(c *reduction.Config, _ int64) { c.MinSavingBytes = 8000 })},
+		{"leanctx, ClearAtLeastTokens a quarter", ours(func(c *reduction.Config, trigger int64) { c.ClearAtLeastTokens = trigger / 4 })},
+		{"leanctx, MaxLengthForTrunc 12,000", ours(func(c *reduction.Config, _ int64) { c.MaxLengthForTrunc = 12_000 })},
+		{"leanctx, cut at 12,000, save a quarter", ours(func(c *reduction.Config, trigger int64) {
+			c.MinSavingBytes, c.ClearAtLeastTokens, c.MaxLengthForTrunc = 2000, trigger/4, 12_000
+		})},
+		{"context editing, keep 3, at least a quarter", peer(func(trigger int64) masking { return masking{trigger: trigger, keep: 3, atLeast: trigger / 4} })},
+		{"low mark, keep 5", peer(func(trigger int64) masking { return masking{trigger: trigger, keep: 5, low: trigger / 2} })},
+		{"mask all but the last 10", peer(func(int64) masking { return masking{keep: 10} })},
+	}
+}
+
+// ours is this module's middleware with what set changes.
+func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		c := &reduction.Config{Backend: store, MaxTokensForClear: trigger}
+		set(c, trigger)
+		return reduction.New(ctx, c)
+	}
+}
+
+// einos is Eino's package, which is told to leave the answers of the read tool alone:
+// it would store pages of what it stored.
+func einos(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+	return theirs.New(ctx, &theirs.Config{Backend: store, MaxTokensForClear: trigger, TruncExcludeTools: []string{readTool},
+		TokenCounter: func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (n int64, err error) {
+			for _, m := range msgs {
+				n += Tokens(m)
+			}
+			return n, nil
+		}})
+}
+
+// masking replaces old results by a placeholder, as other agents do. Nothing is
+// stored: what was replaced has to be asked for again.
+type masking struct {
+	adk.BaseChatModelAgentMiddleware
+	trigger int64 // tokens from which on something is replaced
+	keep    int   // results that stay
+	low     int64 // tokens at which replacing ends; zero: everything is replaced
+	atLeast int64 // tokens that replacing must save
+}
+
+func peer(make func(trigger int64) masking) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(_ context.Context, _ *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		m := make(trigger)
+		return &m, nil
+	}
+}
+
+const placeholder = "[Old tool result cleared]"
+
+// BeforeModelRewriteState replaces results, oldest first.
+func (m *masking) BeforeModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
+	var all, saved int64
+	var results []int
+	for i, msg := range state.Messages {
+		all += Tokens(msg)
+		if msg.Role == schema.Tool {
+			results = append(results, i)
+		}
+	}
+	if all < m.trigger || len(results) <= m.keep {
+		return ctx, state, nil
+	}
+	out := &adk.ChatModelAgentState{Messages: append([]*schema.Message(nil), state.Messages...)}
+	for _, i := range results[:len(results)-m.keep] {
+		if m.low > 0 && all-saved < m.low {
+			break
+		}
+		with := *out.Messages[i]
+		with.Content = placeholder
+		if gain := Tokens(out.Messages[i]) - Tokens(&with); gain > 0 {
+			saved += gain
+			out.Messages[i] = &with
+		}
+	}
+	if saved == 0 || saved < m.atLeast {
+		return ctx, state, nil
+	}
+	return ctx, out, nil
+}

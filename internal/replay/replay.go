@@ -1,0 +1,431 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replay tells what a recorded conversation would have cost under a policy.
+//
+// A conversation is replayed message by message through the hooks of the middleware
+// that makes the policy: each assistant message is a model call, each tool message
+// what a tool returned. A call is billed with a prefix cache: leading messages that
+// are those of the call before are read from the cache, everything else is written.
+// Where the recorded agent quotes a result that nothing visible holds any more, it
+// would have had to read it again: that is done and billed, as a call of its own.
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// Policy makes the handler that a conversation is replayed through.
+type Policy struct {
+	Name string
+	// New returns the handler, nil for none. Each replay has its own store.
+	New func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error)
+}
+
+// Options say how to replay.
+type Options struct {
+	// Trigger is the number of tokens from which on policies clear. If zero, defaults
+	// to 32,000.
+	Trigger int64
+	// ReadBacks is the share of cut results, from 0 to 1, that the agent reads back as
+	// soon as it sees them. Which ones follows from their call ids.
+	ReadBacks float64
+}
+
+const defaultTrigger = 32_000
+
+// Bill is what a conversation costs.
+type Bill struct {
+	Calls      int   // model calls, the additional ones included
+	Written    int64 // prompt tokens that no cache held
+	Cached     int64 // prompt tokens that were read from the cache
+	Largest    int64 // prompt tokens of the largest call
+	Lost       int   // results that were quoted when nothing visible held them
+	ReadBacks  int   // results that were read back because they had been cut
+	Edited     int   // results that were cut or replaced
+	Unreadable int   // of these, without a path that gives the tool's bytes
+}
+
+// Add adds another bill.
+func (b *Bill) Add(o Bill) {
+	b.Calls += o.Calls
+	b.Written += o.Written
+	b.Cached += o.Cached
+	b.Largest = max(b.Largest, o.Largest)
+	b.Lost += o.Lost
+	b.ReadBacks += o.ReadBacks
+	b.Edited += o.Edited
+	b.Unreadable += o.Unreadable
+}
+
+// Card holds the prices of a prompt token relative to one of a request without a
+// cache.
+type Card struct {
+	Name          string
+	Write, Cached float64
+}
+
+// Cards are the prices of common providers.
+var Cards = []Card{
+	{"Anthropic", 1.25, .1}, {"OpenAI", 1, .1}, {"DeepSeek", 1, .02}, {"Qwen", 1, .2}, {"uncached", 1, 1},
+}
+
+// Cost is the price of a bill.
+func (c Card) Cost(b Bill) float64 {
+	return c.Write*float64(b.Written) + c.Cached*float64(b.Cached)
+}
+
+// Conversation is a recorded conversation that was looked through for quotations.
+// It is safe for concurrent use.
+type Conversation struct {
+	msgs []*schema.Message
+	uses map[int][]use // by assistant message
+	call map[string]schema.ToolCall
+}
+
+// Read reads a conversation: a JSON array of messages.
+func Read(data []byte) (*Conversation, error) {
+	var msgs []*schema.Message
+	if err := json.Unmarshal(data, &msgs); err != nil {
+		return nil, fmt.Errorf("replay: a conversation is a JSON array of messages: %w", err)
+	}
+	return New(msgs), nil
+}
+
+// New looks through a conversation. The messages must not change afterwards. Calls
+// without an id, and ids that repeat, get ids of their own in a copy.
+func New(msgs []*schema.Message) *Conversation {
+	msgs = distinct(msgs)
+	c := &Conversation{msgs: msgs, uses: quotations(msgs), call: make(map[string]schema.ToolCall)}
+	for _, m := range msgs {
+		for _, tc := range m.ToolCalls {
+			c.call[tc.ID] = tc
+		}
+	}
+	return c
+}
+
+// distinct gives each call an id of its own, and its result the same.
+func distinct(msgs []*schema.Message) (out []*schema.Message) {
+	open, n := make(map[string][]string), 0
+	for _, m := range msgs {
+		if m == nil {
+			continue
+		}
+		with := *m
+		if len(m.ToolCalls) > 0 {
+			with.ToolCalls = append([]schema.ToolCall(nil), m.ToolCalls...)
+			clear(open)
+			for i := range with.ToolCalls {
+				id := with.ToolCalls[i].ID
+				with.ToolCalls[i].ID = fmt.Sprintf("call_%d", n)
+				open[id] = append(open[id], with.ToolCalls[i].ID)
+				n++
+			}
+		}
+		if ids := open[m.ToolCallID]; m.Role == schema.Tool && len(ids) > 0 {
+			with.ToolCallID, open[m.ToolCallID] = ids[0], ids[1:]
+		}
+		out = append(out, &with)
+	}
+	return out
+}
+
+// Calls is how many model calls the conversation has.
+func (c *Conversation) Calls() (n int) {
+	for _, m := range c.msgs {
+		if m.Role == schema.Assistant {
+			n++
+		}
+	}
+	return n
+}
+
+// Messages are those of the conversation, with the ids that a replay uses.
+func (c *Conversation) Messages() []*schema.Message { return c.msgs }
+
+// Run replays the conversation.
+func (c *Conversation) Run(ctx context.Context, p Policy, o Options) (Bill, error) {
+	r, err := newReplay(ctx, c, p, o)
+	if err != nil {
+		return Bill{}, fmt.Errorf("replay: %s: %w", p.Name, err)
+	}
+	for i, m := range c.msgs {
+		switch m.Role {
+		case schema.Assistant:
+			err = r.assistant(i, m)
+		case schema.Tool:
+			err = r.result(m)
+		default:
+			r.add(m)
+		}
+		if err != nil {
+			return Bill{}, fmt.Errorf("replay: %s: message %d: %w", p.Name, i, err)
+		}
+	}
+	r.check()
+	return r.bill, nil
+}
+
+// replay is one conversation under one policy.
+type replay struct {
+	ctx     context.Context
+	from    *Conversation
+	handler adk.ChatModelAgentMiddleware
+	store   *reduction.MemoryBackend
+	reader  tool.InvokableTool
+	options Options
+
+	state  *adk.ChatModelAgentState
+	before []shown                    // the request before
+	calls  map[string]schema.ToolCall // that the recorded agent did not make
+	whole  map[string]string          // what tools returned, by call
+	paths  map[string]string          // where that is, by call
+	wait   []string                   // cut results to read back
+	bill   Bill
+}
+
+// shown is a message as it went out: a handler may change what it was handed.
+type shown struct {
+	schema.Message
+	tokens int64
+}
+
+// readTool is the name under which results are read back.
+const readTool = "read_file"
+
+func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*replay, error) {
+	if o.Trigger == 0 {
+		o.Trigger = defaultTrigger
+	}
+	r := &replay{
+		ctx: ctx, from: c, store: reduction.NewMemoryBackend(1 << 40), options: o, state: &adk.ChatModelAgentState{},
+		calls: make(map[string]schema.ToolCall), whole: make(map[string]string), paths: make(map[string]string),
+	}
+	var err error
+	if r.reader, err = reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: r.store}); err != nil {
+		return nil, err
+	}
+	if r.handler, err = p.New(ctx, r.store, o.Trigger); err != nil || r.handler == nil {
+		return r, err
+	}
+	r.ctx, _, err = r.handler.BeforeAgent(ctx, &adk.ChatModelAgentContext{Tools: []tool.BaseTool{r.reader}})
+	return r, err
+}
+
+// assistant is a model call: what the agent said next was its answer, once it had seen
+// what it quotes.
+func (r *replay) assistant(i int, m *schema.Message) error {
+	if err := r.request(); err != nil {
+		return err
+	}
+	for _, id := range r.wait {
+		r.bill.ReadBacks++
+		if err := r.readBack(id, ""); err != nil {
+			return err
+		}
+	}
+	r.wait = nil
+	for _, u := range r.from.uses[i] {
+		if r.visible(u.quote) {
+			continue
+		}
+		r.bill.Lost++
+		if err := r.readBack(u.call, u.quote); err != nil {
+			return err
+		}
+	}
+	r.add(m)
+	return nil
+}
+
+// add adds a copy of a message.
+func (r *replay) add(m *schema.Message) {
+	with := *m
+	with.ToolCalls = append([]schema.ToolCall(nil), m.ToolCalls...)
+	r.state.Messages = append(r.state.Messages, &with)
+}
+
+// result is what a tool returned.
+func (r *replay) result(m *schema.Message) error {
+	r.whole[m.ToolCallID] = m.Content
+	got, err := r.returned(m)
+	if err != nil {
+		return err
+	}
+	r.add(got)
+	if got != m && chosen(m.ToolCallID, m.Content, r.options.ReadBacks) {
+		r.wait = append(r.wait, m.ToolCallID)
+	}
+	return nil
+}
+
+// chosen draws a share of calls.
+func chosen(id, content string, share float64) bool {
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, id, len(content))
+	return float64(h.Sum32()%1000) < share*1000
+}
+
+// returned lets the handler see what a tool returns.
+func (r *replay) returned(m *schema.Message) (*schema.Message, error) {
+	if r.handler == nil || len(m.UserInputMultiContent) > 0 {
+		return m, nil
+	}
+	tc, ok := r.calls[m.ToolCallID]
+	if !ok {
+		tc = r.from.call[m.ToolCallID]
+	}
+	name, args := tc.Function.Name, tc.Function.Arguments
+	if m.ToolName != "" {
+		name = m.ToolName
+	}
+	returns := func(context.Context, string, ...tool.Option) (string, error) { return m.Content, nil }
+	run, err := r.handler.WrapInvokableToolCall(r.ctx, returns, &adk.ToolContext{Name: name, CallID: m.ToolCallID})
+	if err != nil {
+		return nil, err
+	}
+	out, err := run(r.ctx, args)
+	if err != nil || out == m.Content {
+		return m, err
+	}
+	cut := *m
+	cut.Content = out
+	return &cut, nil
+}
+
+// request makes the request of a model call, and bills it.
+func (r *replay) request() error {
+	if r.handler != nil {
+		_, state, err := r.handler.BeforeModelRewriteState(r.ctx, r.state, &adk.ModelContext{})
+		if err != nil {
+			return err
+		}
+		r.state = &adk.ChatModelAgentState{Messages: state.Messages}
+	}
+	request, same := make([]shown, len(r.state.Messages)), true
+	for i, m := range r.state.Messages {
+		request[i].Message = *m
+		if i < len(r.before) && equal(&r.before[i].Message, m) {
+			request[i].tokens = r.before[i].tokens
+		} else {
+			request[i].tokens, same = Tokens(m), false
+		}
+		if same {
+			r.bill.Cached += request[i].tokens
+		} else {
+			r.bill.Written += request[i].tokens
+		}
+	}
+	r.bill.Calls++
+	r.bill.Largest = max(r.bill.Largest, sum(request))
+	r.before = request
+	r.notePaths()
+	return nil
+}
+
+func sum(request []shown) (n int64) {
+	for i := range request {
+		n += request[i].tokens
+	}
+	return n
+}
+
+// equal reports whether a model sees the same in two messages.
+func equal(a, b *schema.Message) bool {
+	if a.Role != b.Role || a.Content != b.Content || a.ReasoningContent != b.ReasoningContent || len(a.ToolCalls) != len(b.ToolCalls) {
+		return false
+	}
+	for i := range a.ToolCalls {
+		if a.ToolCalls[i].Function != b.ToolCalls[i].Function {
+			return false
+		}
+	}
+	return true
+}
+
+// Tokens estimates a message.
+func Tokens(m *schema.Message) int64 {
+	const around = 4
+	n := around + tokens.Estimate(m.Content) + tokens.Estimate(m.ReasoningContent)
+	for _, tc := range m.ToolCalls {
+		n += around + tokens.Estimate(tc.Function.Name) + tokens.Estimate(tc.Function.Arguments)
+	}
+	return int64(n)
+}
+
+// visible reports whether the request holds a text.
+func (r *replay) visible(quote string) bool {
+	for _, m := range r.state.Messages {
+		if strings.Contains(m.Content, quote) {
+			return true
+		}
+		for _, tc := range m.ToolCalls {
+			if strings.Contains(tc.Function.Arguments, quote) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var somePath = regexp.MustCompile(`/[A-Za-z0-9_.:/-]*(?:trunc|clear)/[A-Za-z0-9_.:-]+`)
+
+// notePaths notes where the messages say that edited results are.
+func (r *replay) notePaths() {
+	for _, m := range r.state.Messages {
+		if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && m.Content != whole {
+			r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(m.Content), ".")
+		}
+	}
+}
+
+// readBack is a round in which the agent reads a result again, from where a quotation
+// stands: in the store or, where it was not told of any place, with the same tool.
+func (r *replay) readBack(id, quote string) error {
+	call := schema.ToolCall{ID: fmt.Sprintf("again_%d", len(r.calls)), Type: "function", Function: r.from.call[id].Function}
+	content := r.whole[id]
+	if path := r.paths[id]; path != "" {
+		line := 1 + strings.Count(content[:max(0, strings.Index(content, quote))], "\n")
+		call.Function = schema.FunctionCall{Name: readTool, Arguments: fmt.Sprintf(`{"file_path":%q,"offset":%d,"limit":200}`, path, line)}
+		page, err := r.reader.InvokableRun(r.ctx, call.Function.Arguments)
+		if err != nil {
+			return err
+		}
+		content = page
+	}
+	r.calls[call.ID] = call
+	r.add(schema.AssistantMessage("", []schema.ToolCall{call}))
+	got, err := r.returned(schema.ToolMessage(content, call.ID, schema.WithToolName(call.Function.Name)))
+	if err != nil {
+		return err
+	}
+	r.add(got)
+	return r.request()
+}
+
+// check looks whether each edited result can be read where its message says.
+func (r *replay) check() {
+	for _, m := range r.state.Messages {
+		whole, ok := r.whole[m.ToolCallID]
+		if m.Role != schema.Tool || !ok || m.Content == whole || strings.HasPrefix(m.ToolCallID, "again_") {
+			continue
+		}
+		r.bill.Edited++
+		if got, err := readAll(r.ctx, r.store, r.paths[m.ToolCallID]); err != nil || got != whole {
+			r.bill.Unreadable++
+		}
+	}
+}
