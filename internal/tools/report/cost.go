@@ -52,7 +52,7 @@ func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Co
 
 // searchCost measures a search by two words, Eino's and ours, in one process.
 func searchCost(ctx context.Context) (figure, error) {
-	f := figure{title: "A search by two words", xTitle: "tools", yTitle: "microseconds", log: true}
+	f := figure{title: "Time of one search", subtitle: "two words, by the number of tools; both axes logarithmic", xTitle: "tools", log: true, format: micros}
 	names := []string{"Eino v0.9.21", "leanctx", "leanctx, BM25Index"}
 	for _, n := range names {
 		f.series = append(f.series, series{name: n})
@@ -75,17 +75,17 @@ func searchCost(ctx context.Context) (figure, error) {
 			if err != nil {
 				return f, err
 			}
-			micros, err := searchTime(ctx, m)
+			took, err := searchTime(ctx, m)
 			if err != nil {
 				return f, err
 			}
-			f.series[i].values = append(f.series[i].values, micros)
+			f.series[i].values = append(f.series[i].values, took)
 		}
 	}
 	return f, nil
 }
 
-func searchTime(ctx context.Context, m adk.ChatModelAgentMiddleware) (micros float64, err error) {
+func searchTime(ctx context.Context, m adk.ChatModelAgentMiddleware) (best float64, err error) {
 	ctx, search, err := searchTool(ctx, m)
 	if err != nil {
 		return 0, err
@@ -99,9 +99,9 @@ func searchTime(ctx context.Context, m adk.ChatModelAgentMiddleware) (micros flo
 				}
 			}
 		})
-		if t := float64(result.NsPerOp()) / 1000; micros == 0 || t < micros {
-			micros = t
+		if t := float64(result.NsPerOp()) / 1000; best == 0 || t < best {
+			best = t
 		}
 	}
-	return micros, err
+	return best, err
 }

@@ -36,10 +36,10 @@ func report(ctx context.Context, out string) error {
 		return err
 	}
 	for _, c := range []chart{
-		{"toolsearch-tokens.svg", toolTokens},
-		{"reduction-tokens.svg", resultTokens},
-		{"recall.svg", recall},
-		{"search-cost.svg", searchCost},
+		{"toolsearch-tokens", toolTokens},
+		{"reduction-tokens", resultTokens},
+		{"recall", recall},
+		{"search-cost", searchCost},
 	} {
 		f, err := c.draw(ctx)
 		if err != nil {

@@ -21,7 +21,7 @@ var indexes = []struct {
 	name string
 	make toolsearch.IndexFunc
 }{
-	{"KeywordIndex (Eino's score)", toolsearch.KeywordIndex},
+	{"Eino's score", toolsearch.KeywordIndex},
 	{"BM25Index", toolsearch.BM25Index},
 }
 
@@ -46,7 +46,7 @@ var kinds = []struct {
 // recall evaluates every index on the half of the project's own set that no ranking was
 // tuned on. It reads nothing outside the repository.
 func recall(ctx context.Context) (figure, error) {
-	f := figure{title: "Relevant tools among the first 5 results, held-out queries", xTitle: "kind of query", yTitle: "recall@5"}
+	f := figure{title: "Relevant tools among the first five found", subtitle: "recall@5 by kind of query, on the half of our graded set that no ranking was tuned on", xTitle: "kind of query", format: share}
 	for _, x := range indexes {
 		f.series = append(f.series, series{name: x.name})
 	}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/xml"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,21 +25,40 @@ func TestBothMiddlewaresSaveTokens(t *testing.T) {
 	}
 }
 
-func TestAFigureIsAnSVGWithItsNames(t *testing.T) {
+func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 	for name, f := range map[string]figure{
-		"lines": {title: "T", xTitle: "x", yTitle: "y", x: []float64{1, 10}, log: true, series: []series{{"ours", []float64{1, 2}}}},
-		"bars":  {title: "T", xTitle: "x", yTitle: "y", labels: []string{"left", "right"}, series: []series{{"ours", []float64{1, 2}}}},
+		"lines":    {title: "T <b>", subtitle: "s", xTitle: "x", x: []float64{1, 10, 100}, log: true, format: micros, series: []series{{name: "theirs", values: []float64{1, 20, 3000}}, {name: "ours", values: []float64{1, 2, 2.5}}}},
+		"together": {title: "T", subtitle: "s", xTitle: "x", x: []float64{1, 2}, format: tokens, series: []series{{name: "theirs", values: []float64{10, 900}}, {name: "ours", values: []float64{9, 901}}}},
+		"rows":     {title: "T", subtitle: "s", xTitle: "x", labels: []string{"left", "right"}, format: share, series: []series{{name: "theirs", values: []float64{.4, .9}}, {name: "ours", values: []float64{1, .2}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "f.svg")
+			file := filepath.Join(t.TempDir(), "f")
 			require.NoError(t, f.save(file))
-			data, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Contains(t, string(data), "<svg")
-			require.Contains(t, string(data), ">ours<")
+			for _, theme := range themes {
+				data, err := os.ReadFile(file + "-" + theme.name + ".svg")
+				require.NoError(t, err)
+				var parsed any
+				require.NoError(t, xml.Unmarshal(data, &parsed))
+				require.Contains(t, string(data), ">ours<")
+				require.Contains(t, string(data), "<desc>s. theirs")
+				require.Contains(t, string(data), theme.ink)
+				require.NotContains(t, string(data), "NaN")
+				require.NotContains(t, string(data), "<b>")
+			}
 			require.Contains(t, f.table(), "ours")
 		})
 	}
+}
+
+func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
+	require.Equal(t, []float64{0, 500, 1000, 1500}, ticks(80, 1400, false))
+	require.Equal(t, []float64{1, 10, 100, 1000}, ticks(3, 900, true))
+	require.Equal(t, []float64{10, 100}, ticks(10, 100, true))
+	moved := apart([]float64{100, 101, 200}, 30)
+	require.GreaterOrEqual(t, moved[1]-moved[0], 29.9)
+	require.Equal(t, "1.4 M", tokens(1.41e6))
+	require.Equal(t, "8.62 ms", micros(8620))
+	require.Equal(t, ".97", share(.974))
 }
 
 func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testing.T) {
@@ -51,10 +71,10 @@ func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testin
 
 func TestEveryModelCallCountsOnceInItsQuestion(t *testing.T) {
 	f := perQuestion("T", "both", [][]float64{{1, 2, 3}, {4, 5}}, [][]float64{{10, 20}, {30}})
-	require.Equal(t, []string{"1", "2"}, f.labels)
+	require.Equal(t, []float64{1, 2}, f.x)
 	require.Equal(t, []series{
-		{"without (3 model calls)", []float64{30, 60}},
-		{"with both (5 model calls)", []float64{6, 15}},
+		{"without", []float64{30, 60}, "in 3 calls"},
+		{"with both", []float64{6, 15}, "in 5 calls"},
 	}, f.series)
 }
 
@@ -63,5 +83,5 @@ func TestRunsOfDifferentLengthAreNotDrawnCallByCall(t *testing.T) {
 	require.Error(t, err)
 	f, err := perCall("T", "both", []float64{1, 2}, []float64{10, 20})
 	require.NoError(t, err)
-	require.Equal(t, []series{{"without", []float64{10, 30}}, {"with both", []float64{1, 3}}}, f.series)
+	require.Equal(t, []series{{name: "without", values: []float64{10, 30}}, {name: "with both", values: []float64{1, 3}}}, f.series)
 }

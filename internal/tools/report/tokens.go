@@ -141,11 +141,11 @@ func resultTokens(ctx context.Context) (figure, error) {
 }
 
 // perQuestion shows what all model calls had cost when each question was answered. A run may
-// need more calls than the other for the same questions; the names say how many.
+// need more calls than the other for the same questions; the notes say how many.
 func perQuestion(title, middleware string, with, without [][]float64) figure {
-	f := figure{title: title, xTitle: "question", yTitle: "tokens so far, estimated"}
+	f := figure{title: title, subtitle: "tokens sent, added up; every model call counted, four bytes a token", xTitle: "question", format: tokens}
 	for i := range with {
-		f.labels = append(f.labels, fmt.Sprint(i+1))
+		f.x = append(f.x, float64(i+1))
 	}
 	for _, run := range []struct {
 		name  string
@@ -153,14 +153,14 @@ func perQuestion(title, middleware string, with, without [][]float64) figure {
 	}{{"without", without}, {"with " + middleware, with}} {
 		calls, total := 0, 0.
 		s := series{}
-		for _, tokens := range run.calls {
-			calls += len(tokens)
-			for _, t := range tokens {
+		for _, each := range run.calls {
+			calls += len(each)
+			for _, t := range each {
 				total += t
 			}
 			s.values = append(s.values, total)
 		}
-		s.name = fmt.Sprintf("%s (%d model calls)", run.name, calls)
+		s.name, s.note = run.name, fmt.Sprintf("in %d calls", calls)
 		f.series = append(f.series, s)
 	}
 	return f
@@ -168,11 +168,11 @@ func perQuestion(title, middleware string, with, without [][]float64) figure {
 
 // perCall shows what the model calls so far had cost. Both runs must have made the same number.
 func perCall(title, middleware string, with, without []float64) (figure, error) {
-	f := figure{title: title, xTitle: "model call", yTitle: "tokens so far, estimated"}
+	f := figure{title: title, subtitle: "tokens sent, added up; every model call counted, four bytes a token", xTitle: "model call", format: tokens}
 	if len(with) != len(without) {
 		return f, errors.New("the runs differ in length")
 	}
-	f.series = []series{{"without", sums(without)}, {"with " + middleware, sums(with)}}
+	f.series = []series{{name: "without", values: sums(without)}, {name: "with " + middleware, values: sums(with)}}
 	for i := range with {
 		f.x = append(f.x, float64(i+1))
 	}
