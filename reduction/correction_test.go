@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -176,10 +177,10 @@ func knows[M adk.MessageType](t *testing.T) {
 		}
 		return adktest.Result[M]("c", "shell", text)
 	}
-	for range 200 {
+	for range 2000 {
 		run := &counted{}
 		var msgs []M
-		for range 30 {
+		for range 6 + r.IntN(6) {
 			switch at := r.IntN(len(msgs) + 1); r.IntN(8) {
 			case 0:
 				msgs = slices.Insert(slices.Clone(msgs), at, next())
@@ -198,6 +199,30 @@ func knows[M adk.MessageType](t *testing.T) {
 			require.Equal(t, e.count(msgs, tools), got, "seed %d", seed)
 		}
 	}
+}
+
+// One context may serve several model calls at once: each counts right, with the run's
+// knowledge or without.
+func TestModelCallsOfOneRunMayCountAtTheSameTime(t *testing.T) {
+	bothTypes(t, atOnce[*schema.Message], atOnce[*schema.AgenticMessage])
+}
+
+func atOnce[M adk.MessageType](t *testing.T) {
+	e, run := newEstimator[M](), &counted{}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		msgs := charged[M](10+i, 0)
+		want := e.count(msgs, nil)
+		wg.Go(func() {
+			for range 20 {
+				if got, _ := e.corrected(run, msgs, nil, 1<<40); got != want {
+					t.Errorf("%d tokens, want %d", got, want)
+				}
+				run.edited(len(msgs))
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestATextIsReadOnceInARun(t *testing.T) {

@@ -5,9 +5,11 @@
 package tokentest
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	_ "github.com/cloudwego/eino/schema" // its source is read
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/replay"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/internal/tokens/tokentest/corpus"
 )
@@ -173,4 +176,38 @@ func TestTheEstimateIsWithinATenthOnUnseenSources(t *testing.T) {
 		require.GreaterOrEqual(t, low, .9, kind)
 		require.LessOrEqual(t, high, 1.1, kind)
 	}
+}
+
+// TestTheEstimateOfRecordedRunsIsWithinATenth takes runs of agents over real tools,
+// whole: what was asked, called, returned and said.
+func TestTheEstimateOfRecordedRunsIsWithinATenth(t *testing.T) {
+	f, err := os.Open("../../replay/testdata/runs.jsonl.gz")
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	var ratios []float64
+	require.NoError(t, replay.ReadAll(z, func(r replay.Recorded) error {
+		var run weighed
+		for _, m := range r.Conversation.Messages() {
+			texts := []string{m.Content}
+			for _, tc := range m.ToolCalls {
+				texts = append(texts, tc.Function.Name, tc.Function.Arguments)
+			}
+			for _, text := range texts {
+				starts, err := corpus.Starts(text)
+				if err != nil {
+					return err
+				}
+				run.tokens += float64(len(starts))
+				run.estimate += float64(tokens.Estimate(text))
+			}
+		}
+		ratios = append(ratios, run.estimate/run.tokens)
+		t.Logf("%-16s %7.0f tokens, estimate %.3f", r.Name, run.tokens, run.estimate/run.tokens)
+		return nil
+	}))
+	require.NotEmpty(t, ratios)
+	require.GreaterOrEqual(t, percentile(ratios, .05), .9)
+	require.LessOrEqual(t, percentile(ratios, .95), 1.1)
 }
