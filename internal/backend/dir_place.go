@@ -88,6 +88,11 @@ func tryEnter(dir *os.Root, element string, create bool) (next *os.Root, replace
 	if !seen.IsDir() {
 		return nil, false, errNotPlain
 	}
+	return enterSeen(dir, element, seen)
+}
+
+// enterSeen opens a directory if it still is the one that was looked at.
+func enterSeen(dir *os.Root, element string, seen fs.FileInfo) (next *os.Root, replaced bool, err error) {
 	next, err = dir.OpenRoot(element)
 	if err != nil {
 		return nil, false, err
@@ -129,6 +134,11 @@ func tryOpen(at place) (f *os.File, info fs.FileInfo, replaced bool, err error) 
 	if !seen.Mode().IsRegular() {
 		return nil, nil, false, errNotPlain
 	}
+	return openSeen(at, seen)
+}
+
+// openSeen opens a file if it still is the one that was looked at.
+func openSeen(at place, seen fs.FileInfo) (f *os.File, info fs.FileInfo, replaced bool, err error) {
 	f, err = at.dir.Open(at.base)
 	if err != nil {
 		return nil, nil, false, err

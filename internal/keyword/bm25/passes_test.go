@@ -260,6 +260,7 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		{"天气 weather", "天气", "天气 weather"},
 		{"climate weather", "天气", "weather"}, // the first meaning that is known
 		{"气温", "天气", "气"},
+		{"𠮷野 𠮷", "𠮷野", "𠮷野"}, // a single character of four bytes is no pair
 		{"zebra", "天气", ""},
 	} {
 		x := New([]keyword.Doc{{Description: c.description}})
