@@ -74,7 +74,7 @@ func (d *document) appendMembers(b []byte, n int32, room int) []byte {
 		}
 		return true
 	})
-	if cut {
+	if cut && !d.bare {
 		if b[len(b)-1] != v.kind || len(b)-start > 1 {
 			b = append(b, ',')
 		}

@@ -141,7 +141,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
 	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 20_000}, []int{maxPiece, pieceOverlap, maxShown, around, maxFound})
-	require.Equal(t, []int{5, 20, 1000, 20, 1000}, []int{defaultPassages, maxPassages, passageBytes, passageLines, blockPassages})
+	require.Equal(t, []int{20, 5500, 600, 20, 4000, 4 << 20}, []int{maxPassages, defaultBytes, passageBytes, passageLines, blockPassages, maxRecords})
 }
 
 // Skipping lines counts them and their bytes, whatever the size of the buffer.
@@ -283,21 +283,21 @@ func TestPassagesAreWholeLines(t *testing.T) {
 		content string
 		want    []passage
 	}{
-		"empty":      {"", nil},
-		"short":      {"a\nb", []passage{{first: 1, last: 2, start: 0, text: "a\nb"}}},
-		"one line":   {"a", []passage{{first: 1, last: 1, text: "a"}}},
-		"a newline":  {"\n", []passage{{first: 1, last: 1, text: "\n"}}},
-		"20 lines":   {strings.Repeat("\n", 20), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}}},
-		"21 lines":   {strings.Repeat("\n", 21), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}, {first: 21, last: 21, start: 20, text: "\n"}}},
-		"1000 bytes": {strings.Repeat("x", 999) + "\ny", []passage{{first: 1, last: 1, text: strings.Repeat("x", 999) + "\n"}, {first: 2, last: 2, start: 1000, text: "y"}}},
-		"1001 bytes": {strings.Repeat("x", 1000) + "\ny", []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 1000)}, {first: 1, last: 2, start: 1000, text: "\ny"}}},
-		"a line that goes on": {strings.Repeat("x", 2500), []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 1000)}, {first: 1, last: 1, start: 1000, text: strings.Repeat("x", 1000)}, {first: 1, last: 1, start: 2000, text: strings.Repeat("x", 500)}}},
-		"a character at the cut": {strings.Repeat("x", 998) + "天天", []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 998)}, {first: 1, last: 1, start: 998, text: "天天"}}},
-		"two passages": {"a\n" + strings.Repeat("x", 999) + "\nb", []passage{
-			{first: 1, last: 1, text: "a\n"}, {first: 2, last: 2, start: 2, text: strings.Repeat("x", 999) + "\n"}, {first: 3, last: 3, start: 1002, text: "b"}}},
+		"empty":     {"", nil},
+		"short":     {"a\nb", []passage{{first: 1, last: 2, start: 0, text: "a\nb"}}},
+		"one line":  {"a", []passage{{first: 1, last: 1, text: "a"}}},
+		"a newline": {"\n", []passage{{first: 1, last: 1, text: "\n"}}},
+		"20 lines":  {strings.Repeat("\n", 20), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}}},
+		"21 lines":  {strings.Repeat("\n", 21), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}, {first: 21, last: 21, start: 20, text: "\n"}}},
+		"600 bytes": {strings.Repeat("x", 599) + "\ny", []passage{{first: 1, last: 1, text: strings.Repeat("x", 599) + "\n"}, {first: 2, last: 2, start: 600, text: "y"}}},
+		"601 bytes": {strings.Repeat("x", 600) + "\ny", []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 600)}, {first: 1, last: 2, start: 600, text: "\ny"}}},
+		"a line that goes on": {strings.Repeat("x", 1500), []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 600, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 1200, text: strings.Repeat("x", 300)}}},
+		"a character at the cut": {strings.Repeat("x", 598) + "天天", []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 598)}, {first: 1, last: 1, start: 598, text: "天天"}}},
+		"two passages": {"a\n" + strings.Repeat("x", 599) + "\nb", []passage{
+			{first: 1, last: 1, text: "a\n"}, {first: 2, last: 2, start: 2, text: strings.Repeat("x", 599) + "\n"}, {first: 3, last: 3, start: 602, text: "b"}}},
 	} {
 		got, err := newSplitter(strings.NewReader(c.content)).block(0)
 		require.NoError(t, err)
@@ -310,8 +310,8 @@ func TestPassagesAreWholeLines(t *testing.T) {
 
 // Blocks hold as many passages as they may, of those that do not end before a byte.
 func TestBlocksOfPassages(t *testing.T) {
-	content := strings.Repeat(strings.Repeat("x", 999)+"\n", 7)
-	for from, want := range map[int64][]int{0: {3, 3, 1, 0}, 999: {3, 3, 1, 0}, 1000: {3, 3, 0}, 6999: {1, 0}, 7000: {0}} {
+	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 7)
+	for from, want := range map[int64][]int{0: {3, 3, 1, 0}, 599: {3, 3, 1, 0}, 600: {3, 3, 0}, 4199: {1, 0}, 4200: {0}} {
 		s := newSplitter(strings.NewReader(content))
 		s.many = 3
 		var sizes []int
@@ -327,9 +327,9 @@ func TestBlocksOfPassages(t *testing.T) {
 // Ranking goes on in another call once it has looked at as much as it may, block by
 // block, and no earlier.
 func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
-	content := strings.Repeat(strings.Repeat("x", 999)+"\n", 7)
+	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 7)
 	for _, c := range []struct{ from, most, searched int64 }{
-		{0, 1, 2000}, {0, 2000, 2000}, {0, 2001, 4000}, {0, 7000, 7000}, {0, 99_999, 7000}, {1000, 2000, 3000}, {1000, 2001, 5000}, {1500, 1, 3000}, {7000, 1, 7000},
+		{0, 1, 1200}, {0, 1200, 1200}, {0, 1201, 2400}, {0, 4200, 4200}, {0, 99_999, 4200}, {600, 1200, 1800}, {600, 1201, 3000}, {900, 1, 1800}, {4200, 1, 4200},
 	} {
 		s := newSplitter(strings.NewReader(content))
 		s.many = 2
@@ -366,20 +366,20 @@ func TestPassagesFillTheirRoom(t *testing.T) {
 
 // What was not ranked is for another call, which the answer names with all it needs.
 func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
-	content := strings.Repeat(strings.Repeat("x", 999)+"\n", blockPassages) + "needle\n"
+	content := strings.Repeat(strings.Repeat("x", 599)+"\n", blockPassages) + "needle\n"
 	for query, want := range map[string]string{
-		"needle": `[r] No passage has a word of "needle" in bytes 0 to 1000000 of 1000007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":1000000,"limit":7}`,
-		"other":  `[r] No passage has a word of "other" in bytes 0 to 1000000 of 1000007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":1000000,"limit":7}`,
+		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
+		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
 		v := visit{ctx: t.Context(), say: words{english, "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
 		answer, err := v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)
-		v.req.byteOffset = 1_000_000
+		v.req.byteOffset = 2_400_000
 		answer, err = v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
 		require.NoError(t, err)
 		require.Equal(t, query == "needle", strings.Contains(answer, "\nneedle\n"), answer)
-		require.Contains(t, answer, "in bytes 1000000 to 1000007 of 1000007")
+		require.Contains(t, answer, "in bytes 2400000 to 2400007 of 2400007")
 		require.NotContains(t, answer, "Next")
 	}
 }

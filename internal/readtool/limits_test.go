@@ -38,7 +38,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 		read := newTool(t, Options{Backend: stored(t, strings.Repeat("needle\n", 20*30)), MaxBytes: 1 << 20})
 		return len(readPassages(t, ask(t, read, `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)))
 	}
-	require.Equal(t, 5, passages(""))
+	require.Equal(t, 20, passages(""))
 	require.Equal(t, 6, passages(`,"limit":6`))
 	require.Equal(t, 20, passages(`,"limit":21`))
 }

@@ -17,16 +17,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/bm25"
+	"github.com/leanctx/leanctx/internal/preview"
 )
 
 const (
-	defaultPassages = 5
-	maxPassages     = 20
+	maxPassages = 20
+	// defaultBytes is about how much is shown where the call names no number of passages.
+	defaultBytes = 5500
 	// A passage is as many whole lines as fit into these; of a longer line, a part.
-	passageBytes = 1000
+	passageBytes = 600
 	passageLines = 20
-	// blockPassages is how many passages are indexed at a time.
-	blockPassages = 1000
+	// blockPassages is how many passages are ranked together.
+	blockPassages = 4000
+	// maxRecords is the longest JSON that is taken apart into its records.
+	maxRecords = 4 << 20
 	// maxRanked is how much one call ranks: some seconds.
 	maxRanked = 64 << 20
 )
@@ -36,10 +41,16 @@ type passage struct {
 	first, last int64 // lines
 	start       int64 // bytes
 	text        string
+	size        int64 // of a record, in the content; text is shorter then
 	score       float64
 }
 
-func (p passage) end() int64 { return p.start + int64(len(p.text)) }
+func (p passage) end() int64 {
+	if p.size > 0 {
+		return p.start + p.size
+	}
+	return p.start + int64(len(p.text))
+}
 
 // passages answers a query.
 func (v visit) passages() (string, error) {
@@ -48,16 +59,60 @@ func (v visit) passages() (string, error) {
 		return "", err
 	}
 	defer content.Close()
-	return v.passagesOf(content, size, maxRanked)
+	if size > maxRecords {
+		return v.passagesOf(content, size, maxRanked)
+	}
+	whole, err := take(v.stream(content, size), size)
+	if err != nil {
+		return "", err
+	}
+	if records := recordsOf(string(whole), v.req.byteOffset); len(records) > 0 {
+		best, err := v.best(nil, records, v.limit())
+		return v.passagePage(facts{Path: quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}, v.within(best)), err
+	}
+	return v.passagesOf(bytes.NewReader(whole), size, maxRanked)
+}
+
+// recordsOf takes JSON apart into the records that do not end before the byte from.
+func recordsOf(content string, from int64) (records []passage) {
+	parts, ok := preview.Parts(content, passageBytes)
+	if !ok {
+		return nil
+	}
+	line, at := int64(1), 0
+	for _, p := range parts {
+		line += int64(strings.Count(content[at:p.From], "\n"))
+		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
+		if int64(p.To) > from {
+			records = append(records, passage{first: line, last: last, start: int64(p.From), size: int64(p.To - p.From), text: p.Text})
+		}
+		line, at = last, p.To
+	}
+	return records
+}
+
+// limit is how many passages are wanted.
+func (v visit) limit() int {
+	if v.req.limit > 0 {
+		return int(min(v.req.limit, maxPassages))
+	}
+	return maxPassages
+}
+
+// within leaves out passages beyond defaultBytes, if the call names no number of them.
+func (v visit) within(best []passage) []passage {
+	room := defaultBytes
+	for i, p := range best {
+		if room -= len(p.text); room < 0 && i > 0 && v.req.limit == 0 {
+			return best[:i]
+		}
+	}
+	return best
 }
 
 // passagesOf answers a query out of a content, of which it looks at most bytes.
 func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
-	limit := int64(defaultPassages)
-	if v.req.limit > 0 {
-		limit = min(v.req.limit, maxPassages)
-	}
-	best, searched, err := v.rank(newSplitter(v.stream(content, size)), int(limit), most)
+	best, searched, err := v.rank(newSplitter(v.stream(content, size)), v.limit(), most)
 	if err != nil {
 		return "", err
 	}
@@ -66,38 +121,94 @@ func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
 		f.Next = v.req.follow().text("query", v.req.query).number("byte_offset", searched).
 			number("limit", v.req.limit).json()
 	}
-	return v.passagePage(f, best), nil
+	return v.passagePage(f, v.within(best)), nil
 }
 
 // rank keeps the best passages of the content, block by block, until it has looked
-// at most bytes. The score of a
-// passage does not depend on the others, so blocks can be compared.
+// at most bytes.
 func (v visit) rank(s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
-	query := queryTerms(v.req.query)
 	for {
 		block, err := s.block(v.req.byteOffset)
 		if err != nil || len(block) == 0 {
 			return best, s.start, err
 		}
-		docs := make([]keyword.Doc, len(block))
-		for i, p := range block {
-			docs[i].Description = p.text
-		}
-		hits, err := keyword.New(docs).Search(v.ctx, query, limit)
-		if err != nil {
+		if best, err = v.best(best, block, limit); err != nil {
 			return nil, 0, err
 		}
-		for _, hit := range hits {
-			p := block[hit.Doc]
-			p.score = hit.Score
-			best = append(best, p)
-		}
-		slices.SortStableFunc(best, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
-		best = best[:min(len(best), limit)]
 		if s.start-v.req.byteOffset >= most {
 			return best, s.start, nil
 		}
 	}
+}
+
+// best merges the best passages of a block with those of the blocks before. The words of
+// the query count by how rare they are in their block, so scores of different blocks
+// compare only roughly.
+func (v visit) best(so []passage, block []passage, limit int) ([]passage, error) {
+	for len(block) > 0 {
+		n := min(len(block), blockPassages)
+		ranked, err := v.rankBlock(block[:n], limit)
+		if err != nil {
+			return nil, err
+		}
+		so, block = append(so, ranked...), block[n:]
+	}
+	slices.SortStableFunc(so, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
+	return so[:min(len(so), limit)], nil
+}
+
+// rankBlock scores the passages of one block. A word of the query finds its other forms
+// and counts more where it stands as it is. Behind those come the passages that only a
+// translation from Chinese finds, and those that hold a word only as a part of others: an
+// identifier may be found by a piece of it.
+func (v visit) rankBlock(block []passage, limit int) (ranked []passage, err error) {
+	const spare = 20
+	docs := make([]keyword.Doc, len(block))
+	for i, p := range block {
+		docs[i].Description = p.text
+	}
+	hits, err := bm25.New(docs).Search(v.ctx, v.req.query, limit+spare)
+	if err != nil {
+		return nil, err
+	}
+	query := queryTerms(v.req.query)
+	known := make(map[int]bool, len(hits))
+	add := func(doc int, score float64) {
+		p := block[doc]
+		p.score, known[doc] = score, true
+		ranked = append(ranked, p)
+	}
+	foreign := strings.ContainsFunc(v.req.query, withoutSpaces)
+	for _, hit := range hits {
+		share := literally(query, block[hit.Doc].text)
+		if foreign && share == 0 { // a translation
+			add(hit.Doc, hit.Score/(1+hit.Score))
+			continue
+		}
+		add(hit.Doc, 1+hit.Score*(.5+share))
+	}
+	if len(hits) >= limit {
+		return ranked, nil
+	}
+	pieces, err := keyword.New(docs).Search(v.ctx, query, limit)
+	for _, hit := range pieces {
+		if !known[hit.Doc] {
+			add(hit.Doc, hit.Score/(1+hit.Score))
+		}
+	}
+	return ranked, err
+}
+
+// literally is the share of the words of a query that a text holds as they are.
+func literally(query keyword.Query, text string) float64 {
+	text = strings.ToLower(text)
+	n := 0
+	for _, term := range query.Terms {
+		if strings.Contains(text, strings.ToLower(term.Text)) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(query.Terms), 1))
 }
 
 // queryTerms reads a query. Scripts without spaces between words are taken two

@@ -4,6 +4,7 @@
 package readtool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +72,7 @@ func TestTheBestPassageComesFirst(t *testing.T) {
 			found := readPassages(t, answer)
 			require.NotEmpty(t, found, answer)
 			require.Contains(t, found[0].text, want, query)
-			require.LessOrEqual(t, len(found), defaultPassages)
+			require.LessOrEqual(t, len(found), maxPassages)
 			for _, p := range found {
 				require.Equal(t, content[p.start:p.end()], p.text)
 				require.EqualValues(t, strings.Count(content[:p.start], "\n")+1, p.first)
@@ -148,4 +149,47 @@ func TestSentencesWithoutSpacesAreTakenInPairs(t *testing.T) {
 		got = append(got, term.Text)
 	}
 	require.Equal(t, []string{"查询", "询天", "天气", "查询天气", "必须", "须有", "必须有", "语言", "go语言", "ok", "天气"}, got)
+}
+
+func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "=== RUN   TestCase%d\n--- PASS: TestCase%d (0.00s)\n", i, i)
+		if i == 1400 {
+			b.WriteString("--- FAIL: TestRefund (0.02s)\n    refund_test.go:41: got 3, want 4\n")
+		}
+	}
+	read := newTool(t, Options{Backend: stored(t, b.String())})
+	for _, query := range []string{"which tests failed?", "failed", "fails", "failing tests"} {
+		found := readPassages(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query)))
+		require.NotEmpty(t, found, query)
+		require.Contains(t, found[0].text, "--- FAIL: TestRefund", query)
+	}
+	found := readPassages(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"efund"}`, testPath)))
+	require.Contains(t, found[0].text, "TestRefund", "a piece of a word")
+}
+
+func TestPassagesOfJSONAreWholeRecords(t *testing.T) {
+	var records []string
+	for i := range 500 {
+		records = append(records, fmt.Sprintf("{\n  \"id\": %d,\n  \"customer\": \"Customer %d\",\n  \"note\": \"a \\\"quoted\\\" word\"\n}", i, i*7))
+	}
+	plain := "{\"total\": 500, \"items\": [" + strings.Join(records, ",\n") + "]}"
+	escaped, err := json.Marshal(plain)
+	require.NoError(t, err)
+	for name, content := range map[string]string{"plain": plain, "in an MCP result": `{"content":[{"type":"text","text":` + string(escaped) + `}]}`} {
+		for _, store := range readers(stored(t, content)) {
+			read := newTool(t, Options{Backend: store})
+			answer := ask(t, read, `{"file_path":"`+testPath+`","query":"\"Customer 2317\""}`)
+			require.Contains(t, answer, "as JSON without spaces", name)
+			require.Contains(t, answer, `{"id":331,"customer":"Customer 2317","note":"a \"quoted\" word"}`+"\n", name)
+			first := passageHead.FindStringSubmatch(strings.Split(answer, "\n")[1])
+			require.NotNil(t, first, answer)
+			source := content[atoi(first[3]):atoi(first[4])]
+			require.Contains(t, source, "Customer 2317", "the place in the file")
+			require.NotContains(t, source, "Customer 2324")
+			require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"nowhere"}`), "No passage has a word")
+			require.NotContains(t, ask(t, read, fmt.Sprintf(`{"file_path":"`+testPath+`","query":"2317","byte_offset":%s}`, first[4])), "2317\",\"note", "what lies before is not searched")
+		}
+	}
 }

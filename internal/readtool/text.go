@@ -51,6 +51,7 @@ type facts struct {
 	Content        string
 	Garbled        bool // not all of it is UTF-8
 	Cut            bool // the last line goes on behind To
+	Records        bool // passages are JSON records without the white space between values
 	Count          int  // matches or passages
 	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
 

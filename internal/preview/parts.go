@@ -1,0 +1,211 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// This file takes a stored JSON text apart for those who search it: into whole records,
+// and into a document that can be asked.
+
+import "strings"
+
+// Part is a piece of a JSON text that makes sense by itself.
+type Part struct {
+	From, To int    // in the text
+	Text     string // without the white space between values, and without the escapes of an MCP result
+}
+
+// wholeRecord is how many times longer than other parts a record may be.
+const wholeRecord = 4
+
+// Parts takes a JSON text apart: a record of its main list each, of everything else
+// members and items of about most bytes, and of text in an MCP result lines. ok is false
+// if it is no JSON.
+func Parts(text string, most int) (parts []Part, ok bool) {
+	d, ok := scan(text)
+	if !ok {
+		return nil, false
+	}
+	raw, from, wrapped := d.wrapped()
+	if !wrapped {
+		return d.parts(most), true
+	}
+	inner := unescape(raw)
+	if in, ok := scan(inner); ok {
+		parts = in.parts(most)
+	} else {
+		parts = lineParts(inner, most)
+	}
+	toSource(parts, raw, from)
+	return parts, true
+}
+
+// wrapped is the only text of an MCP result as it is in the source, and where that is.
+func (d *document) wrapped() (raw string, from int, ok bool) {
+	e, ok := d.open()
+	if !ok || len(e.parts) != 1 || e.parts[0].kind != "text" {
+		return "", 0, false
+	}
+	raw = e.parts[0].text
+	for i := range d.nodes {
+		if v := &d.nodes[i]; v.kind == '"' && d.size(int32(i)) >= len(raw) && d.raw(int32(i)) == raw {
+			return raw, int(v.start) + 1, true
+		}
+	}
+	return "", 0, false
+}
+
+// toSource moves parts from places in a text to those in its escaped form.
+func toSource(parts []Part, raw string, from int) {
+	i, at := 0, 0 // in raw, and in the text
+	seek := func(want int) int {
+		for at < want && i < len(raw) {
+			if raw[i] != '\\' {
+				n := strings.IndexByte(raw[i:min(len(raw), i+want-at)], '\\')
+				if n < 0 {
+					n = min(len(raw)-i, want-at)
+				}
+				i, at = i+n, at+n
+				continue
+			}
+			b, n := appendUnescaped(nil, raw[i:])
+			i, at = i+n, at+len(b)
+		}
+		return from + i
+	}
+	for p := range parts {
+		parts[p].From = seek(parts[p].From)
+		parts[p].To = seek(parts[p].To)
+	}
+}
+
+// lineParts are whole lines of a text, about most bytes of them each.
+func lineParts(text string, most int) (parts []Part) {
+	for from := 0; from < len(text); {
+		to := min(from+most, len(text))
+		if to < len(text) {
+			if i := strings.LastIndexByte(text[from:to], '\n'); i >= 0 {
+				to = from + i + 1
+			} else {
+				to = from + len(start(text[from:], most))
+			}
+		}
+		to = max(to, from+1)
+		parts = append(parts, Part{from, to, text[from:to]})
+		from = to
+	}
+	return parts
+}
+
+// parter takes a document apart.
+type parter struct {
+	*document
+	most  int
+	list  int32 // the main list, or -1
+	parts []Part
+	open  Part // is not full yet
+}
+
+func (d *document) parts(most int) []Part {
+	p := &parter{document: d, most: most, list: -1}
+	if list, ok := d.mainList(); ok {
+		p.list = list
+	}
+	p.value(-1, 0)
+	p.flush()
+	return p.parts
+}
+
+func (p *parter) flush() {
+	if p.open.Text != "" {
+		p.parts = append(p.parts, p.open)
+	}
+	p.open = Part{}
+}
+
+// value adds a value with its key.
+func (p *parter) value(key, value int32) {
+	size := p.size(value)
+	from := int(p.nodes[value].start)
+	if key >= 0 {
+		from = int(p.nodes[key].start)
+	}
+	kind := p.nodes[value].kind
+	holds := (kind == '{' || kind == '[') && p.nodes[value].items > 0
+	switch {
+	case value != p.list && size <= p.most:
+		p.join(from, int(p.nodes[value].end), p.render(key, value))
+	case holds:
+		p.members(value)
+	default:
+		p.flush()
+		raw := p.source(value)
+		for _, piece := range lineParts(raw, p.most) {
+			p.parts = append(p.parts, Part{int(p.nodes[value].start) + piece.From, int(p.nodes[value].start) + piece.To, piece.Text})
+		}
+	}
+}
+
+// members adds what a list or an object holds; the records of the main list one by one.
+func (p *parter) members(of int32) {
+	p.children(of, func(key, value int32) bool {
+		if of != p.list {
+			p.value(key, value)
+			return true
+		}
+		p.flush()
+		if p.size(value) <= wholeRecord*p.most {
+			from := p.nodes[value].start
+			if key >= 0 {
+				from = p.nodes[key].start
+			}
+			p.parts = append(p.parts, Part{int(from), int(p.nodes[value].end), p.render(key, value)})
+			return true
+		}
+		p.value(key, value)
+		p.flush()
+		return true
+	})
+}
+
+// join adds to the open part, or begins another.
+func (p *parter) join(from, to int, text string) {
+	if p.open.Text != "" && len(p.open.Text)+len(text) >= p.most {
+		p.flush()
+	}
+	if p.open.Text == "" {
+		p.open = Part{from, to, text}
+		return
+	}
+	p.open.Text += "," + text
+	p.open.To = to
+}
+
+// render is a value without white space.
+func (p *parter) render(key, value int32) string {
+	b := make([]byte, 0, p.size(value)+16)
+	room := 6*p.size(value) + leastValue // escapes make it longer
+	if key >= 0 {
+		b = append(appendString(b, p.raw(key), 6*p.size(key)+2, false), ':')
+	}
+	return string(p.appendValue(b, value, room))
+}
+
+// Document is a JSON text as a document that parses: the text of an MCP result, JSON lines
+// as a list, and one that ends too early without what is missing. cut says that it did.
+// ok is false if it is no JSON.
+func Document(text string) (document []byte, cut, ok bool) {
+	d, ok := scan(text)
+	if !ok {
+		return nil, false, false
+	}
+	if raw, _, wrapped := d.wrapped(); wrapped {
+		in, ok := scan(unescape(raw))
+		if !ok {
+			return nil, false, false
+		}
+		in.cut = in.cut || d.cut
+		d = in
+	}
+	d.bare = true
+	return d.appendValue(make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
+}

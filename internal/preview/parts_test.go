@@ -1,0 +1,91 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPartsAreWholeRecords(t *testing.T) {
+	text := goods(50)
+	parts, ok := Parts(text, 600)
+	require.True(t, ok)
+	records := 0
+	end := 0
+	for _, p := range parts {
+		require.LessOrEqual(t, end, p.From)
+		require.Less(t, p.From, p.To)
+		end = p.To
+		if strings.HasPrefix(p.Text, `{"id":`) {
+			records++
+			require.JSONEq(t, text[p.From:p.To], p.Text)
+			require.NotContains(t, p.Text, ": ")
+		}
+	}
+	require.Equal(t, 50, records)
+	require.Equal(t, `"total":1.0,"next":null`, parts[0].Text)
+}
+
+func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
+	inner := goods(20)
+	text := `{"content":[{"type":"text","text":` + quoted(inner) + `}]}`
+	parts, ok := Parts(text, 600)
+	require.True(t, ok)
+	for _, p := range parts[1:] {
+		require.JSONEq(t, unescape(text[p.From:p.To]), p.Text)
+	}
+	lines := "one \"line\"\nanother\té\n" + strings.Repeat("more of them\n", 100)
+	text = `{"content":[{"type":"text","text":` + quoted(lines) + `}]}`
+	parts, ok = Parts(text, 100)
+	require.True(t, ok)
+	var all strings.Builder
+	for _, p := range parts {
+		require.Equal(t, unescape(text[p.From:p.To]), p.Text)
+		all.WriteString(p.Text)
+	}
+	require.Equal(t, lines, all.String())
+	_, ok = Parts("no JSON", 100)
+	require.False(t, ok)
+}
+
+func TestDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": [1, 2.0]}`:                                  `{"a":[1,2.0]}`,
+		"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n":                `[{"a":1},{"a":2},{"a":3}]`,
+		`{"content":[{"type":"text","text":"[1,\"x\"]"}]}`: `[1,"x"]`,
+		`[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},{"b":`:     `[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},{}]`,
+		`[1,2,3,4,5,6,7,8,9,[]`:                            `[1,2,3,4,5,6,7,8,9,[]]`,
+	} {
+		got, _, ok := Document(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, string(got))
+	}
+	_, cut, _ := Document(goods(9)[:1500])
+	require.True(t, cut)
+	_, _, ok := Document(`{"content":[{"type":"text","text":"words"}]}`)
+	require.False(t, ok)
+}
+
+func FuzzParts(f *testing.F) {
+	f.Add(goods(3), 60)
+	f.Add(`{"content":[{"type":"text","text":"[{\"a\":1},{\"a\":2},{\"a\":\"\\u00e9\\n\"}]"}]}`, 10)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		parts, ok := Parts(text, 20+min(max(most, 0), 1000))
+		end := 0
+		for _, p := range parts {
+			if p.From < end || p.To < p.From || p.To > len(text) {
+				t.Fatalf("%d to %d behind %d of %d", p.From, p.To, end, len(text))
+			}
+			end = p.To
+		}
+		document, _, parses := Document(text)
+		if parses && (!ok || !json.Valid(document)) {
+			t.Fatalf("no JSON: %q", document)
+		}
+	})
+}
