@@ -3,9 +3,12 @@ module github.com/leanctx/leanctx/examples
 go 1.25.0
 
 require (
+	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/cloudwego/eino v0.9.21
 	github.com/leanctx/leanctx v0.0.0
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/stretchr/testify v1.12.1
+	github.com/yuin/goldmark v1.8.7
 )
 
 require (

@@ -7,12 +7,12 @@ package library
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/robfig/cron/v3"
 )
 
 func cronServer() Server {
@@ -24,106 +24,48 @@ func cronServer() Server {
 	}}
 }
 
-// cronField says what one of the five fields may hold.
-type cronField struct {
-	name        string
-	least, most int
-	names       []string // from least on
-}
-
-var cronFields = []cronField{
-	{"minute", 0, 59, nil}, {"hour", 0, 23, nil}, {"day of month", 1, 31, nil},
-	{"month", 1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")},
-	{"day of week", 0, 7, strings.Fields("sun mon tue wed thu fri sat")},
-}
-
-// schedule holds the values of each field, and which fields were a star.
+// schedule is a schedule with its fields as they were written; a nickname such as @daily has one.
 type schedule struct {
-	values [5][]int
-	star   [5]bool
+	*cron.SpecSchedule
 	fields []string
 }
 
-var cronNicknames = map[string]string{"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *"}
-
 func parseCron(text string) (schedule, error) {
-	if full, ok := cronNicknames[strings.TrimSpace(strings.ToLower(text))]; ok {
-		text = full
-	}
-	s := schedule{fields: strings.Fields(strings.ToLower(text))}
-	if len(s.fields) != 5 {
+	s := schedule{fields: strings.Fields(text)}
+	if len(s.fields) == 5 {
+		s.fields[4] = sundays(s.fields[4])
+	} else if len(s.fields) != 1 || !strings.HasPrefix(s.fields[0], "@") {
 		return s, fmt.Errorf("%q has %s; a schedule has 5: minute, hour, day of month, month, day of week", text, counted(len(s.fields), "field"))
 	}
-	for i, field := range s.fields {
-		for _, piece := range strings.Split(field, ",") {
-			values, err := cronFields[i].expand(piece)
-			if err != nil {
-				return s, err
-			}
-			s.values[i] = append(s.values[i], values...)
-		}
-		slices.Sort(s.values[i])
-		s.values[i] = slices.Compact(s.values[i])
-		s.star[i] = strings.HasPrefix(field, "*")
+	parsed, err := cron.ParseStandard(strings.Join(s.fields, " "))
+	if err != nil {
+		return s, fmt.Errorf("%q is not a schedule: %w", text, err)
 	}
+	s.SpecSchedule = parsed.(*cron.SpecSchedule) // only @every, which has two fields, is of another type
 	return s, nil
 }
 
-// expand lists the values of *, 5, 1-5, */10 or 1-30/2.
-func (f cronField) expand(piece string) ([]int, error) {
-	span, stepText, hasStep := strings.Cut(piece, "/")
-	step := 1
-	if hasStep {
-		var err error
-		if step, err = strconv.Atoi(stepText); err != nil || step < 1 {
-			return nil, fmt.Errorf("%q is not a step in the field %s", piece, f.name)
+// sundays writes the Sunday that is called 7 as 0, which is all that the parser knows.
+func sundays(field string) string {
+	pieces := strings.Split(field, ",")
+	for i, piece := range pieces {
+		if from, ok := strings.CutSuffix(piece, "-7"); ok {
+			pieces[i] = from + "-6,0"
+		} else if piece == "7" {
+			pieces[i] = "0"
 		}
 	}
-	low, high := f.least, f.most
-	if span != "*" {
-		from, to, isRange := strings.Cut(span, "-")
-		var okFrom, okTo bool
-		low, okFrom = f.value(from)
-		high, okTo = low, true
-		if isRange {
-			high, okTo = f.value(to)
-		} else if hasStep {
-			high = f.most
-		}
-		if !okFrom || !okTo || low > high {
-			return nil, fmt.Errorf("%q is not a value of the field %s, which goes from %d to %d", piece, f.name, f.least, f.most)
-		}
-	}
-	var out []int
-	for v := low; v <= high; v += step {
-		if f.name == "day of week" {
-			out = append(out, v%7)
-		} else {
-			out = append(out, v)
-		}
-	}
-	return out, nil
+	return strings.Join(pieces, ",")
 }
 
-func (f cronField) value(text string) (int, bool) {
-	if i := slices.Index(f.names, text); i >= 0 {
-		return i + f.least, true
+// values lists the values of a field; every is true for a star.
+func values(field uint64) (list []int, every bool) {
+	for v := range 60 {
+		if field&(1<<v) != 0 {
+			list = append(list, v)
+		}
 	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= f.least && n <= f.most
-}
-
-// day says whether a date fits: where both day fields are set, one is enough.
-func (s schedule) day(t time.Time) bool {
-	if !slices.Contains(s.values[3], int(t.Month())) {
-		return false
-	}
-	inMonth := slices.Contains(s.values[2], t.Day())
-	inWeek := slices.Contains(s.values[4], int(t.Weekday()))
-	if s.star[2] || s.star[4] {
-		return inMonth && inWeek
-	}
-	return inMonth || inWeek
+	return list, field&(1<<63) != 0
 }
 
 type cronIn struct {
@@ -136,35 +78,35 @@ func cronDescribe(in cronIn) (string, error) {
 		return "", err
 	}
 	out := []string{s.clock()}
-	days := []string{}
-	if s.fields[2] != "*" {
-		days = append(days, "on day "+listInts(s.values[2])+" of the month")
+	var days []string
+	if list, every := values(s.Dom); !every {
+		days = append(days, "on day "+listInts(list)+" of the month")
 	}
-	if s.fields[4] != "*" {
-		var names []string
-		for _, d := range s.values[4] {
-			names = append(names, time.Weekday(d).String())
-		}
-		days = append(days, "on "+strings.Join(names, ", "))
+	if list, every := values(s.Dow); !every {
+		days = append(days, "on "+names(list, func(n int) fmt.Stringer { return time.Weekday(n) }))
 	}
-	if len(days) > 0 {
-		out = append(out, strings.Join(days, " or "))
-	} else {
-		out = append(out, "every day")
+	if len(days) == 0 {
+		days = []string{"every day"}
 	}
-	if s.fields[3] != "*" {
-		var names []string
-		for _, m := range s.values[3] {
-			names = append(names, time.Month(m).String())
-		}
-		out = append(out, "in "+strings.Join(names, ", "))
+	out = append(out, strings.Join(days, " or "))
+	if list, every := values(s.Month); !every {
+		out = append(out, "in "+names(list, func(n int) fmt.Stringer { return time.Month(n) }))
 	}
 	return strings.Join(out, ", "), nil
 }
 
+func names(list []int, name func(int) fmt.Stringer) string {
+	var out []string
+	for _, n := range list {
+		out = append(out, name(n).String())
+	}
+	return strings.Join(out, ", ")
+}
+
 // clock describes minute and hour.
 func (s schedule) clock() string {
-	minute, hour := s.values[0], s.values[1]
+	minute, everyMinute := values(s.Minute)
+	hour, everyHour := values(s.Hour)
 	switch {
 	case len(minute) == 1 && len(hour) <= 6:
 		var times []string
@@ -172,16 +114,16 @@ func (s schedule) clock() string {
 			times = append(times, fmt.Sprintf("%02d:%02d", h, minute[0]))
 		}
 		return "at " + strings.Join(times, ", ")
-	case s.fields[0] == "*" && s.fields[1] == "*":
+	case everyMinute && everyHour:
 		return "every minute"
-	case s.fields[0] == "*":
+	case everyMinute:
 		return "every minute of hour " + listInts(hour)
 	}
 	out := "at minute " + listInts(minute)
 	if step, ok := strings.CutPrefix(s.fields[0], "*/"); ok {
 		out = "every " + step + " minutes"
 	}
-	if s.fields[1] != "*" {
+	if !everyHour {
 		return out + " of hour " + listInts(hour)
 	}
 	return out + " of every hour"
@@ -211,23 +153,14 @@ func cronNext(in cronNextIn) (string, error) {
 		return "", err
 	}
 	var out []string
-	for n := range 366 * 9 { // the longest wait is for a 29 February after a century without one
-		day := time.Date(from.Year(), from.Month(), from.Day()+n, 0, 0, 0, 0, time.UTC)
-		if !s.day(day) {
-			continue
+	for len(out) < in.Count {
+		if from = s.Next(from); from.IsZero() {
+			out = append(out, "no further time within five years")
+			break
 		}
-		for _, hour := range s.values[1] {
-			for _, minute := range s.values[0] {
-				if t := day.Add(time.Duration(hour*60+minute) * time.Minute); t.After(from) {
-					out = append(out, t.Format("2006-01-02 15:04 (Monday)"))
-				}
-				if len(out) == in.Count {
-					return strings.Join(out, "\n"), nil
-				}
-			}
-		}
+		out = append(out, from.Format("2006-01-02 15:04 (Monday)"))
 	}
-	return strings.Join(append(out, "no further time within nine years"), "\n"), nil
+	return strings.Join(out, "\n"), nil
 }
 
 type cronAtIn struct {
@@ -244,7 +177,7 @@ func cronMatches(in cronAtIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.day(t) && slices.Contains(s.values[1], t.Hour()) && slices.Contains(s.values[0], t.Minute()) {
+	if t = t.Truncate(time.Minute); s.Next(t.Add(-time.Second)).Equal(t) {
 		return "yes, the schedule fires at that time", nil
 	}
 	return "no, the schedule does not fire at that time", nil

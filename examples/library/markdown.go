@@ -7,12 +7,13 @@ package library
 
 import (
 	"fmt"
-	"html"
 	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
 )
 
 func markdownServer() Server {
@@ -133,17 +134,16 @@ func markdownCode(in markdownIn) (string, error) {
 	return listed(out, "the document has no code blocks"), nil
 }
 
-// inline holds each mark inside a line with what it becomes in HTML and in plain text.
+// inline holds each mark inside a line with what it is in plain text.
 var inline = []struct {
-	mark        *regexp.Regexp
-	html, plain string
+	mark  *regexp.Regexp
+	plain string
 }{
-	{regexp.MustCompile(`!\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), `<img src="$2" alt="$1">`, "$1"},
-	{regexp.MustCompile(`\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), `<a href="$2">$1</a>`, "$1"},
-	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>", "$1"},
-	{regexp.MustCompile(`\*\*([^*]+)\*\*`), "<strong>$1</strong>", "$1"},
-	{regexp.MustCompile(`\*([^*]+)\*`), "<em>$1</em>", "$1"},
-	{regexp.MustCompile(`~~([^~]+)~~`), "<del>$1</del>", "$1"},
+	{regexp.MustCompile(`!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), "$1"},
+	{regexp.MustCompile("`([^`]+)`"), "$1"},
+	{regexp.MustCompile(`\*\*([^*]+)\*\*`), "$1"},
+	{regexp.MustCompile(`\*([^*]+)\*`), "$1"},
+	{regexp.MustCompile(`~~([^~]+)~~`), "$1"},
 }
 
 var blockMark = regexp.MustCompile(`(?m)^\s*(#{1,6}\s+|[-*+]\s+(\[[ xX]\]\s+)?|>\s?|\d+\.\s+|` + "```" + `.*$)`)
@@ -156,70 +156,12 @@ func markdownText(in markdownIn) (string, error) {
 	return strings.TrimSpace(text), nil
 }
 
-var (
-	bulletLine   = regexp.MustCompile(`^\s*[-*+]\s+(.*)$`)
-	numberedLine = regexp.MustCompile(`^\s*\d+\.\s+(.*)$`)
-)
-
-// page writes HTML and knows the element that the lines before have opened.
-type page struct {
-	out  []string
-	open string
-}
-
-func (p *page) enter(element string) {
-	if p.open == element {
-		return
-	}
-	if p.open != "" {
-		p.out = append(p.out, "</"+p.open+">")
-	}
-	if element != "" {
-		p.out = append(p.out, "<"+element+">")
-	}
-	p.open = element
-}
-
-func (p *page) add(element, line string) {
-	p.enter(element)
-	p.out = append(p.out, line)
-}
+var toHTML = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 func markdownHTML(in markdownIn) (string, error) {
-	var p page
-	for _, line := range strings.Split(in.Markdown, "\n") {
-		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
-		switch {
-		case fence && p.open == "pre":
-			p.enter("")
-		case fence:
-			p.enter("pre")
-		case p.open == "pre":
-			p.add("pre", html.EscapeString(line))
-		default:
-			p.line(html.EscapeString(line))
-		}
-	}
-	p.enter("")
-	return strings.Join(p.out, "\n"), nil
-}
-
-// line writes a line outside of code.
-func (p *page) line(text string) {
-	for _, i := range inline {
-		text = i.mark.ReplaceAllString(text, i.html)
-	}
-	if h := headingLine.FindStringSubmatch(text); h != nil {
-		p.add("", fmt.Sprintf("<h%d>%s</h%d>", len(h[1]), h[2], len(h[1])))
-	} else if item := bulletLine.FindStringSubmatch(text); item != nil {
-		p.add("ul", "<li>"+item[1]+"</li>")
-	} else if item := numberedLine.FindStringSubmatch(text); item != nil {
-		p.add("ol", "<li>"+item[1]+"</li>")
-	} else if strings.TrimSpace(text) == "" {
-		p.enter("")
-	} else {
-		p.add("p", text)
-	}
+	var out strings.Builder
+	err := toHTML.Convert([]byte(in.Markdown), &out)
+	return strings.TrimSpace(out.String()), err
 }
 
 var taskLine = regexp.MustCompile(`(?m)^\s*[-*+]\s+\[([ xX])\]\s+(.*)$`)

@@ -6,13 +6,11 @@ package library
 // This file is the server of semantic versions.
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/cloudwego/eino/components/tool"
 )
 
@@ -27,46 +25,12 @@ func versionServer() Server {
 	}}
 }
 
-type version struct {
-	part [3]int
-	pre  string
-	text string
-}
-
-var versionForm = regexp.MustCompile(`^[vV=]?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$`)
-
-func parseVersion(text string) (version, error) {
-	m := versionForm.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil {
-		return version{}, fmt.Errorf("%q is not a version such as 1.4.2 or v2.0.0-rc.1", text)
-	}
-	v := version{pre: m[4], text: strings.TrimSpace(text)}
-	for i := range v.part {
-		v.part[i], _ = strconv.Atoi(m[i+1])
+func parseVersion(text string) (*semver.Version, error) {
+	v, err := semver.NewVersion(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a version such as 1.4.2 or v2.0.0-rc.1", text)
 	}
 	return v, nil
-}
-
-func compareVersions(a, b version) int {
-	if c := slices.Compare(a.part[:], b.part[:]); c != 0 || a.pre == b.pre {
-		return c
-	}
-	if a.pre == "" || b.pre == "" { // a pre-release comes before its release
-		return cmp.Compare(len(b.pre), len(a.pre))
-	}
-	return slices.CompareFunc(strings.Split(a.pre, "."), strings.Split(b.pre, "."), func(x, y string) int {
-		n, errX := strconv.Atoi(x)
-		m, errY := strconv.Atoi(y)
-		switch {
-		case errX == nil && errY == nil:
-			return cmp.Compare(n, m)
-		case errX == nil:
-			return -1
-		case errY == nil:
-			return 1
-		}
-		return strings.Compare(x, y)
-	})
 }
 
 type versionIn struct {
@@ -75,14 +39,17 @@ type versionIn struct {
 
 func versionParse(in versionIn) (string, error) {
 	v, err := parseVersion(in.Version)
-	out := fmt.Sprintf("major %d, minor %d, patch %d", v.part[0], v.part[1], v.part[2])
-	if v.pre != "" {
-		out += ", pre-release " + v.pre
+	if err != nil {
+		return "", err
 	}
-	if _, build, ok := strings.Cut(v.text, "+"); ok {
-		out += ", build " + build
+	out := fmt.Sprintf("major %d, minor %d, patch %d", v.Major(), v.Minor(), v.Patch())
+	if v.Prerelease() != "" {
+		out += ", pre-release " + v.Prerelease()
 	}
-	return out, err
+	if v.Metadata() != "" {
+		out += ", build " + v.Metadata()
+	}
+	return out, nil
 }
 
 type twoVersionsIn struct {
@@ -95,7 +62,7 @@ func versionCompare(in twoVersionsIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch c := compareVersions(list[0], list[1]); {
+	switch c := list[0].Compare(list[1]); {
 	case c < 0:
 		return in.Second + " is newer than " + in.First, nil
 	case c > 0:
@@ -114,22 +81,20 @@ func versionBump(in bumpIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	at := map[string]int{"major": 0, "minor": 1, "patch": 2}[in.Part]
-	release := v.pre != "" && !slices.ContainsFunc(v.part[at+1:], func(n int) bool { return n > 0 })
-	if !release { // 2.0.0-rc.1 becomes 2.0.0, not 3.0.0
-		v.part[at]++
+	next := map[string]func() semver.Version{"major": v.IncMajor, "minor": v.IncMinor, "patch": v.IncPatch}[in.Part]()
+	zero := in.Part == "patch" || v.Patch() == 0 && (in.Part == "minor" || v.Minor() == 0)
+	if v.Prerelease() != "" && zero { // 2.0.0-rc.1 becomes 2.0.0, not 3.0.0
+		next = v.IncPatch()
 	}
-	clear(v.part[at+1:])
-	prefix := v.text[:strings.IndexAny(v.text, "0123456789")]
-	return fmt.Sprintf("%s%d.%d.%d", prefix, v.part[0], v.part[1], v.part[2]), nil
+	return next.Original(), nil
 }
 
 type versionsIn struct {
 	Versions []string `json:"versions" jsonschema:"minItems=1" jsonschema_description:"The versions"`
 }
 
-func parseVersions(texts []string) ([]version, error) {
-	var out []version
+func parseVersions(texts []string) ([]*semver.Version, error) {
+	var out []*semver.Version
 	for _, text := range texts {
 		v, err := parseVersion(text)
 		if err != nil {
@@ -142,54 +107,22 @@ func parseVersions(texts []string) ([]version, error) {
 
 func versionSort(in versionsIn) (string, error) {
 	list, err := parseVersions(in.Versions)
-	slices.SortStableFunc(list, compareVersions)
+	slices.SortStableFunc(list, (*semver.Version).Compare)
 	var out []string
 	for _, v := range list {
-		out = append(out, v.text)
+		out = append(out, v.Original())
 	}
 	return strings.Join(out, "\n"), err
 }
 
-var constraintForm = regexp.MustCompile(`^(\^|~|>=|<=|>|<|=|!=)?\s*(.+)$`)
-
 // satisfies checks all conditions that blanks or commas part, and any of those that || parts.
-func satisfies(v version, constraint string) (bool, error) {
-	constraint = regexp.MustCompile(`([\^~<>=!])\s+`).ReplaceAllString(constraint, "$1")
-	for _, either := range strings.Split(constraint, "||") {
-		all := true
-		for _, condition := range strings.FieldsFunc(either, func(r rune) bool { return r == ' ' || r == ',' }) {
-			ok, err := meets(v, condition)
-			if err != nil {
-				return false, err
-			}
-			all = all && ok
-		}
-		if all && strings.TrimSpace(either) != "" {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func meets(v version, condition string) (bool, error) {
-	m := constraintForm.FindStringSubmatch(condition)
-	if m == nil {
-		return false, fmt.Errorf("%q is not a constraint", condition)
-	}
-	bound, err := parseVersion(m[2])
+func satisfies(v *semver.Version, constraint string) (bool, error) {
+	c, err := semver.NewConstraint(constraint)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("%q is not a constraint such as ^1.2.0 or >=1.0.0 <2.0.0", constraint)
 	}
-	c := compareVersions(v, bound)
-	switch m[1] {
-	case "^":
-		first := slices.IndexFunc(bound.part[:], func(n int) bool { return n > 0 })
-		return c >= 0 && slices.Equal(v.part[:max(0, first)+1], bound.part[:max(0, first)+1]), nil
-	case "~":
-		same := min(2, strings.Count(m[2], ".")+1)
-		return c >= 0 && slices.Equal(v.part[:same], bound.part[:same]), nil
-	}
-	return map[string]bool{"": c == 0, "=": c == 0, "!=": c != 0, ">": c > 0, ">=": c >= 0, "<": c < 0, "<=": c <= 0}[m[1]], nil
+	c.IncludePrerelease = true
+	return c.Check(v), nil
 }
 
 type satisfiesIn struct {
@@ -219,10 +152,10 @@ func versionLatest(in latestIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	slices.SortStableFunc(list, compareVersions)
+	slices.SortStableFunc(list, (*semver.Version).Compare)
 	for _, v := range slices.Backward(list) {
 		if ok, err := satisfies(v, in.Constraint); ok || err != nil {
-			return v.text, err
+			return v.Original(), err
 		}
 	}
 	return "none of the versions satisfies " + in.Constraint, nil

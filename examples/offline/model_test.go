@@ -21,7 +21,8 @@ import (
 
 	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/toolsearch"
 )
 
 func both(t *testing.T, plain, agentic func(*testing.T)) {
@@ -111,7 +112,7 @@ func TestWhatItIsGivenStaysAsItWas(t *testing.T) {
 
 func changesNothing[M adk.MessageType](t *testing.T) {
 	tools := infos(t)
-	out := asker[M](t, true)(offline.User[M](`Reverse "abc" and take the MD5 of the result.`))
+	out := asker[M](t, toolsearch.Config{})(`Reverse "abc" and take the MD5 of the result.`)
 	history := append([]M{offline.User[M]("hello")}, out.Messages...)
 	before := dump(t, history, tools)
 	generate(t, tools, history...)
@@ -140,23 +141,24 @@ func admits[M adk.MessageType](t *testing.T) {
 }
 
 func TestOneModelServesManyRuns(t *testing.T) {
-	ask := asker[*schema.Message](t, true)
+	ask := asker[*schema.Message](t, toolsearch.Config{})
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			out := ask(schema.UserMessage(`What is the MD5 of "abc"?`))
-			require.Equal(t, "900150983cd24fb0d6963f7d28e17f72", out.Answer())
+			out := ask(`What is the MD5 of "abc"?`, leanctxtest.Streaming())
+			require.Equal(t, "900150983cd24fb0d6963f7d28e17f72", out.Answer)
 		})
 	}
 	wait.Wait()
 }
 
 func TestAnswersAreTheSameInEveryForm(t *testing.T) {
-	whole, chunks := asker[*schema.Message](t, false), asker[*schema.Message](t, true)
-	agenticWhole, agenticChunks := asker[*schema.AgenticMessage](t, false), asker[*schema.AgenticMessage](t, true)
+	plain, agentic := asker[*schema.Message](t, toolsearch.Config{}), asker[*schema.AgenticMessage](t, toolsearch.Config{})
 	for _, p := range worked[:6] {
-		plain, agentic := schema.UserMessage(p.request), schema.UserAgenticMessage(p.request)
-		answers := []string{whole(plain).Answer(), chunks(plain).Answer(), agenticWhole(agentic).Answer(), agenticChunks(agentic).Answer()}
+		answers := []string{
+			plain(p.request).Answer, plain(p.request, leanctxtest.Streaming()).Answer,
+			agentic(p.request).Answer, agentic(p.request, leanctxtest.Streaming()).Answer,
+		}
 		require.Equal(t, []string{answers[0]}, slices.Compact(answers), p.request)
 	}
 }
@@ -166,15 +168,14 @@ func TestASecondRequestGoesOnFromTheFirst(t *testing.T) {
 }
 
 func goesOn[M adk.MessageType](t *testing.T) {
-	ask := asker[M](t, true)
+	ask := asker[M](t, toolsearch.Config{})
 	for _, c := range []struct{ first, second, want string }{
 		{"Convert 26.2 miles to kilometres.", "And what about 13.1 miles?", "13.1 miles = 21.0824064 kilometres"},
 		{`What is the SHA-1 of "abc"?`, `What about "abd"?`, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735"},
 		{`Reverse the text "abc"`, "Now take the MD5 of the result", "3944b025c9ca7eec3154b44666ae04a0"},
 	} {
-		first := []M{offline.User[M](c.first)}
-		history := append(first, ask(first...).Messages...)
-		require.Equal(t, c.want, ask(append(history, offline.User[M](c.second))...).Answer(), c.second)
+		first := ask(c.first, leanctxtest.Streaming())
+		require.Equal(t, c.want, ask(c.second, leanctxtest.Streaming(), leanctxtest.After(first.Messages...)).Answer, c.second)
 	}
 }
 
@@ -208,9 +209,4 @@ func FuzzAnyRequestIsAnswered(f *testing.F) {
 			require.True(t, json.Valid([]byte(c.Args)), c.Args)
 		}
 	})
-}
-
-func TestRendersLikeTheTestHelpers(t *testing.T) {
-	m := adktest.Assistant[*schema.AgenticMessage]("hi", adktest.ToolCall{ID: "1", Name: "t", Args: "{}"})
-	require.Equal(t, offline.Turn{Role: "assistant", Text: "hi", Calls: []offline.Call{{ID: "1", Name: "t", Args: "{}"}}}, offline.Read(m))
 }

@@ -3,7 +3,7 @@
 
 package offline
 
-// This file reads what stands in the place of a result that is kept elsewhere,
+// This file reads the notice that replaces a result kept elsewhere,
 // and the pages of the tool that reads it back.
 
 import (

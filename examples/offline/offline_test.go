@@ -6,7 +6,7 @@ package offline_test
 // This file runs the model in a real agent over the whole library.
 
 import (
-	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,32 +17,26 @@ import (
 
 	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// asker makes a function that runs a new agent on a history.
-func asker[M adk.MessageType](t *testing.T, streaming bool) func(...M) adktest.Outcome[M] {
+// asker makes a function that runs an agent over the whole library.
+func asker[M adk.MessageType](t *testing.T, cfg toolsearch.Config) func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
 	t.Helper()
-	ctx := context.Background()
-	tools, err := library.Tools(t.TempDir())
+	var err error
+	cfg.DynamicTools, err = library.Tools(t.TempDir())
 	require.NoError(t, err)
-	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools})
+	search, err := toolsearch.NewTyped[M](t.Context(), &cfg)
 	require.NoError(t, err)
-	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
-		Name: "agent", Description: "an agent", Model: offline.New[M](), Handlers: adktest.Handlers(search),
-	})
-	require.NoError(t, err)
-	runner := adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming})
-	return func(history ...M) adktest.Outcome[M] {
-		out := adktest.Collect(runner.Run(ctx, history))
-		require.NoError(t, out.Err)
-		return out
+	agent := &adk.TypedChatModelAgentConfig[M]{Model: offline.New[M](), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}
+	return func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
+		return leanctxtest.Run(t, agent, question, options...)
 	}
 }
 
 func TestMostPhrasingsAreUnderstood(t *testing.T) {
-	ask := asker[*schema.Message](t, true)
+	ask := asker[*schema.Message](t, toolsearch.Config{})
 	for name, set := range map[string]struct {
 		phrasings []phrasing
 		atLeast   float64
@@ -50,8 +44,8 @@ func TestMostPhrasingsAreUnderstood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			good := 0
 			for _, p := range set.phrasings {
-				out := ask(schema.UserMessage(p.request))
-				if p.isAnsweredBy(out.Answer()) {
+				out := ask(p.request, leanctxtest.Streaming())
+				if p.isAnsweredBy(out.Answer) {
 					good++
 				} else {
 					t.Logf("not understood: %s\n  the answer should hold %q\n%s", p.request, p.want, trace(out))
@@ -77,10 +71,10 @@ func (p phrasing) isAnsweredBy(answer string) bool {
 	return regexp.MustCompile("(?i)" + want).MatchString(answer)
 }
 
-func trace[M adk.MessageType](out adktest.Outcome[M]) string {
+func trace[M adk.MessageType](out *leanctxtest.Outcome[M]) string {
 	var b strings.Builder
 	for _, m := range out.Messages {
-		b.WriteString("    " + adktest.Dump(m) + "\n")
+		fmt.Fprintf(&b, "    %+v\n", offline.Read(m))
 	}
 	return b.String()
 }

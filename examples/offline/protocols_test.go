@@ -6,7 +6,6 @@ package offline_test
 // This file runs the model under every way of searching for tools.
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -14,9 +13,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -28,41 +26,21 @@ var metaCalls = map[toolsearch.Protocol][]string{
 	toolsearch.SearchCall: {"tool_search", "call_tool"},
 }
 
-func searching[M adk.MessageType](t *testing.T, cfg toolsearch.Config) func(...M) adktest.Outcome[M] {
-	t.Helper()
-	ctx := context.Background()
-	var err error
-	cfg.DynamicTools, err = library.Tools(t.TempDir())
-	require.NoError(t, err)
-	search, err := toolsearch.NewTyped[M](ctx, &cfg)
-	require.NoError(t, err)
-	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
-		Name: "agent", Description: "an agent", Model: offline.New[M](), Handlers: adktest.Handlers(search),
-	})
-	require.NoError(t, err)
-	runner := adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent})
-	return func(history ...M) adktest.Outcome[M] {
-		out := adktest.Collect(runner.Run(ctx, history))
-		require.NoError(t, out.Err)
-		return out
-	}
-}
-
 func TestMostPhrasingsAreUnderstoodUnderEveryProtocol(t *testing.T) {
 	for protocol, meta := range metaCalls {
 		for limit, atLeast := range map[int]float64{0: 0.85, 50: 0.75} {
 			t.Run(protocol.String()+map[int]string{50: ", few names listed"}[limit], func(t *testing.T) {
-				ask := searching[*schema.Message](t, toolsearch.Config{Protocol: protocol, CatalogLimit: limit})
+				ask := asker[*schema.Message](t, toolsearch.Config{Protocol: protocol, CatalogLimit: limit})
 				good, seen := 0, map[string]bool{}
 				some := everyEighth(worked, limit%8)
 				for _, p := range some {
-					out := ask(schema.UserMessage(p.request))
+					out := ask(p.request)
 					for _, m := range out.Messages {
-						for _, c := range adktest.Calls(m) {
+						for _, c := range offline.Read(m).Calls {
 							seen[c.Name] = true
 						}
 					}
-					if p.isAnsweredBy(out.Answer()) {
+					if p.isAnsweredBy(out.Answer) {
 						good++
 					} else {
 						t.Logf("not understood: %s\n  the answer should hold %q\n%s", p.request, p.want, trace(out))
@@ -93,23 +71,22 @@ func TestARequestGoesOnFromOneUnderEveryProtocol(t *testing.T) {
 func goesOnInEach[M adk.MessageType](t *testing.T) {
 	for protocol := range metaCalls {
 		t.Run(protocol.String(), func(t *testing.T) {
-			ask := searching[M](t, toolsearch.Config{Protocol: protocol})
-			first := []M{offline.User[M](`What is the SHA-1 of "abc"?`)}
-			history := append(first, ask(first...).Messages...)
-			second := ask(append(history, offline.User[M](`What about "abd"?`))...)
-			require.Equal(t, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735", second.Answer())
-			require.Len(t, second.Messages, 3, "what was found in the first run need not be searched for again")
+			ask := asker[M](t, toolsearch.Config{Protocol: protocol})
+			first := ask(`What is the SHA-1 of "abc"?`)
+			second := ask(`What about "abd"?`, leanctxtest.After(first.Messages...))
+			require.Equal(t, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735", second.Answer)
+			require.Len(t, second.Messages[len(first.Messages):], 4, "what was found in the first run need not be searched for again")
 		})
 	}
 }
 
 func TestAWrongArgumentIsCorrectedThroughCallTool(t *testing.T) {
-	ask := searching[*schema.Message](t, toolsearch.Config{Protocol: toolsearch.SearchCall})
-	out := ask(schema.UserMessage(`Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`))
-	require.Contains(t, out.Answer(), "Turin")
+	ask := asker[*schema.Message](t, toolsearch.Config{Protocol: toolsearch.SearchCall})
+	out := ask(`Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`)
+	require.Contains(t, out.Answer, "Turin")
 	calls := 0
 	for _, m := range out.Messages {
-		for _, c := range adktest.Calls(m) {
+		for _, c := range offline.Read(m).Calls {
 			if c.Name == "call_tool" {
 				calls++
 			}

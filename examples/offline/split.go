@@ -132,7 +132,7 @@ func isVerb(word string) bool {
 	return verbs[word] || isHan(word) && slices.ContainsFunc(synonyms(word), func(w string) bool { return verbs[w] })
 }
 
-// hide puts zero bytes in the place of values, so that patterns do not see them.
+// hide puts zero bytes where values stand, so that patterns do not see them.
 func hide(text string, which func(kind) bool) string {
 	b := []byte(text)
 	for _, v := range values(text) {

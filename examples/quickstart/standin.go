@@ -3,7 +3,7 @@
 
 package main
 
-// Put your own tools and your own chat model in the place of what is in this file.
+// Replace what is in this file with your own tools and your own chat model.
 
 import (
 	"cmp"

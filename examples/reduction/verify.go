@@ -48,7 +48,7 @@ func (s *scene[M]) verify(ctx context.Context, screen *lab.Screen, dir string) (
 	return files, size, err
 }
 
-// digest is the SHA-256 of a content of the store.
+// digest is the SHA-256 of one file of the store.
 func digest(ctx context.Context, store *reduction.DirBackend, path string) (sum [sha256.Size]byte, err error) {
 	content, _, err := store.ReadRange(ctx, path, 0, -1)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -57,20 +57,22 @@ func TestEachEngineFindsToolsAndTheFusionIsNoWorse(t *testing.T) {
 }
 
 func TestAnAgentSearchesWithAnEngineOnBothMessageTypes(t *testing.T) {
-	adktest.Both(t, agentSearches[*schema.Message], agentSearches[*schema.AgenticMessage])
+	for name, options := range map[string][]leanctxtest.Option{"generate": nil, "stream": {leanctxtest.Streaming()}} {
+		t.Run("Message/"+name, func(t *testing.T) { agentSearches[*schema.Message](t, options) })
+		t.Run("AgenticMessage/"+name, func(t *testing.T) { agentSearches[*schema.AgenticMessage](t, options) })
+	}
 }
 
-func agentSearches[M adk.MessageType](t *testing.T, streaming bool) {
+func agentSearches[M adk.MessageType](t *testing.T, options []leanctxtest.Option) {
 	ctx := context.Background()
 	tools, _ := catalogue(t)
 	all, err := rankings(ctx, tools)
 	require.NoError(t, err)
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: all[0].index})
 	require.NoError(t, err)
-	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c1", Name: "tool_search", Args: `{"query":"+sha256 digest of a text","max_results":3}`}))
-	out := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](search), Streaming: streaming}.Run(ctx, []M{adktest.User[M]("hash it")})
-	require.NoError(t, out.Err)
-	require.Contains(t, m.Wires()[1].ToolNames, "hash__sha256")
+	m := leanctxtest.Script[M](leanctxtest.Call("tool_search", `{"query":"+sha256 digest of a text","max_results":3}`), leanctxtest.Say("done"))
+	leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}, "hash it", options...)
+	require.Contains(t, m.Requests()[1].ToolNames(), "hash__sha256")
 }
 
 func TestRequiredWordsHoldForAnEngineToo(t *testing.T) {
@@ -111,10 +113,9 @@ func TestAFusionGoesOnWithoutAnEngineThatIsDown(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c1", Name: "tool_search", Args: `{"query":"sha256 digest of a text"}`}))
-	out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](search)}.Run(ctx, []*schema.Message{schema.UserMessage("hash it")})
-	require.NoError(t, out.Err)
-	require.Contains(t, m.Wires()[1].ToolNames, "hash__sha256")
+	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"sha256 digest of a text"}`), leanctxtest.Say("done"))
+	leanctxtest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: []adk.ChatModelAgentMiddleware{search}}, "hash it")
+	require.Contains(t, m.Requests()[1].ToolNames(), "hash__sha256")
 	require.Len(t, events, 1)
 	require.ErrorContains(t, events[0].Err, "connection refused")
 }
