@@ -48,8 +48,9 @@ type TypedConfig[M adk.MessageType] struct {
 	SkipClear bool
 
 	// ReadFileToolName is the name of the tool that reads stored content back.
-	// Notices name it where the agent has it, and its own results are neither
-	// truncated nor cleared unless ToolConfig has a handler for it. If empty,
+	// Notices name it where the agent has it. Its pages are not cut unless ToolConfig
+	// has a handler for it. They are cleared like other results, but a page of a stored
+	// result is not stored: its notice names the file that it was read from. If empty,
 	// defaults to "read_file", and then a tool of that name is taken for the read
 	// tool only if it is one of [NewReadTool], or takes file_path, offset and limit
 	// as that of Eino's filesystem middleware does: the results of any other are

@@ -35,7 +35,7 @@
 //     holds. One that Eino's package wrote is understood.
 //   - Calls keep their results, ids and order. Images, sounds, films, files and
 //     search results stay where they are.
-//   - Reading stored content back never stores it again.
+//   - What was read back is never stored again, and never cut.
 //   - A store that fails, hangs, panics or keeps only a part loses the saving: a
 //     result stays in the conversation; of a stream its head and its tail do, and
 //     the notice says so.
@@ -61,10 +61,11 @@
 // # Reading back
 //
 // Set ProvideReadTool, or give the agent the tool of [NewReadTool], or one of its
-// own that ReadFileToolName names. The results of that tool are left alone in both
-// phases, whatever their size: cutting what was just read back would only be
-// answered by reading again. A read tool should bound its own answers, as the one
-// here does.
+// own that ReadFileToolName names. A page of that tool is never cut when it returns:
+// that would only be answered by reading again, so a read tool should bound its own
+// answers, as the one here does. When it is old it is cleared like any other result,
+// without a copy: the notice names the file that it was read from, where the same call
+// finds it again.
 //
 // # Tokens
 //

@@ -22,7 +22,8 @@ const (
 	// ReasonSkipped: the configuration skips the phase for its tool.
 	ReasonSkipped Reason = "skipped"
 
-	// ReasonExempt: its tool reads stored content back, or its answers load tools.
+	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
+	// just returned.
 	ReasonExempt Reason = "exempt"
 
 	// ReasonNotSmaller: what would replace it is not smaller by MinSavingBytes, or

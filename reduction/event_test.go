@@ -139,7 +139,7 @@ func TestALookAtTheHistoryCountsWhatItLeaves(t *testing.T) {
 func oldResults[M adk.MessageType](t *testing.T) {
 	var msgs []M
 	size := map[string]int{"small": 3, "shell": 2000}
-	for _, name := range []string{"shell", "small", "excluded", "skipped", "read_file", "tool_search", "handled", "broken"} {
+	for _, name := range []string{"shell", "small", "excluded", "skipped", "load_tool", "tool_search", "handled", "broken"} {
 		n := 900
 		if s, ok := size[name]; ok {
 			n = s

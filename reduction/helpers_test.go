@@ -155,7 +155,7 @@ func over[M adk.MessageType](context.Context, []M, []*schema.ToolInfo) (int64, e
 	return 1 << 40, nil
 }
 
-var shownPath = regexp.MustCompile(`(?:saved in full to|saved to|saved at|保存到|已保存到): ([^\n]+)\n`)
+var shownPath = regexp.MustCompile(`(?:saved in full to|saved to|saved at|read from|保存到|已保存到|读取自): ([^\n]+)\n`)
 
 // pathIn is the path that a notice names, empty if there is none.
 func pathIn(notice string) string {

@@ -156,8 +156,9 @@ func eachText(v any, depth int, f func(string)) {
 // storedNames remembers which files outside of the default roots this middleware
 // stored, and for which calls. It is safe for concurrent use.
 type storedNames struct {
-	roots func(filePath string) bool
-	known recent
+	roots   func(filePath string) bool // what the provided tool may read
+	results func(filePath string) bool // of that, what holds results
+	known   recent
 }
 
 // maxRecent bounds what is remembered in a recent. The oldest go first.
@@ -177,7 +178,8 @@ func keyOf(texts ...string) uint64 {
 }
 
 func newStoredNames(root string) *storedNames {
-	return &storedNames{roots: readtool.Under(path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir), backend.CatalogDir)}
+	trunc, clear := path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir)
+	return &storedNames{roots: readtool.Under(trunc, clear, backend.CatalogDir), results: readtool.Under(trunc, clear)}
 }
 
 func (s *storedNames) add(callID, path string) {

@@ -22,6 +22,7 @@ var noticeFiles embed.FS
 // notices are the notices of one language.
 type notices struct {
 	cleared     template // an old result, stored
+	page        template // an old page of the read tool
 	placeholder template // an old result, not stored
 	truncated   template // a finished result that is too long
 	stream      template // the end of a stream that is too long
@@ -39,7 +40,7 @@ var (
 
 // Eino's own notices are known as well, so that its histories are understood.
 var (
-	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "eino/cleared.en", "eino/cleared.zh")
+	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "page.en", "page.zh", "eino/cleared.en", "eino/cleared.zh")
 	truncatedTemplates   = noticeTemplates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
 	streamTemplates      = noticeTemplates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
 	placeholderTemplates = noticeTemplates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
@@ -48,6 +49,7 @@ var (
 func parseNotices(lang string) *notices {
 	return &notices{
 		cleared:     noticeTemplate("cleared." + lang),
+		page:        noticeTemplate("page." + lang),
 		placeholder: noticeTemplate("placeholder." + lang),
 		truncated:   noticeTemplate("truncated." + lang),
 		stream:      noticeTemplate("stream." + lang),

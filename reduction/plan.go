@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -34,6 +35,7 @@ type oldResult struct {
 	after   int        // bytes of text then
 	data    noticeData // for the notice, where it is ours
 	path    string     // where the content is
+	page    bool       // the result is a page of that file
 
 	needsStoring bool
 	dest         vault.Place // there
@@ -105,6 +107,10 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 	if r.rule.store == nil {
 		return nil
 	}
+	if r.path = p.pageOf(ctx, r); r.path != "" {
+		r.page = true
+		return nil
+	}
 	r.content = joined(r.result.texts)
 	if r.path = r.rule.store.ReadBack(ctx, root, r.call.args, r.content); r.path != "" {
 		return nil
@@ -118,6 +124,28 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 	return err
 }
 
+// pageOf returns the stored file that a result is a page of, empty if it is none. The
+// same call gives the page again, because the file is still there and never changes;
+// of a file that is not this package's, nobody knows that.
+func (p *clearPass[M]) pageOf(ctx context.Context, r *oldResult) string {
+	if !r.rule.reads {
+		return ""
+	}
+	name, s := readtool.Path(r.call.args), r.rule.store
+	if name == "" || !showable(name) {
+		return ""
+	}
+	if _, used := s.Recorded(ctx, name); !used && !p.phase.names.results(name) {
+		return ""
+	}
+	if s.Readable() {
+		if _, err := s.Size(ctx, name); err != nil {
+			return ""
+		}
+	}
+	return name
+}
+
 // word makes the notice, and reports whether it saves enough. That must not
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
@@ -127,6 +155,8 @@ func (p *clearPass[M]) word(r *oldResult) bool {
 	switch {
 	case r.path == "":
 		wording = p.notices.placeholder
+	case r.page:
+		wording = p.notices.page
 	case r.needsStoring:
 		longest = len(vault.Padding)
 	}

@@ -78,7 +78,9 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// truncation is the rule for a result that returns.
+// truncation is the rule for a result that returns. What was just read from the store
+// is not cut: the model would read it again, without end. Nor are answers that load
+// tools: toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.own[tool]
 	r := rule{store: p.storeOf(tool), limit: p.limit, preview: p.preview, reads: p.readsPages(ctx, tool)}
@@ -89,7 +91,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 		r.preview = own.Preview
 	}
 	switch {
-	case p.exempt(ctx, tool):
+	case r.reads || toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
 	case p.skipTrunc && (own == nil || own.MaxLengthForTrunc == 0), r.store == nil:
 		r.otherwise = ReasonSkipped
@@ -107,12 +109,12 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 	return r
 }
 
-// clearing is the rule for an old result.
+// clearing is the rule for an old result. Only answers that load tools are exempt.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.own[tool]
-	r := rule{store: p.storeOf(tool)}
+	r := rule{store: p.storeOf(tool), reads: p.readsPages(ctx, tool)}
 	switch {
-	case p.exempt(ctx, tool):
+	case toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
 	case p.skipClear:
 		r.otherwise = ReasonSkipped
@@ -128,13 +130,6 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 		r.leave = r.otherwise
 	}
 	return r
-}
-
-// exempt reports whether the default handlers keep off a tool: storing what was
-// read from the store would never end, and toolsearch reads from the history
-// which tools are loaded.
-func (p *policy) exempt(ctx context.Context, tool string) bool {
-	return p.readsPages(ctx, tool) || toolnames.Loads(tool)
 }
 
 func (p *policy) storeOf(tool string) *vault.Store {

@@ -372,9 +372,9 @@ func TestX03_MediaDoNotCountInTheLimitAndHaveAFixedPrice(t *testing.T) {
 
 func TestX07_SeveralResultsInOneMessageAreClearedOneByOne(t *testing.T) {
 	s := shapeOf[*schema.AgenticMessage]()
-	merged, _ := s.merge(s.result("1", "shell", text(strings.Repeat("one ", 300))), s.result("2", "read_file", text(strings.Repeat("two ", 300))), s.result("3", "shell", text(strings.Repeat("three ", 300))))
+	merged, _ := s.merge(s.result("1", "shell", text(strings.Repeat("one ", 300))), s.result("2", "load_tool", text(strings.Repeat("two ", 300))), s.result("3", "shell", text(strings.Repeat("three ", 300))))
 	msgs := append([]*schema.AgenticMessage{
-		adktest.Assistant[*schema.AgenticMessage]("", adktest.ToolCall{ID: "3", Name: "shell"}, adktest.ToolCall{ID: "1", Name: "shell"}, adktest.ToolCall{ID: "2", Name: "read_file"}), merged,
+		adktest.Assistant[*schema.AgenticMessage]("", adktest.ToolCall{ID: "3", Name: "shell"}, adktest.ToolCall{ID: "1", Name: "shell"}, adktest.ToolCall{ID: "2", Name: "load_tool"}), merged,
 	}, rounds[*schema.AgenticMessage](1, 10)...)
 	store := backend.NewMemory(0)
 	got := s.answers(before(t, typed(t, &reduction.TypedConfig[*schema.AgenticMessage]{Backend: store, MaxTokensForClear: 1}), msgs)[1])
