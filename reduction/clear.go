@@ -8,6 +8,7 @@ package reduction
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
@@ -58,6 +59,8 @@ type clearPass[M adk.MessageType] struct {
 	marked  map[int]bool // assistant messages that have the mark in out
 	done    []*oldResult
 	tally   *tally // nil if nobody is told
+
+	failures int // writes in a row that failed
 }
 
 // state returns the state that the model call should see, which is the one it was
@@ -67,21 +70,34 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 		return ctx, state, nil
 	}
 	count, factor, err := c.look(ctx, state)
-	if err != nil || count < c.cfg.MaxTokensForClear {
-		return ctx, state, err
-	}
-	p := c.pass(ctx, state, count)
-	p.factor = factor
-	changed, err := p.run(ctx)
 	if err != nil {
 		return ctx, state, err
 	}
-	p.tell(ctx, changed)
-	if !changed {
+	out, err := c.refer(ctx, state, count >= c.cfg.MaxTokensForClear)
+	if err != nil {
+		return ctx, state, err
+	}
+	if out != state && count >= c.cfg.MaxTokensForClear {
+		if count, factor, err = c.look(ctx, out); err != nil {
+			return ctx, state, err
+		}
+	}
+	if count >= c.cfg.MaxTokensForClear {
+		p := c.pass(ctx, out, count)
+		p.factor = factor
+		changed, err := p.run(ctx)
+		if err != nil {
+			return ctx, state, err
+		}
+		p.tell(ctx, changed)
+		if changed {
+			out = withMessages(out, p.out)
+			c.policy.begun(ctx).texts().edited(len(p.out))
+		}
+	}
+	if out == state {
 		return ctx, state, nil
 	}
-	out := withMessages(state, p.out)
-	c.policy.begun(ctx).texts().edited(len(p.out))
 	next, err := c.cfg.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
@@ -156,6 +172,9 @@ func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 		for _, text := range each.result.texts {
 			most += int64(tokens.Estimate(text))
 		}
+		for _, v := range each.values {
+			most += int64(tokens.Estimate(each.call.args[v.from:v.to]))
+		}
 	}
 	return p.corrected(most)+1 < p.phase.cfg.ClearAtLeastTokens
 }
@@ -200,13 +219,13 @@ func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
 	if why != "" && !r.instead.mark {
 		return 0, nil
 	}
-	was := []M{p.out[r.at]}
+	was := []M{p.out[r.at], p.out[r.round]}
 	p.apply(r)
 	p.done = append(p.done, r)
 	if p.phase.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, was, []M{p.out[r.at]})
+	return p.saving(ctx, was, []M{p.out[r.at], p.out[r.round]})
 }
 
 func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
@@ -222,7 +241,9 @@ func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.fa
 
 // apply puts a change into copies of its messages.
 func (p *clearPass[M]) apply(r *oldResult) {
-	p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
+	if !r.instead.keep || r.instead.mark {
+		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
+	}
 	e := edit{mark: !r.marked && !p.marked[r.round]}
 	if r.args != nil {
 		e.args = map[int]string{r.call.index: *r.args}
@@ -243,6 +264,10 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 	if len(p.done) == 0 && !rewritten {
 		return false, nil
 	}
+	if !rewritten && p.isDrop() {
+		p.leave(p.done)
+		return false, nil
+	}
 	if p.phase.cfg.ClearAtLeastTokens == 0 {
 		return true, nil
 	}
@@ -258,6 +283,39 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 	return false, nil
 }
 
+// dropShare is the part of MaxTokensForClear that clearing must save where it cannot
+// get below that: an eighth.
+const dropShare = 8
+
+// isDrop reports whether clearing is a drop in the ocean: the rest of the conversation
+// alone exceeds the threshold, and clearing a result as soon as it is old would break
+// the prompt cache at every call.
+func (p *clearPass[M]) isDrop() bool {
+	var saved int64
+	for _, r := range p.done {
+		if r.rule.clear != nil {
+			return false // the user decides
+		}
+		saved += r.saved()
+	}
+	saved, most := p.corrected(saved), p.phase.cfg.MaxTokensForClear
+	return p.before-saved >= most && saved < most/dropShare
+}
+
+// saved estimates the tokens that replacing a result and its arguments saves.
+func (r *oldResult) saved() (n int64) {
+	if !r.instead.keep {
+		for _, text := range r.result.texts {
+			n += int64(tokens.Estimate(text))
+		}
+		n -= tokensOf(r.after)
+	}
+	if r.args != nil {
+		n += int64(tokens.Estimate(r.call.args) - tokens.Estimate(*r.args))
+	}
+	return n
+}
+
 // leave counts results that stay because the pass would save too little.
 func (p *clearPass[M]) leave(results []*oldResult) {
 	for _, r := range results {
@@ -270,23 +328,25 @@ func (p *clearPass[M]) leave(results []*oldResult) {
 // write stores what is to be stored, and reports whether a change came to
 // nothing or came out otherwise than p.out has it.
 func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
-	failures := 0
 	kept := p.done[:0]
 	for _, r := range p.done {
 		if r.needsStoring {
-			ok, same := false, false
-			if failures < maxFailures {
-				ok, same = p.save(ctx, r)
-			}
+			ok, same := p.save(ctx, r)
 			differs = differs || !same
 			if !ok {
-				failures++
 				if r.replaces() {
 					p.tally.left(ReasonNotStored)
 				}
 				continue
 			}
-			failures = 0
+		}
+		if len(r.values) > 0 && !p.saveArguments(ctx, r) {
+			differs, r.args = true, nil
+			p.word(r)
+			if !r.replaces() {
+				p.tally.left(ReasonNotStored)
+				continue
+			}
 		}
 		kept = append(kept, r)
 	}
@@ -297,12 +357,8 @@ func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 // save stores the content of one result. ok is false if the result stays as it
 // is, same if the change is what p.out has.
 func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
-	path, existed, err := p.phase.files.Save(ctx, r.rule.store, r.dest, r.content)
+	path, existed, err := p.store(ctx, r, r.dest, r.content)
 	if err != nil {
-		if p.tally != nil && p.tally.failed < maxFailures {
-			p.tally.failed++
-			p.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
-		}
 		return false, false
 	}
 	r.existed = existed
@@ -314,6 +370,26 @@ func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
 	p.word(r)
 	return true, false
 }
+
+// store stores content of a call, unless the store has failed too often in a row.
+func (p *clearPass[M]) store(ctx context.Context, r *oldResult, at vault.Place, content string) (path string, existed bool, err error) {
+	if p.failures >= maxFailures {
+		return "", false, errStoreDown
+	}
+	path, existed, err = p.phase.files.Save(ctx, r.rule.store, at, content)
+	if err == nil {
+		p.failures = 0
+		return path, existed, nil
+	}
+	p.failures++
+	if p.tally != nil && p.tally.failed < maxFailures {
+		p.tally.failed++
+		p.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+	}
+	return "", false, err
+}
+
+var errStoreDown = errors.New("the store has failed too often")
 
 // redo makes p.out anew from the changes that are left.
 func (p *clearPass[M]) redo() {
@@ -346,12 +422,20 @@ func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 }
 
 func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
-	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path}, r.result.texts...)...)) || r.existed
+	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
+		r.path == "" && len(r.values) > 0 && r.values[0].existed
 	p.tally.replaced(repeated)
 	if repeated {
 		return
 	}
 	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
+	if len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		if o.path == "" {
+			o.path = r.values[0].path
+		}
+	}
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}

@@ -95,8 +95,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// from the second answer on.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
-	// MaxTokensForClear is the estimate from which on old results are cleared.
-	// If zero, defaults to 160,000. It must not be negative.
+	// MaxTokensForClear is the estimate from which on old results are cleared. Where
+	// even that does not get below it, because the rest of the conversation is too long,
+	// clearing waits until it saves an eighth of this, so that the prompt cache is not
+	// broken at every call. If zero, defaults to 160,000. It must not be negative.
 	MaxTokensForClear int64
 
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
@@ -160,6 +162,22 @@ type TypedConfig[M adk.MessageType] struct {
 	// MinSavingBytes is how many bytes clearing a result must save; a result that
 	// would save less is left. If zero, defaults to one. It must not be negative.
 	MinSavingBytes int
+
+	// ReferToRepeats replaces a new result that equals one which the model still sees,
+	// of whatever tool, by a reference to it, before the model is called. It is stored
+	// like any other, and stays readable when the earlier one is gone. Nothing that was
+	// sent before changes. Tools whose old results are not cleared, and those with a
+	// ClearHandler, are left alone. If false, repeats are sent whole.
+	ReferToRepeats bool
+
+	// ClearArgumentsOver is how many bytes a value in the arguments of a call may have,
+	// as JSON, once its result is old: when results are cleared, a longer one becomes a
+	// reference, a string that names the file it is stored in. The arguments stay valid
+	// JSON, and values are replaced as a whole: strings, and lists and objects that are
+	// too long for other reasons. A value stays if there is no Backend, if it does not
+	// shrink, and if ToolConfig has a ClearHandler for the tool. It must not be
+	// negative. If zero, arguments stay.
+	ClearArgumentsOver int
 
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it is longer
@@ -275,6 +293,7 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 		{"ClearAtLeastTokens", t.ClearAtLeastTokens},
 		{"ClearTargetTokens", t.ClearTargetTokens},
 		{"MinSavingBytes", int64(t.MinSavingBytes)},
+		{"ClearArgumentsOver", int64(t.ClearArgumentsOver)},
 	}
 	for _, l := range limits {
 		if l.value < 0 {

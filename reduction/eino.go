@@ -36,6 +36,8 @@ type begun struct {
 	reader reading
 	looked atomic.Bool // at the tools of the first model call
 	counts counted
+
+	referred atomic.Bool // the whole history was searched for repeats
 }
 
 // texts is what the run knows of the texts of its messages; nil outside of a run.

@@ -45,6 +45,7 @@ const (
 	byLimit     = "limit"     // its length
 	byThreshold = "threshold" // the length of the conversation
 	byHandler   = "handler"   // the user's handler
+	byRepeat    = "repeat"    // an equal result that the model sees
 )
 
 // output is what became of a result, in bytes of text.

@@ -108,6 +108,7 @@ func (l *lawbook[M]) config() {
 			return "/elsewhere/" + fmt.Sprintf("%x", d.ToolContext.CallID), nil
 		}
 	}
+	l.cfg.ReferToRepeats = l.chance(50)
 	l.mw = typed(l.T, &l.cfg)
 }
 

@@ -76,6 +76,11 @@ type codec[M adk.MessageType] interface {
 	// weigh adds a message to w without allocating, and returns the tokens that the
 	// provider reports for the request that it answers; 0 if it does not.
 	weigh(w *weight, m M) (reported int)
+	// calls reports whether a message has tool calls.
+	calls(m M) bool
+	// resultSize is the bytes of text of the kth result in a message, negative if there
+	// is none. It allocates nothing.
+	resultSize(m M, k int) int
 	// result returns a copy of the result at index, for a user's handler.
 	result(m M, index int) *schema.ToolResult
 	// apply returns a copy with the edit in it.

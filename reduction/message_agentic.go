@@ -60,6 +60,34 @@ func (agentic) said(m *schema.AgenticMessage) (user, model string) {
 	return strings.Join(users, "\n"), strings.Join(models, "\n")
 }
 
+func (agentic) calls(m *schema.AgenticMessage) bool {
+	return m != nil && m.Role == schema.AgenticRoleTypeAssistant && slices.ContainsFunc(m.ContentBlocks, func(b *schema.ContentBlock) bool {
+		return b != nil && b.FunctionToolCall != nil
+	})
+}
+
+func (agentic) resultSize(m *schema.AgenticMessage, k int) int {
+	if m == nil || m.Role != schema.AgenticRoleTypeUser {
+		return -1
+	}
+	for _, b := range m.ContentBlocks {
+		if b == nil || b.FunctionToolResult == nil {
+			continue
+		}
+		if k--; k >= 0 {
+			continue
+		}
+		n := 0
+		for _, c := range b.FunctionToolResult.Content {
+			if c != nil && c.Text != nil {
+				n += len(c.Text.Text)
+			}
+		}
+		return n
+	}
+	return -1
+}
+
 func (agentic) eachNoticed(msgs []*schema.AgenticMessage, f func(result)) {
 	for _, m := range msgs {
 		if m == nil || m.Role != schema.AgenticRoleTypeUser {

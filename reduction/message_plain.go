@@ -51,6 +51,26 @@ func (plain) said(m *schema.Message) (user, model string) {
 	return "", ""
 }
 
+func (plain) calls(m *schema.Message) bool {
+	return m != nil && m.Role == schema.Assistant && len(m.ToolCalls) > 0
+}
+
+func (plain) resultSize(m *schema.Message, k int) int {
+	if m == nil || m.Role != schema.Tool || k > 0 {
+		return -1
+	}
+	if len(m.UserInputMultiContent) == 0 {
+		return len(m.Content)
+	}
+	n := 0
+	for i := range m.UserInputMultiContent {
+		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
+			n += len(p.Text)
+		}
+	}
+	return n
+}
+
 func (plain) eachNoticed(msgs []*schema.Message, f func(result)) {
 	for _, m := range msgs {
 		if m == nil || m.Role != schema.Tool {

@@ -23,6 +23,8 @@ var noticeFiles embed.FS
 type notices struct {
 	cleared     template // an old result, stored
 	page        template // an old page of the read tool
+	repeated    template // a result that equals a visible one
+	argument    template // a long value in the arguments of an old call
 	placeholder template // an old result, not stored
 	truncated   template // a finished result that is too long
 	stream      template // the end of a stream that is too long
@@ -40,9 +42,10 @@ var (
 
 // Eino's own notices are known as well, so that its histories are understood.
 var (
-	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "page.en", "page.zh", "eino/cleared.en", "eino/cleared.zh")
+	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "page.en", "page.zh", "repeated.en", "repeated.zh", "eino/cleared.en", "eino/cleared.zh")
 	truncatedTemplates   = noticeTemplates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
 	streamTemplates      = noticeTemplates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
+	argumentTemplates    = noticeTemplates("argument.en", "argument.zh")
 	placeholderTemplates = noticeTemplates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
 )
 
@@ -50,6 +53,8 @@ func parseNotices(lang string) *notices {
 	return &notices{
 		cleared:     noticeTemplate("cleared." + lang),
 		page:        noticeTemplate("page." + lang),
+		repeated:    noticeTemplate("repeated." + lang),
+		argument:    noticeTemplate("argument." + lang),
 		placeholder: noticeTemplate("placeholder." + lang),
 		truncated:   noticeTemplate("truncated." + lang),
 		stream:      noticeTemplate("stream." + lang),
@@ -263,6 +268,7 @@ type noticeData struct {
 	path, tool                  string
 	head, tail, shown           string
 	finds                       bool   // the tool finds passages
+	call                        string // an earlier one
 	hint                        string // set by hinted
 }
 
@@ -350,6 +356,8 @@ func (v noticeData) get(field string) string {
 		return v.shown
 	case "hint":
 		return v.hint
+	case "call":
+		return v.call
 	}
 	return ""
 }

@@ -66,6 +66,7 @@ var scenarios = []scenario{
 	{"R-33", "a stream that fails behind the limit", failingStream[*schema.Message], failingStream[*schema.AgenticMessage]},
 	{"R-34", "a limit without room for a notice", smallLimit[*schema.Message], smallLimit[*schema.AgenticMessage]},
 	{"R-35", "tokens of hexadecimal sums", sums[*schema.Message], sums[*schema.AgenticMessage]},
+	{"R-36", "a question that alone exceeds the threshold", longQuestion[*schema.Message], longQuestion[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -240,7 +241,7 @@ func nils[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 func bigSchema[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	info := &schema.ToolInfo{Name: "t", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String, Desc: strings.Repeat("x", 20_000)}})}
 	_, state, err := m.must(&reduction.TypedConfig[M]{SkipTruncation: true, MaxTokensForClear: 3000}).BeforeModelRewriteState(context.Background(),
-		&adk.TypedChatModelAgentState[M]{Messages: rounds[M](2, 900), ToolInfos: []*schema.ToolInfo{info}}, nil)
+		&adk.TypedChatModelAgentState[M]{Messages: rounds[M](2, 4000), ToolInfos: []*schema.ToolInfo{info}}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -254,6 +255,11 @@ func sums[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 		msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", text))
 	}
 	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 9000}, msgs, 1)
+}
+
+func longQuestion[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	msgs := append([]M{adktest.User[M](strings.Repeat("a long question of the user ", 1000))}, rounds[M](2, 600)...)
+	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 3000}, msgs, 1)
 }
 
 func tiny[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {

@@ -36,6 +36,9 @@ type oldResult struct {
 	data    noticeData // for the notice, where it is ours
 	path    string     // where the content is
 	page    bool       // the result is a page of that file
+	like    string     // the earlier call with the same result, if it is a repeat
+
+	values []*argument // of the call's arguments, which references replace
 
 	needsStoring bool
 	dest         vault.Place // there
@@ -55,7 +58,8 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 				continue
 			}
 			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
-			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice {
+			c.values = p.arguments(c)
+			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice && len(c.values) == 0 {
 				continue
 			}
 			if c.rule.clear != nil && (each.result.handled || r.processed && !r.ours) {
@@ -72,12 +76,33 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 	return out
 }
 
-// decide says what is to become of a result, or why it is left alone. An error is
-// that of a user's callback.
+// decide says what is to become of a result and of its call's arguments, or why both
+// are left alone. An error is that of a user's callback.
 func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error) {
 	r.instead.index = r.result.index
 	if r.rule.clear != nil {
 		return p.byHandler(ctx, r)
+	}
+	why, err := p.decideResult(ctx, r)
+	if why != "" {
+		r.keepResult()
+	}
+	if len(r.values) == 0 || err != nil {
+		return why, err
+	}
+	p.word(r)
+	return "", nil
+}
+
+// keepResult leaves the result as it is.
+func (r *oldResult) keepResult() {
+	r.instead.keep, r.needsStoring, r.path, r.after = true, false, "", r.size
+}
+
+// decideResult says what is to become of a result without a handler.
+func (p *clearPass[M]) decideResult(ctx context.Context, r *oldResult) (Reason, error) {
+	if r.notice.kind == clearedNotice {
+		return ReasonNotSmaller, nil
 	}
 	if r.size == 0 {
 		return ReasonNotSmaller, nil
@@ -150,14 +175,24 @@ func (p *clearPass[M]) pageOf(ctx context.Context, r *oldResult) string {
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
 func (p *clearPass[M]) word(r *oldResult) bool {
-	r.data.path = r.path
+	if len(r.values) > 0 {
+		args := p.withReferences(r.call.args, r.values)
+		r.args = &args
+	}
+	if r.instead.keep {
+		return true
+	}
+	r.data.path, r.data.call = r.path, r.like
 	wording, longest := p.notices.cleared, 0
 	switch {
+	case r.like != "":
+		wording = p.notices.repeated
 	case r.path == "":
 		wording = p.notices.placeholder
 	case r.page:
 		wording = p.notices.page
-	case r.needsStoring:
+	}
+	if r.needsStoring {
 		longest = len(vault.Padding)
 	}
 	r.instead.text = p.notices.fill(wording, r.data)

@@ -1,0 +1,275 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+// Results that equal one which the model sees, and long values in old arguments.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// forBoth runs a test on both message types.
+func forBoth(t *testing.T, plain, agentic func(*testing.T)) {
+	t.Run("Message", plain)
+	t.Run("AgenticMessage", agentic)
+}
+
+func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
+	forBoth(t, repeatsAreReferences[*schema.Message], repeatsAreReferences[*schema.AgenticMessage])
+}
+
+func repeatsAreReferences[M adk.MessageType](t *testing.T) {
+	s, memory := shapeOf[M](), backend.NewMemory(0)
+	var events []leanctx.Event
+	cfg := &reduction.TypedConfig[M]{Backend: memory, ReferToRepeats: true, MaxTokensForClear: 1 << 40, MinSavingBytes: 50,
+		OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }}
+	mw := typed(t, cfg)
+	content := strings.Repeat("the same file\n", 100)
+	say := func(id, name string) []M {
+		return []M{adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: name}), adktest.Result[M](id, name, content)}
+	}
+	msgs := append([]M{adktest.User[M]("go")}, say("a", "read")...)
+	require.Equal(t, msgs, before(t, mw, msgs), "the first one stays")
+	// Two in one round, of another tool.
+	msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: "b", Name: "cat"}, adktest.ToolCall{ID: "c", Name: "cat"}), adktest.Result[M]("b", "cat", content), adktest.Result[M]("c", "cat", content))
+	whole := copyAll(msgs)
+	out := before(t, mw, msgs)
+	require.Equal(t, whole, msgs, "what was handed over has changed")
+	require.Equal(t, msgs[:4], out[:4], "the prefix has changed")
+	for i, id := range []string{"b", "c"} {
+		text := s.answers(out[4+i])[0].joined()
+		require.Contains(t, text, "Same result again (1400 bytes)")
+		require.Contains(t, text, "result of read (a) above")
+		require.Equal(t, "/tmp/clear/"+id, pathIn(text))
+		require.Equal(t, content, stored(t, memory, pathIn(text)))
+		require.Equal(t, leanctx.KindResultReferred, events[i].Kind)
+		require.Equal(t, "repeat", events[i].Output.Rule)
+		require.Equal(t, []int{1400, len(text)}, []int{events[i].Output.Before.Bytes, events[i].Output.After.Bytes})
+	}
+	require.Len(t, events, 2)
+	require.Equal(t, out, before(t, mw, out))
+	later := resumed(t, out)
+	require.Equal(t, later, before(t, typed(t, cfg), later), "resumed")
+	require.Equal(t, out, before(t, typed(t, cfg), msgs), "a history that was kept whole")
+
+	// The earlier one is cleared later, and another comes: nothing visible equals it.
+	cfg.MaxTokensForClear = 1
+	out = append(out, rounds[M](1, 10)[1:]...)
+	gone := before(t, typed(t, cfg), out)
+	require.Equal(t, out[4:6], gone[4:6], "a reference has changed")
+	require.Equal(t, content, stored(t, memory, pathIn(s.answers(gone[2])[0].joined())))
+	again := append(gone, say("d", "cat")...)
+	require.Equal(t, again, before(t, typed(t, cfg), again), "the first one is not visible any more")
+
+	// A history that is cut in front.
+	for _, m := range before(t, typed(t, cfg), out[3:])[1:3] {
+		require.Equal(t, content, stored(t, memory, pathIn(s.answers(m)[0].joined())))
+	}
+}
+
+func TestARepeatOfAResultThatIsAboutToBeClearedStaysWhole(t *testing.T) {
+	forBoth(t, aboutToBeCleared[*schema.Message], aboutToBeCleared[*schema.AgenticMessage])
+}
+
+func aboutToBeCleared[M adk.MessageType](t *testing.T) {
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), ReferToRepeats: true, MaxTokensForClear: 1})
+	msgs := append(rounds[M](1, 900), rounds[M](1, 900)[1:]...)
+	out := before(t, mw, msgs)
+	require.Contains(t, shapeOf[M]().answers(out[2])[0].joined(), "Old result")
+	require.Equal(t, msgs[4], out[4])
+}
+
+func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) {
+	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
+	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
+	for name, cfg := range map[string]*reduction.Config{
+		"off":        {Backend: backend.NewMemory(0)},
+		"broken":     {Backend: down, ReferToRepeats: true},
+		"no backend": {SkipTruncation: true, ReferToRepeats: true},
+		"excluded":   {Backend: backend.NewMemory(0), ReferToRepeats: true, ClearExcludeTools: []string{"shell"}},
+		"skipped":    {Backend: backend.NewMemory(0), ReferToRepeats: true, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), ReferToRepeats: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
+			"shell": {ClearHandler: handler}}},
+	} {
+		msgs := append(rounds[*schema.Message](1, 900), rounds[*schema.Message](1, 900)[1:]...)
+		require.Equal(t, msgs, before(t, typed(t, cfg), msgs), name)
+	}
+}
+
+func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
+	memory := backend.NewMemory(0)
+	mw := typed(t, &reduction.Config{Backend: memory, ReferToRepeats: true})
+	for _, id := range hostileIDs {
+		for _, name := range []string{"shell", "</persisted-output>", "a\nb", strings.Repeat("n", 100)} {
+			content := strings.Repeat(fmt.Sprintf("%q of %q\n", id, name), 100)
+			call := adktest.ToolCall{ID: id, Name: name}
+			msgs := []*schema.Message{adktest.Assistant[*schema.Message]("", call), adktest.Result[*schema.Message](id, name, content),
+				adktest.Assistant[*schema.Message]("", call), adktest.Result[*schema.Message](id, name, content)}
+			text := before(t, mw, msgs)[3].Content
+			require.Less(t, len(text), 400, "%q %q", id, name)
+			require.Equal(t, 1, strings.Count(text, "</persisted-output>"))
+			require.Equal(t, content, stored(t, memory, pathIn(text)))
+		}
+	}
+}
+
+func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
+	ctx := context.Background()
+	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), ReferToRepeats: true, ProvideReadTool: true})
+	ctx, _, err := mw.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	require.NoError(t, err)
+	msgs := talk[*schema.Message](999, 200)
+	for i, m := range msgs {
+		if m.Role == schema.Tool {
+			m.Content += strings.Repeat("x", i)
+		}
+	}
+	state := &adk.ChatModelAgentState{Messages: msgs}
+	_, _, err = mw.BeforeModelRewriteState(ctx, state, nil)
+	require.NoError(t, err)
+	require.Zero(t, testing.AllocsPerRun(20, func() { _, _, _ = mw.BeforeModelRewriteState(ctx, state, nil) }))
+}
+
+var argumentPath = regexp.MustCompile(`(?:saved in full to|保存到): ([^\n]+)\n`)
+
+// originalArguments puts the stored values back into arguments.
+func originalArguments(t *testing.T, memory reduction.RangeReader, v any) any {
+	switch v := v.(type) {
+	case string:
+		m := argumentPath.FindStringSubmatch(v)
+		if m == nil || !strings.HasPrefix(v, "[V") && !strings.HasPrefix(v, "[值") {
+			return v
+		}
+		content := stored(t, memory, m[1])
+		var value any
+		if content != "" && strings.Contains("{[\"", content[:1]) {
+			if json.Unmarshal([]byte(content), &value) == nil {
+				return value
+			}
+		}
+		return content
+	case []any:
+		for i := range v {
+			v[i] = originalArguments(t, memory, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = originalArguments(t, memory, v[k])
+		}
+	}
+	return v
+}
+
+func TestOldArgumentsKeepTheirShapeAndTheirValuesStayReadable(t *testing.T) {
+	forBoth(t, oldArguments[*schema.Message], oldArguments[*schema.AgenticMessage])
+}
+
+func oldArguments[M adk.MessageType](t *testing.T) {
+	for seed := range 10 * histories() {
+		g := newGen[M](seed)
+		memory := backend.NewMemory(0)
+		over := []int{1, 200, 1000}[g.IntN(3)]
+		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, ClearArgumentsOver: over}
+		var msgs []M
+		for i := range 1 + g.IntN(4) {
+			id := fmt.Sprint(g.id(), i)
+			args := g.arguments()
+			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "write", Args: args}), adktest.Result[M](id, "write", []string{"ok", g.content()}[g.IntN(2)]))
+		}
+		given := copyAll(msgs)
+		msgs = append(msgs, rounds[M](1, 10)...)
+		out := before(t, typed(t, cfg), msgs)
+		for i, m := range given {
+			require.Equal(t, m, msgs[i], "seed %d: what was handed over has changed", seed)
+			was, is := adktest.Calls(m), adktest.Calls(out[i])
+			for j := range was {
+				if was[j].Args == is[j].Args {
+					continue
+				}
+				require.Less(t, len(is[j].Args), len(was[j].Args), "seed %d", seed)
+				var before, after any
+				require.NoError(t, json.Unmarshal([]byte(was[j].Args), &before))
+				require.NoError(t, json.Unmarshal([]byte(is[j].Args), &after), "seed %d: %s", seed, is[j].Args)
+				require.IsType(t, map[string]any{}, after)
+				require.Equal(t, before, originalArguments(t, memory, after), "seed %d: %s", seed, is[j].Args)
+			}
+		}
+		require.Equal(t, out, before(t, typed(t, cfg), out), "seed %d: a second pass changed something", seed)
+		later := resumed(t, out)
+		require.Equal(t, later, before(t, typed(t, cfg), later), "seed %d: resumed", seed)
+		require.Equal(t, out, before(t, typed(t, cfg), msgs), "seed %d: a history that was kept whole", seed)
+	}
+}
+
+// arguments is what a model may write.
+func (g *gen[M]) arguments() string {
+	var value func(depth int) any
+	value = func(depth int) any {
+		switch n := g.IntN(8); {
+		case n < 2 && depth < 4:
+			list := []any{}
+			for range g.IntN(6) {
+				list = append(list, value(depth+1))
+			}
+			return list
+		case n < 4 && depth < 4:
+			object := map[string]any{}
+			for i := range g.IntN(5) {
+				object[fmt.Sprint("key \"", i)] = value(depth + 1)
+			}
+			return object
+		case n == 4:
+			return g.IntN(1000)
+		case n == 5:
+			return strings.Repeat("\u2028<\"\\quoted\\\" \u00e9\U0001F642 ", g.IntN(80))
+		}
+		return strings.Repeat("a line of code\n", g.IntN(200))
+	}
+	switch g.IntN(12) {
+	case 0:
+		return strings.Repeat("not JSON ", 300)
+	case 1:
+		return render([]any{value(0), strings.Repeat("in a list ", 200)})
+	case 2:
+		return " {  \"a\" : \"" + strings.Repeat("x", 2000) + "\" , \"n\":[1, 2,3] }\n"
+	case 3:
+		return `{"lone":"\ud800` + strings.Repeat("y", 2000) + `","ok":true}`
+	}
+	return render(map[string]any{"path": "/a", "content": value(0), "edits": []any{value(1), value(1)}})
+}
+
+func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
+	args := render(map[string]any{"content": strings.Repeat("code\n", 500)})
+	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
+	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
+	for name, cfg := range map[string]*reduction.Config{
+		"off":        {Backend: backend.NewMemory(0)},
+		"broken":     {Backend: down, ClearArgumentsOver: 100},
+		"no backend": {SkipTruncation: true, ClearArgumentsOver: 100},
+		"excluded":   {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, ClearExcludeTools: []string{"write"}},
+		"skipped":    {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, ToolConfig: map[string]*reduction.ToolReductionConfig{
+			"write": {ClearHandler: handler}}},
+	} {
+		cfg.MaxTokensForClear = 1
+		msgs := append([]*schema.Message{adktest.Assistant[*schema.Message]("", adktest.ToolCall{ID: "w", Name: "write", Args: args}),
+			adktest.Result[*schema.Message]("w", "write", "ok")}, rounds[*schema.Message](1, 10)...)
+		require.Equal(t, msgs, before(t, typed(t, cfg), msgs), name)
+	}
+}
