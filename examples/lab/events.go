@@ -82,17 +82,23 @@ func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 	return cut, len(out), reads, readBytes
 }
 
-// Stored are the calls whose results were stored, by the path that was named for them.
+// Stored are the calls whose results were stored, by the path that was named for them
+// first: old pages of the read tool name the file that they were read from.
 func (e *Events) Stored() map[string]string {
-	out := map[string]string{}
+	out := map[string]string{"": ""}
+	add := func(event leanctx.Event) {
+		if _, known := out[event.Output.Path]; !known {
+			out[event.Output.Path] = event.CallID
+		}
+	}
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
 			if event.Kind == leanctx.KindResultCut {
-				out[event.Output.Path] = event.CallID
+				add(event)
 			}
 		}
 		for _, event := range h.Cleared {
-			out[event.Output.Path] = event.CallID
+			add(event)
 		}
 	}
 	delete(out, "")
