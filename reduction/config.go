@@ -195,6 +195,34 @@ type TypedConfig[M adk.MessageType] struct {
 // Config configures the middleware for agents on *schema.Message.
 type Config = TypedConfig[*schema.Message]
 
+// Recommended returns a configuration that keeps the bill small: it clears at 32,000
+// tokens if that saves at least 8,000, cuts results at 12,000 bytes, leaves results of
+// which clearing would save less than 2,000 bytes, refers to repeats, clears values of
+// arguments over 1,000 bytes, and provides the read tool. b must be able to read.
+//
+// It costs what the model reads back, a model call each time, and now and then a fact
+// that the model no longer sees and does not look up. It saves the more the longer the
+// conversation is; one that stays below 32,000 tokens only has its long results cut.
+// Where the output of terminals is read again and again, a MaxLengthForTrunc of 24,000
+// saves more. A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more.
+//
+// The preset may change in any minor version.
+func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b) }
+
+// RecommendedTyped is [Recommended] for messages of type M.
+func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
+	return &TypedConfig[M]{
+		Backend:            b,
+		MaxLengthForTrunc:  12_000,
+		MaxTokensForClear:  32_000,
+		ClearAtLeastTokens: 8_000,
+		MinSavingBytes:     2_000,
+		ReferToRepeats:     true,
+		ClearArgumentsOver: 1_000,
+		ProvideReadTool:    true,
+	}
+}
+
 // ToolReductionConfig is what differs for one tool. What it leaves at its zero
 // value is taken from the general configuration. The order of precedence is:
 // the exclude lists, the Skip fields here, the handlers here, the limit here, the
