@@ -98,14 +98,6 @@ func decoded(value string) string {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// argumentBytes is how long values are.
-func argumentBytes(values []*argument) (n int) {
-	for _, v := range values {
-		n += v.to - v.from
-	}
-	return n
-}
-
 // longValues finds the values in a JSON object that are longer than a number of bytes:
 // strings, and lists and objects that are too long even without the strings in them.
 func longValues(args string, over int) []span {

@@ -254,6 +254,54 @@ func (g *gen[M]) arguments() string {
 	return render(map[string]any{"path": "/a", "content": value(0), "edits": []any{value(1), value(1)}})
 }
 
+func TestRepeatsAndArgumentsLoseNothingWhenTheStoreBreaks(t *testing.T) {
+	forBoth(t, repeatsWithFaults[*schema.Message], repeatsWithFaults[*schema.AgenticMessage])
+}
+
+func repeatsWithFaults[M adk.MessageType](t *testing.T) {
+	changed := 0
+	for seed := range 10 * histories() {
+		g := newGen[M](seed)
+		memory := backend.NewMemory(0)
+		store := backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
+			if g.chance(50) {
+				return backendtest.Fault{}
+			}
+			modes := []backendtest.Mode{backendtest.Fail, backendtest.Short, backendtest.Torn, backendtest.Late, backendtest.Panic}
+			return backendtest.Fault{Mode: modes[g.IntN(len(modes))], After: int64(g.IntN(3) * 50)}
+		})
+		cfg := &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ReferToRepeats: true, ClearArgumentsOver: 100}
+		mw := typed(t, cfg)
+		var msgs, whole []M
+		for i := range 6 {
+			id := fmt.Sprint(g.id(), i)
+			text := strings.Repeat(fmt.Sprintf("file %d\n", g.IntN(3)), 100)
+			more := []M{adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "write", Args: g.arguments()}, adktest.ToolCall{ID: id + "b", Name: "read"}),
+				adktest.Result[M](id, "write", text), adktest.Result[M](id+"b", "read", text)}
+			whole = append(whole, copyAll(more)...)
+			msgs = before(t, mw, append(msgs, more...))
+		}
+		for i, m := range msgs {
+			for j, a := range g.shape.answers(m) {
+				if was := g.shape.answers(whole[i])[j].joined(); a.joined() != was {
+					changed++
+					require.Equal(t, was, stored(t, memory, pathIn(a.joined())), "seed %d", seed)
+				}
+			}
+			for j, call := range adktest.Calls(m) {
+				if was := adktest.Calls(whole[i])[j].Args; call.Args != was {
+					changed++
+					var before, after any
+					require.NoError(t, json.Unmarshal([]byte(was), &before))
+					require.NoError(t, json.Unmarshal([]byte(call.Args), &after))
+					require.Equal(t, before, originalArguments(t, memory, after), "seed %d", seed)
+				}
+			}
+		}
+	}
+	require.Greater(t, changed, 100)
+}
+
 func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
 	args := render(map[string]any{"content": strings.Repeat("code\n", 500)})
 	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
