@@ -196,9 +196,10 @@ type TypedConfig[M adk.MessageType] struct {
 type Config = TypedConfig[*schema.Message]
 
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
-// tokens if that saves at least 8,000, cuts results at 12,000 bytes, leaves results of
-// which clearing would save less than 2,000 bytes, refers to repeats, clears values of
-// arguments over 1,000 bytes, and provides the read tool. b must be able to read.
+// tokens if that saves at least 8,000, cuts results at 12,000 bytes and shows what
+// [PreviewByKind] makes of them, leaves results of which clearing would save less than
+// 2,000 bytes, refers to repeats, clears values of arguments over 1,000 bytes, and
+// provides the read tool. b must be able to read.
 //
 // It costs what the model reads back, a model call each time, and now and then a fact
 // that the model no longer sees and does not look up. It saves the more the longer the
@@ -220,6 +221,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ReferToRepeats:     true,
 		ClearArgumentsOver: 1_000,
 		ProvideReadTool:    true,
+		Preview:            PreviewByKind,
 	}
 }
 
