@@ -60,6 +60,16 @@ type Config struct {
 	// UnloadAfter does not. If empty, none are shown.
 	AlwaysVisible []string
 
+	// Prefetch is the most tools to load for each message of a user before the model is
+	// called: those that a search for the user's words finds, unless none of them is likely
+	// to serve. It saves model calls; it saves tokens only with CatalogLimit, since loading
+	// tools invalidates the provider's prompt cache from the tools on. 3 is a good value.
+	// What is loaded follows from the messages and the tools alone. Messages that handlers
+	// added are not looked at; of a conversation the first 64 messages and 50 tools count, and
+	// the first 1,000 words of a message. It takes an index that knows its confidence, such as
+	// BM25Index, and does not go with SearchCall. If zero, none are loaded.
+	Prefetch int
+
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
 	Protocol Protocol
 
@@ -216,7 +226,7 @@ func (s *settings) checkFields(wrong *problems) {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}} {
+	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}, {"Prefetch", c.Prefetch}} {
 		if f.value < 0 {
 			wrong.add(f.name, "%d is negative", f.value)
 		}
@@ -229,6 +239,9 @@ func (s *settings) checkFields(wrong *problems) {
 	}
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
+	}
+	if c.Protocol == SearchCall && c.Prefetch > 0 {
+		wrong.add("Prefetch", "it is %d, but the SearchCall protocol never loads a tool", c.Prefetch)
 	}
 	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)

@@ -324,7 +324,7 @@ func (s *searchReport) answered(x Index, fallback bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.index = strings.TrimPrefix(fmt.Sprintf("%T", x), "*")
+	s.index = indexName(x)
 	s.fallback = s.fallback || fallback
 }
 
@@ -340,11 +340,8 @@ func (g *group) emitSearched(ctx context.Context, s *searchReport, query string,
 	if len(failed) > 0 {
 		g.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	if len(query) > maxEventQuery {
-		query = strings.ToValidUTF8(query[:maxEventQuery], "")
-	}
 	g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
-		Query: query, Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
+		Query: clippedQuery(query), Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
 	}})
 }
 
@@ -367,3 +364,12 @@ func termsOf(x Index, q Query, name string) []leanctx.Term {
 func head(names []string) []string {
 	return slices.Clone(names[:min(len(names), maxEventNames)])
 }
+
+func clippedQuery(query string) string {
+	if len(query) > maxEventQuery {
+		return strings.ToValidUTF8(query[:maxEventQuery], "")
+	}
+	return query
+}
+
+func indexName(x Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }

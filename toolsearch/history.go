@@ -33,6 +33,7 @@ type evidence struct {
 	former     set            // ids of results that were there before the first model call
 	started    bool           // that call is over
 	earlier    []earlier      // by the last message that has calls
+	prefetched prefetched
 }
 
 // idle is the number of model calls since the last evidence of a tool.
@@ -42,7 +43,7 @@ func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
 func (v *evidence) add(msg wire.View, r *run) {
 	if msg.Assistant {
 		v.modelCalls++
-		v.emptyCall = nil
+		v.emptyCall, v.prefetched.last = nil, nil
 	}
 	if len(msg.Calls) > 0 {
 		v.calls, v.earlier = msg.Calls, nil
@@ -269,11 +270,11 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
-	t.read(msgs)
+	t.read(ctx, msgs)
 	show := r.visibleTools(ctx, &t.evidence)
 	rewritten := t.rewrite(msgs, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
 	msgs = restartedAt(firstChange(msgs, rewritten), rewritten)
-	t.read(msgs)
+	t.read(ctx, msgs)
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
 		msgs = t.withNote(msgs, r.emptyNote(ctx, t.evidence.emptyCall))
 	}
@@ -281,15 +282,16 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	msgs = t.withReminder(msgs, reminder)
 	r.sent = sent{reminder: reminder, tools: show.names}
 	call.messages = continued(msgs, r.sent)
-	t.read(call.messages)
+	t.read(ctx, call.messages)
 	r.setToolLists(ctx, &t.evidence, show, &call.tools, &call.deferred)
+	r.emitPrefetched(ctx, &t.evidence)
 	r.turn().emitDenied(ctx)
 	t.evidence.started = true
 	return nil
 }
 
 // read brings the transcript up to date with the messages.
-func (t *transcript[M]) read(msgs []M) {
+func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 	if len(t.seen) > len(msgs) || !slices.Equal(t.seen, msgs[:len(t.seen)]) {
 		t.forget()
 	}
@@ -302,6 +304,8 @@ func (t *transcript[M]) read(msgs []M) {
 			t.reminders = append(t.reminders, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
+		case s.User:
+			t.evidence.prefetch(ctx, s.Text, t.run)
 		}
 		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}

@@ -285,7 +285,13 @@ func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 	c := r.group().rules
 	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
-		return !r.group().isPin(s.entry) && (c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name])
+		switch {
+		case r.group().isPin(s.entry):
+			return false
+		case v.prefetched.tools[name]:
+			return v.natively[name]
+		}
+		return c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name]
 	})
 }
 

@@ -8,6 +8,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -40,6 +41,7 @@ type Text struct {
 	Text   string
 	Only   bool // the message is this one text, and nothing besides
 	Marked bool // it carries the key of a reminder in Extra
+	User   bool // a user wrote it, and no handler
 }
 
 // Codec reads messages of one type and makes new ones. It never changes a message.
@@ -159,6 +161,8 @@ func SameList[M adk.MessageType](a, b []M) bool {
 const (
 	reminderKey = "__toolsearch_reminder__"
 	noteKey     = "__leanctx_toolsearch_note__"
+
+	messageIDKey = "_eino_msg_id" // Eino's
 )
 
 // Keys of Extra that adapters use: with the first, agenticopenai sends a call back as one
@@ -172,6 +176,18 @@ const (
 func isMarked(extra map[string]any, key string) bool {
 	b, _ := extra[key].(bool)
 	return b
+}
+
+// isHandlers reports whether a message carries a key with which handlers mark messages of
+// their own: all of Eino's and ours begin with an underscore. The id that Eino gives every
+// message is none.
+func isHandlers(extra map[string]any) bool {
+	for key := range extra {
+		if strings.HasPrefix(key, "_") && key != messageIDKey {
+			return true
+		}
+	}
+	return false
 }
 
 // toolInfos are the tools of a result, without those that are nil.

@@ -65,7 +65,7 @@ func (agentic) Text(m *schema.AgenticMessage) Text {
 	if m == nil || m.Role != schema.AgenticRoleTypeUser && !isMarked(m.Extra, reminderKey) {
 		return Text{}
 	}
-	s := Text{Marked: isMarked(m.Extra, reminderKey)}
+	s := Text{Marked: isMarked(m.Extra, reminderKey), User: m.Role == schema.AgenticRoleTypeUser && !isHandlers(m.Extra)}
 	texts := 0
 	for _, b := range m.ContentBlocks {
 		if b != nil && b.UserInputText != nil {

@@ -64,7 +64,7 @@ func (plain) Text(m *schema.Message) Text {
 	if m == nil || m.Role != schema.User && !isMarked(m.Extra, reminderKey) {
 		return Text{}
 	}
-	s := Text{Text: m.Content, Marked: isMarked(m.Extra, reminderKey)}
+	s := Text{Text: m.Content, Marked: isMarked(m.Extra, reminderKey), User: m.Role == schema.User && !isHandlers(m.Extra)}
 	texts := min(len(m.Content), 1)
 	for i := range m.UserInputMultiContent {
 		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeText {

@@ -1,0 +1,125 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// Tools that are loaded for what a user says.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
+	s := on[M](t, streaming, protocol)
+	s.cfg.Prefetch, s.cfg.NewIndex = 2, toolsearch.BM25Index
+	return s
+}
+
+func TestTheToolThatAUserNeedsIsThereBeforeTheFirstModelCall(t *testing.T) {
+	everywhere(t, isPrefetched[*schema.Message], isPrefetched[*schema.AgenticMessage])
+}
+
+func isPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
+	for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools load_tool"} {
+		events := &recorder{}
+		s := prefetching[M](t, streaming, protocol)
+		s.cfg.OnEvent = events.on
+		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, do("1", "weather__get_forecast", `{"city":"Oslo"}`))
+		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
+		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
+		var told []leanctx.Event
+		for _, e := range events.all {
+			if e.Kind == leanctx.KindToolsPrefetched {
+				told = append(told, e)
+			}
+		}
+		require.Len(t, told, 1, "once, not in every model call")
+		require.Equal(t, []string{"weather__get_forecast"}, told[0].Tools.Added)
+		require.Equal(t, "What will the weather be in Oslo? I need the forecast.", told[0].Search.Query)
+
+		// The next run loads it again, after what the history says came before.
+		p = s.play(append(p.history, adktest.User[M]("Now send a message to the channel.")))
+		require.Equal(t, "own "+search+" weather__get_forecast slack__send_message", p.tools())
+	}
+}
+
+func TestNothingIsPrefetchedForSmallTalkOrWhatHandlersSay(t *testing.T) {
+	everywhere(t, notPrefetched[*schema.Message], notPrefetched[*schema.AgenticMessage])
+}
+
+func notPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
+	wrote := adktest.WithExtra(adktest.User[M]("Send a message to the slack channel"), map[string]any{"_eino_summarization_content_type": "summary"})
+	for name, m := range map[string]M{"small talk": adktest.User[M]("Hello there, how are you?"), "a handler": wrote, "nothing": adktest.User[M](""), "an answer": adktest.Assistant[M]("I could send a message to the slack channel")} {
+		s := prefetching[M](t, streaming, toolsearch.Keyword)
+		p := s.play([]M{m})
+		require.Equal(t, "own tool_search", p.tools(), name)
+	}
+	s := prefetching[M](t, streaming, toolsearch.Keyword)
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Phase != toolsearch.PhaseLoad || !strings.HasPrefix(req.Tool.Name, "slack"), nil
+	}
+	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("Send a message to the slack channel")}).tools(), "denied")
+	s = prefetching[M](t, streaming, toolsearch.Keyword)
+	s.cfg.NewIndex = func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) {
+		return brokenIndex(func() ([]toolsearch.Result, error) { panic("broken") }), nil
+	}
+	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("qwertz")}).tools(), "an index that fails")
+}
+
+// What is prefetched follows from the messages: an instance of another process loads the
+// same, and a longer history loads the same first, in the same order.
+func TestALongerHistoryPrefetchesTheSameFirst(t *testing.T) {
+	everywhere(t, prefetchLaw[*schema.Message], prefetchLaw[*schema.AgenticMessage])
+}
+
+func prefetchLaw[M adk.MessageType](t *testing.T, streaming bool) {
+	says := []string{"Send a message to the slack channel", "What will the weather be?", "Create an issue in the repository", "Close the issue please", "Thanks!"}
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		var history []M
+		before := ""
+		for n := range 80 {
+			history = append(history, adktest.User[M](says[random.IntN(len(says))]))
+			if random.IntN(3) > 0 || n > 70 {
+				history = append(history, adktest.Assistant[M]("fine"))
+			}
+			if n%8 != 7 {
+				continue
+			}
+			tools := prefetching[M](t, streaming, toolsearch.Keyword).play(history).tools()
+			require.Equal(t, tools, prefetching[M](t, streaming, toolsearch.Keyword).play(history).tools(), "seed %d", seed)
+			require.True(t, strings.HasPrefix(tools, before), "seed %d: %q, %q", seed, before, tools)
+			before = tools
+		}
+	}
+}
+
+func TestPrefetchingIsBounded(t *testing.T) {
+	s := prefetching[*schema.Message](t, false, toolsearch.Keyword)
+	s.cfg.DynamicTools = nil
+	var history []*schema.Message
+	for i := range 80 {
+		word := fmt.Sprintf("wo%crd%c", 'a'+i%26, 'a'+i/26)
+		s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Simple(word+"__run", "Runs the "+word))
+		history = append(history, schema.UserMessage("please run the "+word))
+	}
+	s.cfg.Prefetch = 1
+	require.Len(t, s.play(history).wires[0].ToolNames, 2+50)
+	late := append(make([]*schema.Message, 0), history[:1]...)
+	for range 63 {
+		late = append(late, schema.UserMessage("qwertz"))
+	}
+	require.Len(t, s.play(append(late, history[1])).wires[0].ToolNames, 2+1, "the 65th message")
+}
