@@ -240,11 +240,8 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
 	}
-	if c.Protocol == SearchCall && c.Prefetch > 0 {
-		wrong.add("Prefetch", "it is %d, but the SearchCall protocol never loads a tool", c.Prefetch)
-	}
-	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
-		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
+	if c.Protocol == SearchCall {
+		checkSearchCall(c, wrong)
 	}
 	if safe.IsNil(c.Backend) {
 		c.Backend = nil
@@ -268,6 +265,15 @@ func checkRegexp(c *Config, wrong *problems) {
 	}
 	if c.MinScore > 0 {
 		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
+	}
+}
+
+func checkSearchCall(c *Config, wrong *problems) {
+	if c.Prefetch > 0 {
+		wrong.add("Prefetch", "it is %d, but the SearchCall protocol never loads a tool", c.Prefetch)
+	}
+	if c.UnloadAfter > 0 {
+		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
 }
 
