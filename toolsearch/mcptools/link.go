@@ -38,6 +38,7 @@ const (
 	firstPause = 500 * time.Millisecond
 	mostPause  = time.Minute
 	callPause  = time.Second
+	leftOver   = 100 * time.Millisecond // of the time of whoever asks for tools
 )
 
 // link is the connection to one server, for one user or for all. One goroutine, run, makes
@@ -315,11 +316,18 @@ func (l *link) answered(s *session, h Hints) {
 	l.mu.Unlock()
 }
 
-// await returns the tools of the server. It waits until by for a list that is being read.
+// await returns the tools of the server. It waits until by for a list that is being read, and
+// longer for a server that was never connected, but always leaves some of the time of ctx: who
+// asks with a limit wants an answer within it.
 func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
+	end, limited := ctx.Deadline()
+	end = end.Add(-min(time.Until(end)/10, leftOver))
 	for {
 		set, wait, changed := l.current(by)
-		if wait <= 0 {
+		if limited {
+			wait = min(wait, time.Until(end))
+		}
+		if wait <= 0 || ctx.Err() != nil {
 			return set
 		}
 		timer := time.NewTimer(wait)

@@ -156,3 +156,14 @@ func TestThereAreOnlySoManyUsers(t *testing.T) {
 	_, err := s.Tools(as("one more"))
 	require.ErrorContains(t, err, "3 users")
 }
+
+// Who asks with a limit gets what there is within it, though the first connection takes longer.
+func TestAFirstConnectionLeavesTimeToAnswer(t *testing.T) {
+	slow := child(t, "deaf")
+	s := open(t, map[string]Server{"slow": slow, "quick": newFixture().inMemory()}, Options{User: userOf})
+	limited, cancel := context.WithTimeout(as("ann"), time.Second)
+	defer cancel()
+	names := namesIn(t, limited, s)
+	require.NoError(t, limited.Err(), "it is not too late")
+	require.Contains(t, names, "quick__echo")
+}
