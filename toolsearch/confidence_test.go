@@ -190,3 +190,16 @@ func TestEveryIndexHasAConfidence(t *testing.T) {
 	}, behind, "before, at and behind the only tool that the words speak for")
 	require.Zero(t, best(confidences(t, toolsearch.RetrieverIndex(retrieving{"mail__send"}), "weather forecast")), "not known")
 }
+
+// What is recommended answers requests, and says when there is nothing.
+func TestRecommended(t *testing.T) {
+	cfg := toolsearch.Recommended(desk())
+	require.Len(t, cfg.DynamicTools, len(desk()))
+	found, _ := cutHint(asked(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
+	require.Contains(t, found, "weather__forecast")
+	_, hint := cutHint(asked(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
+	require.Contains(t, hint, "No tool seems to do this")
+	many := toolsearch.Recommended(reports(300))
+	p := scene[*schema.Message]{t: t, cfg: *many}.begin()
+	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
+}

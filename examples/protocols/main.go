@@ -47,6 +47,7 @@ var ways = []way{
 	{"Keyword, CatalogLimit 50", &toolsearch.Config{CatalogLimit: 50}},
 	{"Keyword, MaxResults 2", &toolsearch.Config{MaxResults: 2}},
 	{"Keyword, UnloadAfter 3", &toolsearch.Config{UnloadAfter: 3}},
+	{"Recommended", toolsearch.Recommended(nil)},
 	{"Regexp", &toolsearch.Config{Protocol: toolsearch.Regexp}},
 	{"Regexp, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.Regexp, CatalogLimit: 50}},
 	{"SearchLoad", &toolsearch.Config{Protocol: toolsearch.SearchLoad}},

@@ -25,7 +25,8 @@ type Explanation struct {
 
 // TermExplanation says what one term of the query adds to a score.
 type TermExplanation struct {
-	// Term is the word in the form that is compared.
+	// Term is the word, or several, as the query has it: in Unicode's compatibility form
+	// (BM25) or in lower case (the specified score).
 	Term string
 	// Required reports whether the term must match.
 	Required bool

@@ -198,6 +198,15 @@ type phraseMatch struct {
 	runs []stemmedWord // its own words
 }
 
+// written returns the words of the phrase as they stand in the query.
+func (m phraseMatch) written() string {
+	words := make([]string, len(m.runs))
+	for i, r := range m.runs {
+		words[i] = r.text
+	}
+	return strings.Join(words, " ")
+}
+
 // findPhrases finds the phrases in the text.
 func (q *queryParser) findPhrases() {
 	var words []stemmedWord
@@ -281,7 +290,7 @@ func (q *queryParser) parsePhrase(word run, weight float64) {
 	if !ok {
 		return
 	}
-	q.addTerm(p.text, weight, func(w *term) {
+	q.addTerm(p.text, p.written(), weight, func(w *term) {
 		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
 		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {

@@ -158,7 +158,7 @@ func (q *queryParser) translate(word string, weight float64) {
 		if !slices.ContainsFunc(alternatives, func(token string) bool { _, ok := q.x.tokens[token]; return ok }) {
 			continue
 		}
-		q.addTerm(word+"/"+alternatives[0], weight, func(w *term) {
+		q.addTerm(word+"/"+alternatives[0], word, weight, func(w *term) {
 			q.addAll(w, alternatives, 1, "translation of")
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, float64(q.x.idf[m.token]))

@@ -55,7 +55,7 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 // explainTerm returns what matches a term in a document, and how much of the term's
 // importance that covers.
 func (x *Index) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
-	t = keyword.TermExplanation{Term: w.text, Required: w.required}
+	t = keyword.TermExplanation{Term: w.written, Required: w.required}
 	for _, m := range w.expansions {
 		p, ok := x.posting(m.token, doc)
 		if !ok {

@@ -29,6 +29,7 @@ const singleWeight = 0.5
 // term is a word of the query, or another thing that it says.
 type term struct {
 	text       string
+	written    string  // what of the query it stands for
 	weight     float64 // less than 1 if it is probably a value
 	importance float64 // how much it matters that a document matches it
 	required   bool
@@ -169,7 +170,7 @@ func (q *queryParser) parseWord(word run, weight float64) {
 	parts, counting := 0, 0
 	eachPart(word.text, func(part string) {
 		parts++
-		if q.addStem(q.stemmer.stem(part), weight, q.isRequired(word)) {
+		if q.addStem(part, weight, q.isRequired(word)) {
 			counting++
 		}
 	})
@@ -178,7 +179,7 @@ func (q *queryParser) parseWord(word run, weight float64) {
 		return
 	}
 	if parts > 1 {
-		q.addStem(q.stemmer.stem(word.text), weight, false)
+		q.addStem(word.text, weight, false)
 	}
 	q.join(word)
 	q.before = word
@@ -191,17 +192,19 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	}
 	id := strings.ToLower(leadingIdentifier(q.text[word.start:]))
 	if _, known := q.x.tokens[id]; known {
-		q.addTerm(id, weight, q.expand)
+		q.addTerm(id, id, weight, q.expand)
 	}
 }
 
-// addStem adds a word, unless it is a stop word. It reports whether the query has it.
-func (q *queryParser) addStem(stem string, weight float64, required bool) bool {
+// addStem adds a word by its stem, unless it is a stop word. It reports whether the query
+// has it.
+func (q *queryParser) addStem(word string, weight float64, required bool) bool {
+	stem := q.stemmer.stem(word)
 	empty := q.l.stop[stem] || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false
 	}
-	at := q.addTerm(stem, weight, q.expand)
+	at := q.addTerm(stem, word, weight, q.expand)
 	if required && at >= 0 {
 		q.require(at)
 	}
@@ -236,13 +239,13 @@ func (q *queryParser) addCharacters(text string, weight float64) {
 		if _, size := utf8.DecodeRuneInString(token); size == len(token) && !alone {
 			own *= singleWeight
 		}
-		q.addTerm(token, own, q.expand)
+		q.addTerm(token, token, own, q.expand)
 	})
 }
 
-// addTerm adds a term and calls fill for it, or finds it if the query has it already.
-// It returns its position, or -1 if there are maxTerms.
-func (q *queryParser) addTerm(text string, weight float64, fill func(*term)) int {
+// addTerm adds a term, which is written so in the query, and calls fill for it, or finds it
+// if the query has it already. It returns its position, or -1 if there are maxTerms.
+func (q *queryParser) addTerm(text, written string, weight float64, fill func(*term)) int {
 	at, known := q.seen[text]
 	if !known {
 		if len(q.parsed.terms) == maxTerms {
@@ -250,7 +253,7 @@ func (q *queryParser) addTerm(text string, weight float64, fill func(*term)) int
 		}
 		at = len(q.parsed.terms)
 		q.seen[text] = at
-		q.parsed.terms = append(q.parsed.terms, term{text: text, weight: weight})
+		q.parsed.terms = append(q.parsed.terms, term{text: text, written: written, weight: weight})
 		fill(&q.parsed.terms[at])
 	}
 	w := &q.parsed.terms[at]

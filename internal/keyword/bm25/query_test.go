@@ -311,3 +311,21 @@ func TestDigitsAreThoseOfASCII(t *testing.T) {
 		require.Equal(t, strings.ContainsRune("0123456789", rune(c)), isDigit(byte(c)), "%q", rune(c))
 	}
 }
+
+// An explanation has the words of the query as they are written, and not their stems.
+func TestExplanationsHaveTheWordsOfTheQuery(t *testing.T) {
+	x := New([]keyword.Doc{{Name: "create_invoices", Description: "Creates invoices for companies. 天气"}, {Name: "weather", Description: "Weather of cities"}})
+	terms := func(text string, doc int) (words []string) {
+		for _, term := range x.Explain(text, doc).Terms {
+			words = append(words, term.Term)
+		}
+		return words
+	}
+	require.Equal(t, []string{"Companies", "Invoices", "creating"}, terms("Companies Invoices creating", 0))
+	require.Equal(t, []string{"get", "Cities", "getCities"}, terms("getCities", 1))
+	require.Contains(t, terms("set up an invoice", 0), "set up")
+	require.Contains(t, terms("天气", 1), "天气")
+	for _, word := range terms("naïve CAFÉ ＡＢＣ", 0) {
+		require.Contains(t, []string{"naive", "CAFE", "ABC"}, word)
+	}
+}
