@@ -11,8 +11,9 @@
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
 //
 // Events report changes and totals, never what stayed the same: over a run there
-// are at most four for each model call, two for each tool call, and one for each
-// result that is taken out for the first time and for each change of the catalogue.
+// are at most four for each model call, two for each tool call, one for each
+// result that is taken out for the first time and for each change of the catalogue,
+// and one for tools that could not be hidden.
 package leanctx
 
 import (
@@ -42,6 +43,10 @@ const (
 	// the model called a denied tool. Tools is set; of a call Tool and CallID as well.
 	// Err is the Filter's error, if it returned one.
 	KindToolsDenied Kind = "tools_denied"
+	// KindToolsNotHidden: handlers behind toolsearch added tools whose
+	// ToolInfo.Extra["defer_loading"] is true, which stay visible in this run. Tools and
+	// Err are set. It comes once in a run.
+	KindToolsNotHidden Kind = "tools_not_hidden"
 	// KindCallGated: a call did not run because its tool was not loaded. Tool and
 	// CallID are set.
 	KindCallGated Kind = "call_gated"

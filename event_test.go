@@ -26,7 +26,7 @@ import (
 
 var kinds = []leanctx.Kind{
 	leanctx.KindCatalogChanged, leanctx.KindToolsSearched, leanctx.KindToolsPrefetched, leanctx.KindToolsLoaded,
-	leanctx.KindToolsUnloaded, leanctx.KindToolsDenied, leanctx.KindCallGated, leanctx.KindSourceFailed,
+	leanctx.KindToolsUnloaded, leanctx.KindToolsDenied, leanctx.KindToolsNotHidden, leanctx.KindCallGated, leanctx.KindSourceFailed,
 	leanctx.KindIndexFailed, leanctx.KindResultCut, leanctx.KindResultKept, leanctx.KindResultReferred,
 	leanctx.KindResultRead, leanctx.KindResultCleared, leanctx.KindClearDone, leanctx.KindStoreFailed,
 	leanctx.KindSessionRestarted, leanctx.KindServerUp, leanctx.KindServerDown, leanctx.KindServerListed,

@@ -72,7 +72,7 @@ func contain(ctx context.Context, receive func(context.Context, Event), e Event)
 // Info where the window changed, and Debug otherwise.
 func (e Event) Level() slog.Level {
 	switch e.Kind {
-	case KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
+	case KindToolsNotHidden, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
 		return slog.LevelWarn
 	case KindToolsDenied:
 		if e.CallID != "" {

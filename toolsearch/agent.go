@@ -383,8 +383,7 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 	}
 	var picked []ownTool
 	for _, o := range own {
-		marked, _ := o.info.Extra["defer_loading"].(bool)
-		if isNamed(s.cfg.SearchableTools, o.info.Name) || marked && s.cfg.DeferMarkedTools {
+		if isNamed(s.cfg.SearchableTools, o.info.Name) || s.cfg.DeferMarkedTools && isMarked(o.info) {
 			picked = append(picked, o)
 		}
 		delete(missing, o.info.Name)
@@ -401,6 +400,12 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 		return nil, wrong.err()
 	}
 	return picked, nil
+}
+
+// isMarked reports whether a tool asks to be hidden.
+func isMarked(info *schema.ToolInfo) bool {
+	marked, _ := info.Extra["defer_loading"].(bool)
+	return marked
 }
 
 // clashes refuses names that two tools would share.

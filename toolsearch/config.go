@@ -50,7 +50,8 @@ type Config struct {
 	SearchableTools []string
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
-	// ToolInfo.Extra["defer_loading"] is true.
+	// ToolInfo.Extra["defer_loading"] is true. Those that a later handler adds stay
+	// visible, which OnEvent is told once in a run (leanctx.KindToolsNotHidden).
 	DeferMarkedTools bool
 
 	// AlwaysVisible names hidden tools to show in full from the first model call on, after

@@ -50,6 +50,9 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	if state != nil {
+		m.settings.emitNotHidden(ctx, state.ToolInfos)
+	}
 	t := m.transcript(ctx)
 	if state == nil || t == nil || t.done.is(state) {
 		return ctx, state, nil
@@ -149,6 +152,8 @@ const (
 	idleKey     = "__leanctx_toolsearch_idle__"
 	reportedKey = "__leanctx_toolsearch_reported__"
 	boundKey    = "__leanctx_toolsearch_bound__"
+
+	notHiddenKey = "__leanctx_toolsearch_not_hidden__"
 )
 
 // runLocal returns a value that the run keeps. Its error says that there is no run.

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cloudwego/eino/schema"
+
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
 )
@@ -230,6 +232,36 @@ func (r *run) emitVisible(ctx context.Context, before, now, idle []string, repea
 		}
 		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
 	}
+}
+
+// emitNotHidden reports at the first model call of a run that later handlers added tools
+// which are marked to be hidden. The instance may have nothing else to do in the run.
+func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) {
+	if s.cfg.OnEvent == nil || !s.cfg.DeferMarkedTools {
+		return
+	}
+	if done, _, err := runLocal[bool](ctx, notHiddenKey); done || err != nil {
+		return
+	}
+	setRunLocal(ctx, notHiddenKey, true)
+	var names []string
+	var tokens int64
+	for _, t := range infos {
+		if t == nil || !isMarked(t) {
+			continue
+		}
+		if r := runOf(ctx); r == nil || r.group().cat.lookup(t.Name) == nil {
+			names = append(names, t.Name)
+			tokens += (&entry{info: t}).tokens()
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	s.emit(ctx, leanctx.Event{
+		Kind: leanctx.KindToolsNotHidden, Tools: &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
+		Err: errors.New("toolsearch: DeferMarkedTools: handlers behind this one added tools that are marked defer_loading, which stay visible: put this one behind them"),
+	})
 }
 
 // emitDenied reports the sets of denied tools that changed since the last model call.

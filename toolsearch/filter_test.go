@@ -15,6 +15,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -194,6 +195,36 @@ func TestDeniedNamesAreNeitherCountedNorStored(t *testing.T) {
 	require.Len(t, book.written, 1)
 	for _, content := range book.written {
 		require.Equal(t, "github__create_issue\ngithub__close_issue\nslack__send_message\nweather__get_forecast\n", content)
+	}
+}
+
+// The list differs in each round; the store that refused the first is not asked again
+// before the next run.
+func TestFailingStoreIsAskedOnceInARun(t *testing.T) {
+	everywhere(t, failingStore[*schema.Message], failingStore[*schema.AgenticMessage])
+}
+
+func failingStore[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, c := range []struct {
+		err  error
+		want int // writes in each run of three model calls
+	}{{errors.New("full"), 1}, {nil, 3}} {
+		asked, round := 0, 0
+		s := on[M](t, streaming, toolsearch.Keyword)
+		s.cfg.CatalogLimit = 1
+		s.cfg.Backend = &notebook{fail: func() error { asked++; return c.err }}
+		s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+			denied := []string{"github__create_issue", "github__close_issue", "slack__send_message"}[round%3]
+			return req.Phase != toolsearch.PhaseList || req.Tool.Name != denied, nil
+		}
+		s.mine = []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "next", Desc: "d"}, func(context.Context, string) (string, error) {
+			round++
+			return "ok", nil
+		})}
+		for run := range 2 {
+			s.begin(do("a", "next", `{}`), do("b", "next", `{}`))
+			require.Equal(t, (run+1)*c.want, asked)
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func (r *run) rest(ctx context.Context, names []string, limit int) string {
 }
 
 // storeNames writes the full list to the Backend, once per list and run, and returns its
-// path; "" if there is none.
+// path; "" if there is none. A Backend that failed is not asked again in this run.
 func (r *run) storeNames(ctx context.Context, names []string) string {
 	if r.group().cfg.Backend == nil {
 		return ""

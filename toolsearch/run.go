@@ -83,14 +83,15 @@ func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) err
 // notes are what tool calls leave for the next model call, and it for them. A call without
 // an id leaves none: it cannot be told from others.
 type notes struct {
-	mu         sync.Mutex
-	visible    []string // names of hidden tools that the model sees; nil before the first model call
-	noRunState bool     // the run has no state of Eino's to keep values in
-	returned   set      // names that searches of this turn have returned, where each may be once
-	stored     map[string]string
-	reached    map[string]string   // call id -> hidden tool: the call may bear another name
-	answered   map[string][]string // call id -> what a search tool of ours loaded
-	refused    set                 // ids of calls to tools that the caller may not use
+	mu          sync.Mutex
+	visible     []string // names of hidden tools that the model sees; nil before the first model call
+	noRunState  bool     // the run has no state of Eino's to keep values in
+	returned    set      // names that searches of this turn have returned, where each may be once
+	stored      map[string]string
+	storeFailed bool                // to store a list
+	reached     map[string]string   // call id -> hidden tool: the call may bear another name
+	answered    map[string][]string // call id -> what a search tool of ours loaded
+	refused     set                 // ids of calls to tools that the caller may not use
 }
 
 // reach notes which tool a call reached.
@@ -156,10 +157,12 @@ func (n *notes) hasNoRunState() bool {
 }
 
 // storeOnce calls store for a path that was not stored in this run, and returns what it
-// returned then.
+// returned then. After one "" it is not called again in this run: a store that fails would
+// hold up every model call.
 func (n *notes) storeOnce(path string, store func() string) string {
 	n.mu.Lock()
 	stored, known := n.stored[path]
+	known = known || n.storeFailed
 	n.mu.Unlock()
 	if known {
 		return stored
@@ -167,6 +170,7 @@ func (n *notes) storeOnce(path string, store func() string) string {
 	stored = store()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.storeFailed = stored == ""
 	if n.stored == nil {
 		n.stored = map[string]string{}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -214,20 +215,42 @@ type taskStore struct{ *filesystem.InMemoryBackend }
 
 func (taskStore) Delete(context.Context, *plantask.DeleteRequest) error { return nil }
 
-// Marks in Extra hide what stands before; of what stands behind nothing is hidden, and
-// nothing says so.
+// Marks in Extra hide what stands before; of what stands behind nothing is hidden, which
+// one event of each run says.
 func TestMarkedToolsOfLaterHandlersStayVisible(t *testing.T) {
 	adktest.Both(t, markedTools[message], markedTools[agenticMessage])
 }
 
 func markedTools[M adk.MessageType](t *testing.T, streaming bool) {
-	both(t, func() []handler[M] {
-		return adktest.Handlers[M](&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}, searchOf[M](t, toolsearch.Config{DeferMarkedTools: true}))
-	}, func(t *testing.T, inOrder bool, h []handler[M]) {
-		out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), nil, h...)
-		require.NoError(t, out.Err)
-		require.Equal(t, !inOrder, slices.Contains(wires[0].ToolNames, "marked"))
-	})
+	for _, dynamic := range [][]tool.BaseTool{nil, dynamicTools()} {
+		var events []leanctx.Event
+		both(t, func() []handler[M] {
+			return adktest.Handlers[M](&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}, searchOf[M](t, toolsearch.Config{
+				DynamicTools: dynamic, DeferMarkedTools: true, OnEvent: func(_ context.Context, e leanctx.Event) {
+					if e.Kind == leanctx.KindToolsNotHidden {
+						events = append(events, e)
+					}
+				},
+			}))
+		}, func(t *testing.T, inOrder bool, h []handler[M]) {
+			events = nil
+			for runs := range 2 {
+				out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), []adktest.Turn{call("a", "big", nil), call("b", "big", nil)}, h...)
+				require.NoError(t, out.Err)
+				require.Len(t, wires, 3)
+				require.Equal(t, !inOrder, slices.Contains(wires[0].ToolNames, "marked"))
+				if inOrder {
+					require.Empty(t, events)
+					continue
+				}
+				require.Len(t, events, runs+1, "one for each run")
+				require.Equal(t, []string{"marked"}, events[runs].Tools.Added)
+				require.Equal(t, 1, events[runs].Tools.AddedCount)
+				require.Positive(t, events[runs].Tools.Tokens)
+				require.ErrorContains(t, events[runs].Err, "DeferMarkedTools")
+			}
+		})
+	}
 }
 
 type bringsMarked[M adk.MessageType] struct {
