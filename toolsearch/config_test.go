@@ -132,3 +132,13 @@ func TestNewCopiesWhatItNeeds(t *testing.T) {
 	require.Equal(t, []string{"kept", "tool_search", "a"}, m.Wires()[1].ToolNames)
 	require.Equal(t, "first", m.Wires()[1].Tools[2].Desc)
 }
+
+func TestWithoutAContextOfARunTheHookDoesNothing(t *testing.T) {
+	ctx := context.Background()
+	m, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", "b")}})
+	require.NoError(t, err)
+	next, rc, err := m.BeforeAgent(ctx, nil)
+	require.NoError(t, err)
+	require.Nil(t, rc)
+	require.Equal(t, ctx, next)
+}
