@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -342,16 +343,17 @@ func (r *recorder) kinds() (kinds []leanctx.Kind) {
 // asked again, and no goroutine is added to the first.
 func TestASourceThatHangsIsWaitedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, release := 0, make(chan struct{})
+		var asked atomic.Int32
+		release := make(chan struct{})
 		s, _ := liveScene[*schema.Message](t, false)
 		s.cfg.Source = sourceFunc(func(context.Context) (*toolsearch.ToolSet, error) {
-			asked++
+			asked.Add(1)
 			<-release
 			return nil, nil
 		})
 		p := s.begin(do("1", "own", "{}"), do("2", "own", "{}"))
 		require.Len(t, p.wires, 3)
-		require.Equal(t, 1, asked)
+		require.EqualValues(t, 1, asked.Load())
 		close(release)
 		synctest.Wait()
 	})
