@@ -18,6 +18,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -32,7 +33,7 @@ func TestAnAgentThatReadsBackAllThatItLostNeverLoops(t *testing.T) {
 
 func readsBackForEver[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
 	const trigger = 4000
-	for seed := range histories() / 3 {
+	for seed := range uint64(race.Cases(int(histories() / 3))) {
 		g := newGen[M](seed)
 		store, memory := open(t)
 		cfg := &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: trigger, MaxLengthForTrunc: 6000}

@@ -129,7 +129,7 @@ func waits[M adk.MessageType](t *testing.T, stream bool, first string) {
 		if first == "toolsearch" {
 			c.search(toolsearch.Config{})
 		}
-		c.reduce(reduction.TypedConfig[M]{MaxTokensForClear: 1500, Backend: files})
+		c.reduce(reduction.TypedConfig[M]{MaxTokensForClear: 1100, Backend: files})
 		if first != "toolsearch" {
 			c.search(toolsearch.Config{})
 		}
