@@ -23,7 +23,6 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -118,7 +117,7 @@ func TestWhateverAStoreCanAndWhateverBreaksNothingIsLost(t *testing.T) {
 	var seen struct{ cut, whole, unsaved, cleared int }
 	for set := range sets {
 		t.Run(fmt.Sprint(powersOf(powerSets(backend.NewMemory(0))[set])), func(t *testing.T) {
-			for seed := range uint64(race.Cases(int(2 * histories()))) {
+			for seed := range 2 * histories() {
 				b := newBreaking(t, seed, set)
 				for range 8 {
 					switch b.call() {

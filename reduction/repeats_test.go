@@ -21,7 +21,6 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -182,7 +181,7 @@ func TestOldArgumentsKeepTheirShapeAndTheirValuesStayReadable(t *testing.T) {
 }
 
 func oldArguments[M adk.MessageType](t *testing.T) {
-	for seed := range uint64(race.Cases(int(10 * histories()))) {
+	for seed := range 10 * histories() {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		over := []int{1, 200, 1000}[g.IntN(3)]
@@ -261,7 +260,7 @@ func TestRepeatsAndArgumentsLoseNothingWhenTheStoreBreaks(t *testing.T) {
 
 func repeatsWithFaults[M adk.MessageType](t *testing.T) {
 	changed := 0
-	for seed := range uint64(race.Cases(int(10 * histories()))) {
+	for seed := range 10 * histories() {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		store := backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
