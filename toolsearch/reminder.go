@@ -15,20 +15,14 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
-)
-
-const (
-	reminderOpen  = "<available-deferred-tools>"
-	reminderClose = "</available-deferred-tools>"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
 // tags of one that is not marked there are no others: it could hold more than names.
 func isReminder(text string, marked bool) bool {
-	text = strings.TrimSpace(text)
-	list, ok := strings.CutPrefix(text, reminderOpen)
-	list, closed := strings.CutSuffix(list, reminderClose)
-	return ok && closed && (marked || !strings.Contains(list, reminderOpen) && !strings.Contains(list, reminderClose))
+	list, ok := toolnames.Reminder(text)
+	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
 }
 
 // reminder is the text for this model call; "" if there is no tool to list.
@@ -77,7 +71,7 @@ func envelope(names []string, rest string) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(reminderOpen)
+	b.WriteString(toolnames.ReminderOpen)
 	for _, n := range names {
 		b.WriteByte('\n')
 		b.WriteString(escapeName(n))
@@ -87,7 +81,7 @@ func envelope(names []string, rest string) string {
 		b.WriteString(rest)
 	}
 	b.WriteByte('\n')
-	b.WriteString(reminderClose)
+	b.WriteString(toolnames.ReminderClose)
 	return b.String()
 }
 

@@ -242,8 +242,8 @@ func searches(tool string) bool {
 
 // isReminder recognises the message that lists hidden tools, Eino's too.
 func isReminder(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "<available-deferred-tools>") && strings.HasSuffix(text, "</available-deferred-tools>")
+	_, is := toolnames.Reminder(text)
+	return is
 }
 
 // notice is what stands in the place of a result, read from its text: it serves

@@ -6,6 +6,8 @@
 // what loads a tool must stay in the history.
 package toolnames
 
+import "strings"
+
 const (
 	Search      = "tool_search"  // finds tools; in most protocols it loads them too
 	SearchTools = "search_tools" // shows candidates and loads none
@@ -16,3 +18,16 @@ const (
 // Loads reports whether the answers of the tool called name load tools: they are
 // how later requests and runs know which tools to show.
 func Loads(name string) bool { return name == Search || name == Load }
+
+// The tags of the reminder: the message that lists the hidden tools, by Eino's form.
+const (
+	ReminderOpen  = "<available-deferred-tools>"
+	ReminderClose = "</available-deferred-tools>"
+)
+
+// Reminder returns what stands between the tags; ok is false if text is no reminder.
+func Reminder(text string) (list string, ok bool) {
+	list, opened := strings.CutPrefix(strings.TrimSpace(text), ReminderOpen)
+	list, closed := strings.CutSuffix(list, ReminderClose)
+	return list, opened && closed
+}

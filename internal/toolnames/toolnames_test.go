@@ -15,3 +15,18 @@ func TestWhichAnswersLoadTools(t *testing.T) {
 		}
 	}
 }
+
+func TestAReminderIsWhatStandsBetweenItsTags(t *testing.T) {
+	for text, want := range map[string]string{
+		" <available-deferred-tools>\na\n</available-deferred-tools>\n": "\na\n", "<available-deferred-tools></available-deferred-tools>": "",
+	} {
+		if list, ok := Reminder(text); !ok || list != want {
+			t.Errorf("Reminder(%q) = %q, %v", text, list, ok)
+		}
+	}
+	for _, text := range []string{"", "a", "<available-deferred-tools>a", "a</available-deferred-tools>", "see <available-deferred-tools></available-deferred-tools>"} {
+		if _, ok := Reminder(text); ok {
+			t.Errorf("%q is a reminder", text)
+		}
+	}
+}
