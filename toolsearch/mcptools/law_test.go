@@ -21,6 +21,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // shuffled is a transport that holds up what the server sends: notices and answers to
@@ -93,7 +95,7 @@ func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	total, workers := 10_000, 8
-	if raceEnabled {
+	if race.Enabled {
 		total /= 10
 	}
 	f := newFixture()

@@ -17,6 +17,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func texts(all ...string) (c []mcp.Content) {
@@ -113,7 +115,7 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 // A result of 50 MB arrives whole, whatever the way.
 func TestAHugeResultArrivesWhole(t *testing.T) {
 	size := 50 << 20
-	if raceEnabled {
+	if race.Enabled {
 		size /= 10
 	}
 	want := bigText(size)

@@ -1,8 +1,0 @@
-// Copyright leanctx authors
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build race
-
-package mcptools
-
-const raceEnabled = true
