@@ -14,47 +14,24 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/examples/lab/labtest"
 	"github.com/leanctx/leanctx/reduction"
 )
-
-// The golden files hold what the demo prints, and what it prints with -v.
-const brief, verbose = "testdata/output.golden.txt", "testdata/verbose.golden.txt"
 
 // TestGoldenOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes the golden files first.
 func TestGoldenOutput(t *testing.T) {
 	files := sourceTree()
-	for name, form := range map[string]func(*testing.T, string) []byte{
-		"Message, streaming":        func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, files, true) },
-		"Message, whole":            func(t *testing.T, file string) []byte { return output[*schema.Message](t, file, files, false) },
-		"AgenticMessage, streaming": func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, files, true) },
-		"AgenticMessage, whole":     func(t *testing.T, file string) []byte { return output[*schema.AgenticMessage](t, file, files, false) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := verbose
-			if name == "Message, streaming" {
-				file = brief
-			}
-			got := form(t, file)
-			if os.Getenv("LEANCTX_UPDATE") != "" {
-				require.NoError(t, os.WriteFile(file, got, 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+	labtest.Golden(t,
+		func(screen *lab.Screen, streaming bool) error {
+			return run[*schema.Message](context.Background(), screen, files, streaming)
+		},
+		func(screen *lab.Screen, streaming bool) error {
+			return run[*schema.AgenticMessage](context.Background(), screen, files, streaming)
 		})
-	}
-}
-
-func output[M adk.MessageType](t *testing.T, file string, files fs.FS, streaming bool) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	require.NoError(t, run[M](context.Background(), lab.NewScreen(&out, file == verbose), files, streaming))
-	return out.Bytes()
 }
 
 // sourceTree has as many files as that of Go, roughly, and those of the questions.
@@ -84,7 +61,7 @@ func sourceTree() fs.FS {
 func TestItWorksOnTheGoInstallationItRunsWith(t *testing.T) {
 	files, err := goRoot()
 	require.NoError(t, err)
-	output[*schema.Message](t, brief, files, true)
+	require.NoError(t, run[*schema.Message](context.Background(), lab.NewScreen(io.Discard, false), files, true))
 }
 
 func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
