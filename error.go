@@ -5,7 +5,11 @@ package leanctx
 
 // This file holds the error that names a field of a configuration.
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/safe"
+)
 
 // FieldError is one thing that is wrong with a configuration. A constructor
 // returns all of them at once, joined by [errors.Join], so that [errors.As] finds
@@ -23,7 +27,7 @@ type FieldError struct {
 // Error names the package, the field and what is wrong with it.
 func (e *FieldError) Error() string {
 	parts := make([]string, 0, 3)
-	for _, part := range []string{e.Package, e.Field, errorText(e.Err)} {
+	for _, part := range []string{e.Package, e.Field, safe.ErrorText(e.Err)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -20,6 +20,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Kind says what an [Event] reports.
@@ -234,7 +236,7 @@ type eventJSON struct {
 
 // MarshalJSON writes the parts that are set under keys in snake_case.
 func (e Event) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{e.Time, e.Kind, e.Tool, e.CallID, e.Server, e.Repeat, e.Search, e.Tools, e.Output, e.Pass, errorText(e.Err)})
+	return json.Marshal(eventJSON{e.Time, e.Kind, e.Tool, e.CallID, e.Server, e.Repeat, e.Search, e.Tools, e.Output, e.Pass, safe.ErrorText(e.Err)})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Err is then an error with the same text.
@@ -248,17 +250,4 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 		e.Err = errors.New(j.Error)
 	}
 	return nil
-}
-
-// errorText is the text of an error, whatever its Error method does.
-func errorText(err error) (text string) {
-	if err == nil {
-		return ""
-	}
-	defer func() {
-		if recover() != nil {
-			text = "an error whose text cannot be read"
-		}
-	}()
-	return err.Error()
 }

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Slog returns a receiver that logs each event: its kind as the message, at its
@@ -130,7 +132,7 @@ func (e Event) attrs() []slog.Attr {
 	if p := e.Pass; p != nil {
 		g.nest("pass", p.attrs())
 	}
-	g.text("error", errorText(e.Err))
+	g.text("error", safe.ErrorText(e.Err))
 	return g
 }
 
@@ -201,7 +203,7 @@ func (e Event) String() string {
 	b.WriteString(strings.ReplaceAll(string(e.Kind), "_", " "))
 	for _, name := range []string{e.Server, e.Tool} {
 		if name != "" {
-			b.WriteString(" " + printable(name))
+			b.WriteString(" " + display.Printable(name))
 		}
 	}
 	if s := e.Search; s != nil {
@@ -214,10 +216,10 @@ func (e Event) String() string {
 		b.WriteString(o.line())
 	}
 	if p := e.Pass; p != nil {
-		fmt.Fprintf(&b, ": %s → %s tokens, %d of %d results", grouped(p.Before), grouped(p.After), p.Cleared, p.Looked)
+		fmt.Fprintf(&b, ": %s → %s tokens, %d of %d results", display.Grouped(p.Before), display.Grouped(p.After), p.Cleared, p.Looked)
 	}
-	if text := errorText(e.Err); text != "" {
-		b.WriteString(": " + printable(text))
+	if text := safe.ErrorText(e.Err); text != "" {
+		b.WriteString(": " + display.Printable(text))
 	}
 	return b.String()
 }
@@ -230,26 +232,26 @@ func (t *ToolChange) line() (text string) {
 		text += " − " + listed(t.Removed, t.RemovedCount)
 	}
 	if t.Tokens > 0 {
-		text += " (" + grouped(t.Tokens) + " tokens)"
+		text += " (" + display.Grouped(t.Tokens) + " tokens)"
 	}
 	for _, word := range []string{t.Phase, t.Reason} {
 		if word != "" {
-			text += ", " + printable(word)
+			text += ", " + display.Printable(word)
 		}
 	}
 	return text
 }
 
 func (o *OutputChange) line() string {
-	text := ": " + grouped(o.Before.Tokens) + " tokens"
+	text := ": " + display.Grouped(o.Before.Tokens) + " tokens"
 	if o.After != o.Before {
-		text = ": " + grouped(o.Before.Tokens) + " → " + grouped(o.After.Tokens) + " tokens"
+		text = ": " + display.Grouped(o.Before.Tokens) + " → " + display.Grouped(o.After.Tokens) + " tokens"
 	}
 	if o.Path != "" {
-		text += ", whole in " + printable(o.Path)
+		text += ", whole in " + display.Printable(o.Path)
 	}
 	if o.Reason != "" {
-		text += ", " + printable(o.Reason)
+		text += ", " + display.Printable(o.Reason)
 	}
 	return text
 }
@@ -262,30 +264,11 @@ func listed(names []string, count int) string {
 	}
 	shown := make([]string, 0, most)
 	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, printable(name))
+		shown = append(shown, display.Printable(name))
 	}
 	text := strings.Join(shown, ", ")
 	if rest := count - len(shown); rest > 0 {
 		text += fmt.Sprintf(" and %d more", rest)
 	}
 	return text
-}
-
-// printable is text with everything escaped that could act on a terminal or break a line.
-func printable(text string) string {
-	quoted := strconv.QuoteToGraphic(text)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
-// grouped is a number with a comma between groups of three digits.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
 }

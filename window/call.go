@@ -392,18 +392,9 @@ func (r *recorded) end(c *Collector, first time.Time, err error) {
 	if err != nil {
 		r.Error = "the call failed"
 		if c.cfg.Texts == TextsAll {
-			r.Error = errorText(err)
+			r.Error = safe.ErrorText(err)
 		}
 	}
-}
-
-// errorText is the text of an error, whatever its Error method does.
-func errorText(err error) string {
-	text, failed := safe.Value("Error", func() (string, error) { return err.Error(), nil })
-	if failed != nil {
-		return "an error without a text"
-	}
-	return text
 }
 
 func (r *recorded) answered(c *Collector, text string, calls []piece, usage *schema.TokenUsage) {

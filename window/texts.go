@@ -6,8 +6,9 @@ package window
 // This file keeps the texts of a conversation.
 
 import (
-	"unicode/utf8"
+	"strings"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -83,12 +84,4 @@ func (c *Config) keep(value string) string {
 
 // start is the beginning of a text, at most n bytes, that keeps nothing else of it in
 // memory and is valid UTF-8.
-func start(value string, n int) string {
-	if len(value) > n {
-		for n > 0 && !utf8.RuneStart(value[n]) {
-			n--
-		}
-		value = value[:n]
-	}
-	return string([]byte(value))
-}
+func start(value string, n int) string { return strings.Clone(display.Start(value, n)) }

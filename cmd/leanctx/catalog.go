@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -18,16 +19,48 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/mcptools"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
 
-// source says where tools come from.
+// source says where tools come from and what ranks them: the flags that commands over
+// catalogues share.
 type source struct {
 	connect, strict bool
+	index           string
+}
+
+// indexes are the choices of --index.
+var indexes = map[string]toolsearch.IndexFunc{"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex}
+
+func (o *source) flags(f *flag.FlagSet) {
+	f.StringVar(&o.index, "index", "bm25", "bm25 or keyword")
+	f.BoolVar(&o.connect, "connect", false, "start and ask the servers of an mcpServers file")
+	f.BoolVar(&o.strict, "strict", false, "fail where a server cannot be reached")
+}
+
+// catalog is what a command over a catalogue works on.
+type catalog struct {
+	tools    []*schema.ToolInfo
+	newIndex toolsearch.IndexFunc
+	painter  painter
+}
+
+// open looks at the flags, and then reads the tools of a file.
+func (o source) open(ctx context.Context, s streams, common options, name string) (c catalog, err error) {
+	if c.newIndex = indexes[o.index]; c.newIndex == nil {
+		return c, fail(exitUsage, "--index is bm25 or keyword, not %q", o.index)
+	}
+	color, err := common.colored(s.out)
+	if err != nil {
+		return c, err
+	}
+	c.painter = painter(color)
+	c.tools, err = o.load(ctx, s, common, name)
+	return c, err
 }
 
 // entry is a tool in any of the formats: an own line and MCP's have a name at the top,
@@ -190,7 +223,7 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 	}
 	found := map[string]*schema.ToolInfo{}
 	for t := range set.All() {
-		info, err := infoOf(ctx, t)
+		info, err := t.Info(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -205,5 +238,3 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 	}
 	return all, nil
 }
-
-func infoOf(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) { return t.Info(ctx) }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -48,12 +49,10 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	var from source
 	f := flags(s, "eval", &common)
 	queries := f.String("queries", "", "graded queries, JSON Lines with query and relevant; without them the tools are asked for in their own words")
-	index := f.String("index", "bm25", "bm25 or keyword")
 	under := f.Float64("fail-under", 0, "exit with 1 where less than this share is found: by own words, or with --queries recall@5")
 	most := f.Int("max-findings", -1, "exit with 1 where there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
-	f.BoolVar(&from.connect, "connect", false, "start and ask the servers of an mcpServers file")
-	f.BoolVar(&from.strict, "strict", false, "fail where a server cannot be reached")
+	from.flags(f)
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
@@ -61,29 +60,21 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	if len(rest) != 1 {
 		return fail(exitUsage, "it takes one file of tools")
 	}
-	newIndex, err := indexOf(*index)
-	if err != nil {
-		return err
-	}
-	color, err := common.colored(s.out)
-	if err != nil {
-		return err
-	}
-	tools, err := from.load(ctx, s, common, rest[0])
+	c, err := from.open(ctx, s, common, rest[0])
 	if err != nil {
 		return err
 	}
 	if *queries != "" {
-		return measure{*queries, *under, *top, common.json}.run(ctx, s, newIndex, tools)
+		return measure{*queries, *under, *top, common.json}.run(ctx, s, c)
 	}
-	report, err := examine(ctx, newIndex, tools)
+	report, err := examine(ctx, c.newIndex, c.tools)
 	if err != nil {
 		return err
 	}
 	if common.json {
 		err = writeJSON(s.out, report)
 	} else {
-		show(s, painter(color), report, *top)
+		show(s, c.painter, report, *top)
 	}
 	share := float64(report.Found) / float64(report.Tools)
 	switch {
@@ -105,17 +96,17 @@ type measure struct {
 	json  bool
 }
 
-func (m measure) run(ctx context.Context, s streams, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) error {
+func (m measure) run(ctx context.Context, s streams, c catalog) error {
 	cases, err := toolsearcheval.LoadCases(m.file)
 	if err != nil {
 		return &failure{exitInput, err}
 	}
-	report, err := toolsearcheval.Evaluate(ctx, newIndex, tools, cases)
+	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
 	if err != nil {
 		return &failure{exitInput, err}
 	}
 	if m.json {
-		err = writeJSON(s.out, evalJSON{Schema: "leanctx.eval/1", Tools: len(tools), Findings: []finding{}, Measures: &report.Measures, Kinds: report.Kinds})
+		err = writeJSON(s.out, evalJSON{Schema: "leanctx.eval/1", Tools: len(c.tools), Findings: []finding{}, Measures: &report.Measures, Kinds: report.Kinds})
 	} else {
 		_, err = fmt.Fprint(s.out, report, "\n", report.Misses(m.top))
 	}
@@ -238,7 +229,7 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		case n < 20:
 			say("short description", fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
 		case n > 1024:
-			say("long description", fmt.Sprintf("its description has %s characters, and some providers take 1,024", grouped(n)), "keep what it does and when to use it")
+			say("long description", fmt.Sprintf("its description has %s characters, and some providers take 1,024", display.Grouped(n)), "keep what it does and when to use it")
 		}
 		if other, twice := byText[desc]; twice && n > 0 {
 			say("same description", "it has the description of "+other, "say what only this tool does")
@@ -282,26 +273,21 @@ func show(s streams, p painter, r evalJSON, top int) {
 			fmt.Fprintf(s.out, "%s\n\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(len(r.Findings)-top, "finding"))))
 			break
 		}
-		fmt.Fprintf(s.out, "%s  %s\n", p.bold(printable(f.Tool)), p.red(printable(f.Message)))
+		fmt.Fprintf(s.out, "%s  %s\n", p.bold(display.Line(f.Tool)), p.red(display.Line(f.Message)))
 		if len(f.Shared) > 0 {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), printable(strings.Join(f.Shared, ", ")))
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), display.Line(strings.Join(f.Shared, ", ")))
 		}
 		if len(f.Own) > 0 {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), printable(strings.Join(f.Own, ", ")))
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), display.Line(strings.Join(f.Own, ", ")))
 		}
 		if f.Try != "" {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), printable(f.Try))
+			fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), display.Line(f.Try))
 		}
 		fmt.Fprintln(s.out)
 	}
-	text := fmt.Sprintf("%s of %s are found by their own words", grouped(r.Found), plural(r.Tools, "tool"))
+	text := fmt.Sprintf("%s of %s are found by their own words", display.Grouped(r.Found), plural(r.Tools, "tool"))
 	if r.Found == r.Tools {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
-}
-
-// explanation is why an index gave a tool its score.
-func explanation(x toolsearch.Explainer, q toolsearch.Query, name string) string {
-	return x.Explain(q, name)
 }

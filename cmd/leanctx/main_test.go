@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -191,7 +191,7 @@ func recorded(t *testing.T) string {
 	h := see.Handler()
 	ctx, _, err := h.BeforeAgent(context.Background(), nil)
 	require.NoError(t, err)
-	m, err := h.WrapModel(ctx, deaf{}, nil)
+	m, err := h.WrapModel(ctx, leanctxtest.Script[*schema.Message](leanctxtest.Say("26 miles")), nil)
 	require.NoError(t, err)
 	_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage("How far is it?")})
 	require.NoError(t, err)
@@ -239,16 +239,4 @@ func TestAnInterruptEndsIt(t *testing.T) {
 	cancel()
 	var out, messages bytes.Buffer
 	require.Equal(t, exitInterrupted, run(ctx, streams{strings.NewReader(""), &out, &messages}, []string{"eval", file(t, three)}))
-}
-
-// deaf is a model with one answer.
-type deaf struct{}
-
-func (deaf) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
-	return schema.AssistantMessage("26 miles", nil), nil
-}
-
-func (d deaf) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	m, err := d.Generate(ctx, in, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{m}), err
 }

@@ -11,7 +11,8 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // options are those that all commands have.
@@ -81,12 +82,6 @@ func (p painter) red(text string) string   { return p.paint("31", text) }
 func (p painter) green(text string) string { return p.paint("32", text) }
 func (p painter) cyan(text string) string  { return p.paint("36", text) }
 
-// printable is text on one line, with everything escaped that could act on a terminal.
-func printable(text string) string {
-	quoted := strconv.QuoteToGraphic(strings.Join(strings.Fields(text), " "))
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
 // clip is the start of a text.
 func clip(text string, runes int) string {
 	r := []rune(text)
@@ -96,19 +91,10 @@ func clip(text string, runes int) string {
 	return string(r[:max(0, runes-1)]) + "…"
 }
 
-// grouped is a number with a comma between groups of three digits.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
-}
-
 // plural is a count with its word.
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return grouped(n) + " " + word + "s"
+	return display.Grouped(n) + " " + word + "s"
 }

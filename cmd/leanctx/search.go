@@ -11,20 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudwego/eino/schema"
-
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/toolsearch"
 )
-
-// indexes are the choices of --index.
-var indexes = map[string]toolsearch.IndexFunc{"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex}
-
-func indexOf(name string) (toolsearch.IndexFunc, error) {
-	if f := indexes[name]; f != nil {
-		return f, nil
-	}
-	return nil, fail(exitUsage, "--index is bm25 or keyword, not %q", name)
-}
 
 // searchJSON is what --json writes.
 type searchJSON struct {
@@ -47,9 +36,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	f := flags(s, "search", &common)
 	why := f.Bool("why", false, "say why each tool has its place")
 	k := f.Int("k", 5, "how many tools to show")
-	index := f.String("index", "bm25", "bm25 or keyword")
-	f.BoolVar(&from.connect, "connect", false, "start and ask the servers of an mcpServers file")
-	f.BoolVar(&from.strict, "strict", false, "fail where a server cannot be reached")
+	from.flags(f)
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
@@ -57,19 +44,11 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	if len(rest) < 2 || *k < 1 {
 		return fail(exitUsage, "it takes a file of tools and a query, and -k is at least 1")
 	}
-	newIndex, err := indexOf(*index)
+	c, err := from.open(ctx, s, common, rest[0])
 	if err != nil {
 		return err
 	}
-	color, err := common.colored(s.out)
-	if err != nil {
-		return err
-	}
-	tools, err := from.load(ctx, s, common, rest[0])
-	if err != nil {
-		return err
-	}
-	x, err := newIndex(ctx, tools)
+	x, err := c.newIndex(ctx, c.tools)
 	if err != nil {
 		return err
 	}
@@ -82,10 +61,10 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	}
 	hits := hitsOf(x, q, results, *why)
 	if common.json {
-		return writeJSON(s.out, searchJSON{"leanctx.search/1", q.Text, len(tools), hits})
+		return writeJSON(s.out, searchJSON{"leanctx.search/1", q.Text, len(c.tools), hits})
 	}
-	common.note(s, "%s, %s", plural(len(tools), "tool"), took.Round(10*time.Microsecond))
-	showHits(s, painter(color), hits, tools)
+	common.note(s, "%s, %s", plural(len(c.tools), "tool"), took.Round(10*time.Microsecond))
+	showHits(s, c, hits)
 	return nil
 }
 
@@ -94,34 +73,35 @@ func hitsOf(x toolsearch.Index, q toolsearch.Query, results []toolsearch.Result,
 	for _, r := range results {
 		h := hitJSON{Name: r.Name, Score: r.Score, Confidence: r.Confidence}
 		if explainer, can := x.(toolsearch.Explainer); can && why {
-			h.Why = explanation(explainer, q, r.Name)
+			h.Why = explainer.Explain(q, r.Name)
 		}
 		hits = append(hits, h)
 	}
 	return hits
 }
 
-func showHits(s streams, p painter, hits []hitJSON, tools []*schema.ToolInfo) {
+func showHits(s streams, c catalog, hits []hitJSON) {
+	p := c.painter
 	if len(hits) == 0 {
 		fmt.Fprintln(s.out, "no tool fits")
 		return
 	}
 	about := map[string]string{}
-	for _, t := range tools {
+	for _, t := range c.tools {
 		about[t.Name] = t.Desc
 	}
 	widest := 0
 	for _, h := range hits {
-		widest = max(widest, len([]rune(printable(h.Name))))
+		widest = max(widest, len([]rune(display.Line(h.Name))))
 	}
 	for i, h := range hits {
 		filled := max(0, min(10, int(10*h.Score/hits[0].Score+.5)))
 		bar := strings.Repeat("█", filled) + strings.Repeat("·", 10-filled)
-		name := printable(h.Name)
+		name := display.Line(h.Name)
 		room := max(20, columns()-widest-30)
-		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(printable(about[h.Name]), room)))
+		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(about[h.Name]), room)))
 		for line := range strings.Lines(h.Why) {
-			fmt.Fprintf(s.out, "      %s\n", p.dim(indent(line)+printable(line)))
+			fmt.Fprintf(s.out, "      %s\n", p.dim(indent(line)+display.Line(line)))
 		}
 	}
 }

@@ -8,6 +8,8 @@ package preview
 
 import (
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // maxLayers is how many wrappings are looked through.
@@ -114,7 +116,7 @@ func (d *document) part(n int32) (p part, ok bool) {
 	default:
 		p.kind = kind
 	}
-	p.kind = start(p.kind, 60)
+	p.kind = display.Start(p.kind, 60)
 	return p, true
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 const (
@@ -68,7 +70,7 @@ func (e *Errors) endLine() {
 	line := strings.TrimSuffix(string(e.partial), "\r")
 	if severity(line) == hard && e.isNew(line) {
 		if len(line) > maxLine {
-			line = start(line, maxLine) + more
+			line = display.Start(line, maxLine) + more
 		}
 		if len(e.kept) == maxKept {
 			e.kept = append(e.kept[:maxKept/2], e.kept[maxKept/2+1:]...)

@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 const (
@@ -253,7 +255,7 @@ func (x *extract) String() string {
 		x.gap(&b, end, l.from)
 		text := x.text[l.from:l.to]
 		if len(text) > maxLine {
-			b.WriteString(start(text, maxLine))
+			b.WriteString(display.Start(text, maxLine))
 			b.WriteString(more)
 		} else {
 			b.WriteString(text)
@@ -274,7 +276,7 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 		return
 	}
 	left := x.text[from:to]
-	if strings.TrimSpace(start(left, 200)) == "" && len(left) <= 200 {
+	if strings.TrimSpace(display.Start(left, 200)) == "" && len(left) <= 200 {
 		return
 	}
 	lines := strings.Count(left, "\n")

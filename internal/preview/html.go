@@ -9,6 +9,8 @@ package preview
 import (
 	"html"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 // isHTML reports whether a text is a page or a part of one.
 func isHTML(text string) bool {
 	head := strings.TrimSpace(text[:min(len(text), 64<<10)])
-	lower := strings.ToLower(start(head, 200))
+	lower := strings.ToLower(display.Start(head, 200))
 	if strings.HasPrefix(lower, "<!doctype html") || strings.HasPrefix(lower, "<html") {
 		return true
 	}
@@ -214,7 +216,7 @@ func (o *outliner) tag(t tag) {
 		}
 	case "img":
 		if alt := strings.TrimSpace(t.attr("alt")); alt != "" && !o.inHead {
-			o.words(" " + start(alt, maxLink) + " ")
+			o.words(" " + display.Start(alt, maxLink) + " ")
 		}
 	case "pre", "textarea":
 		if t.close {
@@ -253,7 +255,7 @@ func (o *outliner) anchor(t tag) {
 	o.link = ""
 	if href := t.attr("href"); !t.close && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
 		if len(href) > maxLink {
-			href = start(href, maxLink) + more
+			href = display.Start(href, maxLink) + more
 		}
 		o.link, o.linked = strings.Join(strings.Fields(href), ""), o.b.Len()
 	}
@@ -326,13 +328,13 @@ func (m *maker) outlined(frame, shown, source string, room int) string {
 	const short = 600
 	room -= len(frame)
 	if room < 2*minPart {
-		return start(source, room+len(frame))
+		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say)
 		x.rankOutline(newQuery(m.query))
 		x.keepBest(x.room, 0)
-		shown = start(x.String(), room)
+		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
 		return frame + shown + "\n" + m.say.say("source") + "\n" + m.ends(source, left, 2)

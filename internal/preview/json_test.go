@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // goods is a list of n records in an object.
@@ -245,7 +247,7 @@ func TestJSONThatIsHardToRead(t *testing.T) {
 			require.LessOrEqual(t, len(shown), room, name)
 			require.True(t, utf8.ValidString(shown), name)
 			if len(text) > room {
-				require.True(t, json.Valid([]byte(shown)), "%s: %s", name, start(shown, 200))
+				require.True(t, json.Valid([]byte(shown)), "%s: %s", name, display.Start(shown, 200))
 			}
 		}
 	}

@@ -6,7 +6,11 @@ package preview
 // This file takes a stored JSON text apart for those who search it: into whole records,
 // and into a document that can be asked.
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
+)
 
 // Part is a piece of a JSON text that makes sense by itself.
 type Part struct {
@@ -86,7 +90,7 @@ func lineParts(text string, most int) (parts []Part) {
 			if i := strings.LastIndexByte(text[from:to], '\n'); i >= 0 {
 				to = from + i + 1
 			} else {
-				to = from + len(start(text[from:], most))
+				to = from + len(display.Start(text[from:], most))
 			}
 		}
 		to = max(to, from+1)

@@ -139,15 +139,4 @@ func (m *maker) clean(s string) string {
 	return string(b)
 }
 
-// start is the start of s in at most n bytes, at the end of a character.
-func start(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 func decimal(n int) string { return strconv.Itoa(n) }

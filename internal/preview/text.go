@@ -8,6 +8,8 @@ package preview
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // text previews what is no JSON.
@@ -238,7 +240,7 @@ func (x *extract) between(head, tail int) string {
 			continue
 		}
 		x.gap(&b, end, l.from)
-		b.WriteString(start(x.text[l.from:l.to], maxLine))
+		b.WriteString(display.Start(x.text[l.from:l.to], maxLine))
 		if l.size() > maxLine {
 			b.WriteString(more)
 		}

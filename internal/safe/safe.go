@@ -59,6 +59,19 @@ func caught(p any, what string, err error) error {
 	return &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
 }
 
+// ErrorText is the text of an error, whatever its Error method does; "" of none.
+func ErrorText(err error) (text string) {
+	if err == nil {
+		return ""
+	}
+	defer func() {
+		if recover() != nil {
+			text = "an error whose text cannot be read"
+		}
+	}()
+	return err.Error()
+}
+
 // IsNil reports whether v is nil, or an interface around a nil pointer, map, function,
 // slice or channel: calling a method of it may panic.
 func IsNil(v any) bool {

@@ -72,3 +72,14 @@ func TestANilInsideAnInterfaceIsNil(t *testing.T) {
 		require.False(t, safe.IsNil(v), "%T", v)
 	}
 }
+
+// mute is an error whose text cannot be had.
+type mute struct{}
+
+func (mute) Error() string { panic("no") }
+
+func TestTheTextOfAnErrorIsAlwaysThere(t *testing.T) {
+	require.Equal(t, "EOF", safe.ErrorText(io.EOF))
+	require.Empty(t, safe.ErrorText(nil))
+	require.Equal(t, "an error whose text cannot be read", safe.ErrorText(mute{}))
+}

@@ -14,23 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/window/inspect"
 )
-
-// deaf is a model with one answer.
-type deaf struct{}
-
-func (deaf) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
-	return schema.AssistantMessage("hello", nil), nil
-}
-
-func (deaf) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	return schema.StreamReaderFromArray([]*schema.Message{schema.AssistantMessage("hello", nil)}), nil
-}
 
 // browser is the first of the names that Chromium goes by.
 func browser(t *testing.T) string {

@@ -26,8 +26,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -117,19 +117,8 @@ func dataOf(c *window.Conversation, live bool) data {
 	if size > maxTexts {
 		d.Shortened, d.Texts = true, make(map[int]string, len(c.Texts))
 		for id, text := range c.Texts {
-			d.Texts[id] = clip(text, previewBytes)
+			d.Texts[id] = display.Start(text, previewBytes)
 		}
 	}
 	return d
-}
-
-// clip is the start of a text, at most n bytes, in whole characters.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

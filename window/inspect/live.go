@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -75,7 +76,7 @@ func list(w http.ResponseWriter, c *window.Collector) {
 	var rows []row
 	for conversation := range c.Conversations() {
 		t := conversation.Totals()
-		rows = append(rows, row{conversation.ID, "c/" + url.PathEscape(conversation.ID) + "/", grouped(t.Sent), grouped(t.Without), t.Calls})
+		rows = append(rows, row{conversation.ID, "c/" + url.PathEscape(conversation.ID) + "/", display.Grouped(t.Sent), display.Grouped(t.Without), t.Calls})
 	}
 	send(w, func(b *bytes.Buffer) error {
 		return listPage.Execute(b, map[string]any{"Style": template.CSS(pageCSS), "Rows": rows})

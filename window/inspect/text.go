@@ -8,12 +8,12 @@ package inspect
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/width"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -86,8 +86,8 @@ func (t *terminal) head(c *window.Conversation) {
 	if s.Sent > 0 && s.Without > s.Sent {
 		verdict = fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent))
 	}
-	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %d questions, %d calls", fit(printable(c.ID), 40), len(c.Runs), s.Calls)))
-	fmt.Fprintf(t, "sent %s tokens; without %s: %s\n", t.bold(grouped(s.Sent)), grouped(s.Without), t.bold(verdict))
+	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %d questions, %d calls", fit(display.Line(c.ID), 40), len(c.Runs), s.Calls)))
+	fmt.Fprintf(t, "sent %s tokens; without %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), t.bold(verdict))
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than what was sent") + "\n")
 	}
@@ -106,7 +106,7 @@ func (t *terminal) question(c *window.Conversation, run int) {
 	if run > 0 && run <= len(c.Runs) {
 		text = c.Runs[run-1].Question
 	}
-	fmt.Fprintf(t, "%s %s\n", t.color(question, ">"), fit(printable(text), t.o.Width-3))
+	fmt.Fprintf(t, "%s %s\n", t.color(question, ">"), fit(display.Line(text), t.o.Width-3))
 }
 
 func (t *terminal) call(c *window.ModelCall) {
@@ -121,7 +121,7 @@ func (t *terminal) call(c *window.ModelCall) {
 		share = t.color(bad, share)
 	}
 	used := 4 + 1 + 9 + 2 + barColumns + 2 + 6 + 2
-	line := fmt.Sprintf("%4d %9s  %s  %s  %s", c.N, grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
+	line := fmt.Sprintf("%4d %9s  %s  %s  %s", c.N, display.Grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
 	t.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -165,11 +165,11 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 		if l.Rule == "cut" {
 			mark, rgb = "✂", groups[5].rgb
 		}
-		all = append(all, item{rgb, mark, fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, grouped(l.Before), grouped(l.After))})
+		all = append(all, item{rgb, mark, fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, display.Grouped(l.Before), display.Grouped(l.After))})
 	}
 	for _, p := range c.Parts {
 		if p.Category == window.Page && p.State == window.StateNew {
-			all = append(all, item{groups[4].rgb, "↩", "read back " + grouped(p.Tokens) + " tokens"})
+			all = append(all, item{groups[4].rgb, "↩", "read back " + display.Grouped(p.Tokens) + " tokens"})
 		}
 	}
 	switch {
@@ -184,7 +184,7 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 			b.WriteString(t.dim(" · "))
 			columns -= 3
 		}
-		text := fit(printable(it.text), max(0, columns-2))
+		text := fit(display.Line(it.text), max(0, columns-2))
 		b.WriteString(t.color(it.rgb, it.mark) + " " + text)
 		if columns -= 2 + columnsOf(text); columns < 8 {
 			break
@@ -217,12 +217,6 @@ func (t *terminal) style(code, text string) string {
 func (t *terminal) bold(text string) string { return t.style("1", text) }
 func (t *terminal) dim(text string) string  { return t.style("2", text) }
 
-// printable is text on one line, with everything escaped that could act on a terminal.
-func printable(text string) string {
-	quoted := strconv.QuoteToGraphic(strings.Join(strings.Fields(text), " "))
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
 // fit cuts a text to a number of columns.
 func fit(text string, columns int) string {
 	if columnsOf(text) <= columns {
@@ -250,13 +244,4 @@ func columnsOfRune(r rune) int {
 		return 2
 	}
 	return 1
-}
-
-// grouped is a number with a comma between groups of three digits.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }
