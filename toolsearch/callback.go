@@ -111,3 +111,27 @@ func runsCallbacks(v any) bool {
 	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
 	return yes
 }
+
+// errTooLate is the error of within where the context ended first.
+var errTooLate = errors.New("it did not answer in time")
+
+// within returns what f returns, or errTooLate once ctx has ended: f is then left to
+// finish, and what it returns is dropped.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := f()
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, errTooLate
+	}
+}

@@ -6,7 +6,6 @@ package toolsearch
 // An index by meaning beside the index by words: the search.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,9 +153,7 @@ func blend(lexical []Result, near []string, weight float64) []Result {
 	for _, r := range merged {
 		found = append(found, r)
 	}
-	slices.SortFunc(found, func(a, b Result) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
-	})
+	sortByScore(found)
 	raise(found)
 	return found
 }
@@ -175,29 +172,17 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 	}
 	inside, cancel := context.WithTimeout(ctx, embedQueryTime)
 	defer cancel()
-	type answer struct {
-		v   []float64
-		err error
-	}
-	answers := make(chan answer, 1)
-	go func() {
+	v, err := within(inside, func() ([]float64, error) {
 		all, err := embedTexts(inside, x.embedder, []string{text})
 		if err != nil {
-			answers <- answer{nil, err}
-			return
+			return nil, err
 		}
-		answers <- answer{all[0], nil}
-	}()
-	var a answer
-	select {
-	case a = <-answers:
-	case <-inside.Done():
-		a.err = inside.Err()
-	}
+		return all[0], nil
+	})
 	if ctx.Err() == nil { // a caller who leaves says nothing of the embedder
-		x.note(text, a.v, a.err)
+		x.note(text, v, err)
 	}
-	return a.v, a.err
+	return v, err
 }
 
 func (x *embeddingIndex) note(text string, v []float64, err error) {

@@ -98,17 +98,11 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
 	defer cancel()
-	answer := make(chan partAnswer, 1)
-	go func() {
-		results, err := searchIndex(ctx, x.Index, q)
-		answer <- partAnswer{results, err}
-	}()
-	select {
-	case a := <-answer:
-		return a.results, a.err
-	case <-ctx.Done():
+	results, err := within(ctx, func() ([]Result, error) { return searchIndex(ctx, x.Index, q) })
+	if errors.Is(err, errTooLate) {
 		return nil, fmt.Errorf("toolsearch: index did not answer: %w", ctx.Err())
 	}
+	return results, err
 }
 
 func (x limitedIndex) terms(q Query, name string) []leanctx.Term { return termsOf(x.Index, q, name) }
@@ -152,10 +146,15 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, errors.New("toolsearch: no part of Fuse answered")
 	}
 	found := slices.AppendSeq(make([]Result, 0, len(merged)), maps.Values(merged))
+	sortByScore(found)
+	return firstOf(found, limit), nil
+}
+
+// sortByScore puts the best first, and equal ones in the order of their names.
+func sortByScore(found []Result) {
 	slices.SortFunc(found, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
-	return firstOf(found, limit), nil
 }
 
 // ask asks all parts at once.
