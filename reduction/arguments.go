@@ -193,7 +193,7 @@ func isReference(value string) bool {
 	}
 	text := decoded(value)
 	for _, f := range argumentTemplates {
-		if _, rest, ok := f.find(text); ok && len(rest) <= maxEnd && strings.HasSuffix(text, f[len(f)-1].text) {
+		if _, rest, ok := f.find(text); ok && len(rest) <= maxEnd && strings.HasSuffix(text, f[len(f)-1].Text) {
 			return true
 		}
 	}

@@ -14,10 +14,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
-//go:embed notice/*.tmpl notice/eino/*.tmpl
+//go:embed notice
 var noticeFiles embed.FS
+
+var noticeTexts = texts.Load(noticeFiles, "notice")
 
 // notices are the notices of one language.
 type notices struct {
@@ -36,50 +39,41 @@ type notices struct {
 }
 
 var (
-	english = parseNotices("en")
-	chinese = parseNotices("zh")
+	english = parseNotices(noticeTexts.English())
+	chinese = parseNotices(noticeTexts.Chinese())
 )
 
 // Eino's own notices are known as well, so that its histories are understood.
 var (
-	clearedTemplates     = noticeTemplates("cleared.en", "cleared.zh", "page.en", "page.zh", "repeated.en", "repeated.zh", "eino/cleared.en", "eino/cleared.zh")
-	truncatedTemplates   = noticeTemplates("truncated.en", "truncated.zh", "eino/truncated.en", "eino/truncated.zh")
-	streamTemplates      = noticeTemplates("stream.en", "stream.zh", "eino/stream.en", "eino/stream.zh")
-	argumentTemplates    = noticeTemplates("argument.en", "argument.zh")
-	placeholderTemplates = noticeTemplates("placeholder.en", "placeholder.zh", "eino/placeholder.en", "eino/placeholder.zh")
+	clearedTemplates     = bothLanguages("cleared", "page", "repeated", "eino/cleared")
+	truncatedTemplates   = bothLanguages("truncated", "eino/truncated")
+	streamTemplates      = bothLanguages("stream", "eino/stream")
+	argumentTemplates    = bothLanguages("argument")
+	placeholderTemplates = bothLanguages("placeholder", "eino/placeholder")
 )
 
-func parseNotices(lang string) *notices {
+func parseNotices(t *texts.Texts) *notices {
 	return &notices{
-		cleared:     noticeTemplate("cleared." + lang),
-		page:        noticeTemplate("page." + lang),
-		repeated:    noticeTemplate("repeated." + lang),
-		argument:    noticeTemplate("argument." + lang),
-		placeholder: noticeTemplate("placeholder." + lang),
-		truncated:   noticeTemplate("truncated." + lang),
-		stream:      noticeTemplate("stream." + lang),
-		unsaved:     noticeTemplate("unsaved." + lang),
-		previewed:   noticeTemplate("previewed." + lang),
-		found:       noticeTemplate("found." + lang),
-		hint:        noticeTemplate("hint." + lang),
-		hintQuery:   noticeTemplate("hintquery." + lang),
+		cleared:     t.Pieces("cleared"),
+		page:        t.Pieces("page"),
+		repeated:    t.Pieces("repeated"),
+		argument:    t.Pieces("argument"),
+		placeholder: t.Pieces("placeholder"),
+		truncated:   t.Pieces("truncated"),
+		stream:      t.Pieces("stream"),
+		unsaved:     t.Pieces("unsaved"),
+		previewed:   t.Pieces("previewed"),
+		found:       t.Pieces("found"),
+		hint:        t.Pieces("hint"),
+		hintQuery:   t.Pieces("hintquery"),
 	}
 }
 
-func noticeTemplates(names ...string) []template {
-	out := make([]template, len(names))
-	for i, name := range names {
-		out[i] = noticeTemplate(name)
+func bothLanguages(names ...string) (out []template) {
+	for _, name := range names {
+		out = append(out, noticeTexts.English().Pieces(name), noticeTexts.Chinese().Pieces(name))
 	}
 	return out
-}
-
-func noticeTemplate(name string) template {
-	text, err := noticeFiles.ReadFile("notice/" + name + ".tmpl")
-	if err != nil {
-		panic(err) // the file is part of the program
-	}
-	return parseTemplate(string(text))
 }
 
 // currentNotices is that of the language which is set.
@@ -197,7 +191,7 @@ func recognise(text string) notice {
 func recognisePlaceholder(text string) notice {
 	if strings.HasPrefix(text, "[") {
 		for _, f := range placeholderTemplates {
-			if text == f[0].text {
+			if text == f[0].Text {
 				return notice{kind: clearedNotice}
 			}
 		}
@@ -272,27 +266,8 @@ type noticeData struct {
 	hint                        string // set by hinted
 }
 
-// piece is a text, and the field after it; the field of the last one is empty.
-type piece struct{ text, field string }
-
 // template is a notice to be filled in. It never changes.
-type template []piece
-
-// parseTemplate reads text with {fields} in it. The newline at the end of the file
-// is not part of it.
-func parseTemplate(text string) template {
-	var f template
-	text = strings.TrimSuffix(text, "\n")
-	for {
-		before, rest, ok := strings.Cut(text, "{")
-		if !ok {
-			return append(f, piece{text: text})
-		}
-		field, after, _ := strings.Cut(rest, "}")
-		f = append(f, piece{before, field})
-		text = after
-	}
-}
+type template []texts.Piece
 
 // fill puts noticeData in the place of the fields. What is put in is not looked at
 // again.
@@ -300,8 +275,8 @@ func (f template) fill(v noticeData) string {
 	var b strings.Builder
 	b.Grow(f.length(v))
 	for _, p := range f {
-		b.WriteString(p.text)
-		b.WriteString(v.get(p.field))
+		b.WriteString(p.Text)
+		b.WriteString(v.get(p.Field))
 	}
 	return b.String()
 }
@@ -309,7 +284,7 @@ func (f template) fill(v noticeData) string {
 // length is that of what fill returns, in bytes.
 func (f template) length(v noticeData) (n int) {
 	for _, p := range f {
-		n += len(p.text) + v.length(p.field)
+		n += len(p.Text) + v.length(p.Field)
 	}
 	return n
 }
@@ -368,19 +343,19 @@ func (v noticeData) get(field string) string {
 func (f template) find(text string) (v noticeData, rest string, ok bool) {
 	for i, p := range f {
 		if i == 0 {
-			p.text = strings.TrimPrefix(p.text, "\n")
+			p.Text = strings.TrimPrefix(p.Text, "\n")
 		}
-		if text, ok = strings.CutPrefix(text, p.text); !ok {
+		if text, ok = strings.CutPrefix(text, p.Text); !ok {
 			return noticeData{}, "", false
 		}
-		if p.field == "path" {
-			return findPath(text, f[i+1].text, v)
+		if p.Field == "path" {
+			return findPath(text, f[i+1].Text, v)
 		}
 		n := digits(text)
 		if n == 0 {
 			return noticeData{}, "", false
 		}
-		switch p.field {
+		switch p.Field {
 		case "bytes":
 			v.bytes, _ = strconv.Atoi(text[:n])
 		case "headBytes":
@@ -395,11 +370,11 @@ func (f template) find(text string) (v noticeData, rest string, ok bool) {
 // follows its path.
 func (f template) excerpt(rest string) (head, tail string, ok bool) {
 	var v noticeData
-	after := slices.IndexFunc(f, func(p piece) bool { return p.field == "path" }) + 1
+	after := slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
 	for i := after; i < len(f)-1; i++ {
-		end := f[i+1].text
+		end := f[i+1].Text
 		n := 0
-		switch f[i].field {
+		switch f[i].Field {
 		case "headBytes", "tailBytes":
 			n = digits(rest)
 		case "head":
@@ -412,7 +387,7 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 		if n < 0 || n > len(rest) || !strings.HasPrefix(rest[n:], end) {
 			return "", "", false
 		}
-		switch f[i].field {
+		switch f[i].Field {
 		case "headBytes":
 			v.headBytes, _ = strconv.Atoi(rest[:n])
 		case "tailBytes":

@@ -15,10 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/race"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
-	v := noticeData{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{head} </persisted", tail: "<tail>\n", shown: "{\"a\":1}"}
+	v := noticeData{bytes: 12345, headBytes: 100, tailBytes: 200, path: "/tmp/trunc/a.b:c-d", tool: "read_file", head: "{{.head}} </persisted", tail: "<tail>\n", shown: "{\"a\":1}"}
 	for _, w := range []*notices{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
 			v.tool = tool
@@ -37,10 +38,10 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 		}
 	}
 	for name, kind := range map[string]noticeKind{"cleared": clearedNotice, "truncated": truncatedNotice, "stream": truncatedNotice, "placeholder": clearedNotice} {
-		for _, lang := range []string{"en", "zh"} {
-			n := recognise(noticeTemplate("eino/" + name + "." + lang).fill(v))
-			require.Equal(t, kind, n.kind, name+lang)
-			require.Equal(t, kind == clearedNotice && name == "placeholder", n.path == "", name+lang)
+		for i, lang := range []*texts.Texts{noticeTexts.English(), noticeTexts.Chinese()} {
+			n := recognise(template(lang.Pieces("eino/" + name)).fill(v))
+			require.Equal(t, kind, n.kind, name, i)
+			require.Equal(t, kind == clearedNotice && name == "placeholder", n.path == "", name, i)
 		}
 	}
 }
@@ -66,9 +67,9 @@ func TestWhatOnlyLooksLikeANoticeIsNone(t *testing.T) {
 }
 
 func TestFieldsInToolOutputAreNotFilledIn(t *testing.T) {
-	out := english.fill(english.truncated, noticeData{path: "/p", head: "{path}", tail: "{bytes}"})
-	require.Contains(t, out, "{path}")
-	require.Contains(t, out, "{bytes}")
+	out := english.fill(english.truncated, noticeData{path: "/p", head: "{{.path}}", tail: "{{.bytes}}"})
+	require.Contains(t, out, "{{.path}}")
+	require.Contains(t, out, "{{.bytes}}")
 }
 
 func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {

@@ -293,7 +293,7 @@ func beforeNotice(texts []string) (before string, stated int) {
 	for _, f := range streamTemplates {
 		if v, _, ok := f.find(all[at:]); ok {
 			before = all[:at]
-			if strings.HasPrefix(f[0].text, "\n") {
+			if strings.HasPrefix(f[0].Text, "\n") {
 				before = strings.TrimSuffix(before, "\n")
 			}
 			return before, v.headBytes

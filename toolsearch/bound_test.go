@@ -21,6 +21,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
+	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -76,7 +77,7 @@ func properties(n, bytes int, words string) string {
 }
 
 func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		size := func(name string) int {
 			e := &entry{info: &schema.ToolInfo{Name: name}}
 			return describedSize(e)
@@ -100,7 +101,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 		over := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"send"}`))
 		require.Len(t, over.Tools, 2)
-		require.Equal(t, all.render("cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
+		require.Equal(t, renderIn(all, "cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
 		require.Len(t, alone.Tools[0].Description, rest-2*(rest/3)+1)
@@ -110,7 +111,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 func TestALongSchemaIsShortened(t *testing.T) {
 	race.Skip(t, "reads schemas of megabytes")
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		exact := func(n int) string {
 			return strings.Replace(properties(2, 0, "description"), `"description":""`, `"description":"`+strings.Repeat("x", n)+`"`, 1)
 		}
@@ -146,12 +147,12 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				wrong := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "call_tool", `{"name":"huge","arguments":{"p0001":7}}`)
 				require.LessOrEqual(t, len(wrong), maxShownSchema+answerRoom)
 				if c.shortened {
-					require.Equal(t, all.render("shortened-tool", promptData{Name: "huge"}), a.Hint)
+					require.Equal(t, renderIn(all, "shortened-tool", promptData{Name: "huge"}), a.Hint)
 				} else {
 					require.Empty(t, a.Hint)
 				}
 				if len(c.schema) <= toolschema.MaxCheckedBytes {
-					require.Equal(t, c.shortened, strings.Contains(wrong, all.render("shortened", promptData{Shortened: true})), "%.200s", wrong)
+					require.Equal(t, c.shortened, strings.Contains(wrong, renderIn(all, "shortened", promptData{Shortened: true})), "%.200s", wrong)
 				}
 			})
 		}
@@ -181,7 +182,7 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 // Whatever is called: the answer is bounded, and it is JSON where it should be.
 func TestEveryAnswerIsBounded(t *testing.T) {
 	race.Skip(t, "ranks tools of megabytes")
-	inBothLanguages(t, func(t *testing.T, _ *texts) {
+	inBothLanguages(t, func(t *testing.T, _ *texts.Texts) {
 		for _, name := range []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"} {
 			var tools []tool.BaseTool
 			var names []string

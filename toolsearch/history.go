@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -119,9 +120,9 @@ func isDenial(text string, c *wire.Call) bool {
 	if name == toolnames.Call {
 		name = first(decodeArguments(c.Args).texts("name"))
 	}
-	for _, t := range []*texts{english(), chinese()} {
+	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
-			before, _, ok := strings.Cut(t.render(answer, promptData{Name: name}), name)
+			before, _, ok := strings.Cut(renderIn(t, answer, promptData{Name: name}), name)
 			if ok && name != "" && strings.HasPrefix(text, before+name) {
 				return true
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
@@ -39,8 +40,8 @@ func TestTheLimitsOfACall(t *testing.T) {
 	query := func(q string) string { return `{"query":` + encode(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
-	inBothLanguages(t, func(t *testing.T, all *texts) {
-		render := func(name string, limit int) string { return all.render(name, promptData{Limit: limit}) }
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+		render := func(name string, limit int) string { return renderIn(all, name, promptData{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
 			cfg      Config
@@ -99,7 +100,7 @@ func matchesOf(t testing.TB, answer string) (a matchesAnswer) {
 
 // What an answer suggests is bounded too.
 func TestTheLimitsOfSuggestions(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		tools := Config{DynamicTools: reports(200)}
 		count := func(a matchesAnswer) int { return strings.Count(a.Hint, "report_") }
 		near := matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"reportt"}`))
@@ -111,10 +112,10 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
-		require.NotContains(t, unknown(10).Hint, all.render("more-unknown", promptData{Total: 1}))
+		require.NotContains(t, unknown(10).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
 		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
-		require.Contains(t, unknown(11).Hint, all.render("more-unknown", promptData{Total: 1}))
-		require.Contains(t, unknown(13).Hint, all.render("more-unknown", promptData{Total: 3}))
+		require.Contains(t, unknown(11).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
+		require.Contains(t, unknown(13).Hint, renderIn(all, "more-unknown", promptData{Total: 3}))
 
 		lookedUp := func(n int) string {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint

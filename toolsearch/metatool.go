@@ -47,12 +47,12 @@ func (t *metaTool) madeFor() *group { return t.group }
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
 func (t *metaTool) info() *schema.ToolInfo {
-	texts, data := current(), t.group.descriptionData()
+	say, data := prompts.Current(), t.group.descriptionData()
 	params := t.params()
 	for key, p := range params {
-		p.Desc = texts.render(t.text+"."+key, data)
+		p.Desc = renderIn(say, t.text+"."+key, data)
 	}
-	return &schema.ToolInfo{Name: t.name, Desc: texts.render(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }
 
 // queryParams are the parameters of a search by words.

@@ -7,49 +7,18 @@ package toolsearch
 
 import (
 	"embed"
-	"strings"
-	"sync"
-	"text/template"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 //go:embed prompt
 var promptFiles embed.FS
 
-// texts are the texts of one language. A file name.en.md is a text of its own, and
-// short.en.tmpl defines the short ones.
-type texts struct{ all *template.Template }
+// prompts are the texts. A file name.en.md is a text of its own, and short.en.tmpl defines
+// the short ones.
+var prompts = texts.Load(promptFiles, "prompt")
 
-var (
-	english = sync.OnceValue(func() *texts { return loadTexts("en") })
-	chinese = sync.OnceValue(func() *texts { return loadTexts("zh") })
-)
-
-func loadTexts(lang string) *texts {
-	t := &texts{template.New(lang).Funcs(template.FuncMap{"join": strings.Join})}
-	template.Must(t.all.ParseFS(promptFiles, "prompt/*."+lang+".tmpl"))
-	files, err := promptFiles.ReadDir("prompt")
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), "."+lang+".md"); ok {
-			text, _ := promptFiles.ReadFile("prompt/" + f.Name())
-			template.Must(t.all.New(name).Parse(string(text)))
-		}
-	}
-	return t
-}
-
-func current() *texts {
-	if language.Chinese() {
-		return chinese()
-	}
-	return english()
-}
-
-// hint is what the texts are made of. Each uses some of it.
+// promptData is what the texts are made of. Each uses some of it.
 type promptData struct {
 	Name   string
 	Schema string
@@ -68,14 +37,10 @@ type promptData struct {
 	Partial   bool // the reminder may not list every name
 }
 
-// say renders one of the texts in the language that is set.
-func render(name string, h promptData) string { return current().render(name, h) }
+// render renders one of the texts in the language that is set.
+func render(name string, h promptData) string { return renderIn(prompts.Current(), name, h) }
 
-func (t *texts) render(name string, h promptData) string {
+func renderIn(t *texts.Texts, name string, h promptData) string {
 	h.Name = clipped(h.Name)
-	var b strings.Builder
-	if err := t.all.ExecuteTemplate(&b, name, h); err != nil {
-		panic(err) // the templates are part of the program; a test renders each
-	}
-	return strings.TrimSpace(b.String())
+	return t.Say(name, h)
 }

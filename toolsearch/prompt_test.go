@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"text/template/parse"
 	"unicode"
 
 	"github.com/cloudwego/eino/adk"
@@ -24,19 +23,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 // inBothLanguages runs a test in English and in Chinese.
-func inBothLanguages(t *testing.T, test func(*testing.T, *texts)) {
+func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
 	for _, l := range []struct {
 		name     string
 		language adk.Language
-		texts    *texts
-	}{{"en", adk.LanguageEnglish, english()}, {"zh", adk.LanguageChinese, chinese()}} {
+		texts    *texts.Texts
+	}{{"en", adk.LanguageEnglish, prompts.English()}, {"zh", adk.LanguageChinese, prompts.Chinese()}} {
 		t.Run(l.name, func(t *testing.T) {
 			require.NoError(t, adk.SetLanguage(l.language))
 			t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
-			require.Same(t, l.texts, current())
+			require.Same(t, l.texts, prompts.Current())
 			test(t, l.texts)
 		})
 	}
@@ -48,27 +48,16 @@ var full = promptData{
 	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true, Shortened: true,
 }
 
-func (t *texts) names() []string {
-	var names []string
-	for _, tmpl := range t.all.Templates() {
-		if tmpl.Tree != nil && !parse.IsEmptyTree(tmpl.Root) {
-			names = append(names, tmpl.Name())
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
-	require.Equal(t, english().names(), chinese().names())
-	require.Greater(t, len(english().names()), 30)
+	require.Equal(t, prompts.English().Names(), prompts.Chinese().Names())
+	require.Greater(t, len(prompts.English().Names()), 30)
 }
 
 func TestEveryTextIsInItsLanguage(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
-		for _, name := range all.names() {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+		for _, name := range all.Names() {
 			for _, h := range []promptData{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
-				text := all.render(name, h)
+				text := renderIn(all, name, h)
 				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened {
 					require.Empty(t, text)
 					continue
@@ -76,14 +65,14 @@ func TestEveryTextIsInItsLanguage(t *testing.T) {
 				require.NotEmpty(t, text, name)
 				require.NotContains(t, text, "<no value>", name)
 				require.NotContains(t, text, "{{", name)
-				require.Equal(t, all == chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%s: %s", name, text)
+				require.Equal(t, all == prompts.Chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%s: %s", name, text)
 			}
 		}
 	})
 }
 
 func TestTextsHoldWhatTheyMust(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		table := map[string][]string{
 			"near":                             {"near_a", "near_b"},
 			"empty-query":                      {`"query"`, `select:`},
@@ -131,9 +120,9 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"call_tool.arguments":              {"tool_search"},
 			"where-names":                      {"<available-deferred-tools>"},
 		}
-		require.ElementsMatch(t, all.names(), slices.Collect(maps.Keys(table)), "the table holds every text")
+		require.ElementsMatch(t, all.Names(), slices.Collect(maps.Keys(table)), "the table holds every text")
 		for name, must := range table {
-			text := all.render(name, full)
+			text := renderIn(all, name, full)
 			for _, part := range must {
 				require.Contains(t, text, part, name)
 			}
@@ -154,7 +143,7 @@ func TestEveryTextThatIsSaidExists(t *testing.T) {
 		source, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for _, m := range saysName.FindAllStringSubmatch(string(source), -1) {
-			require.Contains(t, english().names(), m[1], f)
+			require.Contains(t, prompts.English().Names(), m[1], f)
 			said++
 		}
 	}
@@ -185,7 +174,7 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 
 // A model that follows an example of a text gets what the text promises.
 func TestExamplesInTextsWork(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		jsonExample := regexp.MustCompile(`\{"(?:[^{}]|\{[^{}]*\})*\}`)
 		for _, c := range []struct {
 			text     string
@@ -196,7 +185,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(all.render(c.text, promptData{}), -1)
+			examples := jsonExample.FindAllString(renderIn(all, c.text, promptData{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -214,7 +203,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 8}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(all.render(name, full), -1)
+			found := queries.FindAllStringSubmatch(renderIn(all, name, full), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {
@@ -233,7 +222,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 
 // In a language, everything that a model reads is in that language.
 func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		for _, p := range []Protocol{Keyword, Regexp, SearchLoad, SearchCall} {
 			for name, x := range searchToolsOf(t, p) {
 				info, err := x.Info(context.Background())
@@ -243,7 +232,7 @@ func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
 				answer, err := x.InvokableRun(context.Background(), "")
 				require.NoError(t, err)
 				for _, text := range append([]string{info.Desc, answer}, descriptions(params)...) {
-					require.Equal(t, all == chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%v %s: %s", p, name, text)
+					require.Equal(t, all == prompts.Chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%v %s: %s", p, name, text)
 				}
 			}
 		}

@@ -18,10 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		type wire struct {
 			Protocol    string
 			Name        string
@@ -43,7 +44,7 @@ func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
 		text, err := json.MarshalIndent(got, "", "\t")
 		require.NoError(t, err)
 		file := filepath.Join("testdata", "tools.en.json")
-		if all == chinese() {
+		if all == prompts.Chinese() {
 			file = filepath.Join("testdata", "tools.zh.json")
 		}
 		if os.Getenv("UPDATE_GOLDEN") != "" {

@@ -350,7 +350,7 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 func TestPassagesFillTheirRoom(t *testing.T) {
 	best := []passage{{first: 1, last: 1, text: "first\n"}, {first: 2, last: 2, start: 6, text: "\xff"}, {first: 3, last: 3, start: 7, text: "third"}}
 	for room, want := range map[int64]int{205: 0, 206: 1, 406: 1, 407: 2, 611: 2, 612: 3, 9999: 3} {
-		answer := visit{say: words{english, "r"}, bytes: room}.passagePage(facts{Path: `"q"`, To: 12, Size: 12}, best)
+		answer := visit{say: words{sentences.English(), "r"}, bytes: room}.passagePage(facts{Path: `"q"`, To: 12, Size: 12}, best)
 		shown := 0
 		for _, line := range []string{"lines 1 to 1, bytes 0 to 6:\n-----\nfirst\n-----\n", "lines 2 to 2, bytes 6 to 7:\n-----\n\xff\n-----\n", "lines 3 to 3, bytes 7 to 12:\n-----\nthird\n-----\n"} {
 			shown += strings.Count(answer, line)
@@ -371,7 +371,7 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
 		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
-		v := visit{ctx: t.Context(), say: words{english, "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
+		v := visit{ctx: t.Context(), say: words{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
 		answer, err := v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)

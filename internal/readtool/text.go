@@ -10,33 +10,24 @@ import (
 	"embed"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 //go:embed text
-var texts embed.FS
+var files embed.FS
 
-var (
-	english = template.Must(template.ParseFS(texts, "text/answers.en.tmpl", "text/tool.en.tmpl"))
-	chinese = template.Must(template.ParseFS(texts, "text/answers.zh.tmpl", "text/tool.zh.tmpl"))
-)
+var sentences = texts.Load(files, "text")
 
 // words are the sentences in one language, for a tool of one name.
 type words struct {
-	*template.Template
+	*texts.Texts
 	tool string
 }
 
-func (t *readTool) words() words {
-	if language.Chinese() {
-		return words{chinese, t.Name}
-	}
-	return words{english, t.Name}
-}
+func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
 
 // facts are what the sentences can speak of.
 type facts struct {
@@ -61,12 +52,7 @@ type facts struct {
 // say renders one of the sentences.
 func (w words) say(name string, f facts) string {
 	f.Tool = w.tool
-	var b strings.Builder
-	b.Grow(len(f.Content) + frame)
-	if err := w.ExecuteTemplate(&b, name, f); err != nil {
-		panic(err) // the sentences are part of the program; a test renders all of them
-	}
-	return strings.TrimSpace(b.String())
+	return w.Say(name, f)
 }
 
 func (w words) plain(name string) string { return w.say(name, facts{}) }
