@@ -285,7 +285,7 @@ func show(s streams, p painter, r evalJSON, top int) {
 		}
 		fmt.Fprintln(s.out)
 	}
-	text := fmt.Sprintf("%s of %s are found by their own words", display.Grouped(r.Found), plural(r.Tools, "tool"))
+	text := fmt.Sprintf("%s of %s found by their own words", display.Grouped(r.Found), are(r.Tools, "tool"))
 	if r.Found == r.Tools {
 		text = p.green(text)
 	}

@@ -4,10 +4,12 @@ go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
+	github.com/creack/pty v1.1.24
 	github.com/leanctx/leanctx v0.0.0
 	github.com/leanctx/leanctx/toolsearch/mcptools v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/term v0.40.0
 )
 
 require (

@@ -1,11 +1,12 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command leanctx shows, without code, how well tools can be found and what was in the
-// window of recorded model calls:
+// Command leanctx shows, without code, how well tools can be found, what recorded
+// conversations would have cost, and what was in the window of recorded model calls:
 //
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json convert miles
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest replay conversation.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl -o window.html
 //
 // Results go to standard output, and messages to standard error. It exits with 0 when
@@ -63,6 +64,7 @@ func init() { // the commands name themselves in their usage
 	commands = []command{
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
 		{"search", "TOOLS QUERY…", "what a query finds, and with --why why", runSearch},
+		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
 		{"view", "FILE", "the page of what was in the window, or lines in the terminal", runView},
 	}
 }
@@ -111,14 +113,15 @@ func run(ctx context.Context, s streams, args []string) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "leanctx shows how well tools can be found, and what was in a model's window.\n\n")
+	fmt.Fprint(w, "leanctx shows how well tools can be found, what conversations cost, and what was in a model's window.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(w, "  leanctx %-32s %s\n", c.name+" "+c.arguments, c.about)
 	}
 	fmt.Fprint(w, `
 TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of a
 request to OpenAI or Anthropic, an answer of an MCP server to tools/list, or an mcpServers file, whose
-servers are started only with --connect. Each command has --help.
+servers are started only with --connect. CONVERSATION is the messages of Eino, OpenAI or Anthropic as a JSON
+array, a request body or JSON Lines. FILE is what window.Collector.WriteJSON wrote. Each command has --help.
 `)
 }
 

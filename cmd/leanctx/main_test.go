@@ -20,10 +20,16 @@ import (
 	"github.com/leanctx/leanctx/window"
 )
 
+// runSelf makes the test's own binary the program.
+const runSelf = "LEANCTX_TEST_RUN"
+
 // serveTools makes the test's own binary an MCP server.
 const serveTools = "LEANCTX_TEST_SERVE"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(runSelf) != "" {
+		main()
+	}
 	if os.Getenv(serveTools) == "" {
 		os.Exit(m.Run())
 	}

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 
+	"golang.org/x/term"
+
 	"github.com/leanctx/leanctx/internal/display"
 )
 
@@ -36,20 +38,27 @@ func (o options) colored(w io.Writer) (yes bool, err error) {
 
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// columns is the width to write for: that of the terminal where COLUMNS says it, and
-// else 100.
-func columns() int {
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= 40 {
+// The widths to write for: that of a file, and the least that lines fit in.
+const (
+	defaultColumns = 100
+	leastColumns   = 40
+)
+
+// columns is the width to write for: what COLUMNS says, that of the terminal that w is,
+// or 100.
+func columns(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= leastColumns {
 		return n
 	}
-	return 100
+	if isTerminal(w) {
+		if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
+			return max(leastColumns, n)
+		}
+	}
+	return defaultColumns
 }
 
 // note writes a message, unless --quiet is set.
@@ -97,4 +106,12 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	return display.Grouped(n) + " " + word + "s"
+}
+
+// are is a count with its word and its verb.
+func are(n int, word string) string {
+	if n == 1 {
+		return plural(n, word) + " is"
+	}
+	return plural(n, word) + " are"
 }

@@ -98,7 +98,7 @@ func showHits(s streams, c catalog, hits []hitJSON) {
 		filled := max(0, min(10, int(10*h.Score/hits[0].Score+.5)))
 		bar := strings.Repeat("█", filled) + strings.Repeat("·", 10-filled)
 		name := display.Line(h.Name)
-		room := max(20, columns()-widest-30)
+		room := max(20, columns(s.out)-widest-30)
 		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(about[h.Name]), room)))
 		for line := range strings.Lines(h.Why) {
 			fmt.Fprintf(s.out, "      %s\n", p.dim(indent(line)+display.Line(line)))

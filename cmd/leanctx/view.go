@@ -64,7 +64,7 @@ func runView(ctx context.Context, s streams, args []string) error {
 		if i > 0 {
 			fmt.Fprintln(s.out)
 		}
-		if err := inspect.WriteText(s.out, c, inspect.TextOptions{Color: color, Width: columns()}); err != nil {
+		if err := inspect.WriteText(s.out, c, inspect.TextOptions{Color: color, Width: columns(s.out)}); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // published are the modules that strangers require here, of those that a release tags.
-var published = []string{"", "reduction/blobbackend", "examples/native/mended"}
+var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "cmd/leanctx"}
 
 func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
@@ -37,6 +37,7 @@ func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	race.Skip(t, "builds programs from modules, without the detector")
 	proxy, version := makeProxy(t)
 	t.Run("README", func(t *testing.T) { runTheReadme(t, proxy, version) })
+	t.Run("command", func(t *testing.T) { runTheCommand(t, proxy, version) })
 	t.Run("nested modules", func(t *testing.T) { buildNestedModules(t, proxy, version) })
 }
 
@@ -59,6 +60,19 @@ func runTheReadme(t *testing.T, proxy, version string) {
 	require.NotContains(t, string(mod), "replace")
 	out := command(t, dir, proxy, "go", "run", ".")
 	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
+}
+
+// runTheCommand does what the documentation says: nothing is there but Go and a file.
+func runTheCommand(t *testing.T, proxy, version string) {
+	dir := t.TempDir()
+	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
+	out := command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "eval", "tools.json")
+	require.Equal(t, "1 of 1 tool is found by their own words\n", out)
+	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
+	out = command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
+	require.Contains(t, out, "No policy is dearer than doing nothing")
 }
 
 func buildNestedModules(t *testing.T, proxy, version string) {

@@ -1,0 +1,60 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file shows that work goes on.
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+const (
+	progressAfter = 300 * time.Millisecond
+	progressEvery = 100 * time.Millisecond
+)
+
+// progress is a line on a terminal that counts steps, with the time that is left.
+type progress struct {
+	w           io.Writer // nil shows nothing
+	what        string
+	done, all   int
+	start, last time.Time
+	now         func() time.Time
+	drawn       bool
+}
+
+// progress returns one that shows itself only on a terminal, after a moment.
+func (o options) progress(s streams, what string, all int) *progress {
+	p := &progress{what: what, all: all, now: time.Now}
+	if !o.quiet && isTerminal(s.err) {
+		p.w = s.err
+	}
+	p.start = p.now()
+	return p
+}
+
+var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+// step counts one.
+func (p *progress) step() {
+	p.done++
+	now := p.now()
+	took := now.Sub(p.start)
+	if p.w == nil || took < progressAfter || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.drawn = now, true
+	left := took / time.Duration(p.done) * time.Duration(p.all-p.done)
+	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.what, p.done, p.all, left.Round(time.Second))
+}
+
+// stop takes the line away.
+func (p *progress) stop() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}

@@ -1,0 +1,180 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/replay"
+)
+
+// talk is a conversation of rounds, each with a result of n lines; the model quotes the
+// first result at the end.
+func talk(rounds, n int) (all []*schema.Message) {
+	all = []*schema.Message{schema.SystemMessage("Be careful."), schema.UserMessage("Look through the logs.")}
+	for i := range rounds {
+		id := fmt.Sprintf("call_%d", i)
+		all = append(all, schema.AssistantMessage("", []schema.ToolCall{{ID: id, Type: "function", Function: schema.FunctionCall{Name: "read_log", Arguments: fmt.Sprintf(`{"day":%d}`, i)}}}),
+			schema.ToolMessage(strings.Repeat(fmt.Sprintf("day %d: nothing happened between the hours\n", i), n), id, schema.WithToolName("read_log")))
+	}
+	return append(all, schema.AssistantMessage("I read: day 0: nothing happened between the hours", nil))
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+type object = map[string]any
+
+// formats writes a conversation in every format that is read.
+func formats(t *testing.T, msgs []*schema.Message) map[string]string {
+	t.Helper()
+	var rows, parts, blocks, openai, responses, anthropic []any
+	for _, m := range msgs {
+		rows = append(rows, m)
+		part := object{"role": m.Role, "content": []object{{"type": "text", "text": m.Content}}, "tool_calls": m.ToolCalls, "tool_call_id": m.ToolCallID}
+		parts = append(parts, part)
+		chat := object{"role": m.Role, "content": m.Content}
+		switch {
+		case m.Role == schema.Tool:
+			chat["tool_call_id"] = m.ToolCallID
+			responses = append(responses, object{"type": "function_call_output", "call_id": m.ToolCallID, "output": m.Content})
+			anthropic = append(anthropic, object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": []object{{"type": "text", "text": m.Content}}}}})
+			blocks = append(blocks, object{"role": "user", "content_blocks": []object{{"type": "function_tool_result", "function_tool_result": object{"call_id": m.ToolCallID, "name": m.ToolName, "content": []object{{"type": "text", "text": object{"text": m.Content}}}}}}})
+		case len(m.ToolCalls) > 0:
+			c := m.ToolCalls[0]
+			chat["content"], chat["tool_calls"] = nil, m.ToolCalls
+			responses = append(responses, object{"type": "function_call", "call_id": c.ID, "name": c.Function.Name, "arguments": c.Function.Arguments})
+			anthropic = append(anthropic, object{"role": "assistant", "content": []object{{"type": "tool_use", "id": c.ID, "name": c.Function.Name, "input": json.RawMessage(c.Function.Arguments)}}})
+			blocks = append(blocks, object{"role": "assistant", "content_blocks": []object{{"type": "function_tool_call", "function_tool_call": object{"call_id": c.ID, "name": c.Function.Name, "arguments": c.Function.Arguments}}}})
+		default:
+			responses = append(responses, object{"type": "message", "role": m.Role, "content": []object{{"type": "input_text", "text": m.Content}}})
+			if m.Role != schema.System {
+				anthropic = append(anthropic, object{"role": m.Role, "content": m.Content})
+			}
+			field := "user_input_text"
+			if m.Role == schema.Assistant {
+				field = "assistant_gen_text"
+			}
+			blocks = append(blocks, object{"role": m.Role, "content_blocks": []object{{"type": field, field: object{"text": m.Content}}}})
+		}
+		openai = append(openai, chat)
+	}
+	var lines strings.Builder
+	for _, r := range rows {
+		lines.WriteString(jsonOf(t, r) + "\n")
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, err := z.Write([]byte(jsonOf(t, rows)))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return map[string]string{
+		"Eino, Message": jsonOf(t, rows), "Eino, AgenticMessage": jsonOf(t, blocks), "JSON Lines of messages": lines.String(),
+		"JSON Lines of conversations": jsonOf(t, object{"name": "a", "kind": "logs", "messages": rows}) + "\n\n",
+		"OpenAI":                      jsonOf(t, object{"model": "m", "messages": openai}), "OpenAI, parts": jsonOf(t, parts), "OpenAI, Responses": jsonOf(t, object{"input": responses}),
+		"Anthropic": jsonOf(t, object{"system": []object{{"type": "text", "text": "Be careful."}}, "messages": anthropic}), "gzip": zipped.String(),
+	}
+}
+
+func TestReplayReadsEveryFormatOfConversations(t *testing.T) {
+	var first *billedJSON
+	for name, text := range formats(t, talk(6, 400)) {
+		t.Run(name, func(t *testing.T) {
+			out, messages, code := call(t, text, "replay", "-", "--json", "--trigger", "8000")
+			require.Zero(t, code, messages)
+			var got replayJSON
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			require.Equal(t, "leanctx.replay/1", got.Schema)
+			require.Len(t, got.Total.Policies, len(replay.Policies()))
+			require.Equal(t, 7, got.Total.Calls)
+			require.Greater(t, got.Total.Policies[0].Written, int64(20_000))
+			if first == nil {
+				first = &got.Total
+			}
+			require.Equal(t, *first, got.Total, "each format tells the same conversation")
+		})
+	}
+}
+
+func TestGoldenReplay(t *testing.T) {
+	long, short := filepath.Join(t.TempDir(), "long.json"), filepath.Join(t.TempDir(), "short.json")
+	require.NoError(t, os.WriteFile(long, []byte(jsonOf(t, talk(12, 400))), 0o600))
+	require.NoError(t, os.WriteFile(short, []byte(jsonOf(t, talk(2, 400))), 0o600))
+	args := []string{"replay", long, short, "--trigger", "8000", "--policy", "Eino", "--policy", "leanctx", "--policy", "mask all"}
+	out, messages, code := call(t, "", args...)
+	require.Zero(t, code, messages)
+	out = strings.NewReplacer(long, "long.json", short, "short.json").Replace(out)
+	const golden = "testdata/replay.golden.txt"
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(golden, []byte(out), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), out, "LEANCTX_UPDATE=1 writes it anew")
+	colored, _, _ := call(t, "", append(args, "--color", "always")...)
+	require.Contains(t, colored, "\x1b[32m")
+	require.Contains(t, colored, "\x1b[31m", "losses")
+}
+
+func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
+	chat := file(t, jsonOf(t, talk(12, 400)))
+	mine := filepath.Join(t.TempDir(), "mine.json")
+	require.NoError(t, os.WriteFile(mine, []byte(`{"MaxLengthForTrunc": 4000, "SkipClear": true}`), 0o600))
+	prices := file(t, `[{"name":"ours","write":2,"cached":0.5}]`)
+	out, messages, code := call(t, "", "replay", chat, "--config", mine, "--prices", prices, "--json")
+	require.Zero(t, code, messages)
+	var got replayJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Total.Policies, 2, "doing nothing is always compared with")
+	require.Equal(t, "mine", got.Total.Policies[1].Policy)
+	require.Less(t, got.Total.Policies[1].Ratio["ours"], .5)
+	nothing := got.Total.Policies[0]
+	require.InDelta(t, 2*float64(nothing.Written)+.5*float64(nothing.Cached), nothing.Cost["ours"], .01)
+}
+
+func TestHowAReplayEnds(t *testing.T) {
+	chat, tools := file(t, jsonOf(t, talk(3, 400))), file(t, three)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no file":                     {nil, exitUsage, "files of conversations"},
+		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
+		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "from 0 to 1"},
+		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},
+		"tools":                       {[]string{tools}, exitInput, "is no role"},
+		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message of a model"},
+		"no JSON":                     {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
+		"an empty file":               {[]string{file(t, " ")}, exitInput, "is empty"},
+		"no gzip":                     {[]string{file(t, "\x1f\x8bno")}, exitInput, "EOF"},
+		"content that is a number":    {[]string{file(t, `[{"role":"assistant","content":1}]`)}, exitInput, "message 1"},
+		"a policy with a wrong field": {[]string{chat, "--config", file(t, `{"MaxLength":1}`)}, exitInput, "MaxLength"},
+		"a policy with a wrong value": {[]string{chat, "--config", file(t, `{"MaxLengthForTrunc":-1}`)}, exitInput, "MaxLengthForTrunc"},
+		"prices without a name":       {[]string{chat, "--prices", file(t, `[{"write":1}]`)}, exitInput, "a card has a name"},
+		"no prices":                   {[]string{chat, "--prices", file(t, `[]`)}, exitInput, "holds no card"},
+		"a price that is kept":        {[]string{chat, "--policy", "Eino", "--fail-over", "1"}, exitDone, ""},
+		"a price that is missed":      {[]string{chat, "--policy", "mask all", "--fail-over", ".5"}, exitMissed, "more than 0.50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, messages, code := call(t, "", append([]string{"replay"}, c.args...)...)
+			require.Equal(t, c.code, code, messages)
+			require.Contains(t, messages, c.says)
+		})
+	}
+}
