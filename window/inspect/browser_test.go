@@ -3,12 +3,11 @@
 
 package inspect_test
 
-// This file opens the page in a real browser, where there is one.
+// This file opens the page in a real browser, where there is one, and looks at it as
+// people do: with eyes, with a keyboard, with a screen reader.
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,75 +15,246 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/window"
 	"github.com/leanctx/leanctx/window/inspect"
 )
 
-// browser is the first of the names that Chromium goes by.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("no Chromium is here: the page was not opened in a browser")
-	return ""
+var (
+	light = view{name: "light", width: 1280, height: 1500}
+	dark  = view{name: "dark", width: 1280, height: 1500, dark: true}
+	phone = view{name: "phone", width: 390, height: 1400, touch: true}
+	views = []view{light, dark, phone, {name: "dark phone", width: 390, height: 1400, dark: true, touch: true}, {name: "tablet", width: 820, height: 1180, touch: true}, {name: "narrow", width: 320, height: 900, touch: true}}
+)
+
+// plain is a conversation of what agents do.
+func plain(calls int) *window.Conversation {
+	return recorded(calls, []string{"Read the file stock.txt. How many are left?", "files__read", "units__convert_length"})
 }
 
-// open loads a page and returns what the browser made of it, and what it wrote.
-func open(t *testing.T, file string, arguments ...string) (dom, messages string) {
+func written(t *testing.T, c *window.Conversation) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	all := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--enable-logging=stderr", "--log-level=0",
-		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=2000"}, arguments...)
-	command := exec.CommandContext(ctx, browser(t), append(all, "file://"+file)...)
-	var out, err strings.Builder
-	command.Stdout, command.Stderr = &out, &err
-	require.NoError(t, command.Run())
-	for _, line := range strings.Split(err.String(), "\n") {
-		if strings.Contains(line, "CONSOLE") {
-			messages += line + "\n"
-		}
-	}
-	return out.String(), messages
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, inspect.WriteFile(file, c))
+	return file
 }
 
 func TestInABrowserThePageDrawsAndNothingHostileRuns(t *testing.T) {
-	browser(t)
-	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, inspect.WriteFile(file, recorded(12, hostile)))
-	dom, messages := open(t, file, "--dump-dom")
-	require.Empty(t, messages, "no message in the console")
-	require.False(t, strings.Contains(dom, "<title>owned"))
-	require.Equal(t, 12, strings.Count(dom, `role="option"`), "a bar for each call")
-	require.True(t, strings.Contains(dom, "Without leanctx it would have sent"))
-	require.False(t, strings.Contains(dom, "<img"))
+	b := launch(t)
+	b.open(light, written(t, recorded(12, hostile)))
+	var title, html string
+	b.eval("document.title", &title)
+	b.eval("document.documentElement.outerHTML", &html)
+	require.Contains(t, title, "· leanctx", "no script has changed it")
+	require.Equal(t, 12, strings.Count(html, `role="option"`), "a bar for each call")
+	require.Contains(t, html, "Without leanctx it would have sent")
+	require.NotContains(t, html, "<img")
+	b.eval(everything, nil)
+	require.Empty(t, b.complaints(), "no message in the console, and no request")
+}
+
+// everything opens what can be opened, and chooses each call in turn.
+const everything = `(() => {
+	document.querySelectorAll("details").forEach(d => { d.open = true; });
+	for (const bar of [...document.querySelectorAll(".bar")].keys()) {
+		document.querySelectorAll(".bar")[bar].dispatchEvent(new MouseEvent("click", {bubbles: true}));
+		for (let seen = new Set(), press; (press = [...document.querySelectorAll("#detail .part, .taken button, .hit-row")].find(b => !seen.has(b)));) {
+			seen.add(press);
+			press.click();
+			if (seen.size > 40) break;
+		}
+	}
+	document.querySelectorAll("#legend button").forEach(b => { b.click(); b.click(); });
+	return true;
+})()`
+
+// audit is what audit.js found.
+type audit struct {
+	Texts, Scrolls, Skips                       int
+	Worst                                       float64
+	Low, Faint, Outside, Overlaps, Small, Twice []string
+	Lang, Title                                 string
+}
+
+func (b *devtools) audit() (a audit) {
+	b.t.Helper()
+	script, err := os.ReadFile("testdata/audit.js")
+	require.NoError(b.t, err)
+	b.eval(string(script), &a)
+	return a
+}
+
+// states are what a user can make of the page.
+var states = []struct{ name, script string }{
+	{"as it opens", `true`},
+	{"with what was left out", `document.getElementById("left").click()`},
+	{"a call that searched", `document.querySelectorAll(".bar")[1].dispatchEvent(new MouseEvent("click", {bubbles: true}))`},
+	{"why a tool was found", `document.querySelectorAll(".hit-row").forEach(b => b.click())`},
+	{"a call with a cut result", `document.querySelectorAll(".bar")[2].dispatchEvent(new MouseEvent("click", {bubbles: true}))`},
+	{"its texts", `document.querySelectorAll("#detail .part, .taken button").forEach(b => b.click())`},
+	{"a call that failed", `document.querySelectorAll(".bar")[3].dispatchEvent(new MouseEvent("click", {bubbles: true}))`},
+	{"one category", `document.querySelector("#legend button").click()`},
+	{"all that is folded", `document.querySelectorAll("details").forEach(d => { d.open = true; })`},
+	{"own prices", `(() => { const s = document.querySelector("#bill select"); s.value = "Own prices"; s.dispatchEvent(new Event("input")); })()`},
+}
+
+func TestInABrowserEveryTextIsReadableAndInItsPlace(t *testing.T) {
+	b := launch(t)
+	file := written(t, plain(28))
+	for _, v := range views {
+		t.Run(v.name, func(t *testing.T) {
+			b.t = t
+			b.open(v, file)
+			for _, s := range states {
+				b.eval("("+s.script+", true)", nil)
+				a := b.audit()
+				require.Greater(t, a.Texts, 40, s.name)
+				require.Empty(t, a.Low, "%s: contrast below WCAG AA", s.name)
+				require.Empty(t, a.Faint, "%s: graphics below 3:1", s.name)
+				require.LessOrEqual(t, a.Scrolls, 0, "%s: the page scrolls sideways", s.name)
+				require.Empty(t, a.Outside, "%s: texts outside of the page", s.name)
+				require.Empty(t, a.Overlaps, "%s: texts or cards over one another", s.name)
+				require.Empty(t, a.Small, "%s: too small to press", s.name)
+				require.Empty(t, a.Twice, "%s: ids that stand twice", s.name)
+				require.Zero(t, a.Skips, "%s: headings skip a level", s.name)
+				require.Equal(t, "en", a.Lang)
+				require.NotEmpty(t, a.Title)
+				t.Logf("%s, %s: %d texts, lowest contrast %.2f", v.name, s.name, a.Texts, a.Worst)
+			}
+			require.Empty(t, b.complaints())
+		})
+	}
+	b.t = t
+}
+
+func TestTheAuditFindsWhatIsWrong(t *testing.T) {
+	b := launch(t)
+	file := filepath.Join(t.TempDir(), "bad.html")
+	require.NoError(t, os.WriteFile(file, []byte(`<!doctype html><title></title><body style="margin:0;background:#fff">
+<p style="color:#999">grey</p><div style="background:#000;opacity:1"><span style="color:#333">dark on dark</span></div><h3>skipped</h3>
+<div style="position:absolute;left:0;top:200px">under another text</div><div style="position:absolute;left:4px;top:202px">over it</div>
+<div style="position:absolute;left:3000px;top:300px">far</div><button style="height:10px;padding:0">x</button><i id=a></i><i id=a></i>`), 0o600))
+	b.open(light, file)
+	a := b.audit()
+	require.Len(t, a.Low, 2, "%+v", a)
+	require.Len(t, a.Overlaps, 1)
+	require.Len(t, a.Outside, 1)
+	require.Len(t, a.Small, 1)
+	require.Len(t, a.Twice, 1)
+	require.Equal(t, 1, a.Skips)
+	require.Positive(t, a.Scrolls)
+	require.Empty(t, a.Lang+a.Title)
+	b.eval(`(console.warn("here"), fetch("https://example.invalid/").catch(() => 0), true)`, nil)
+	require.Len(t, b.complaints(), 2)
+}
+
+func TestInABrowserAScreenReaderHasANameForEverything(t *testing.T) {
+	b := launch(t)
+	b.open(light, written(t, plain(28)))
+	b.eval(everything, nil)
+	needs := map[string]bool{"button": true, "option": true, "listbox": true, "combobox": true, "spinbutton": true, "textbox": true, "link": true, "region": true, "group": false, "heading": true, "image": true, "table": false}
+	count := map[string]int{}
+	for _, n := range b.spoken() {
+		count[n.Role]++
+		if needs[n.Role] {
+			require.NotEmpty(t, strings.TrimSpace(n.Name), "a %s has no name", n.Role)
+		}
+	}
+	require.GreaterOrEqual(t, count["option"], 28)
+	require.Equal(t, 1, count["listbox"])
+	require.Zero(t, count["image"], "no picture says what no text says")
+	var names []string
+	b.eval(`[...document.querySelectorAll(".bar")].map(b => b.getAttribute("aria-label"))`, &names)
+	require.Len(t, names, 28)
+	for _, name := range names {
+		require.Regexp(t, `^Call \d+: [\d,]+ tokens\. .+`, name)
+	}
+	var region string
+	b.eval(`document.querySelector("#detail").getAttribute("aria-live")`, &region)
+	require.Equal(t, "polite", region)
+}
+
+// focused is where the keyboard is, and whether it shows.
+type focused struct {
+	ID, Class, Role, Label, Text string
+	Shows                        bool
+}
+
+func (b *devtools) focused() (f focused) {
+	b.t.Helper()
+	b.eval(`(() => { const e = document.activeElement, hit = e.querySelector && e.querySelector(".hit"), s = getComputedStyle(hit || e);
+		return {id: e.id, class: e.getAttribute("class") || "", role: e.getAttribute("role") || e.tagName.toLowerCase(), label: e.getAttribute("aria-label") || "", text: e.textContent.slice(0, 60),
+			shows: hit ? s.stroke !== "none" : s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2}; })()`, &f)
+	return f
+}
+
+func TestInABrowserTheKeyboardReachesEverything(t *testing.T) {
+	b := launch(t)
+	b.open(light, written(t, plain(28)))
+	reached, bars := map[string]bool{}, 0
+	for range 120 {
+		b.press("Tab")
+		f := b.focused()
+		if f.Role == "body" {
+			break
+		}
+		require.True(t, f.Shows, "the focus does not show: %+v", f)
+		reached[f.Role+" "+f.ID] = true
+		if f.Class == "bar" {
+			bars++
+		}
+	}
+	require.Equal(t, 1, bars, "the chart is one stop")
+	for _, want := range []string{"button theme", "button sent", "button left", "option ", "summary "} {
+		require.True(t, reached[want], "%s in %v", want, reached)
+	}
+	var at string
+	chosen := func() string {
+		b.eval(`document.querySelector(".bar[aria-selected=true]").getAttribute("aria-label").split(":")[0] + " " + location.hash`, &at)
+		return at
+	}
+	b.eval(`(document.querySelector(".bar").focus(), true)`, nil)
+	for _, step := range [][2]string{{"ArrowRight", "Call 2 #call-2"}, {"ArrowRight", "Call 3 #call-3"}, {"ArrowLeft", "Call 2 #call-2"}, {"End", "Call 28 #call-28"}, {"ArrowRight", "Call 28 #call-28"}, {"Home", "Call 1 #call-1"}} {
+		b.press(step[0])
+		require.Equal(t, step[1], chosen(), step[0])
+		require.Equal(t, "bar", b.focused().Class, "the focus stays on the chart")
+	}
+	var pressed bool
+	b.press("g")
+	b.eval(`document.getElementById("left").getAttribute("aria-pressed") === "true"`, &pressed)
+	require.True(t, pressed, "g shows what was left out")
+	var theme string
+	b.press("t")
+	b.eval("document.documentElement.dataset.theme", &theme)
+	require.Equal(t, "dark", theme)
+	b.eval(`(document.querySelector("#legend button").focus(), true)`, nil)
+	b.press("Enter")
+	b.eval(`document.querySelector("#legend button").getAttribute("aria-pressed") === "true"`, &pressed)
+	require.True(t, pressed)
 }
 
 func TestInABrowserFiveHundredCallsOpen(t *testing.T) {
-	browser(t)
-	file := filepath.Join(t.TempDir(), "page.html")
+	b := launch(t)
 	c := recorded(500, []string{"files__read"})
 	for id := range c.Texts {
 		c.Texts[id] = strings.Repeat("A text of ten kilobytes. ", 400)
 	}
-	require.NoError(t, inspect.WriteFile(file, c))
-	dom, messages := open(t, file, "--dump-dom")
-	require.Empty(t, messages)
-	require.Equal(t, 500, strings.Count(dom, `role="option"`))
+	file := written(t, c)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(5<<20))
+	fastest := time.Hour
+	for range 3 {
+		b.open(light, file)
+		fastest = min(fastest, b.drawn)
+	}
+	t.Logf("500 calls and %.1f MB: drawn after %d ms, the fastest of three", float64(info.Size())/(1<<20), fastest.Milliseconds())
+	require.Less(t, fastest, bound)
+	var bars int
+	b.eval(`document.querySelectorAll(".bar").length`, &bars)
+	require.Equal(t, 500, bars)
+	require.Empty(t, b.complaints())
 }
 
-// TestScreenshots writes pictures for people to look at into the directory that
-// LEANCTX_SCREENSHOTS names.
-func TestScreenshots(t *testing.T) {
-	dir := os.Getenv("LEANCTX_SCREENSHOTS")
-	if dir == "" {
-		t.Skip("LEANCTX_SCREENSHOTS names no directory")
-	}
-	file := filepath.Join(dir, "page.html")
-	require.NoError(t, inspect.WriteFile(file, recorded(28, []string{"Read the file stock.txt. How many are left?", "files__read", "units__convert_length"})))
-	for name, size := range map[string]string{"wide": "1280,1500", "phone": "390,1400"} {
-		open(t, file, "--screenshot="+filepath.Join(dir, name+".png"), "--window-size="+size, "--hide-scrollbars")
-	}
-}
+// bound is how long 500 calls may take on a machine that does other work as well. Alone
+// it is less than a second.
+const bound = 4 * time.Second

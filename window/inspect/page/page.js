@@ -162,7 +162,7 @@ function chart() {
   if (width > W) root.style.width = width + "px";
   root.append(svg("defs", {}, svg("pattern", {id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
     svg("line", {x1: 0, y1: 0, x2: 0, y2: 5, stroke: "var(--faint)", "stroke-width": 1.3}))));
-  for (const v of scale) root.append(svg("line", {class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(v) + .5, y2: y(v) + .5}), svg("text", {x: LEFT - 8, y: y(v) + 4, "text-anchor": "end", "aria-hidden": "true"}, short(v)));
+  for (const v of scale) root.append(svg("line", {class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(v) + .5, y2: y(v) + .5}), svg("text", {x: LEFT - 8, y: y(v) + (v ? 4 : 0), "text-anchor": "end", "aria-hidden": "true"}, short(v)));
   root.append(...questions(slot));
   calls.forEach((c, i) => root.append(column(c, i, slot, bar, y)));
   root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, "cache"), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, "did"));
@@ -192,14 +192,18 @@ function column(c, i, slot, bar, y) {
   g.append(svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: 6}));
   g.append(svg("clipPath", {id: "clip" + i}, svg("path", {d: `M${bx} ${BASE}v${-Math.max(0, height - round)}q0 ${-round} ${round} ${-round}h${bar - 2 * round}q${round} 0 ${round} ${round}v${Math.max(0, height - round)}z`})));
   const stack = svg("g", {"clip-path": `url(#clip${i})`});
+  const pieces = [];
   let at = 0;
   for (const id in CATEGORIES) {
     const tokens = c.by[id];
     if (!tokens) continue;
     const h = y(at) - y(at + tokens);
-    stack.append(svg("rect", {class: "piece" + (single === id ? " on" : ""), x: bx, y: y(at + tokens), width: bar, height: Math.max(.4, h - (h > 3 ? .8 : 0)), fill: color(id)}, svg("title", {}, `${CATEGORIES[id]}: ${n(tokens)}`)));
+    pieces.push([svg("rect", {class: "piece" + (single === id ? " on" : ""), x: bx, y: y(at + tokens), width: bar, height: Math.max(.4, h - (h > 3 ? .8 : 0)), fill: color(id)}), id, tokens]);
     at += tokens;
   }
+  stack.append(...pieces.map(([rect]) => rect));
+  // Their numbers are for those who point at the bar.
+  g.addEventListener("pointerenter", () => { for (const [rect, id, tokens] of pieces) rect.append(svg("title", {}, `${CATEGORIES[id]}: ${n(tokens)}`)); }, {once: true});
   if (!c.parts.length && c.sent) stack.append(svg("rect", {x: bx, y: y(c.sent), width: bar, height, fill: "var(--faint)"}, svg("title", {}, `${n(c.sent)}; its parts were not kept`)));
   g.append(stack);
   const out = c.hidden.tokens + c.leftOut;
@@ -398,6 +402,9 @@ function table() {
   const cells = c => [c.n, c.error ? "failed" : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : "answer", n(c.sent), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
     c.tokens.reported ? n(c.tokens.reported.prompt_token_details.cached_tokens) : "", n(c.prefix.same), n(c.hidden.tokens), n(c.leftOut), c.without == null ? "–" : n(c.without)];
   byID("table").append(el("table", {}, el("thead", {}, el("tr", {}, head.map(h => el("th", {scope: "col"}, h)))), el("tbody", {}, calls.map(c => el("tr", {}, cells(c).map(x => el("td", {}, String(x))))))));
+}
+
+function events() {
   const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.error].filter(Boolean).join(" · ");
   byID("events").append(el("table", {class: "lefts"}, el("thead", {}, el("tr", {}, ["Before call", "Kind", "What"].map(h => el("th", {scope: "col"}, h)))),
     el("tbody", {}, calls.flatMap(c => c.events.map(e => el("tr", {}, el("td", {}, String(c.n)), el("td", {}, e.kind), el("td", {}, clip(about(e), 300))))))));
@@ -409,8 +416,15 @@ function choose(i, focus) {
   if (!calls.length) return;
   chosen = Math.max(0, Math.min(calls.length - 1, i));
   try { history.replaceState(null, "", "#call-" + calls[chosen].n); } catch { /* a page in a frame may not */ }
-  chart(); detail(); side();
+  mark(); detail(); side();
   if (focus) document.querySelectorAll(".bar")[chosen].focus({preventScroll: true});
+}
+
+// mark shows which bar is chosen, and makes it the stop of the keyboard.
+function mark() {
+  const before = document.querySelector('.bar[aria-selected="true"]'), now = document.querySelectorAll(".bar")[chosen];
+  if (before) put(before, {"aria-selected": "false", tabindex: -1}, []);
+  put(now, {"aria-selected": "true", tabindex: 0}, []);
 }
 
 function scaleTo(left) {
@@ -435,7 +449,10 @@ addEventListener("keydown", e => {
 });
 
 nameTheme(); header(); tiles(); legend();
-if (calls.length) { bill(); table(); }
+// What is folded is made when it is opened: a page of 500 calls opens at once.
+const once = (id, make) => byID(id).closest("details").addEventListener("toggle", make, {once: true});
+if (calls.length) { once("billbody", bill); once("table", table); once("events", events); }
+chart();
 const asked = /^#call-(\d+)$/.exec(location.hash);
 const at = asked ? calls.findIndex(c => c.n === +asked[1]) : -1;
 choose(at >= 0 ? at : data.live ? calls.length - 1 : 0);
