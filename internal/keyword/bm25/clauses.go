@@ -209,14 +209,12 @@ func (m phraseMatch) written() string {
 
 // findPhrases finds the phrases in the text.
 func (q *queryParser) findPhrases() {
-	var words []stemmedWord
 	eachRun(q.text, func(word run) {
 		if len(word.text) <= maxWordBytes {
-			words = append(words, stemmedWord{run: word, stem: q.stemmer.stem(word.text)})
+			q.words = append(q.words, stemmedWord{run: word, stem: q.stemmer.stem(word.text)})
 		}
 	})
-	q.phrases = make(map[int]phraseMatch)
-	q.ignored = make(map[int]bool)
+	words := q.words
 	for i := range words {
 		best := q.bestPhrase(words[i:])
 		if best.phrase == nil {
@@ -252,7 +250,7 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 func end(runs []stemmedWord) int { return runs[len(runs)-1].start }
 
 func (q *queryParser) knowsAny(stems []string) bool {
-	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := q.x.tokens[stem]; return ok })
+	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := q.x.find(stem); return ok })
 }
 
 // matchPhrase returns the words of p if the given words start with it, or nil.
@@ -294,7 +292,7 @@ func (q *queryParser) parsePhrase(word run, weight float64) {
 		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
 		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {
-			w.importance = max(w.importance, float64(q.x.idf[m.token])*m.weight)
+			w.importance = max(w.importance, q.acc.idf(m.token)*m.weight)
 		}
 	})
 }

@@ -39,9 +39,9 @@ const (
 // expand sets the importance of a term that is written like a token, and the tokens that
 // stand for it.
 func (q *queryParser) expand(w *term) {
-	own, known := q.x.tokens[w.text]
+	own, known := q.x.find(w.text)
 	if known {
-		w.importance = float64(q.x.idf[own])
+		w.importance = q.acc.idf(own)
 		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: "equals"})
 	} else {
 		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
@@ -58,7 +58,7 @@ func (q *queryParser) expand(w *term) {
 	}
 	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, "synonym of")
 	q.addAll(w, q.l.related[w.text], weightRelated*loose, "related to")
-	for _, a := range q.x.affixes.of(w.text) {
+	for _, a := range q.x.affixesOf(w.text) {
 		relation := "ends like"
 		if a.prefix {
 			relation = "begins like"
@@ -71,7 +71,7 @@ func (q *queryParser) expand(w *term) {
 	}
 	// A query with a common word does not ask for a rare one.
 	for i := range w.expansions {
-		if idf := float64(q.x.idf[w.expansions[i].token]); idf > w.importance {
+		if idf := q.acc.idf(w.expansions[i].token); idf > w.importance {
 			w.expansions[i].weight *= w.importance / idf
 		}
 	}
@@ -79,7 +79,7 @@ func (q *queryParser) expand(w *term) {
 
 func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation string) {
 	for _, token := range tokens {
-		if id, ok := q.x.tokens[token]; ok {
+		if id, ok := q.x.find(token); ok {
 			w.expansions = append(w.expansions, expansion{token: id, weight: weight, relation: relation})
 		}
 	}
@@ -97,7 +97,7 @@ func (q *queryParser) expandUnknown(w *term) {
 		return
 	}
 	q.typos++
-	for _, meant := range q.x.typos.of(w.text, q.shared) {
+	for _, meant := range q.x.correctionsOf(w.text, q.acc.shared) {
 		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: "looks like"})
 	}
 }
@@ -112,12 +112,15 @@ func (q *queryParser) split(word string) (left, right uint32, ok bool) {
 		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
 			continue
 		}
-		l, okL := q.x.tokens[q.stemmer.stem(word[:at])]
-		h, okR := q.x.tokens[q.stemmer.stem(word[at:])]
-		if !okL || !okR {
+		l, ok1 := q.x.find(q.stemmer.stem(word[:at]))
+		if !ok1 {
 			continue
 		}
-		if users := min(len(q.x.of(l)), len(q.x.of(h))); users > best {
+		h, ok2 := q.x.find(q.stemmer.stem(word[at:]))
+		if !ok2 {
+			continue
+		}
+		if users := min(q.x.users(l), q.x.users(h)); users > best {
 			left, right, best, ok = l, h, users, true
 		}
 	}
@@ -133,7 +136,7 @@ func (q *queryParser) join(word run) {
 	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
 		return
 	}
-	id, ok := q.x.tokens[q.stemmer.stem(q.before.text+word.text)]
+	id, ok := q.x.find(q.stemmer.stem(q.before.text + word.text))
 	if !ok {
 		return
 	}
@@ -155,13 +158,13 @@ func (q *queryParser) translate(word string, weight float64) {
 		weight *= weightAlsoUsed / weightTranslation
 	}
 	for _, alternatives := range q.l.lexicon[word] {
-		if !slices.ContainsFunc(alternatives, func(token string) bool { _, ok := q.x.tokens[token]; return ok }) {
+		if !slices.ContainsFunc(alternatives, func(token string) bool { _, ok := q.x.find(token); return ok }) {
 			continue
 		}
 		q.addTerm(word+"/"+alternatives[0], word, weight, func(w *term) {
 			q.addAll(w, alternatives, 1, "translation of")
 			for _, m := range w.expansions {
-				w.importance = max(w.importance, float64(q.x.idf[m.token]))
+				w.importance = max(w.importance, q.acc.idf(m.token))
 			}
 			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
 			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, "synonym of")
@@ -174,7 +177,7 @@ func (q *queryParser) translate(word string, weight float64) {
 func (q *queryParser) isUsed(word string) bool {
 	used := true
 	eachCharacter(word, func(token string) {
-		if _, ok := q.x.tokens[token]; !ok {
+		if _, ok := q.x.find(token); !ok {
 			used = false
 		}
 	})
@@ -187,23 +190,20 @@ const (
 	maxAffixes    = 48  // words for one word
 )
 
-// affixes holds the words of names, for finding those with a common beginning or end.
+// affixes holds the words of a segment's names, for finding those with a common beginning
+// or end.
 type affixes struct {
-	words    map[string]uint32 // word -> token
-	forward  []string          // the words, in order
-	backward []string          // the words written backwards, in order
+	forward  []string // the words, in order
+	backward []string // the words written backwards, in order
 }
 
-func newAffixes(x *Index) affixes {
-	a := affixes{words: make(map[string]uint32)}
-	for _, token := range x.nameTokens {
-		if word := x.texts[token]; len(word) >= minAffix && isASCII(word) {
-			a.words[word] = token
+func newAffixes(s *Segment) affixes {
+	var a affixes
+	for id, word := range s.texts {
+		if s.nameWords.Has(uint32(id)) && len(word) >= minAffix && isASCII(word) {
+			a.forward = append(a.forward, word)
+			a.backward = append(a.backward, backwards(word))
 		}
-	}
-	for word := range a.words {
-		a.forward = append(a.forward, word)
-		a.backward = append(a.backward, backwards(word))
 	}
 	slices.Sort(a.forward)
 	slices.Sort(a.backward)
@@ -217,16 +217,19 @@ type affixed struct {
 	prefix bool    // the shorter is the beginning
 }
 
-// of returns the words that begin or end with word and those that word begins or ends
-// with, at most maxAffixes.
-func (a *affixes) of(word string) []affixed {
+// affixesOf returns the words of names that begin or end with word and those that word
+// begins or ends with, at most maxAffixes.
+func (x *Index) affixesOf(word string) []affixed {
 	if len(word) < minAffix || !isASCII(word) {
 		return nil
 	}
 	var found []affixed
 	add := func(other string, prefix bool) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
-		if token, ok := a.words[other]; ok && other != word && ratio >= minAffixRatio && len(found) < maxAffixes && !areOpposite(word, other) {
+		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
+			return
+		}
+		if token, ok := x.findNameWord(other); ok {
 			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
 		}
 	}
@@ -234,13 +237,37 @@ func (a *affixes) of(word string) []affixed {
 		add(word[:size], true)
 		add(word[len(word)-size:], false)
 	}
-	for _, other := range startingWith(a.forward, word) {
+	for _, other := range x.startingWith(word, func(a *affixes) []string { return a.forward }) {
 		add(other, true)
 	}
-	for _, other := range startingWith(a.backward, backwards(word)) {
+	for _, other := range x.startingWith(backwards(word), func(a *affixes) []string { return a.backward }) {
 		add(backwards(other), false)
 	}
 	return found
+}
+
+// findNameWord returns the number of a token that is one of a name.
+func (x *Index) findNameWord(text string) (token uint32, ok bool) {
+	for i := range x.parts {
+		p := &x.parts[i]
+		if id, has := p.tokens[text]; has && p.isNameWord(id) {
+			return x.find(text)
+		}
+	}
+	return 0, false
+}
+
+// startingWith returns the words of the segments' lists that begin with prefix, in order.
+func (x *Index) startingWith(prefix string, list func(*affixes) []string) []string {
+	if len(x.parts) == 1 {
+		return startingWith(list(&x.parts[0].affixes), prefix)
+	}
+	var all []string
+	for i := range x.parts {
+		all = append(all, startingWith(list(&x.parts[i].affixes), prefix)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // reversing are the prefixes that turn a word into its opposite.
@@ -286,9 +313,8 @@ const (
 	affixFactor  = 0.8 // for a beginning or end
 )
 
-// typos finds tokens by their pairs of letters.
+// typos finds the tokens of a segment by their pairs of letters.
 type typos struct {
-	texts []string            // of all tokens
 	pairs map[uint32][]uint32 // pair -> tokens
 }
 
@@ -299,7 +325,7 @@ func newTypos(texts []string) typos {
 			edged[i] = edge(text)
 		}
 	}
-	return typos{texts: texts, pairs: keyword.GramLists(edged, pairSize, pairSize)}
+	return typos{pairs: keyword.GramLists(edged, pairSize, pairSize)}
 }
 
 // edge marks the beginning and the end of a word.
@@ -307,34 +333,53 @@ func edge(word string) string { return "^" + word + "$" }
 
 // correction is a token that may be meant.
 type correction struct {
+	text      string
 	token     uint32
 	closeness float64 // greater than 0, at most 1
 }
 
-// of returns the tokens that word may be a misspelling of, and those that begin or end
-// with it or with which it begins or ends, most likely first. shared has one element
+// compareCorrections puts the more likely one first.
+func compareCorrections(a, b correction) int {
+	return cmp.Or(cmp.Compare(b.closeness, a.closeness), strings.Compare(a.text, b.text))
+}
+
+// correctionsOf returns the tokens that word may be a misspelling of, and those that begin
+// or end with it or with which it begins or ends, most likely first. shared has one element
 // per token; all are zero before and after.
-func (t *typos) of(word string, shared []uint8) []correction {
+func (x *Index) correctionsOf(word string, shared []uint8) []correction {
 	if len(word) < minTyped || len(word) > maxWordBytes || !isASCII(word) {
 		return nil
 	}
+	var all []correction
+	for i := range x.parts {
+		p := &x.parts[i]
+		for _, c := range p.correctionsOf(word, shared[:len(p.texts)]) {
+			c.token, _ = x.find(c.text)
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, compareCorrections)
+	all = slices.CompactFunc(all, func(a, b correction) bool { return a.text == b.text })
+	return all[:min(len(all), maxMeant)]
+}
+
+// correctionsOf returns those of the segment.
+func (p *part) correctionsOf(word string, shared []uint8) []correction {
 	edged := edge(word)
 	var touched []uint32
 	for i := 0; i+pairSize <= len(edged); i++ {
-		for _, token := range t.pairs[keyword.Gram(edged[i:i+pairSize])] {
+		for _, token := range p.typos.pairs[keyword.Gram(edged[i:i+pairSize])] {
 			if shared[token] == 0 {
 				touched = append(touched, token)
 			}
 			shared[token]++
 		}
 	}
-	best := names.NewTopK(maxMeant, func(a, b correction) int {
-		return cmp.Or(cmp.Compare(b.closeness, a.closeness), strings.Compare(t.texts[a.token], t.texts[b.token]))
-	})
+	best := names.NewTopK(maxMeant, compareCorrections)
 	limit := names.MaxTypos(len(word))
 	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
 	for _, token := range touched {
-		other := t.texts[token]
+		other := p.texts[token]
 		c := 0.0
 		if int(shared[token]) >= enough {
 			c = typoCloseness(word, other, limit)
@@ -343,11 +388,11 @@ func (t *typos) of(word string, shared []uint8) []correction {
 			c = max(c, affixFactor*affixRatio(word, other))
 		}
 		shared[token] = 0
-		if c > 0 && !areOpposite(word, other) {
-			best.Add(correction{token: token, closeness: c})
+		if c > 0 && !areOpposite(word, other) && p.isUsed(token) {
+			best.Add(correction{text: other, closeness: c})
 		}
 	}
-	return slices.Clip(best.Sorted())
+	return best.Sorted()
 }
 
 // typoCloseness returns how likely word is a misspelling of other, from 0 to 1.

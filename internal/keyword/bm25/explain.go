@@ -16,19 +16,18 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
-// Explain says why Search gives the document at position doc, from 0 to Len()-1, its
-// score for text. It costs as much as a search.
+// Explain says why Search gives a document, which is known by the Doc of its hit, its score
+// for text. It costs as much as a search.
 func (x *Index) Explain(text string, doc int) keyword.Explanation {
-	acc := x.scratch.Get().(*accumulator)
-	defer x.scratch.Put(acc)
-	defer acc.forget()
-	ordinal := x.Ordinal(doc)
-	q := x.parse(text, acc.shared)
-	e := keyword.Explanation{Name: x.NameAt(ordinal)}
+	acc := x.accumulator()
+	defer acc.release()
+	inner := x.ordinal(doc)
+	q := acc.parse(text)
+	e := keyword.Explanation{Name: x.Name(doc)}
 	importance, covered := 0.0, 0.0
 	for i := range q.terms {
 		w := &q.terms[i]
-		t, cover := x.explainTerm(w, ordinal)
+		t, cover := acc.explainTerm(w, inner)
 		e.Terms = append(e.Terms, t)
 		importance += float64(w.importance * w.weight)
 		covered += cover
@@ -37,16 +36,19 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 		return e
 	}
 	ctx := context.Background() // never ends
-	_ = x.scoreWhole(ctx, acc, &q)
-	clauses, _ := x.scoreClauses(ctx, acc, &q)
-	e.Score = finalScores(acc, &q, clauses)(ordinal)
+	_ = acc.scoreWhole(ctx, q)
+	clauses, _ := acc.scoreClauses(ctx, q)
 	e.Factors = []keyword.Factor{
-		{Name: "words of its name in the query", Value: 1 + float64(nameBonus*x.nameCoverage(x.mentioned(q.terms), ordinal))},
+		{Name: "words of its name in the query", Value: 1 + float64(nameBonus*acc.nameCoverage(inner, inQuery))},
 		{Name: "share of the query it answers", Value: math.Sqrt(covered / importance)},
 	}
-	if whole := acc.whole[ordinal]; whole == 0 {
+	k := acc.find(inner)
+	if k == nil {
 		e.Factors = append(e.Factors, keyword.Factor{Name: "lacks what is required", Value: 0})
-	} else if e.Score != whole {
+		return e
+	}
+	e.Score = acc.finalScore(k, q, clauses)
+	if whole := acc.score(k); e.Score != whole {
 		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / whole})
 	}
 	return e
@@ -54,15 +56,15 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 
 // explainTerm returns what matches a term in a document, and how much of the term's
 // importance that covers.
-func (x *Index) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
+func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
 	t = keyword.TermExplanation{Term: w.written, Required: w.required}
 	for _, m := range w.expansions {
-		p, ok := x.posting(m.token, doc)
+		lengths, p, ok := acc.x.posting(m.token, doc)
 		if !ok {
 			continue
 		}
-		score := w.weight * m.weight * float64(p.weight)
-		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: x.texts[m.token], Score: score})
+		score := w.weight * m.weight * acc.weight(lengths, p.counts, acc.idf(m.token))
+		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: acc.x.text(m.token), Score: score})
 		t.Score = max(t.Score, score)
 		covered = max(covered, coveredImportance(w, m.weight))
 	}

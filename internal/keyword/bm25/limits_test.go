@@ -49,13 +49,13 @@ func TestLimitsOfDocuments(t *testing.T) {
 }
 
 func hasToken(x *Index) bool {
-	return slices.ContainsFunc(x.texts, func(token string) bool { return strings.HasSuffix(token, "zebra") })
+	return slices.ContainsFunc(x.parts[0].texts, func(token string) bool { return strings.HasSuffix(token, "zebra") })
 }
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.
 func TestLimitsOfQueries(t *testing.T) {
 	x := New(toolbox)
-	parse := func(text string) parsedQuery { return x.parse(text, make([]uint8, len(x.texts))) }
+	parse := func(text string) parsedQuery { return parsed(x, text) }
 	repeat := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
@@ -119,13 +119,13 @@ func TestLimitsOfExpansions(t *testing.T) {
 	for i := range maxAffixes + 1 {
 		names = append(names, keyword.Doc{Name: "mailbox" + ending(i)})
 	}
-	affixed := func(n int) int { return len(New(names[:n]).affixes.of("mailbox")) }
+	affixed := func(n int) int { return len(New(names[:n]).affixesOf("mailbox")) }
 	require.Equal(t, maxAffixes-1, affixed(maxAffixes-1))
 	require.Equal(t, maxAffixes, affixed(maxAffixes))
 	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
 
-	meant := newTypos([]string{"weathea", "weatheb", "weathec", "weathed"})
-	require.Len(t, meant.of("weather", make([]uint8, 4)), maxMeant)
+	meant := indexOf("weathea", "weatheb", "weathec", "weathed")
+	require.Len(t, meant.correctionsOf("weather", make([]uint8, 4)), maxMeant)
 	for _, c := range []struct {
 		word, token string
 		want        bool
@@ -137,8 +137,8 @@ func TestLimitsOfExpansions(t *testing.T) {
 		{"abc", "abcd", false}, {"abcd", "abc", true}, {"abcd", "ab", false},
 		{"zest", "nest", true}, {"undo", "do", false},
 	} {
-		one := newTypos([]string{c.token})
-		got := one.of(c.word, make([]uint8, 1))
+		one := indexOf(c.token)
+		got := one.correctionsOf(c.word, make([]uint8, 1))
 		require.Equal(t, c.want, len(got) == 1, "%q for %q", c.token, c.word)
 	}
 	for _, c := range []struct {
@@ -149,8 +149,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 		{"abc", "abcdefg", true}, {"abc", "abcdefgh", false}, {"abcd", "abcdefghij", true}, // minAffixRatio
 		{"mail", "mail", false}, {"deactivate", "activate", false}, {"reactivate", "activate", true},
 	} {
-		a := newAffixes(&Index{texts: []string{c.name}, nameTokens: []uint32{0}})
-		require.Equal(t, c.want, len(a.of(c.word)) == 1, "%q in %q", c.word, c.name)
+		require.Equal(t, c.want, len(indexOf(c.name).affixesOf(c.word)) == 1, "%q in %q", c.word, c.name)
 	}
 }
 
@@ -164,25 +163,25 @@ func TestScoreOfATerm(t *testing.T) {
 	// Lengths of the first document's fields and their averages, in tokens.
 	lengths := [fieldCount]float64{2, 3, 1, 2, 2, 1}
 	averages := [fieldCount]float64{4 / 3.0, 8 / 3.0, 1 / 3.0, 2 / 3.0, 2 / 3.0, 1 / 3.0}
-	rarity := math.Log(1 + (3-2+.5)/(2+.5)) // two of three documents
-	require.InDelta(t, rarity, float64(x.idf[x.tokens["beta"]]), 1e-6)
+	rare := math.Log(1 + (3-2+.5)/(2+.5)) // two of three documents
+	require.InDelta(t, rare, rarity(x, "beta"), 1e-6)
 	require.Equal(t, averages, x.average)
 	sum := 0.0
 	for f, count := range [fieldCount]float64{1, 1, 1, 1, 1, 1} {
 		sum += fieldWeights[f] * count / (1 - fieldSlopes[f] + fieldSlopes[f]*lengths[f]/averages[f])
 	}
-	p, ok := x.posting(x.tokens["beta"], x.Ordinal(0))
+	weight, _, ok := weightOf(x, "beta", 0)
 	require.True(t, ok)
-	require.InDelta(t, rarity*2.2*sum/(sum+1.2), float64(p.weight), 1e-6)
-	_, ok = x.posting(x.tokens["beta"], x.Ordinal(2))
+	require.InDelta(t, rare*2.2*sum/(sum+1.2), weight, 1e-6)
+	_, _, ok = weightOf(x, "beta", 2)
 	require.False(t, ok)
 	require.InDelta(t, math.Log(1+4.5/.5), idf(0, 4), 1e-12)
 	require.InDelta(t, math.Log(1+.5/4.5), idf(4, 4), 1e-12)
 	require.InDelta(t, 10*1.3*.5, finalScore(10, .5, .25), 1e-12)
 
-	joined, ok := x.posting(x.tokens["alphabeta"], x.Ordinal(0))
+	_, joined, ok := weightOf(x, "alphabeta", 0)
 	require.True(t, ok, "neighbours in a name are also one word")
-	require.Equal(t, 1, joined.counts.of(fieldName))
+	require.Equal(t, 1, joined.of(fieldName))
 }
 
 // The parts of a score: the share of the name that is mentioned, and the share of the
@@ -200,10 +199,10 @@ func TestScoreOfADocument(t *testing.T) {
 		return 0
 	}
 	weight := func(token string, doc int) float64 {
-		p, _ := x.posting(x.tokens[token], x.Ordinal(doc))
-		return float64(p.weight)
+		w, _, _ := weightOf(x, token, doc)
+		return w
 	}
-	alpha, beta, gamma := float64(x.idf[x.tokens["alpha"]]), float64(x.idf[x.tokens["beta"]]), float64(x.idf[x.tokens["gamma"]])
+	alpha, beta, gamma := rarity(x, "alpha"), rarity(x, "beta"), rarity(x, "gamma")
 	require.InDelta(t, weight("alpha", 1), score("alpha", 1), 1e-6)
 	require.InDelta(t, weight("alpha", 0)*(1+.6*alpha/(alpha+beta)), score("alpha", 0), 1e-6)
 	require.InDelta(t, weight("alpha", 1)*math.Sqrt(alpha/(alpha+gamma)), score("alpha gamma", 1), 1e-6)
@@ -215,13 +214,12 @@ func TestScoreOfADocument(t *testing.T) {
 func TestDiversify(t *testing.T) {
 	x := New([]keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
 	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
-		var candidates []scored
+		candidates := x.newBest(len(scores))
 		for i, s := range scores {
-			candidates = append(candidates, scored{doc: uint32(i), score: s})
+			candidates.Add(scored{doc: uint32(i), score: s})
 		}
-		slices.SortFunc(candidates, compareScored)
-		for _, c := range x.diversify(candidates, clauses, slices.Max(scores), limit) {
-			names = append(names, x.NameAt(c.doc))
+		for _, c := range x.diversify(candidates.Sorted(), clauses, slices.Max(scores), limit) {
+			names = append(names, x.parts[0].NameAt(c.doc))
 		}
 		return names
 	}

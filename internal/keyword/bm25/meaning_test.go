@@ -17,11 +17,11 @@ import (
 // for it.
 func meaning(x *Index, text string) string {
 	var lines []string
-	q := x.parse(text, make([]uint8, len(x.texts)))
+	q := parsed(x, text)
 	for _, t := range q.terms {
 		line := fmt.Sprintf("%s %.3g:", t.text, t.weight)
 		for _, e := range t.expansions {
-			line += fmt.Sprintf(" %s %s %.3g;", e.relation, x.texts[e.token], e.weight)
+			line += fmt.Sprintf(" %s %s %.3g;", e.relation, x.text(e.token), e.weight)
 		}
 		lines = append(lines, strings.TrimRight(line, ":;"))
 	}

@@ -56,7 +56,7 @@ func TestASearchEndsWithItsContextWhereverItIs(t *testing.T) {
 // A query of stop words alone is read a second time, like a first one.
 func TestTheSecondPassStartsAfresh(t *testing.T) {
 	x := New([]keyword.Doc{{Name: "of", Description: "of"}, {Name: "the", Description: "the"}, {Name: "then", Description: "of the then"}})
-	parse := func(text string) parsedQuery { return x.parse(text, make([]uint8, len(x.texts))) }
+	parse := func(text string) parsedQuery { return parsed(x, text) }
 	describe := func(q parsedQuery) string {
 		var b strings.Builder
 		for _, w := range q.terms {
@@ -99,7 +99,7 @@ func TestNothingMatchesIsExplained(t *testing.T) {
 	e = x.Explain("mail weather", 0)
 	require.Len(t, e.Factors, 2, "one clause, and not named")
 	require.Equal(t, 1+nameBonus, e.Factors[0].Value)
-	a, b := float64(x.idf[x.tokens["mail"]]), float64(x.idf[x.tokens["weather"]])
+	a, b := rarity(x, "mail"), rarity(x, "weather")
 	require.InDelta(t, math.Sqrt(a/(a+b)), e.Factors[1].Value, 1e-12)
 }
 
@@ -214,7 +214,7 @@ func TestFurtherLimits(t *testing.T) {
 // and of a phrase that of its meaning.
 func TestImportanceOfTerms(t *testing.T) {
 	x := New([]keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
-	rarity := func(token string) float64 { return float64(x.idf[x.tokens[token]]) }
+	rarity := func(token string) float64 { return rarity(x, token) }
 	unknown := float64(float32(idf(0, x.Len()))) / 2
 	for text, want := range map[string]map[string]float64{
 		"set up":   {"set up": max(rarity("creat")*weightMeaning, rarity("schedul")*weightOtherMeaning), "set": rarity("set")},
@@ -224,7 +224,7 @@ func TestImportanceOfTerms(t *testing.T) {
 		"schedule": {"schedul": rarity("schedul")},
 	} {
 		got := make(map[string]float64)
-		for _, w := range x.parse(text, make([]uint8, len(x.texts))).terms {
+		for _, w := range parsed(x, text).terms {
 			got[w.text] = w.importance
 		}
 		require.Len(t, got, len(want), "%q: %v", text, got)
@@ -239,7 +239,7 @@ func TestOnlyNeighboursAreJoined(t *testing.T) {
 	x := New([]keyword.Doc{{Description: "xyzqv"}})
 	for text, want := range map[string]bool{"xy zqv": true, "xy-zqv": true, "xy  zqv": false, "xy, zqv": false, "xy the zqv": false, "xy 天 zqv": false} {
 		joined := 0
-		for _, w := range x.parse(text, make([]uint8, len(x.texts))).terms {
+		for _, w := range parsed(x, text).terms {
 			for _, e := range w.expansions {
 				if e.relation == "part of" {
 					joined++
@@ -267,7 +267,7 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		q := &queryParser{x: x, l: wordLists()}
 		var got []string
 		for _, token := range q.tokensOf(c.word) {
-			got = append(got, x.texts[token])
+			got = append(got, x.text(token))
 		}
 		require.Equal(t, c.want, strings.Join(got, " "), "%q in %q", c.word, c.description)
 	}

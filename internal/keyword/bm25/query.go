@@ -53,19 +53,20 @@ type parsedQuery struct {
 	named []uint32
 }
 
-// queryParser parses one text.
+// queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
 	x       *Index
+	acc     *accumulator // whose parser it is
 	l       *knowledge
 	stemmer stemmer
-	shared  []uint8 // scratch memory for typos
-	typos   int     // number of words checked for them
+	typos   int // number of words checked for typing errors
 
 	text    string
 	spans   []span
 	ends    []int // of the clauses
 	keepAll bool  // keep stop words, because there is nothing else
 
+	words   []stemmedWord
 	phrases map[int]phraseMatch // by their start
 	ignored map[int]bool        // starts of words that a phrase ignores
 
@@ -77,9 +78,19 @@ type queryParser struct {
 	must   int // end of the field that is marked as required
 }
 
-// parse parses text. shared is scratch memory for typos.
-func (x *Index) parse(text string, shared []uint8) parsedQuery {
-	q := &queryParser{x: x, l: wordLists(), stemmer: make(stemmer), shared: shared}
+// maxStems is how many stems are remembered from one query to the next.
+const maxStems = 1 << 12
+
+// parse parses text. What it returns belongs to the accumulator.
+func (acc *accumulator) parse(text string) *parsedQuery {
+	q := &acc.parser
+	if q.acc == nil {
+		*q = queryParser{
+			acc: acc, l: wordLists(), stemmer: make(stemmer),
+			phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
+		}
+	}
+	q.x = acc.x
 	q.text = normalize(names.Clip(text, maxQueryBytes))
 	q.spans, q.ends = valueSpans(q.text), clauseEnds(q.text)
 	q.findPhrases()
@@ -92,8 +103,25 @@ func (x *Index) parse(text string, shared []uint8) parsedQuery {
 	if len(q.parsed.clauses) < 2 {
 		q.parsed.clauses = nil
 	}
-	q.parsed.named = x.namedIn(text)
-	return q.parsed
+	q.parsed.named = q.x.namedIn(text)
+	return &q.parsed
+}
+
+// forget drops the text, but for the stems of its words.
+func (q *queryParser) forget() {
+	if len(q.stemmer) > maxStems {
+		clear(q.stemmer)
+	}
+	clear(q.phrases)
+	clear(q.ignored)
+	clear(q.seen)
+	clear(q.words)
+	terms := q.parsed.terms
+	for i := range terms {
+		terms[i] = term{expansions: terms[i].expansions[:0]}
+	}
+	q.text, q.spans, q.ends, q.keepAll, q.typos = "", nil, nil, false, 0
+	q.words, q.parsed = q.words[:0], parsedQuery{terms: terms[:0]}
 }
 
 // namedIn returns the documents whose names are white-space-delimited fields of text. A
@@ -105,8 +133,11 @@ func (x *Index) namedIn(text string) []uint32 {
 		if looked++; looked > maxNamed {
 			break
 		}
-		doc, ok := x.LookupOrdinal(strings.Trim(field, "+\"'`.,;:()[]!?"))
-		if ok && len(x.nameOf(doc)) > 1 {
+		doc, ok := x.ordinalOf(strings.Trim(field, "+\"'`.,;:()[]!?"))
+		if !ok {
+			continue
+		}
+		if _, tokens := x.nameOf(doc); len(tokens) > 1 {
 			named = append(named, doc)
 		}
 	}
@@ -114,8 +145,8 @@ func (x *Index) namedIn(text string) []uint32 {
 }
 
 func (q *queryParser) parseRuns() {
-	q.seen = make(map[string]int)
-	q.parsed = parsedQuery{clauses: make([][]int, len(q.ends))}
+	clear(q.seen)
+	q.parsed = parsedQuery{terms: q.parsed.terms[:0], clauses: make([][]int, len(q.ends))}
 	q.clause, q.before, q.must = 0, run{}, 0
 	span := 0
 	eachRun(q.text, func(word run) {
@@ -191,7 +222,7 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 		return
 	}
 	id := strings.ToLower(leadingIdentifier(q.text[word.start:]))
-	if _, known := q.x.tokens[id]; known {
+	if _, known := q.x.find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
 }
@@ -253,7 +284,7 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 		}
 		at = len(q.parsed.terms)
 		q.seen[text] = at
-		q.parsed.terms = append(q.parsed.terms, term{text: text, written: written, weight: weight})
+		q.newTerm(term{text: text, written: written, weight: weight})
 		fill(&q.parsed.terms[at])
 	}
 	w := &q.parsed.terms[at]
@@ -263,6 +294,15 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 		*clause = append(*clause, at)
 	}
 	return at
+}
+
+// newTerm adds a term, in the memory of one of an earlier query.
+func (q *queryParser) newTerm(w term) {
+	terms := q.parsed.terms
+	if n := len(terms); n < cap(terms) {
+		w.expansions = terms[:n+1][n].expansions[:0]
+	}
+	q.parsed.terms = append(terms, w)
 }
 
 // require makes a term required: the word itself, one that begins like it, or its
@@ -305,7 +345,7 @@ func (q *queryParser) requireUnspaced(text string) {
 func (q *queryParser) tokensOf(word string) []uint32 {
 	var pairs, singles []uint32
 	eachCharacter(word, func(token string) {
-		id, ok := q.x.tokens[token]
+		id, ok := q.x.find(token)
 		switch {
 		case !ok:
 		case len(token) > 4:
@@ -316,7 +356,7 @@ func (q *queryParser) tokensOf(word string) []uint32 {
 	})
 	for _, alternatives := range q.l.lexicon[word] {
 		for _, token := range alternatives {
-			if id, ok := q.x.tokens[token]; ok {
+			if id, ok := q.x.find(token); ok {
 				pairs = append(pairs, id)
 				break // the first is the meaning, the others are close to it
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 func tokensOf(text string) (tokens []string) {
-	return append(tokens, New([]keyword.Doc{{Description: text}}).texts...)
+	return append(tokens, New([]keyword.Doc{{Description: text}}).parts[0].texts...)
 }
 
 func TestTokens(t *testing.T) {
@@ -207,17 +207,17 @@ func TestServersOfDocuments(t *testing.T) {
 
 func TestTyposFindTheWordThatWasMeant(t *testing.T) {
 	texts := []string{"weather", "email", "send", "calendar", "invoic", "databas", "get", "whether"}
-	typos := newTypos(texts)
+	typos := indexOf(texts...)
 	for typed, want := range map[string]string{
 		"wether": "weather", "emial": "email", "sned": "send", "calender": "calendar", "invioc": "invoic", "datbaas": "databas", "calend": "calendar",
 	} {
-		meant := typos.of(typed, make([]uint8, len(texts)))
+		meant := typos.correctionsOf(typed, make([]uint8, len(texts)))
 		require.NotEmpty(t, meant, typed)
 		require.Equal(t, want, texts[meant[0].token], typed)
 	}
 	shared := make([]uint8, len(texts))
 	for _, strange := range []string{"", "gte", "zzzzzz", "天气天气", strings.Repeat("weather", 20)} {
-		require.Empty(t, typos.of(strange, shared), strange)
+		require.Empty(t, typos.correctionsOf(strange, shared), strange)
 	}
 	require.Equal(t, make([]uint8, len(texts)), shared)
 }
@@ -261,7 +261,7 @@ func TestPhrasesInAText(t *testing.T) {
 		"throw it out throw away":  {"throw out", "throw away"},
 	} {
 		var found []string
-		for _, w := range x.parse(text, make([]uint8, len(x.texts))).terms {
+		for _, w := range parsed(x, text).terms {
 			if len(w.expansions) > 0 && w.expansions[0].relation == "meaning of" {
 				found = append(found, w.text)
 			}

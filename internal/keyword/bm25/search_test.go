@@ -272,12 +272,12 @@ func TestWorkIsBounded(t *testing.T) {
 		{},
 	}
 	x := New(docs)
-	require.Less(t, len(x.posts), 40_000)
+	require.Less(t, len(x.parts[0].posts), 40_000)
 	for _, text := range []string{
 		string(huge), strings.Repeat("mail ", 30_000), strings.Repeat("天气预报", 10_000), strings.Repeat("+mail ", 20_000), manyWords(20_000),
 		strings.Repeat("time zone ", 10_000), strings.Repeat("'", 100_000), strings.Repeat("\"a", 50_000), strings.Repeat("+", 100_000), strings.Repeat("a. ", 40_000),
 	} {
-		r := x.parse(text, make([]uint8, len(x.texts)))
+		r := parsed(x, text)
 		require.LessOrEqual(t, len(r.terms), maxTerms)
 		require.LessOrEqual(t, len(r.clauses), maxClauses)
 		require.LessOrEqual(t, len(r.required), maxRequired)

@@ -39,6 +39,15 @@ func (t *TopK[T]) Add(item T) {
 	}
 }
 
+// Last returns the item that the next better one displaces; full is false while there is
+// none.
+func (t *TopK[T]) Last() (item T, full bool) {
+	if t.k == 0 || len(t.items) < t.k {
+		return item, false
+	}
+	return t.items[0], true
+}
+
 // sink moves the item at i down until none below it comes later in the order.
 func (t *TopK[T]) sink(i int) {
 	for {

@@ -1,0 +1,272 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file adds up the scores of documents.
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// nameBonus is for a name whose every word is in the query.
+const nameBonus = 0.6
+
+// docState is the state of a document while a query, or a clause of it, is being scored.
+type docState struct {
+	total          float64 // of the terms before the current one
+	best           float64 // score of the current term
+	importance     float64 // of the earlier terms that matched
+	bestImportance float64 // of the current term
+	term           int32   // the current term, counted from 1
+	met            int32   // requirements, in order
+}
+
+// keptDoc is a document that has what a query requires, with what the whole query scores.
+type keptDoc struct {
+	doc            uint32
+	fits           bool    // it is an answer to a clause, or named
+	total, covered float64 // the sum over the terms, and the share of the query
+	score          float64 // 0: not worked out yet
+}
+
+// accumulator is the scratch memory of a search. Indexes share it: a thousand of them need
+// no more than are asked at once.
+type accumulator struct {
+	x       *Index // the index that the values below are of
+	states  []docState
+	touched []uint32
+	kept    []keptDoc
+	place   []uint32 // of each document in kept, plus 1
+	top     float64  // the highest score in kept
+
+	mentions []uint8   // by token: the scopes in which it stands for a term
+	marked   []uint32  // tokens with a mention
+	shared   []uint8   // for typos
+	idfs     []float32 // by token; 0: not worked out yet
+	norms    [fieldCount][shortField]float64
+	parser   queryParser
+}
+
+// shortField is the length from which on what an occurrence in a field counts is not
+// worked out in advance.
+const shortField = 128
+
+// scope says for what a token stands for a term.
+type scope uint8
+
+const (
+	inQuery scope = 1 << iota
+	inClause
+)
+
+var accumulators = sync.Pool{New: func() any { return &accumulator{} }}
+
+// accumulator returns scratch memory for a search of x.
+func (x *Index) accumulator() *accumulator {
+	acc := accumulators.Get().(*accumulator)
+	if acc.x == x {
+		return acc
+	}
+	acc.x = x
+	docs, tokens := int(x.numbered.docs), int(x.numbered.tokens)
+	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
+	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
+	clear(acc.idfs)
+	for f := range fieldCount {
+		for length := range acc.norms[f] {
+			acc.norms[f][length] = x.norm(f, length)
+		}
+	}
+	return acc
+}
+
+// grown returns memory for n values, which are zero where they were.
+func grown[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]T, n)
+}
+
+// release drops what the search left, and gives the memory back.
+func (acc *accumulator) release() {
+	acc.clear()
+	for i := range acc.kept {
+		acc.place[acc.kept[i].doc] = 0
+	}
+	for _, token := range acc.marked {
+		acc.mentions[token] = 0
+	}
+	acc.kept, acc.marked, acc.top = acc.kept[:0], acc.marked[:0], 0
+	acc.parser.forget()
+	accumulators.Put(acc)
+}
+
+// clear drops the states of documents.
+func (acc *accumulator) clear() {
+	for _, doc := range acc.touched {
+		acc.states[doc] = docState{}
+	}
+	acc.touched = acc.touched[:0]
+}
+
+// idf returns the inverse document frequency of a token.
+func (acc *accumulator) idf(token uint32) float64 {
+	v := acc.idfs[token]
+	if v == 0 {
+		v = acc.x.idf(token)
+		acc.idfs[token] = v
+	}
+	return float64(v)
+}
+
+// mark notes that a token stands for a term.
+func (acc *accumulator) mark(token uint32, s scope) {
+	if acc.mentions[token] == 0 {
+		acc.marked = append(acc.marked, token)
+	}
+	acc.mentions[token] |= uint8(s)
+}
+
+// unmark forgets what was marked in a scope.
+func (acc *accumulator) unmark(s scope) {
+	for _, token := range acc.marked {
+		acc.mentions[token] &^= uint8(s)
+	}
+}
+
+// weight returns what a token with these counts and this inverse document frequency
+// scores in a document.
+func (acc *accumulator) weight(lengths *[fieldCount]uint16, c counts, idf float64) float64 {
+	frequency := 0.0
+	for c != 0 {
+		f := field(bits.TrailingZeros32(uint32(c)) / countBits)
+		if n := lengths[f]; n < shortField {
+			frequency += float64(acc.norms[f][n] * float64(c.of(f)))
+		} else {
+			frequency += float64(acc.x.norm(f, int(n)) * float64(c.of(f)))
+		}
+		c &^= maxCount << (countBits * f)
+	}
+	return float64(float32(idf * frequency * (saturation + 1) / (frequency + saturation)))
+}
+
+// addAll records that the documents of postings match the current term.
+func (acc *accumulator) addAll(p *part, posts []posting, current int32, weight, idf, importance float64) {
+	for _, u := range posts {
+		if p.has(u.doc) {
+			acc.add(p.firstDoc+u.doc, current, weight*acc.weight(&p.lengths[u.doc], u.counts, idf), importance)
+		}
+	}
+}
+
+// add records that a document matches the current term.
+func (acc *accumulator) add(doc uint32, current int32, score, importance float64) {
+	s := &acc.states[doc]
+	if s.term != current {
+		if s.term == 0 {
+			acc.touched = append(acc.touched, doc)
+		}
+		s.total += s.best
+		s.importance += s.bestImportance
+		s.best, s.bestImportance, s.term = 0, 0, current
+	}
+	s.best = max(s.best, score)
+	s.bestImportance = max(s.bestImportance, importance)
+}
+
+// keep keeps the scores of the touched documents that meet all requirements, given the
+// importance of all terms.
+func (acc *accumulator) keep(required int32, importance float64) {
+	for _, doc := range acc.touched {
+		s := &acc.states[doc]
+		if s.met != required {
+			continue
+		}
+		acc.kept = append(acc.kept, keptDoc{doc: doc, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
+		acc.place[doc] = uint32(len(acc.kept))
+	}
+	for i := range acc.kept {
+		if k := &acc.kept[i]; k.most() > acc.top {
+			acc.top = max(acc.top, acc.score(k))
+		}
+	}
+}
+
+// find returns a document that was kept, or nil.
+func (acc *accumulator) find(doc uint32) *keptDoc {
+	if at := acc.place[doc]; at > 0 {
+		return &acc.kept[at-1]
+	}
+	return nil
+}
+
+// score returns the score of a document for the whole query.
+func (acc *accumulator) score(k *keptDoc) float64 {
+	if k.score == 0 {
+		k.score = finalScore(k.total, acc.nameCoverage(k.doc, inQuery), k.covered)
+	}
+	return k.score
+}
+
+// most is the highest score that the document can have. Most documents are far from the
+// best, and their names need not be looked at.
+func (k *keptDoc) most() float64 { return finalScore(k.total, 1, k.covered) }
+
+func finalScore(total, name, covered float64) float64 {
+	return total * (1 + float64(nameBonus*name)) * math.Sqrt(covered)
+}
+
+// nameCoverage returns the share of a document's name that is mentioned in a scope,
+// weighted by idf.
+func (acc *accumulator) nameCoverage(doc uint32, s scope) float64 {
+	covered, all := 0.0, 0.0
+	p, tokens := acc.x.nameOf(doc)
+	for _, id := range tokens {
+		idf := acc.idf(p.firstToken + id)
+		all += idf
+		if acc.mentions[p.firstToken+id]&uint8(s) != 0 {
+			covered += idf
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return covered / all
+}
+
+// best keeps the best documents.
+type best struct {
+	names.TopK[scored]
+}
+
+// scored is a document with its score.
+type scored struct {
+	doc   uint32
+	score float64
+}
+
+// newBest returns an empty best of n. The higher score comes first, and then the smaller
+// name.
+func (x *Index) newBest(n int) best {
+	return best{names.NewTopK(n, func(a, b scored) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return x.compareNames(a.doc, b.doc)
+	})}
+}
+
+// takes reports whether a document that scores at most most can be one of the best.
+func (b *best) takes(most float64) bool {
+	last, full := b.Last()
+	return !full || most >= last.score
+}

@@ -1,0 +1,40 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// parsed is what an index makes of a text.
+func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parse(text) }
+
+// rarity is the inverse document frequency of a word that a document uses.
+func rarity(x *Index, word string) float64 {
+	token, ok := x.find(word)
+	if !ok {
+		panic(word)
+	}
+	return float64(x.idf(token))
+}
+
+// weightOf is what a word scores in a document; ok is false where it does not use it.
+func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool) {
+	token, _ := x.find(word)
+	lengths, p, ok := x.posting(token, x.ordinal(doc))
+	if !ok {
+		return 0, 0, false
+	}
+	return x.accumulator().weight(lengths, p.counts, rarity(x, word)), p.counts, true
+}
+
+// indexOf is an index that has these tokens, all of them in names.
+func indexOf(texts ...string) *Index {
+	s := &Segment{Catalog: names.New(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}
+	for i, text := range texts {
+		s.tokens[text] = uint32(i)
+	}
+	s.affixes, s.typos = newAffixes(s), newTypos(texts)
+	return Join(Part{Segment: s})
+}

@@ -1,0 +1,91 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// byName are the hits of a query with names in place of positions, and what is explained of
+// the first.
+func byName(t *testing.T, x *Index, query string, limit int) (found []any) {
+	hits, err := x.Search(context.Background(), query, limit)
+	require.NoError(t, err)
+	for i, h := range hits {
+		if i == 0 {
+			found = append(found, x.Explain(query, h.Doc))
+		}
+		found = append(found, x.Name(h.Doc), h.Score, h.Evidence, h.Confidence)
+	}
+	return found
+}
+
+// scattered puts documents into segments, among others that the index has not.
+func scattered(rng *rand.Rand, docs, others []keyword.Doc) *Index {
+	docs, others = slices.Clone(docs), slices.Clone(others)
+	var parts []Part
+	for len(docs) > 0 {
+		mine := docs[:1+rng.IntN(len(docs))]
+		docs = docs[len(mine):]
+		if rng.IntN(3) == 0 || len(others) == 0 {
+			parts = append(parts, Part{Segment: NewSegment(mine)})
+			continue
+		}
+		foreign := others[:1+rng.IntN(len(others))]
+		others = others[len(foreign):]
+		all := append(slices.Clone(mine), foreign...)
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		has := names.NewSet(len(all))
+		for i, d := range all {
+			if slices.ContainsFunc(mine, func(m keyword.Doc) bool { return m.Name == d.Name }) {
+				has.Add(uint32(i))
+			}
+		}
+		parts = append(parts, Part{NewSegment(all), has})
+	}
+	return Join(parts...)
+}
+
+// misspelt leaves a letter out of a word, or drops its end.
+func misspelt(rng *rand.Rand, text string) string {
+	at := rng.IntN(max(1, len(text)-1))
+	return text[:at] + text[min(len(text), at+1+rng.IntN(2)):]
+}
+
+// The answers of an index do not tell in which segments its documents are, and what else is
+// in these.
+func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
+	rng := newRand(t)
+	tools := slices.Concat(library(400), catalogueOf(400))
+	for round := range 150 {
+		all := randomDocs(rng, 2+rng.IntN(60))
+		if round%2 == 0 {
+			rng.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
+			all = tools[:2+rng.IntN(200)]
+		}
+		cut := 1 + rng.IntN(len(all))
+		whole, view := New(all[:cut]), scattered(rng, all[:cut], all[cut:])
+		require.Equal(t, whole.Len(), view.Len())
+		for n, request := range requestsOf(all, 12) {
+			query := []string{request, misspelt(rng, request), "+" + request, randomQuery(rng, all), benchQueries[n%5].text, all[n%len(all)].Name}[n%6]
+			for _, limit := range []int{0, 1, 5} {
+				require.Equal(t, byName(t, whole, query, limit), byName(t, view, query, limit), "%q", query)
+			}
+		}
+		for _, d := range all {
+			_, has := whole.Lookup(d.Name)
+			doc, found := view.Lookup(d.Name)
+			require.Equal(t, has, found, d.Name)
+			require.True(t, !found || view.Name(doc) == d.Name)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file holds a segment of an index: what is read of documents.
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// Segment is documents that were read together: which tokens they use, where and how
+// often. What depends on other documents as well, such as how rare a token is, is the
+// Index's. It is immutable and safe for concurrent use.
+type Segment struct {
+	*names.Catalog
+	servers     []uint32 // the number of each document's server, by ordinal
+	serverNames []string // "" for documents without one
+
+	tokens   map[string]uint32
+	texts    []string             // of the tokens
+	starts   []uint32             // of each token in posts, and the end of the last
+	posts    []posting            // of each token ordered by document
+	lengths  [][fieldCount]uint16 // of each document's fields, in tokens
+	total    [fieldCount]int      // of the lengths
+	unspaced names.Set            // documents with text in a script without spaces
+
+	nameStarts []uint32  // of each document in nameTokens, and the end of the last
+	nameTokens []uint32  // the distinct tokens of names
+	nameWords  names.Set // tokens that are one of a name
+	affixes    affixes
+	typos      typos
+}
+
+// posting says that a document uses a token.
+type posting struct {
+	doc    uint32
+	counts counts
+}
+
+// NewSegment reads docs. Names need not be distinct. It reads a bounded part of each
+// document: 16 KB of the description, 32 phrases and 128 parameters, with 2 KB of
+// description and 32 values each.
+func NewSegment(docs []keyword.Doc) *Segment {
+	wordLists() // so that the first search does not wait for them
+	b := newBuilder(docs)
+	for i := range uint32(len(docs)) {
+		b.add(i, &docs[b.s.Position(i)])
+	}
+	return b.finish()
+}
+
+// of returns the postings of a token, ordered by document.
+func (s *Segment) of(token uint32) []posting { return s.posts[s.starts[token]:s.starts[token+1]] }
+
+// posting returns the posting of a token in a document.
+func (s *Segment) posting(token, doc uint32) (posting, bool) {
+	posts := s.of(token)
+	at, ok := slices.BinarySearchFunc(posts, doc, func(p posting, doc uint32) int { return cmp.Compare(p.doc, doc) })
+	if !ok {
+		return posting{}, false
+	}
+	return posts[at], true
+}
+
+// nameOf returns the distinct tokens of a document's name.
+func (s *Segment) nameOf(doc uint32) []uint32 {
+	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
+}
+
+// field is a part of a document.
+type field uint8
+
+const (
+	fieldName field = iota
+	fieldDescription
+	fieldParam
+	fieldParamDescription
+	fieldEnum
+	fieldServer
+	fieldCount
+)
+
+var fieldNames = [fieldCount]string{
+	"name", "description", "parameter", "parameter description", "parameter value", "server",
+}
+
+// fieldWeights is what one occurrence in a field counts, and fieldSlopes how much less
+// it counts in a longer field. The fields of parameters have a slope, since otherwise
+// tools with many parameters would win every search.
+var (
+	fieldWeights = [fieldCount]float64{2.5, 1, 0.8, 0.35, 0.35, 1}
+	fieldSlopes  = [fieldCount]float64{0.4, 0.75, 0.5, 0.5, 0.5, 0}
+)
+
+// What is read of one document. The rest of it cannot be found.
+const (
+	maxNameBytes        = 512
+	maxDescriptionBytes = 16 << 10
+	maxParams           = 128
+	maxParamBytes       = 2 << 10 // of a parameter's description
+	maxEnum             = 32      // values of one parameter
+	maxPhrases          = 32
+)
+
+// counts packs how often a token occurs in each field, in countBits bits per field.
+type counts uint32
+
+const (
+	countBits = 5
+	maxCount  = 1<<countBits - 1
+)
+
+func (c counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
+
+func (c counts) plus(f field) counts {
+	if c.of(f) == maxCount {
+		return c
+	}
+	return c + 1<<(countBits*f)
+}
+
+// splitServer separates the server's name from the tool's own. Clients write them as
+// server__tool or mcp__server__tool.
+func splitServer(d *keyword.Doc) (server, name string) {
+	if d.Server != "" {
+		if own, ok := strings.CutPrefix(d.Name, d.Server+"__"); ok && own != "" {
+			return d.Server, own
+		}
+		return d.Server, d.Name
+	}
+	server, name, ok := strings.Cut(strings.TrimPrefix(d.Name, "mcp__"), "__")
+	if !ok || server == "" || name == "" {
+		return "", d.Name
+	}
+	return server, name
+}
+
+// usage counts one token in one document.
+type usage struct {
+	token, doc uint32
+	counts     counts
+}
+
+// builder collects the usages of tokens, one document after the other.
+type builder struct {
+	s       *Segment
+	stemmer stemmer
+	tokens  names.IDs
+	words   map[string]uint32 // the tokens of words that have only one
+	servers names.IDs
+	usages  []usage
+	latest  []int // per token: its last usage, plus 1
+	first   int   // usage of the current document
+}
+
+func newBuilder(docs []keyword.Doc) *builder {
+	b := &builder{
+		s: &Segment{
+			Catalog:    keyword.NewCatalog(docs),
+			servers:    make([]uint32, len(docs)),
+			unspaced:   names.NewSet(len(docs)),
+			lengths:    make([][fieldCount]uint16, len(docs)),
+			nameStarts: make([]uint32, 1, len(docs)+1),
+		},
+		stemmer: make(stemmer),
+		words:   make(map[string]uint32),
+	}
+	return b
+}
+
+func (b *builder) add(doc uint32, d *keyword.Doc) {
+	b.first = len(b.usages)
+	server, name := splitServer(d)
+	b.s.servers[doc] = b.servers.ID(strings.Clone(server))
+	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
+	b.addName()
+	b.read(doc, fieldDescription, names.Clip(d.Description, maxDescriptionBytes))
+	for _, phrase := range d.Phrases[:min(len(d.Phrases), maxPhrases)] {
+		b.read(doc, fieldDescription, names.Clip(phrase, maxNameBytes))
+	}
+	b.read(doc, fieldServer, names.Clip(server, maxNameBytes))
+	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
+		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
+		if id := leadingIdentifier(p.Name); len(id) == len(p.Name) {
+			b.count(doc, fieldParam, strings.ToLower(id))
+		}
+		b.read(doc, fieldParamDescription, names.Clip(p.Description, maxParamBytes))
+		for _, value := range p.Enum[:min(len(p.Enum), maxEnum)] {
+			b.read(doc, fieldEnum, names.Clip(value, maxNameBytes))
+		}
+	}
+	b.addJoined(doc, name)
+	if slices.ContainsFunc(b.usages[b.first:], func(u usage) bool { return startsUnspaced(b.tokens.Words()[u.token]) }) {
+		b.s.unspaced.Add(doc)
+	}
+}
+
+// addName keeps the tokens read so far as those of the name.
+func (b *builder) addName() {
+	for _, u := range b.usages[b.first:] {
+		b.s.nameTokens = append(b.s.nameTokens, u.token)
+	}
+	b.s.nameStarts = append(b.s.nameStarts, uint32(len(b.s.nameTokens)))
+}
+
+// addJoined adds each two neighbouring words of a name as one word, so that a query for
+// "timezone" finds time_zone.
+func (b *builder) addJoined(doc uint32, name string) {
+	previous := ""
+	eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
+		word := r.text
+		if r.unspaced {
+			word = ""
+		}
+		if previous != "" && word != "" && len(previous)+len(word) <= maxWordBytes {
+			b.count(doc, fieldName, b.stemmer.stem(previous+word))
+		}
+		previous = word
+	})
+}
+
+// read counts the tokens of a field's text.
+func (b *builder) read(doc uint32, f field, text string) {
+	eachRun(normalize(text), func(r run) {
+		if r.unspaced {
+			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
+			return
+		}
+		if token, ok := b.words[r.text]; ok {
+			b.countField(doc, f, token)
+			return
+		}
+		n, last := 0, uint32(0)
+		b.stemmer.eachStem(r.text, func(token string) {
+			n++
+			last = b.tokens.ID(token)
+			b.countField(doc, f, last)
+		})
+		if n == 1 {
+			b.words[strings.Clone(r.text)] = last
+		}
+	})
+}
+
+// countField counts a token and the length of its field.
+func (b *builder) countField(doc uint32, f field, id uint32) {
+	b.countID(doc, f, id)
+	if length := &b.s.lengths[doc][f]; *length < 1<<16-1 {
+		*length++
+		b.s.total[f]++
+	}
+}
+
+func (b *builder) count(doc uint32, f field, token string) { b.countID(doc, f, b.tokens.ID(token)) }
+
+func (b *builder) countID(doc uint32, f field, id uint32) {
+	if int(id) == len(b.latest) {
+		b.latest = append(b.latest, 0)
+	}
+	at := b.latest[id] - 1
+	if at < b.first {
+		at = len(b.usages)
+		b.usages = append(b.usages, usage{token: id, doc: doc})
+		b.latest[id] = at + 1
+	}
+	b.usages[at].counts = b.usages[at].counts.plus(f)
+}
+
+func (b *builder) finish() *Segment {
+	s := b.s
+	b.copyTokens()
+	b.fillPostings()
+	s.serverNames = b.servers.Words()
+	s.nameWords = names.NewSet(len(s.texts))
+	for _, token := range s.nameTokens {
+		s.nameWords.Add(token)
+	}
+	s.affixes = newAffixes(s)
+	s.typos = newTypos(s.texts)
+	return s
+}
+
+// copyTokens moves the tokens into one block of memory, so that they do not keep alive
+// the texts that they were cut from.
+func (b *builder) copyTokens() {
+	s := b.s
+	block := strings.Join(b.tokens.Words(), "")
+	s.texts = make([]string, len(b.tokens.Words()))
+	s.tokens = make(map[string]uint32, len(s.texts))
+	for i, token := range b.tokens.Words() {
+		s.texts[i], block = block[:len(token)], block[len(token):]
+		s.tokens[s.texts[i]] = uint32(i)
+	}
+}
+
+func (b *builder) fillPostings() {
+	s := b.s
+	s.starts = make([]uint32, len(s.texts)+1)
+	for _, u := range b.usages {
+		s.starts[u.token+1]++
+	}
+	for i := range s.texts {
+		s.starts[i+1] += s.starts[i]
+	}
+	s.posts = make([]posting, len(b.usages))
+	next := slices.Clone(s.starts)
+	for _, u := range b.usages {
+		s.posts[next[u.token]] = posting{doc: u.doc, counts: u.counts}
+		next[u.token]++
+	}
+}
