@@ -76,9 +76,8 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// Explain says why Search gives the document at position doc, from 0 to Len()-1,
-// its score. It is slower than Search, since it looks at the words of the index for
-// every term.
+// Explain says why Search gives the document at position doc its score. It is slower than
+// Search, since it looks at the words of the index for every term.
 func (x *Index) Explain(q Query, doc int) Explanation {
 	inner := x.Ordinal(doc)
 	e := Explanation{Name: x.NameAt(inner)}
@@ -87,7 +86,7 @@ func (x *Index) Explain(q Query, doc int) Explanation {
 		if term.Text == "" {
 			continue
 		}
-		t := x.explainTerm(strings.ToLower(term.Text), inner)
+		t := x.parts[x.PartOf(inner)].explainTerm(strings.ToLower(term.Text), inner)
 		t.Required = term.Required
 		missing = missing || term.Required && t.Score == 0
 		e.Score += t.Score
@@ -99,28 +98,29 @@ func (x *Index) Explain(q Query, doc int) Explanation {
 	return e
 }
 
-// explainTerm returns the best match of a term.
-func (x *Index) explainTerm(term string, doc uint32) TermExplanation {
+// explainTerm returns the best match of a term; of several the first word in order.
+func (p *part) explainTerm(term string, number uint32) TermExplanation {
+	doc := number - p.first
 	t := TermExplanation{Term: term}
 	note := func(score float64, field, relation, word string) {
-		if score > t.Score {
+		if score > t.Score || score == t.Score && score > 0 && word < t.Matches[0].Word {
 			t.Score = score
 			t.Matches = []Match{{Field: field, Relation: relation, Word: word, Score: score}}
 		}
 	}
-	if strings.Contains(x.lower[doc], term) {
-		note(scoreInName, "name", "contains", x.lower[doc])
+	if strings.Contains(p.lower[doc], term) {
+		note(scoreInName, "name", "contains", p.lower[doc])
 	}
-	words, _ := x.vocabulary.candidates(term)
+	words, _ := p.vocabulary.candidates(term)
 	for _, word := range words {
-		text := x.vocabulary.words[word]
+		text := p.vocabulary.words[word]
 		switch {
 		case !strings.Contains(text, term):
-		case x.parts.has(word, doc) && text == term:
+		case p.parts.has(word, doc) && text == term:
 			note(scorePart, "name part", "equals", text)
-		case x.parts.has(word, doc):
+		case p.parts.has(word, doc):
 			note(scoreInPart, "name part", "contains", text)
-		case x.prose.has(word, doc):
+		case p.prose.has(word, doc):
 			note(scoreInProse, "description", "contains", text)
 		}
 	}

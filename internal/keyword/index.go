@@ -7,7 +7,6 @@ package keyword
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
@@ -38,38 +37,75 @@ type Param struct {
 	Enum []string
 }
 
-// NewCatalog returns the catalog of the documents' names.
-func NewCatalog(docs []Doc) *names.Catalog {
+// NewNames returns the list of the documents' names.
+func NewNames(docs []Doc) *names.List {
 	list := make([]string, len(docs))
 	for i := range docs {
 		list[i] = docs[i].Name
 	}
-	return names.New(list)
+	return names.NewList(list)
+}
+
+// Segment is the words of documents that were read together. It is immutable and safe for
+// concurrent use.
+type Segment struct {
+	*names.List
+	lower      []string // names in lower case, by ordinal
+	vocabulary vocabulary
+	parts      postings // words that are parts of names
+	compounds  postings // words that are name segments of several parts
+	prose      postings // words of descriptions
 }
 
 // Index answers queries by the specified score. It reads names and descriptions
 // only. It is immutable and safe for concurrent use.
 type Index struct {
 	*names.Catalog
-	lower      []string // names in lower case, by ordinal
-	vocabulary vocabulary
-	parts      postings // words that are parts of names
-	compounds  postings // words that are name segments of several parts
-	prose      postings // words of descriptions
+	parts []part
+}
 
-	scratch *sync.Pool
+// Part is what an index has of a segment.
+type Part struct {
+	*Segment
+	// Has is the set of the positions of its documents. If nil, all.
+	Has names.Set
+}
+
+type part struct {
+	*Segment
+	live  names.Set // ordinals; nil: all
+	first uint32    // what the catalog adds to ordinals
 }
 
 // New indexes docs; Hit.Doc is the position in this slice. Names need not be
 // distinct. Building takes time and memory in proportion to the text.
-func New(docs []Doc) *Index {
-	x := &Index{Catalog: NewCatalog(docs), lower: make([]string, len(docs))}
+func New(docs []Doc) *Index { return Join(Part{Segment: NewSegment(docs)}) }
+
+// Join returns the index of parts of segments, whose answers are those of an index of its
+// documents alone. Hit.Doc counts through all documents of the segments, one after another,
+// including those that the index has not.
+func Join(parts ...Part) *Index {
+	lists := make([]names.Part, len(parts))
+	for i, p := range parts {
+		lists[i] = names.Part{List: p.List, Has: p.Has}
+	}
+	x := &Index{Catalog: names.Join(lists...), parts: make([]part, len(parts))}
+	for i, p := range parts {
+		live, first := x.Part(i)
+		x.parts[i] = part{p.Segment, live, first}
+	}
+	return x
+}
+
+// NewSegment reads docs.
+func NewSegment(docs []Doc) *Segment {
+	s := &Segment{List: NewNames(docs), lower: make([]string, len(docs))}
 	var parts, compounds, prose collector
 	var words names.IDs
-	for i := range x.lower {
+	for i := range s.lower {
 		doc := uint32(i)
-		name := x.NameAt(doc)
-		x.lower[i] = strings.ToLower(name)
+		name := s.NameAt(doc)
+		s.lower[i] = strings.ToLower(name)
 		for _, segment := range segments(name) {
 			camel := names.CamelParts(segment)
 			for _, part := range camel {
@@ -79,16 +115,15 @@ func New(docs []Doc) *Index {
 				compounds.add(words.ID(strings.ToLower(segment)), doc)
 			}
 		}
-		for _, word := range strings.Fields(strings.ToLower(docs[x.Position(doc)].Description)) {
+		for _, word := range strings.Fields(strings.ToLower(docs[s.Position(doc)].Description)) {
 			prose.add(words.ID(word), doc)
 		}
 	}
-	x.vocabulary = newVocabulary(words.Words())
-	x.parts = newPostings(len(words.Words()), parts.uses)
-	x.compounds = newPostings(len(words.Words()), compounds.uses)
-	x.prose = newPostings(len(words.Words()), prose.uses)
-	x.scratch = &sync.Pool{New: func() any { return &tally{cells: make([]cell, len(docs))} }}
-	return x
+	s.vocabulary = newVocabulary(words.Words())
+	s.parts = newPostings(len(words.Words()), parts.uses)
+	s.compounds = newPostings(len(words.Words()), compounds.uses)
+	s.prose = newPostings(len(words.Words()), prose.uses)
+	return s
 }
 
 // collector gathers the uses of words, one per word and document. Documents come in

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
@@ -34,9 +35,12 @@ type Hit struct {
 // of them. If limit is zero or less, it returns all. Its only error is that of ctx,
 // which it checks before every term. The caller owns the hits.
 func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
-	t := x.scratch.Get().(*tally)
-	defer x.scratch.Put(t)
+	t := tallies.Get().(*tally)
+	defer tallies.Put(t)
 	defer t.reset()
+	if n := x.Numbers(); n > len(t.cells) {
+		t.cells = make([]cell, n)
+	}
 	required := int32(0)
 	for _, term := range countTerms(q.Terms) {
 		if err := ctx.Err(); err != nil {
@@ -44,9 +48,11 @@ func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
 		}
 		t.start(term.count, term.required)
 		required += t.needed
-		x.match(term.text, t)
+		for i := range x.parts {
+			x.parts[i].match(term.text, t)
+		}
 	}
-	return x.hits(top(t, required, limit), t.most), ctx.Err()
+	return x.hits(x.top(t, required, limit), t.most), ctx.Err()
 }
 
 // countedTerm is a term in lower case with the number of times it occurs.
@@ -95,26 +101,26 @@ func findTerm(counted []countedTerm, seen map[string]int, text string) int {
 	return -1
 }
 
-// ranked is a document's ordinal with its score.
+// ranked is a document's number with its score.
 type ranked struct {
 	doc   uint32
 	score int32
 }
 
 // compareRanked puts the higher score first, and then the smaller name.
-func compareRanked(a, b ranked) int {
+func (x *Index) compareRanked(a, b ranked) int {
 	if a.score != b.score {
 		return cmp.Compare(b.score, a.score)
 	}
-	return cmp.Compare(a.doc, b.doc)
+	return x.Compare(a.doc, b.doc)
 }
 
 // top returns the best documents of the tally, in order.
-func top(t *tally, required int32, limit int) []ranked {
+func (x *Index) top(t *tally, required int32, limit int) []ranked {
 	if limit <= 0 || limit > len(t.touched) {
 		limit = len(t.touched)
 	}
-	best := names.NewTopK(limit, compareRanked)
+	best := names.NewTopK(limit, x.compareRanked)
 	for _, doc := range t.touched {
 		if c := t.cells[doc]; c.required == required {
 			best.Add(ranked{doc: doc, score: c.total})
@@ -151,7 +157,8 @@ type cell struct {
 	required int32 // number of required terms that matched
 }
 
-// tally adds up the scores of all documents for one query.
+// tally adds up the scores of all documents for one query. Indexes share the memory of
+// those that are not in use.
 type tally struct {
 	cells   []cell
 	touched []uint32 // documents with a cell that is not zero
@@ -160,6 +167,8 @@ type tally struct {
 	needed  int32 // 1 if the current term is required
 	most    int32 // what a document scores whose name has all terms so far
 }
+
+var tallies = sync.Pool{New: func() any { return &tally{} }}
 
 // start begins the next term.
 func (t *tally) start(count int32, required bool) {
@@ -189,9 +198,13 @@ func (t *tally) found(doc uint32, score int32) {
 	}
 }
 
-func (t *tally) foundAll(docs []uint32, score int32) {
+// found records what the current term scores in documents of the segment, as far as the
+// index has them.
+func (p *part) found(t *tally, docs []uint32, score int32) {
 	for _, doc := range docs {
-		t.found(doc, score)
+		if p.live == nil || p.live.Has(doc) {
+			t.found(p.first+doc, score)
+		}
 	}
 }
 
@@ -207,10 +220,10 @@ func (t *tally) reset() {
 // match records what term scores in every document that it matches. A document in
 // which it matches in several places is recorded several times. term is in lower case
 // and not empty.
-func (x *Index) match(term string, t *tally) {
-	words, exact := x.vocabulary.candidates(term)
+func (p *part) match(term string, t *tally) {
+	words, exact := p.vocabulary.candidates(term)
 	for _, word := range words {
-		text := x.vocabulary.words[word]
+		text := p.vocabulary.words[word]
 		if !exact && !strings.Contains(text, term) {
 			continue
 		}
@@ -218,19 +231,19 @@ func (x *Index) match(term string, t *tally) {
 		if len(text) == len(term) {
 			score = scorePart
 		}
-		t.foundAll(x.parts.of(word), score)
-		t.foundAll(x.compounds.of(word), scoreInName)
-		t.foundAll(x.prose.of(word), scoreInProse)
+		p.found(t, p.parts.of(word), score)
+		p.found(t, p.compounds.of(word), scoreInName)
+		p.found(t, p.prose.of(word), scoreInProse)
 	}
 	if strings.Contains(term, "_") {
-		x.matchAcrossSegments(term, t)
+		p.matchAcrossSegments(term, t)
 	}
 }
 
 // matchAcrossSegments records the documents whose names contain a term that has an
 // underscore. No word of a name has one, so the longest stretch of the term without
 // an underscore narrows down the names to compare.
-func (x *Index) matchAcrossSegments(term string, t *tally) {
+func (p *part) matchAcrossSegments(term string, t *tally) {
 	stretch := ""
 	for _, s := range segments(term) {
 		if len(s) > len(stretch) {
@@ -238,26 +251,26 @@ func (x *Index) matchAcrossSegments(term string, t *tally) {
 		}
 	}
 	if stretch == "" {
-		for doc, name := range x.lower {
+		for doc, name := range p.lower {
 			if strings.Contains(name, term) {
-				t.found(uint32(doc), scoreInName)
+				p.found(t, []uint32{uint32(doc)}, scoreInName)
 			}
 		}
 		return
 	}
-	words, exact := x.vocabulary.candidates(stretch)
+	words, exact := p.vocabulary.candidates(stretch)
 	for _, word := range words {
-		if exact || strings.Contains(x.vocabulary.words[word], stretch) {
-			x.matchNames(x.parts.of(word), term, t)
-			x.matchNames(x.compounds.of(word), term, t)
+		if exact || strings.Contains(p.vocabulary.words[word], stretch) {
+			p.matchNames(p.parts.of(word), term, t)
+			p.matchNames(p.compounds.of(word), term, t)
 		}
 	}
 }
 
-func (x *Index) matchNames(docs []uint32, term string, t *tally) {
+func (p *part) matchNames(docs []uint32, term string, t *tally) {
 	for _, doc := range docs {
-		if strings.Contains(x.lower[doc], term) {
-			t.found(doc, scoreInName)
+		if strings.Contains(p.lower[doc], term) {
+			p.found(t, []uint32{doc}, scoreInName)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (x *Index) accumulator() *accumulator {
 		return acc
 	}
 	acc.x = x
-	docs, tokens := int(x.numbered.docs), int(x.numbered.tokens)
+	docs, tokens := x.Numbers(), x.tokens
 	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
 	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
 	clear(acc.idfs)
@@ -156,28 +156,31 @@ func (acc *accumulator) weight(lengths *[fieldCount]uint16, c counts, idf float6
 	return float64(float32(idf * frequency * (saturation + 1) / (frequency + saturation)))
 }
 
-// addAll records that the documents of postings match the current term.
-func (acc *accumulator) addAll(p *part, posts []posting, current int32, weight, idf, importance float64) {
-	for _, u := range posts {
-		if p.has(u.doc) {
-			acc.add(p.firstDoc+u.doc, current, weight*acc.weight(&p.lengths[u.doc], u.counts, idf), importance)
-		}
-	}
+// match is a token that stands for a term.
+type match struct {
+	term                    int32 // counted from 1
+	weight, idf, importance float64
 }
 
-// add records that a document matches the current term.
-func (acc *accumulator) add(doc uint32, current int32, score, importance float64) {
-	s := &acc.states[doc]
-	if s.term != current {
-		if s.term == 0 {
-			acc.touched = append(acc.touched, doc)
+// add records that the documents of a segment with a token match a term.
+func (acc *accumulator) add(m match, p *part, id uint32) {
+	for _, u := range p.of(id) {
+		if !p.has(u.doc) {
+			continue
 		}
-		s.total += s.best
-		s.importance += s.bestImportance
-		s.best, s.bestImportance, s.term = 0, 0, current
+		doc := p.firstDoc + u.doc
+		s := &acc.states[doc]
+		if s.term != m.term {
+			if s.term == 0 {
+				acc.touched = append(acc.touched, doc)
+			}
+			s.total += s.best
+			s.importance += s.bestImportance
+			s.best, s.bestImportance, s.term = 0, 0, m.term
+		}
+		s.best = max(s.best, m.weight*acc.weight(&p.lengths[u.doc], u.counts, m.idf))
+		s.bestImportance = max(s.bestImportance, m.importance)
 	}
-	s.best = max(s.best, score)
-	s.bestImportance = max(s.bestImportance, importance)
 }
 
 // keep keeps the scores of the touched documents that meet all requirements, given the
@@ -261,7 +264,7 @@ func (x *Index) newBest(n int) best {
 		case a.score < b.score:
 			return 1
 		}
-		return x.compareNames(a.doc, b.doc)
+		return x.Compare(a.doc, b.doc)
 	})}
 }
 

@@ -21,7 +21,7 @@ import (
 func (x *Index) Explain(text string, doc int) keyword.Explanation {
 	acc := x.accumulator()
 	defer acc.release()
-	inner := x.ordinal(doc)
+	inner := x.Ordinal(doc)
 	q := acc.parse(text)
 	e := keyword.Explanation{Name: x.Name(doc)}
 	importance, covered := 0.0, 0.0

@@ -22,7 +22,7 @@ func rarity(x *Index, word string) float64 {
 // weightOf is what a word scores in a document; ok is false where it does not use it.
 func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool) {
 	token, _ := x.find(word)
-	lengths, p, ok := x.posting(token, x.ordinal(doc))
+	lengths, p, ok := x.posting(token, x.Ordinal(doc))
 	if !ok {
 		return 0, 0, false
 	}
@@ -31,7 +31,7 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *Index {
-	s := &Segment{Catalog: names.New(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}
+	s := &Segment{List: names.NewList(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}
 	for i, text := range texts {
 		s.tokens[text] = uint32(i)
 	}

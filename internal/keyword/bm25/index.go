@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
@@ -21,13 +20,11 @@ import (
 // It is a view of segments, which other indexes may have as well. Its answers are those of
 // an index of its documents alone.
 type Index struct {
+	*names.Catalog
 	parts    []part
-	size     int // documents
+	tokens   int // of all segments, also those that no document of the index uses
 	unspaced int // documents with text in a script without spaces
 	average  [fieldCount]float64
-	// numbered are the documents and the tokens of all segments, including those that the
-	// index has not.
-	numbered struct{ docs, tokens uint32 }
 }
 
 // Part is what an index has of a segment.
@@ -53,98 +50,44 @@ func New(docs []keyword.Doc) *Index { return Join(Part{Segment: NewSegment(docs)
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
 func Join(parts ...Part) *Index {
-	x := &Index{parts: make([]part, 0, len(parts))}
+	lists := make([]names.Part, len(parts))
+	for i, p := range parts {
+		lists[i] = names.Part{List: p.List, Has: p.Has}
+	}
+	x := &Index{Catalog: names.Join(lists...), parts: make([]part, len(parts))}
 	var total [fieldCount]int
-	for _, p := range parts {
-		x.parts = append(x.parts, part{p.Segment, nil, x.numbered.docs, x.numbered.tokens})
-		x.numbered.docs += uint32(p.Segment.Len())
-		x.numbered.tokens += uint32(len(p.texts))
-		x.size += p.Segment.Len()
+	for i, p := range parts {
+		live, first := x.Part(i)
+		x.parts[i] = part{p.Segment, live, first, uint32(x.tokens)}
+		x.tokens += len(p.texts)
 		x.unspaced += p.unspaced.Count()
 		for f, n := range p.total {
 			total[f] += n
 		}
-		if p.Has == nil {
-			continue
+		if live != nil {
+			live.EachMissing(p.Segment.Len(), func(doc int) {
+				if p.unspaced.Has(uint32(doc)) {
+					x.unspaced--
+				}
+				for f, n := range p.lengths[doc] {
+					total[f] -= int(n)
+				}
+			})
 		}
-		mine := &x.parts[len(x.parts)-1]
-		mine.live = names.AllOf(p.Segment.Len())
-		p.Has.EachMissing(p.Segment.Len(), func(position int) {
-			doc := p.Ordinal(position)
-			mine.live.Remove(doc)
-			x.size--
-			if p.unspaced.Has(doc) {
-				x.unspaced--
-			}
-			for f, n := range p.lengths[doc] {
-				total[f] -= int(n)
-			}
-		})
 	}
 	for f := range x.average {
-		x.average[f] = float64(total[f]) / float64(max(1, x.size))
+		x.average[f] = float64(total[f]) / float64(max(1, x.Len()))
 	}
 	return x
 }
 
-// Len returns the number of documents.
-func (x *Index) Len() int { return x.size }
-
-// Name returns the name of a document, by the Doc of a hit.
-func (x *Index) Name(doc int) string {
-	p := x.partOfDoc(uint32(doc))
-	return p.Segment.Name(doc - int(p.firstDoc))
-}
-
-// Lookup returns the document with exactly this name, the first if there are several.
-func (x *Index) Lookup(name string) (doc int, ok bool) {
-	inner, ok := x.ordinalOf(name)
-	if !ok {
-		return 0, false
-	}
-	return x.position(inner), true
-}
-
-// ordinalOf returns the number of the document with exactly this name.
-func (x *Index) ordinalOf(name string) (doc uint32, ok bool) {
-	for i := range x.parts {
-		p := &x.parts[i]
-		if doc, ok := p.LookupOrdinal(name); ok && p.has(doc) {
-			return p.firstDoc + doc, true
-		}
-	}
-	return 0, false
-}
-
-// position returns the Doc of a document's hit.
-func (x *Index) position(doc uint32) int {
-	p := x.partOfDoc(doc)
-	return int(p.firstDoc) + p.Position(doc-p.firstDoc)
-}
-
-// ordinal is the reverse of position.
-func (x *Index) ordinal(doc int) uint32 {
-	p := x.partOfDoc(uint32(doc))
-	return p.firstDoc + p.Ordinal(doc-int(p.firstDoc))
-}
-
-func (x *Index) partOfDoc(doc uint32) *part {
-	return &x.parts[sort.Search(len(x.parts), func(i int) bool { return x.parts[i].firstDoc > doc })-1]
-}
+func (x *Index) partOfDoc(doc uint32) *part { return &x.parts[x.PartOf(doc)] }
 
 func (x *Index) partOfToken(token uint32) *part {
-	return &x.parts[sort.Search(len(x.parts), func(i int) bool { return x.parts[i].firstToken > token })-1]
-}
-
-// compareNames orders documents by their names.
-func (x *Index) compareNames(a, b uint32) int {
-	p, q := x.partOfDoc(a), x.partOfDoc(b)
-	if p != q {
-		if c := strings.Compare(p.NameAt(a-p.firstDoc), q.NameAt(b-q.firstDoc)); c != 0 {
-			return c
-		}
+	if len(x.parts) == 1 {
+		return &x.parts[0]
 	}
-	return int(a) - int(b)
+	return &x.parts[sort.Search(len(x.parts), func(i int) bool { return x.parts[i].firstToken > token })-1]
 }
 
 // server returns the name of a document's server, "" if it has none.
@@ -201,7 +144,7 @@ func (x *Index) users(token uint32) (n int) {
 
 // idf returns the inverse document frequency of a token.
 func (x *Index) idf(token uint32) float32 {
-	all := x.size
+	all := x.Len()
 	if startsUnspaced(x.text(token)) {
 		// A Chinese word is rare among English documents, which does not make it
 		// significant.

@@ -219,7 +219,7 @@ func TestDiversify(t *testing.T) {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}
 		for _, c := range x.diversify(candidates.Sorted(), clauses, slices.Max(scores), limit) {
-			names = append(names, x.parts[0].NameAt(c.doc))
+			names = append(names, x.NameAt(c.doc))
 		}
 		return names
 	}

@@ -133,7 +133,7 @@ func (x *Index) namedIn(text string) []uint32 {
 		if looked++; looked > maxNamed {
 			break
 		}
-		doc, ok := x.ordinalOf(strings.Trim(field, "+\"'`.,;:()[]!?"))
+		doc, ok := x.LookupOrdinal(strings.Trim(field, "+\"'`.,;:()[]!?"))
 		if !ok {
 			continue
 		}

@@ -168,7 +168,7 @@ func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 		if slices.Contains(q.named, s.doc) {
 			confidence = 1
 		}
-		hits[i] = keyword.Hit{Doc: acc.x.position(s.doc), Score: s.score, Evidence: evidence, Confidence: confidence}
+		hits[i] = keyword.Hit{Doc: acc.x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: confidence}
 	}
 	return hits
 }
@@ -189,10 +189,10 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s scope) (
 		}
 		importance += float64(w.importance * w.weight)
 		for _, m := range w.expansions {
-			idf, covered := acc.idf(m.token), coveredImportance(w, m.weight)
+			found := match{int32(i + 1), w.weight * m.weight, acc.idf(m.token), coveredImportance(w, m.weight)}
 			acc.x.each(m.token, func(p *part, id uint32) {
 				acc.mark(p.firstToken+id, s)
-				acc.addAll(p, p.of(id), int32(i+1), w.weight*m.weight, idf, covered)
+				acc.add(found, p, id)
 			})
 		}
 	}
@@ -228,45 +228,53 @@ const (
 // to the best one left, where answers to clauses that are still open count more; among
 // nearly equal ones, to the one whose server has the fewest places so far.
 func (x *Index) diversify(candidates []scored, clauses []clause, top float64, limit int) []scored {
-	open := make([]float64, len(clauses)) // how much of each clause is unanswered
-	for i := range open {
-		open[i] = 1
+	p := places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top, used: make(map[string]int)}
+	for i := range p.open {
+		p.open[i] = 1
 	}
-	used := make(map[string]int)
-	values := make([]float64, len(candidates))
 	chosen := make([]scored, 0, len(candidates))
 	front := candidates[:min(len(candidates), maxDiversified+spare)]
 	rest := candidates[len(front):]
+	p.values = make([]float64, len(front))
 	for len(chosen) < min(limit, maxDiversified) && len(front) > 0 {
-		at := x.next(front, values[:len(front)], clauses, open, top, used)
+		at := p.next(front)
 		pick := front[at]
 		front = slices.Delete(front, at, at+1)
 		chosen = append(chosen, pick)
 		for i := range clauses {
-			open[i] *= 1 - clauses[i].fit[pick.doc]
+			p.open[i] *= 1 - clauses[i].fit[pick.doc]
 		}
 		if server := x.server(pick.doc); server != "" {
-			used[server]++
+			p.used[server]++
 		}
 	}
 	chosen = append(append(chosen, front...), rest...)
 	return chosen[:min(limit, len(chosen))]
 }
 
-// next returns the index of the candidate for the next place. It works out their values
-// in values.
-func (x *Index) next(candidates []scored, values []float64, clauses []clause, open []float64, top float64, used map[string]int) int {
+// places are filled one by one.
+type places struct {
+	x       *Index
+	clauses []clause
+	open    []float64 // how much of each clause is unanswered
+	top     float64   // the highest score
+	used    map[string]int
+	values  []float64 // scratch memory, one for each candidate
+}
+
+// next returns the index of the candidate for the next place.
+func (p *places) next(candidates []scored) int {
 	best := 0.0
 	for i, c := range candidates {
 		fresh := 0.0
-		for p := range clauses {
-			fresh = max(fresh, clauses[p].weight*clauses[p].fit[c.doc]*open[p])
+		for n := range p.clauses {
+			fresh = max(fresh, p.clauses[n].weight*p.clauses[n].fit[c.doc]*p.open[n])
 		}
-		values[i] = c.score + float64(top*freshBonus*fresh)
-		best = max(best, values[i])
+		p.values[i] = c.score + float64(p.top*freshBonus*fresh)
+		best = max(best, p.values[i])
 	}
 	at := -1
-	for i, v := range values {
+	for i, v := range p.values[:len(candidates)] {
 		if v < best*nearlyEqual {
 			continue
 		}
@@ -274,8 +282,8 @@ func (x *Index) next(candidates []scored, values []float64, clauses []clause, op
 			at = i
 			continue
 		}
-		mine, other := used[x.server(candidates[i].doc)], used[x.server(candidates[at].doc)]
-		if mine < other || mine == other && v > values[at] {
+		mine, other := p.used[p.x.server(candidates[i].doc)], p.used[p.x.server(candidates[at].doc)]
+		if mine < other || mine == other && v > p.values[at] {
 			at = i
 		}
 	}

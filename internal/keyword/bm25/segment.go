@@ -18,7 +18,7 @@ import (
 // often. What depends on other documents as well, such as how rare a token is, is the
 // Index's. It is immutable and safe for concurrent use.
 type Segment struct {
-	*names.Catalog
+	*names.List
 	servers     []uint32 // the number of each document's server, by ordinal
 	serverNames []string // "" for documents without one
 
@@ -162,7 +162,7 @@ type builder struct {
 func newBuilder(docs []keyword.Doc) *builder {
 	b := &builder{
 		s: &Segment{
-			Catalog:    keyword.NewCatalog(docs),
+			List:       keyword.NewNames(docs),
 			servers:    make([]uint32, len(docs)),
 			unspaced:   names.NewSet(len(docs)),
 			lengths:    make([][fieldCount]uint16, len(docs)),

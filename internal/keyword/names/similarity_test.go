@@ -14,14 +14,14 @@ import (
 // byLetters returns how similar a name is to an existing one as a whole.
 func byLetters(existing, typed string) float64 {
 	similarity := make([]float64, 1)
-	New([]string{existing}).compareLetters(typed, similarity)
+	NewList([]string{existing}).compareLetters(typed, similarity)
 	return similarity[0]
 }
 
 // byWords returns how similar the words of a name are to those of an existing one.
 func byWords(existing, typed string) float64 {
 	similarity := make([]float64, 1)
-	New([]string{existing}).compareWords(typed, similarity)
+	NewList([]string{existing}).compareWords(typed, similarity)
 	return similarity[0]
 }
 

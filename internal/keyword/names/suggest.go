@@ -37,27 +37,30 @@ const (
 // It reads only the first 256 bytes of name, and looks at every name once.
 func (c *Catalog) Suggest(name string, limit int) []int {
 	name = Clip(name, maxTypedBytes)
-	similarity := make([]float64, len(c.names))
-	c.compareWords(name, similarity)
-	c.compareLetters(name, similarity)
-	if limit <= 0 || limit > len(similarity) {
-		limit = len(similarity)
+	if limit <= 0 || limit > c.size {
+		limit = c.size
 	}
 	type candidate struct {
-		ordinal    int
+		number     uint32
 		similarity float64
 	}
 	best := NewTopK(limit, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.ordinal, b.ordinal))
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), c.Compare(a.number, b.number))
 	})
-	for ordinal, s := range similarity {
-		if s >= minSimilarity {
-			best.Add(candidate{ordinal: ordinal, similarity: s})
+	for i := range c.parts {
+		p := &c.parts[i]
+		similarity := make([]float64, p.Len())
+		p.compareWords(name, similarity)
+		p.compareLetters(name, similarity)
+		for ordinal, s := range similarity {
+			if s >= minSimilarity && p.has(ordinal) {
+				best.Add(candidate{p.first + uint32(ordinal), s})
+			}
 		}
 	}
 	var docs []int
 	for _, found := range best.Sorted() {
-		docs = append(docs, c.positions[found.ordinal])
+		docs = append(docs, c.Position(found.number))
 	}
 	return docs
 }
@@ -78,20 +81,23 @@ func (c *Catalog) Resolve(name string, keep func(doc int) bool) (doc int, ok boo
 	if folded == "" {
 		return 0, false
 	}
-	s := c.suggester()
-	for _, list := range [][]string{s.folded, s.tails} {
+	for _, list := range []func(*suggester) []string{(*suggester).withServer, (*suggester).withoutServer} {
 		found := -1
-		for i, candidate := range list {
-			if candidate != folded || keep != nil && !keep(c.positions[i]) {
-				continue
+		for i := range c.parts {
+			p := &c.parts[i]
+			for ordinal, candidate := range list(p.suggester()) {
+				doc := int(p.first) + int(p.positions[ordinal])
+				if candidate != folded || !p.has(ordinal) || keep != nil && !keep(doc) {
+					continue
+				}
+				if found >= 0 {
+					return 0, false
+				}
+				found = doc
 			}
-			if found >= 0 {
-				return 0, false
-			}
-			found = i
 		}
 		if found >= 0 {
-			return c.positions[found], true
+			return found, true
 		}
 	}
 	return 0, false
@@ -105,6 +111,9 @@ type suggester struct {
 	words   []string
 	users   [][]uint32 // of each word
 }
+
+func (s *suggester) withServer() []string    { return s.folded }
+func (s *suggester) withoutServer() []string { return s.tails }
 
 func newSuggester(names []string) *suggester {
 	s := &suggester{
@@ -154,7 +163,7 @@ func letterSet(s string) uint64 {
 
 // compareLetters compares whole names. Either name may have a prefix that the other
 // one lacks.
-func (c *Catalog) compareLetters(name string, similarity []float64) {
+func (l *List) compareLetters(name string, similarity []float64) {
 	folded := fold(name)
 	if folded == "" {
 		return
@@ -165,7 +174,7 @@ func (c *Catalog) compareLetters(name string, similarity []float64) {
 	}
 	limit := max(1, len(folded)/5)
 	letters := letterSet(folded)
-	s := c.suggester()
+	s := l.suggester()
 	for i, other := range s.folded {
 		similar := 0.0
 		switch {
@@ -191,8 +200,8 @@ func endsWith(s, suffix string) bool {
 
 // compareWords compares the words of names: each word counts by how well the most
 // similar word of the other name matches it.
-func (c *Catalog) compareWords(name string, similarity []float64) {
-	s, words := c.suggester(), wordsOf(name)
+func (l *List) compareWords(name string, similarity []float64) {
+	s, words := l.suggester(), wordsOf(name)
 	total := 0
 	for _, word := range words {
 		total += len(word)
@@ -215,7 +224,7 @@ func (c *Catalog) compareWords(name string, similarity []float64) {
 	for i, bytes := range shared {
 		if bytes > 0 {
 			ofTyped := bytes / float64(total)
-			ofBoth := bytes / float64(max(total, len(c.names[i])))
+			ofBoth := bytes / float64(max(total, len(l.names[i])))
 			similarity[i] = similarWords * (float64(0.75*ofTyped) + float64(0.25*ofBoth))
 		}
 	}
