@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ import (
 )
 
 // group is the tools of all instances in one agent. The settings of the first instance hold
-// for all. Immutable.
+// for all, but those of ofEachInstance. Immutable.
 type group struct {
 	*settings
 	members        []member
@@ -333,15 +334,48 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, err
 	return j, nil
 }
 
-// agreesWith reports where two instances in one agent contradict each other.
+// agreesWith reports where a later instance in one agent contradicts the first: each setting
+// that holds for all is zero in it, or equal.
 func (s *settings) agreesWith(lead *settings) error {
-	if s.cfg.Protocol != lead.cfg.Protocol {
-		return fmt.Errorf("toolsearch: two instances in one agent have the protocols %v and %v: give them the same", lead.cfg.Protocol, s.cfg.Protocol)
+	var differ []string
+	mine, first := reflect.ValueOf(&s.given).Elem(), reflect.ValueOf(&lead.given).Elem()
+	for i := range mine.NumField() {
+		name := mine.Type().Field(i).Name
+		if slices.Contains(ofEachInstance, name) || mine.Field(i).IsZero() || isEqual(mine.Field(i), first.Field(i)) {
+			continue
+		}
+		differ = append(differ, fmt.Sprintf("%s (%s, and %s in the first)", name, valueText(mine.Field(i)), valueText(first.Field(i))))
 	}
-	if s.rules.name != lead.rules.name || s.rules.native != lead.rules.native {
-		return fmt.Errorf("toolsearch: two instances in one agent have the native adapters %q and %q: give them the same", lead.rules.name, s.rules.name)
+	if len(differ) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("toolsearch: an agent has several instances, and a later one has other settings than the first: %s: leave them out of the later one, or give them the values of the first",
+		strings.Join(differ, ", "))
+}
+
+// ofEachInstance are the fields of Config that belong to each instance in an agent.
+var ofEachInstance = []string{"DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "AlwaysVisible", "Filter", "OnEvent"}
+
+// isEqual compares the values of one field. Two functions are equal where they are one
+// function: whether two calls that made them agree cannot be told.
+func isEqual(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Func {
+		return !b.IsNil() && *(*uintptr)(a.Addr().UnsafePointer()) == *(*uintptr)(b.Addr().UnsafePointer())
+	}
+	return a.Comparable() && b.Comparable() && a.Equal(b)
+}
+
+// valueText names a setting in an error: what a Backend or a model holds is not for logs.
+func valueText(v reflect.Value) string {
+	switch {
+	case v.IsZero():
+		return "not set"
+	case v.Kind() == reflect.Interface:
+		return fmt.Sprintf("a %T", v.Interface())
+	case v.Kind() == reflect.Func:
+		return "a function"
+	}
+	return fmt.Sprintf("%v", v.Interface())
 }
 
 // groupIn finds the group that an earlier instance made for this run.

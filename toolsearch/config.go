@@ -61,6 +61,16 @@ type Config struct {
 	// UnloadAfter does not. If empty, none are shown.
 	AlwaysVisible []string
 
+	// HideAbove hides the tools only if their definitions take more than this many tokens
+	// together, at four bytes each. Up to that many all are shown and there is no search
+	// tool: what the model is sent is what it would be sent with these tools in the agent's
+	// own list, except for those that Filter denies (in PhaseSearch, PhaseLoad or
+	// PhaseActive). A run begins to hide when tools join that are too many; what it showed
+	// stays, and it never stops. A conversation that holds a search goes on hiding down to
+	// four fifths of the limit. AlwaysVisible tools do not count. With several instances in
+	// one agent, the tools of all count. If zero, tools are always hidden.
+	HideAbove int
+
 	// Prefetch is the most tools to load for each message of a user before the model is
 	// called: those that a search for the user's words finds, unless none of them is likely
 	// to serve. It saves model calls; it saves tokens only with CatalogLimit, since loading
@@ -178,6 +188,7 @@ const defaultMaxResults = 5
 // settings is a Config that has been checked, with its defaults filled in and the
 // infos of its tools read. It is immutable.
 type settings struct {
+	given   Config // as the user wrote it
 	cfg     Config
 	rules   rules
 	entries []*entry
@@ -205,7 +216,8 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 		wrong.add("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 		return nil, wrong.err()
 	}
-	s := &settings{cfg: *config}
+	s := &settings{given: *config, cfg: *config}
+	s.given.DynamicTools = nil
 	s.cfg.DynamicTools = nil // their entries take their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
 	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
@@ -227,7 +239,7 @@ func (s *settings) checkFields(wrong *problems) {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}, {"Prefetch", c.Prefetch}} {
+	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
 		if f.value < 0 {
 			wrong.add(f.name, "%d is negative", f.value)
 		}

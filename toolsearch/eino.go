@@ -86,6 +86,9 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if r == nil || r.group().settings != m.settings {
 		return inner, nil
 	}
+	if r.hiding.off && r.group().rules.searchTool {
+		inner = unsearching[M]{inner}
+	}
 	now := r.sent // a stream may be read after the next call has begun
 	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
 }
@@ -145,13 +148,15 @@ func runOf(ctx context.Context) *run {
 }
 
 // The run-local values survive a checkpoint: the tools that the model saw in its last call,
-// for each the model calls since its last use, what the events reported, and the names that
-// slots stand for.
+// for each the model calls since its last use, what the events reported, the names that
+// slots stand for, whether the run shows all tools, and which it showed when it ceased to.
 const (
 	visibleKey  = "__leanctx_toolsearch_visible__"
 	idleKey     = "__leanctx_toolsearch_idle__"
 	reportedKey = "__leanctx_toolsearch_reported__"
 	boundKey    = "__leanctx_toolsearch_bound__"
+	showsAllKey = "__leanctx_toolsearch_shows_all__"
+	shownKey    = "__leanctx_toolsearch_shown__"
 
 	notHiddenKey = "__leanctx_toolsearch_not_hidden__"
 )

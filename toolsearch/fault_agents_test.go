@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -268,12 +269,40 @@ func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
 	a := s.mustBuild(t, simples("a1", "shared")...)
 	for want, c := range map[string]*toolsearch.Config{
 		`"shared" (adktest.invokable) and dynamic tool "shared"`: {DynamicTools: simples("shared")},
-		"the protocols Keyword and Regexp":                       {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
-		"native adapters":                                        {DynamicTools: simples("b1"), UseModelToolSearch: true},
+		"Protocol (Regexp, and not set in the first): leave":     {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
+		"UseModelToolSearch (true, and not set in the first)":    {DynamicTools: simples("b1"), UseModelToolSearch: true},
+		"NewIndex (a function, and not set in the first), MaxResults (7, and not set in the first), Backend (a *filesystem.InMemoryBackend, and not set in the first)": {
+			DynamicTools: simples("b1"), NewIndex: toolsearch.BM25Index, MaxResults: 7, Backend: filesystem.NewInMemoryBackend(),
+		},
 	} {
 		tr := s.run(ask[M](), nil, nil, a, with[M](t, c))
 		require.ErrorContains(t, tr.Err, want)
 		require.Empty(t, tr.wires)
+	}
+}
+
+// A later instance may leave out what the first one says, or say the same.
+func TestALaterInstanceMayRepeatTheSettingsOfTheFirst(t *testing.T) {
+	adktest.Both(t, repeatedSettings[*schema.Message], repeatedSettings[*schema.AgenticMessage])
+}
+
+func repeatedSettings[M adk.MessageType](t *testing.T, streaming bool) {
+	s := ourSide[M](streaming)
+	settings := toolsearch.Config{
+		DynamicTools: simples("a1", "hidden"), Protocol: toolsearch.SearchLoad, NewIndex: toolsearch.BM25Index, MaxResults: 7, MinScore: 0.5, MinConfidence: 0.1, CatalogLimit: 3,
+		HideAbove: 1, Prefetch: 2, UnloadAfter: 9, AllowUnloadedCalls: true, Backend: filesystem.NewInMemoryBackend(), AlwaysVisible: []string{"a*"},
+	}
+	same := settings
+	same.DynamicTools, same.AlwaysVisible = simples("b1"), []string{"b*"}
+	for _, c := range []toolsearch.Config{same, {DynamicTools: simples("b1"), AlwaysVisible: []string{"b1"}}} {
+		tr := s.run(ask[M](), nil, nil, with[M](t, &settings), with[M](t, &c))
+		require.NoError(t, tr.Err)
+		require.Equal(t, "0:search_tools,load_tool,a1,b1", tr.tools())
+	}
+	for i, c := range []toolsearch.Config{{MinScore: 0.6}, {MinConfidence: 0.2}, {CatalogLimit: 4}, {HideAbove: 2}, {Prefetch: 1}, {UnloadAfter: 8}, {Backend: filesystem.NewInMemoryBackend()}, {NewIndex: toolsearch.KeywordIndex}, {NewIndex: toolsearch.Fuse(toolsearch.BM25Index)}} {
+		c.DynamicTools = simples("b1")
+		tr := s.run(ask[M](), nil, nil, with[M](t, &settings), with[M](t, &c))
+		require.ErrorContains(t, tr.Err, "a later one has other settings than the first", i)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 //	load_tool               PhaseLoad
 //	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
 //	the tool list           PhaseLoad and PhaseActive, in every model call
+//	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
 //	call_tool               PhaseLoad and PhaseCall
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
@@ -128,6 +129,11 @@ func (t *turn) loadable(ctx context.Context, e *entry) bool {
 // findable reports whether a search may return a tool.
 func (t *turn) findable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseSearch)
+}
+
+// showable reports whether a loaded tool may be in the tool list of this model call.
+func (t *turn) showable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
 }
 
 // callable reports whether call_tool may run a tool.

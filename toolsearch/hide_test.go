@@ -178,3 +178,232 @@ func (a *adds) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (
 	next.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
 	return ctx, &next, nil
 }
+
+// sized are tools of about a hundred tokens each.
+func sized(names ...string) (tools []tool.BaseTool) {
+	for _, name := range names {
+		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: strings.Repeat("word ", 60), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
+			"city": {Type: schema.String, Desc: "The city", Required: true},
+		})}, nil))
+	}
+	return tools
+}
+
+// waysToHide are configurations that hide the tools, and the agent's own list with them.
+func waysToHide[M adk.MessageType](t testing.TB, streaming bool) map[string]scene[M] {
+	set, err := toolsearch.NewToolSet(context.Background(), sized("a", "b", "c")...)
+	require.NoError(t, err)
+	ways := map[string]scene[M]{
+		"dynamic tools":    {cfg: toolsearch.Config{DynamicTools: sized("a", "b", "c")}},
+		"a source":         {cfg: toolsearch.Config{Source: set}},
+		"searchable tools": {cfg: toolsearch.Config{SearchableTools: []string{"a", "c"}, DynamicTools: sized("last")}, mine: sized("a", "b", "c")},
+		"marked tools":     {cfg: toolsearch.Config{DeferMarkedTools: true}, mine: append(sized("a"), marked("b", true), marked("c", nil))},
+		"two instances":    {cfg: toolsearch.Config{DynamicTools: sized("a")}, behind: adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: sized("b"), Source: set}))},
+	}
+	for name, s := range ways {
+		s.t, s.streaming, s.cfg.HideAbove = t, streaming, 1000
+		ways[name] = s
+	}
+	return ways
+}
+
+// waysToSearch are all ways in which a model of the message type can search.
+func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
+	all := map[string]func(*toolsearch.Config){"Eino's native": func(c *toolsearch.Config) { c.UseModelToolSearch = true }}
+	for p := toolsearch.Keyword; p <= toolsearch.SearchCall; p++ {
+		all[p.String()] = func(c *toolsearch.Config) { c.Protocol = p }
+	}
+	adapters := []toolsearch.Adapter{toolsearch.ClaudeHosted, toolsearch.ClaudeClient}
+	if _, agentic := any(*new(M)).(*schema.AgenticMessage); agentic {
+		adapters = []toolsearch.Adapter{toolsearch.OpenAIHosted, toolsearch.OpenAIClient, toolsearch.AgenticClaudeClient}
+	}
+	for _, a := range adapters {
+		all[string(a)] = func(c *toolsearch.Config) { c.UseModelToolSearch, c.Native = true, a }
+	}
+	return all
+}
+
+// Up to HideAbove, an agent is sent what it is sent without the middleware, by every protocol.
+func TestFewToolsAreShownAsIfThereWereNoMiddleware(t *testing.T) {
+	everywhere(t, fewTools[*schema.Message], fewTools[*schema.AgenticMessage])
+}
+
+func fewTools[M adk.MessageType](t *testing.T, streaming bool) {
+	turns := []adktest.Turn{do("1", "b", `{"city":"Oslo"}`), adktest.Do(callOf("2", "c"), callOf("3", "a"), callOf("4", "own"))}
+	for protocol, set := range waysToSearch[M]() {
+		for way, s := range waysToHide[M](t, streaming) {
+			set(&s.cfg)
+			with := s.begin(turns...)
+
+			plain := adktest.Script[M](turns...)
+			tools := append([]tool.BaseTool{adktest.Simple("own", "A tool that is always there")}, s.mine...)
+			switch {
+			case s.mine == nil:
+				tools = append(tools, sized("a", "b", "c")...)
+			case s.cfg.DynamicTools != nil:
+				tools = append(tools, sized("last")...)
+			}
+			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](&watching[M]{})}.
+				Run(context.Background(), []M{adktest.User[M]("please")})
+			require.NoError(t, out.Err)
+			without := played[M]{out, plain.Wires(), nil}
+			require.Equal(t, without.text(), with.text(), "%s, %s", protocol, way)
+		}
+	}
+}
+
+// What an earlier run left in the history is as that of an agent without the middleware, and
+// a search that the model copies from it is answered.
+func TestWhereNothingIsHiddenAnOldSearchIsStillAnswered(t *testing.T) {
+	everywhere(t, oldSearch[*schema.Message], oldSearch[*schema.AgenticMessage])
+}
+
+func oldSearch[M adk.MessageType](t *testing.T, streaming bool) {
+	for protocol, set := range waysToSearch[M]() {
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: sized("a", "b")}}
+		set(&s.cfg)
+		name := "tool_search"
+		if s.cfg.Protocol == toolsearch.SearchLoad {
+			name = "search_tools"
+		}
+		history := []M{adktest.User[M]("please"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{"query":"select:a"}`}), adktest.Result[M]("1", name, `{"matches":["a"]}`), adktest.Assistant[M]("done"),
+			adktest.User[M]("<available-deferred-tools>\na\nb\n</available-deferred-tools>"), adktest.User[M]("again")}
+		s.cfg.HideAbove = 1000
+		call := do("3", "b", `{"city":"Oslo"}`)
+		if s.cfg.Protocol == toolsearch.SearchCall {
+			call = do("3", "call_tool", `{"name":"b","arguments":{"city":"Oslo"}}`)
+		}
+		p := s.play(history, do("2", name, `{"query":"select:b","regex_pattern":"b"}`), call)
+		require.Equal(t, "own a b\nown a b\nown a b", p.tools(), protocol)
+		require.Equal(t, `echo {"city":"Oslo"}`, p.answer(t, "3"))
+		count, _ := reminders(p.wires[2])
+		require.Zero(t, count, protocol)
+		require.Nil(t, p.wires[0].ToolSearch, protocol)
+		require.NotContains(t, fmt.Sprint(p.Messages), "not found", protocol)
+		if s.cfg.Protocol == toolsearch.SearchCall {
+			require.Contains(t, p.answer(t, "2"), `"name":"b"`)
+		}
+	}
+}
+
+// A run begins to hide when tools join that are too many, and never stops: what it showed
+// stays where it is and can be called, search tools come last, and new tools are found.
+func TestARunBeginsToHideWhenToolsJoinAndNeverStops(t *testing.T) {
+	everywhere(t, beginsToHide[*schema.Message], beginsToHide[*schema.AgenticMessage])
+}
+
+func beginsToHide[M adk.MessageType](t *testing.T, streaming bool) {
+	find := map[toolsearch.Protocol]adktest.Turn{
+		toolsearch.Keyword: do("3", "tool_search", `{"query":"select:late2"}`), toolsearch.Regexp: do("3", "tool_search", `{"regex_pattern":"late2"}`),
+		toolsearch.SearchLoad: do("3", "load_tool", `{"tool_name":"late2"}`), toolsearch.SearchCall: do("3", "call_tool", `{"name":"late2","arguments":{"city":"x"}}`),
+	}
+	metas := map[toolsearch.Protocol]string{toolsearch.SearchLoad: " search_tools load_tool", toolsearch.SearchCall: " tool_search call_tool"}
+	for protocol, search := range find {
+		source := &changing{}
+		few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
+		source.have(few...)
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300, Protocol: protocol, SearchableTools: []string{"filed"}}}
+		s.mine = []tool.BaseTool{adktest.Simple("filed", "Short"), action("grow", func() { source.have(many...) }), action("shrink", func() { source.have(few...) })}
+		p := s.begin(do("1", "grow", "{}"), do("2", "a", `{"city":"Oslo"}`), search, do("4", "filed", "{}"), do("5", "shrink", "{}"), do("6", "b", "{}"))
+		meta := metas[protocol]
+		if meta == "" {
+			meta = " tool_search"
+		}
+		shown := "own filed grow shrink a b"
+		found := shown + meta + " late2"
+		if protocol == toolsearch.SearchCall {
+			found = shown + meta
+		}
+		want := []string{shown, shown + meta, shown + meta, found, found, shown + meta, shown + meta}
+		require.Equal(t, strings.Join(want, "\n"), p.tools(), protocol)
+		for id, answer := range map[string]string{"2": `echo {"city":"Oslo"}`, "4": "echo {}", "6": "echo {}"} {
+			require.Equal(t, answer, p.answer(t, id), protocol)
+		}
+		count, _ := reminders(p.wires[0])
+		require.Zero(t, count)
+		count, list := reminders(p.wires[1])
+		require.Equal(t, 1, count)
+		require.Contains(t, list, "late1")
+		requireNoSlots(t, p)
+	}
+}
+
+// A resumed run goes on as it was: it shows all, or hides, with the same tools in place.
+func TestAResumedRunHidesAsItDid(t *testing.T) {
+	everywhere(t, resumedHiding[*schema.Message], resumedHiding[*schema.AgenticMessage])
+}
+
+func resumedHiding[M adk.MessageType](t *testing.T, streaming bool) {
+	for protocol, meta := range map[toolsearch.Protocol]string{toolsearch.Keyword: " tool_search", toolsearch.SearchCall: " tool_search call_tool"} {
+		for grown, want := range map[bool]string{false: "own grow pay a b", true: "own grow pay a b" + meta} {
+			store, ctx := &adktest.Store{}, context.Background()
+			make := func(tools []tool.BaseTool) (scene[M], *changing) {
+				source := &changing{}
+				source.have(tools...)
+				s := scene[M]{t: t, streaming: streaming, store: store, cfg: toolsearch.Config{Source: source, HideAbove: 300, Protocol: protocol}}
+				s.mine = []tool.BaseTool{action("grow", func() {
+					if grown {
+						source.have(append(sized("a", "b"), sized("c", "d", "e")...)...)
+					}
+				}), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "Pays"}, approval)}
+				return s, source
+			}
+			s, _ := make(sized("a", "b"))
+			agent, _ := s.agent(do("1", "grow", "{}"), do("2", "pay", "{}"))
+			first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+			require.NoError(t, first.Err)
+			require.NotNil(t, first.Interrupted)
+
+			// Few tools are left when it is resumed: a run that hides goes on hiding.
+			s, _ = make(sized("a", "b"))
+			agent, m := s.agent(do("3", "a", `{"city":"Oslo"}`))
+			runner, err := agent.Runner(ctx)
+			require.NoError(t, err)
+			events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+			require.NoError(t, err)
+			second := adktest.Collect(events)
+			require.NoError(t, second.Err)
+			p := played[M]{second, m.Wires(), nil}
+			require.Equal(t, want+"\n"+want, p.tools(), "%v, %v", protocol, grown)
+			require.Equal(t, `echo {"city":"Oslo"}`, p.answer(t, "3"))
+		}
+	}
+}
+
+// A conversation that was searched goes on hiding until much less is hidden, and what the
+// Filter denies is neither shown nor counted.
+func TestWhatCountsForHiding(t *testing.T) {
+	everywhere(t, countsForHiding[*schema.Message], countsForHiding[*schema.AgenticMessage])
+}
+
+func countsForHiding[M adk.MessageType](t *testing.T, streaming bool) {
+	searched := []M{adktest.User[M]("please"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "tool_search", Args: `{"query":"a"}`}), adktest.Result[M]("1", "tool_search", `{"matches":[]}`), adktest.Assistant[M]("done"), adktest.User[M]("again")}
+	denying := func(phase toolsearch.Phase) toolsearch.Filter {
+		return func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+			return req.Tool.Name != "c" || req.Phase != phase, nil
+		}
+	}
+	const each = 101 // tokens
+	for _, c := range []struct {
+		name    string
+		limit   int
+		cfg     toolsearch.Config
+		history []M
+		tools   string
+	}{
+		{"exactly as many", 3 * each, toolsearch.Config{}, searched[:1], "own a b c"},
+		{"one more", 3*each - 1, toolsearch.Config{}, searched[:1], "own tool_search"},
+		{"always visible", 3*each - 1, toolsearch.Config{AlwaysVisible: []string{"b"}}, searched[:1], "own a b c"},
+		{"searched", 3 * each, toolsearch.Config{}, searched, "own tool_search"},
+		{"searched, much less", 3*each*5/4 + 1, toolsearch.Config{}, searched, "own a b c"},
+		{"not to be found", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseSearch)}, searched[:1], "own a b"},
+		{"not to be loaded", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseLoad)}, searched[:1], "own a b"},
+		{"not to be shown", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseActive)}, searched[:1], "own a b"},
+	} {
+		c.cfg.DynamicTools, c.cfg.HideAbove = sized("a", "b", "c"), c.limit
+		p := scene[M]{t: t, streaming: streaming, cfg: c.cfg}.play(c.history)
+		require.Equal(t, c.tools, p.tools(), c.name)
+	}
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples("a"), HideAbove: -1})
+	require.ErrorContains(t, err, "HideAbove: -1 is negative")
+}

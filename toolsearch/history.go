@@ -267,6 +267,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	}
 	r.turn().begin()
 	r.emitCatalog(ctx)
+	t.decideHiding(ctx, call.messages)
 	rules, msgs := r.group().rules, call.messages
 	if rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
@@ -276,7 +277,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	rewritten := t.rewrite(msgs, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
 	msgs = restartedAt(firstChange(msgs, rewritten), rewritten)
 	t.read(ctx, msgs)
-	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
+	if rules.noteOnEmpty && t.evidence.emptyCall != nil && !r.hiding.off {
 		msgs = t.withNote(msgs, r.emptyNote(ctx, t.evidence.emptyCall))
 	}
 	reminder := r.reminder(ctx)

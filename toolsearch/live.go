@@ -58,7 +58,7 @@ func (r *run) refresh(ctx context.Context) bool {
 	}
 	r.now.Store(&turn{group: g, reported: &r.reported})
 	r.decided = decision{}
-	r.noteGone(ctx, old, g)
+	r.noteGone(old, g)
 	for _, name := range g.refused {
 		r.refuseTool(ctx, g.settings, name)
 	}
@@ -121,7 +121,7 @@ func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
 
 // noteGone notes the tools of sources that are no more, so that a call of one is answered,
 // and those that the model sees and that are others now.
-func (r *run) noteGone(ctx context.Context, old, now *group) {
+func (r *run) noteGone(old, now *group) {
 	for _, m := range old.members {
 		for e := range m.set.all() {
 			if now.cat.lookup(e.info.Name) == nil {
@@ -129,8 +129,7 @@ func (r *run) noteGone(ctx context.Context, old, now *group) {
 			}
 		}
 	}
-	names, _ := r.notes.seen(ctx)
-	for _, name := range names {
+	for _, name := range r.notes.shown() { // of this process: a resumed run lists all anew
 		before, after := old.cat.lookup(name), now.cat.lookup(name)
 		if before != nil && after != nil && before != after && before.definition() != after.definition() {
 			r.live.stale.add(name)

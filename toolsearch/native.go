@@ -86,6 +86,9 @@ func (c rules) supports() error {
 	return nil
 }
 
+// plainRules are those where this package searches, in words.
+var plainRules = rules{clientRuns: true}
+
 // rulesOf are the rules by adapter; "" with UseModelToolSearch is what Eino does.
 var rulesOf = map[Adapter]rules{
 	"":                  {native: true, deferAll: true, searchTool: true, clientRuns: true, providerLoads: true, acceptsNative: true, hosted: true},
@@ -286,7 +289,7 @@ func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
 		switch {
-		case r.group().isPin(s.entry):
+		case r.group().isPin(s.entry), r.hiding.shown[name] && !v.natively[name]:
 			return false
 		case v.prefetched.tools[name]:
 			return v.natively[name]

@@ -35,7 +35,7 @@ type prefetched struct {
 // prefetch loads the tools that a user's message most likely needs.
 func (v *evidence) prefetch(ctx context.Context, text string, r *run) {
 	g, p := r.group(), &v.prefetched
-	if g.cfg.Prefetch == 0 || p.messages == maxPrefetchMessages {
+	if g.cfg.Prefetch == 0 || r.hiding.off || p.messages == maxPrefetchMessages {
 		return
 	}
 	p.messages++

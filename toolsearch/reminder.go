@@ -27,6 +27,9 @@ func isReminder(text string, marked bool) bool {
 
 // reminder is the text for this model call; "" if there is no tool to list.
 func (r *run) reminder(ctx context.Context) string {
+	if r.hiding.off {
+		return ""
+	}
 	if text, ok := r.group().plainReminder(); ok {
 		return text
 	}
@@ -48,10 +51,8 @@ func (g *group) plainReminder() (text string, ok bool) {
 	if g.cfg.CatalogLimit > 0 {
 		return "", false
 	}
-	for _, m := range g.members {
-		if m.cfg.Filter != nil {
-			return "", false
-		}
+	if !g.isUnfiltered() {
+		return "", false
 	}
 	if g.like != nil {
 		return g.like.plainReminder()

@@ -33,8 +33,12 @@ type historyEditor struct {
 }
 
 func (r *run) editor(ctx context.Context, show visibleSet, p wire.Pairs) wire.Editor {
+	rules := r.group().rules
+	if r.hiding.off {
+		rules = plainRules // the provider is not told of a search
+	}
 	return &historyEditor{
-		rules: r.group().rules, catalog: r.group().cat, show: show, pairs: p,
+		rules: rules, catalog: r.group().cat, show: show, pairs: p,
 		findable: func(e *entry) bool { return r.turn().loadable(ctx, e) },
 		declared: func(name string) bool {
 			e := r.group().cat.lookup(name)

@@ -27,6 +27,7 @@ type run struct {
 	decided  decision // of the last model call
 	sent     sent     // with the last model call
 	live     live
+	hiding   hiding
 }
 
 // agent is what a run's agent is.
@@ -206,11 +207,16 @@ func (n *notes) showAlso(names []string) {
 	n.visible = names
 }
 
-// called reports whether there was a model call before, other than before a resume.
-func (n *notes) called() bool {
+// shown returns the hidden tools of the last model call, other than before a resume.
+func (n *notes) shown() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.visible != nil
+	return n.visible
+}
+
+// called reports whether there was a model call before, other than before a resume.
+func (n *notes) called() bool {
+	return n.shown() != nil
 }
 
 // sees reports whether the model saw a tool in its last call. Where nothing is known,

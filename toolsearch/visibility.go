@@ -38,6 +38,9 @@ func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 		return r.decided.visibleSet
 	}
 	show, unused := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
+	if r.hiding.off {
+		show = r.withAll(ctx, show)
+	}
 	names := make([]string, len(show))
 	for i, s := range show {
 		names[i] = s.entry.info.Name
@@ -46,7 +49,9 @@ func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
 	if !s.known {
 		s.gone = r.vanished(before)
 	}
-	r.emitVisible(ctx, before, names, unused, !known)
+	if !r.hiding.off {
+		r.emitVisible(ctx, before, names, unused, !known)
+	}
 	r.saveVisible(ctx, before, show, names, known)
 	if r.group().byMessagesOnly {
 		r.decided = decision{visibleSet{tools: show, names: names, known: true}, v.order}
@@ -84,6 +89,10 @@ func isSame(a, b []string) bool {
 // loaded ones in the order in which they were loaded, so that the list only grows at its
 // end and a provider's prompt cache holds.
 func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, infos, deferred *[]*schema.ToolInfo) {
+	if r.hiding.off {
+		*infos, *deferred = r.listInPlace(*infos, show), without(*deferred, r.group().cat)
+		return
+	}
 	if r.group().rules.native {
 		plain := r.inFull(v, show)
 		*infos = r.list(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
@@ -92,7 +101,7 @@ func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, in
 		}
 		return
 	}
-	if !show.known || len(r.live.stale) > 0 || !r.shows(*infos, show.names) {
+	if !show.known || r.hiding.inPlace() || len(r.live.stale) > 0 || !r.shows(*infos, show.names) {
 		*infos = r.list(*infos, show)
 	}
 }
@@ -114,21 +123,24 @@ func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []i
 			unused = append(unused, name)
 			return
 		}
-		if r.turn().allowed(ctx, e, PhaseLoad) && r.turn().allowed(ctx, e, PhaseActive) {
+		if r.turn().showable(ctx, e) {
 			show = append(show, visibleTool{e, idle})
 		}
 	}
 	for _, e := range r.group().pins() {
 		done[e.info.Name] = true
-		if r.turn().allowed(ctx, e, PhaseLoad) && r.turn().allowed(ctx, e, PhaseActive) {
+		if r.turn().showable(ctx, e) {
 			show = append(show, visibleTool{e, 0})
 		}
 	}
-	if r.group().rules.neverLoads {
-		return show, nil
-	}
+	never := r.group().rules.neverLoads
 	for i, name := range before {
-		consider(name, idle[i]+1)
+		if !never || r.hiding.shown[name] {
+			consider(name, idle[i]+1)
+		}
+	}
+	if never {
+		return show, nil
 	}
 	for _, name := range v.order {
 		consider(name, 0)
@@ -207,6 +219,9 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
 // A copy from before a resume is not: the tool may have changed.
 func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {
+	if r.hiding.inPlace() {
+		return r.listInPlace(infos, show)
+	}
 	next := r.ownInfos(infos, show.gone)
 	kept := map[string]*schema.ToolInfo{}
 	if show.known {
