@@ -130,7 +130,7 @@ recall: ## print how well each index finds tools, per catalogue (DATA=directory 
 previews: ## print how much of what is needed later cut results show, by kind and size, beside start and end
 	@cd examples && $(GO) run ./previews
 
-report: ## measure what is in the repository, and draw the charts in docs/img
+report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md
 	cd internal/tools/report && $(GO) run .
 
 thrift: ## replay recorded agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)

@@ -3,9 +3,11 @@
 
 // Command report measures both middlewares and draws what it measured into docs/img:
 // tokens with and without each, recall per index and kind of query, and the cost of a search
-// against the number of tools, Eino's and ours. It reads nothing outside the repository.
+// against the number of tools, Eino's and ours. It gives agents with other policies the
+// same tasks, and writes what each cost into docs/benchmarks.md. It reads nothing outside
+// the repository.
 //
-//	go run . [-out ../../../docs/img]
+//	go run . [-out ../../../docs/img] [-tables]
 package main
 
 import (
@@ -18,11 +20,27 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("..", "..", "..", "docs", "img"), "where the pictures go")
+	only := flag.Bool("tables", false, "write the tables, and draw nothing")
 	flag.Parse()
-	if err := report(context.Background(), *out); err != nil {
+	err := write(context.Background())
+	if err == nil && !*only {
+		err = report(context.Background(), *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// write writes the tables.
+func write(ctx context.Context) error {
+	t, err := tables(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(t["tools"])
+	fmt.Println(t["results"])
+	return publish(benchmarks, t)
 }
 
 // chart is one picture.

@@ -1,0 +1,78 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/replay"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// TestGoldenBenchmarks holds the tables of docs/benchmarks.md, and what they must show.
+func TestGoldenBenchmarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs over twenty agents")
+	}
+	tools, err := scores(t.Context(), toolArms, toolTasks())
+	require.NoError(t, err)
+	results, err := scores(t.Context(), resultArms, resultTasks())
+	require.NoError(t, err)
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, publish(benchmarks, map[string]string{"tools": markdown(tools), "results": markdown(results)}))
+	}
+	page, err := os.ReadFile(benchmarks)
+	require.NoError(t, err)
+	require.Contains(t, string(page), markdown(tools), "LEANCTX_UPDATE=1 writes it anew")
+	require.Contains(t, string(page), markdown(results), "LEANCTX_UPDATE=1 writes it anew")
+
+	for _, s := range tools[:5] { // all tools listed, and the four protocols
+		require.Equal(t, s.asked, s.right, s.name)
+	}
+	for _, s := range results[:3] { // no reduction, and ours
+		require.Equal(t, s.asked, s.right, s.name)
+		for _, c := range replay.Cards {
+			require.LessOrEqual(t, c.Cost(s.bill), c.Cost(results[0].bill), "%s, %s", s.name, c.Name)
+		}
+	}
+}
+
+func TestTablesGoIntoTheirPlaces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "page.md")
+	require.NoError(t, os.WriteFile(file, []byte("# A\n\n<!-- made by make report: one -->\nold\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n<!-- end -->\n"), 0o600))
+	for range 2 {
+		require.NoError(t, publish(file, map[string]string{"one": "| 1 |\n", "two": "| 2 |\n"}))
+		page, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "# A\n\n<!-- made by make report: one -->\n\n| 1 |\n\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n\n| 2 |\n\n<!-- end -->\n", string(page))
+	}
+	require.ErrorContains(t, publish(file, map[string]string{"three": ""}), "no place")
+}
+
+func TestTheLowestPriceAmongTheBestIsBold(t *testing.T) {
+	table := markdown([]scored{
+		{name: "all", right: 2, asked: 2, calls: 3, tokens: 9000, bill: replay.Bill{Written: 9000}},
+		{name: "good", right: 2, asked: 2, calls: 4, tokens: 4000, bill: replay.Bill{Written: 2000, Cached: 2000}},
+		{name: "cheap", right: 1, asked: 2, calls: 1, tokens: 10, bill: replay.Bill{Written: 10}},
+	})
+	rows := strings.Split(strings.TrimSpace(table), "\n")
+	require.Len(t, rows, 5)
+	require.NotContains(t, rows[2], "**")
+	require.Contains(t, rows[3], "| 2 of 2 | 4 | 4,000 | 50 % | **2.7** |")
+	require.NotContains(t, rows[4], "**", "what answers wrongly is no bargain")
+}
+
+func TestWordsInCommonRankTools(t *testing.T) {
+	index, err := overlapIndex(2, 1)(t.Context(), []*schema.ToolInfo{{Name: "sendMail", Desc: "Writes to people"}, {Name: "people_list", Desc: "Lists those who send"}, {Name: "x", Desc: "nothing"}})
+	require.NoError(t, err)
+	found, err := index.Search(t.Context(), toolsearch.Query{Text: "send mail", Limit: 2})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "sendMail", Score: 4}, {Name: "people_list", Score: 1}}, found)
+}
