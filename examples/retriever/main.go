@@ -3,38 +3,46 @@
 
 // Command retriever lets two engines rank tools, bleve (full text) and chromem-go
 // (vectors), each alone and fused with the package's own ranking. Any engine that Eino has
-// a retriever for takes their place: Elasticsearch, Milvus, Redis and others.
+// a retriever for takes their place: Elasticsearch, Milvus, Redis and others. Package
+// postgres does so for a server that many replicas share.
 //
 //	go run . "convert a time to another zone"
+//	go run . -postgres postgres://localhost/test "convert a time to another zone"
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/cloudwego/eino/components/indexer"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/examples/retriever/postgres"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
 func main() {
-	query := strings.Join(os.Args[1:], " ")
+	url := flag.String("postgres", "", "URL of a PostgreSQL database to search as well; the table leanctx_tools is made there")
+	flag.Parse()
+	query := strings.Join(flag.Args(), " ")
 	if query == "" {
 		query = "how many days until a date"
 	}
-	if err := run(context.Background(), os.Stdout, query); err != nil {
+	if err := run(context.Background(), os.Stdout, query, *url); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, query string) error {
+func run(ctx context.Context, out io.Writer, query, url string) error {
 	root, err := os.MkdirTemp("", "retriever")
 	if err != nil {
 		return err
@@ -47,6 +55,14 @@ func run(ctx context.Context, out io.Writer, query string) error {
 	rankings, err := rankings(ctx, tools)
 	if err != nil {
 		return err
+	}
+	if url != "" {
+		server, closeServer, err := inPostgres(ctx, tools, url)
+		if err != nil {
+			return err
+		}
+		defer closeServer()
+		rankings = append(rankings, server)
 	}
 	infos, err := infosOf(ctx, tools)
 	if err != nil {
@@ -101,6 +117,32 @@ func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
 		{"BM25Index", toolsearch.BM25Index},
 		{"all three, fused", toolsearch.Fuse(toolsearch.RetrieverIndex(text), toolsearch.RetrieverIndex(near), toolsearch.BM25Index)},
 	}, nil
+}
+
+// inPostgres fills a table of a server. Where the server does not answer in time, or at
+// all, BM25Index alone does.
+func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranking, closeServer func(), err error) {
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return ranking{}, nil, err
+	}
+	docs, err := toolsearch.ToolDocuments(ctx, tools)
+	var table *postgres.Tools
+	if err == nil {
+		table, err = postgres.Open(ctx, postgres.Config{Pool: pool})
+	}
+	if err == nil {
+		_, err = table.Store(ctx, docs)
+	}
+	if err == nil {
+		err = table.Analyze(ctx)
+	}
+	if err != nil {
+		pool.Close()
+		return ranking{}, nil, err
+	}
+	index := toolsearch.Fuse(toolsearch.TimeLimit(300*time.Millisecond, toolsearch.RetrieverIndex(table)), toolsearch.BM25Index)
+	return ranking{"PostgreSQL, fused with BM25Index", index}, pool.Close, nil
 }
 
 func infosOf(ctx context.Context, tools []tool.BaseTool) ([]*schema.ToolInfo, error) {

@@ -122,6 +122,6 @@ func TestAFusionGoesOnWithoutAnEngineThatIsDown(t *testing.T) {
 
 func TestTheExampleRuns(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(context.Background(), &out, "days between two dates"))
+	require.NoError(t, run(context.Background(), &out, "days between two dates", ""))
 	require.Contains(t, out.String(), "calendar__days_between")
 }
