@@ -7,6 +7,7 @@ package reduction
 // ones. The given messages never change, and whatever fails leaves them as they are.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -60,7 +61,8 @@ type clearPass[M adk.MessageType] struct {
 	done    []*oldResult
 	tally   *tally // nil if nobody is told
 
-	failures int // writes in a row that failed
+	failures int  // writes in a row that failed
+	forced   bool // the window wants all that is old cleared
 }
 
 // state returns the state that the model call should see, which is the one it was
@@ -69,40 +71,63 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if state == nil || !c.policy.clears() {
 		return ctx, state, nil
 	}
-	count, factor, err := c.look(ctx, state)
-	if err != nil {
+	out, err := c.reduced(ctx, state)
+	if err != nil || out == state {
 		return ctx, state, err
-	}
-	out, err := c.refer(ctx, state, count >= c.cfg.MaxTokensForClear)
-	if err != nil {
-		return ctx, state, err
-	}
-	if out != state && count >= c.cfg.MaxTokensForClear {
-		if count, factor, err = c.look(ctx, out); err != nil {
-			return ctx, state, err
-		}
-	}
-	if count >= c.cfg.MaxTokensForClear {
-		p := c.pass(ctx, out, count)
-		p.factor = factor
-		changed, err := p.run(ctx)
-		if err != nil {
-			return ctx, state, err
-		}
-		p.tell(ctx, changed)
-		if changed {
-			out = withMessages(out, p.out)
-			c.policy.begun(ctx).texts().edited(len(p.out))
-		}
-	}
-	if out == state {
-		return ctx, state, nil
 	}
 	next, err := c.cfg.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
 	}
 	return next, out, nil
+}
+
+// reduced returns a state in which rounds keep to their share of the window, repeats are
+// references, old results are cleared, and all of it fits.
+func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	out, err := c.fitRounds(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	count, factor, err := c.look(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	full := count >= c.cfg.MaxTokensForClear
+	before := out
+	if out, err = c.refer(ctx, out, full); err != nil {
+		return nil, err
+	}
+	if out != before && full {
+		if count, factor, err = c.look(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	if count >= c.cfg.MaxTokensForClear {
+		if out, err = c.clear(ctx, out, count, factor); err != nil {
+			return nil, err
+		}
+	}
+	if c.cfg.WindowTokens > 0 && count > c.cfg.WindowTokens && !c.cfg.SkipClear {
+		return c.within(ctx, out)
+	}
+	return out, nil
+}
+
+// clear returns a state in which old results are cleared, if that is worth it.
+func (c *clearPhase[M]) clear(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
+	p := c.pass(ctx, state, count)
+	p.factor = factor
+	changed, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.tell(ctx, changed)
+	if !changed {
+		return state, nil
+	}
+	c.policy.begun(ctx).texts().edited(len(p.out))
+	return withMessages(state, p.out), nil
 }
 
 // look counts the tokens of a state. The factor is what every estimate is corrected
@@ -161,7 +186,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 // ClearAtLeastTokens. It can tell only where the default counter counts and no
 // handler has its say.
 func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
-	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.own == nil {
+	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.own == nil || p.forced {
 		return false
 	}
 	var most int64
@@ -175,6 +200,7 @@ func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 		for _, v := range each.values {
 			most += int64(tokens.Estimate(each.call.args[v.from:v.to]))
 		}
+		most += int64(len(each.media) * mediaTokens)
 	}
 	return p.corrected(most)+1 < p.phase.cfg.ClearAtLeastTokens
 }
@@ -190,7 +216,7 @@ func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewrit
 		}
 	}
 	for _, r := range candidates {
-		if p.phase.cfg.ClearTargetTokens > 0 && left < p.phase.cfg.ClearTargetTokens && recounts < maxRecounts {
+		if target := p.phase.cfg.ClearTargetTokens; !p.forced && target > 0 && left < target && recounts < maxRecounts {
 			var err error
 			if left, err = p.count(ctx, p.out); err != nil || left < p.phase.cfg.ClearTargetTokens {
 				return err
@@ -241,6 +267,9 @@ func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.fa
 
 // apply puts a change into copies of its messages.
 func (p *clearPass[M]) apply(r *oldResult) {
+	if len(r.media) > 0 {
+		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{media: p.moved(r)})
+	}
 	if !r.instead.keep || r.instead.mark {
 		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
 	}
@@ -263,6 +292,9 @@ func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
 	if len(p.done) == 0 && !rewritten {
 		return false, nil
+	}
+	if p.forced {
+		return true, nil
 	}
 	if !rewritten && p.isDrop() {
 		p.leave(p.done)
@@ -313,7 +345,7 @@ func (r *oldResult) saved() (n int64) {
 	if r.args != nil {
 		n += int64(tokens.Estimate(r.call.args) - tokens.Estimate(*r.args))
 	}
-	return n
+	return n + int64(len(r.media)*mediaSaving)
 }
 
 // leave counts results that stay because the pass would save too little.
@@ -344,6 +376,12 @@ func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 			differs, r.args = true, nil
 			p.word(r)
 			if !r.replaces() {
+				p.tally.left(ReasonNotStored)
+				continue
+			}
+		}
+		if len(r.media) > 0 && !p.saveMedia(ctx, r) {
+			if differs = true; !r.replaces() {
 				p.tally.left(ReasonNotStored)
 				continue
 			}
@@ -423,23 +461,32 @@ func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 
 func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
-		r.path == "" && len(r.values) > 0 && r.values[0].existed
+		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
 	p.tally.replaced(repeated)
 	if repeated {
 		return
 	}
 	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
-	if len(r.values) > 0 {
-		o.before += len(r.call.args)
-		o.after += len(*r.args)
-		if o.path == "" {
-			o.path = r.values[0].path
-		}
-	}
+	o = o.with(r)
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
 	p.phase.report.output(ctx, r.call.name, r.call.id, o)
+}
+
+// with adds the arguments and the media that references replace.
+func (o output) with(r *oldResult) output {
+	if r.args != nil && len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		o.path = cmp.Or(o.path, r.values[0].path)
+	}
+	for _, a := range r.media {
+		o.before += len(a.content)
+		o.after += len(a.text)
+		o.path = cmp.Or(o.path, a.path)
+	}
+	return o
 }
 
 // tokensAfter is what p.out has. With a counter of the user's that was not asked

@@ -179,6 +179,32 @@ type TypedConfig[M adk.MessageType] struct {
 	// negative. If zero, arguments stay.
 	ClearArgumentsOver int
 
+	// WindowTokens is what the model takes, in tokens of the TokenCounter. If set,
+	// results, arguments and media do not make a request larger than that:
+	//
+	//   - The results of one round have a quarter of the window together. Where they
+	//     have more, the largest are cut, all to the same size, before the model sees
+	//     them for the first time; of media, the last ones that fit in an eighth stay.
+	//   - Clearing an old result also makes references of its images, sounds, films and
+	//     files. The tool of ProvideReadTool brings one back as what it was if the agent
+	//     has a tool that returns parts; every other reads the JSON that is stored.
+	//   - A request that is too long all the same has everything outside of the retained
+	//     rounds cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then
+	//     media become references, those of the user too, the oldest first; what is left
+	//     of results is cut, down to 1,000 bytes each; and long values of the arguments
+	//     become references.
+	//
+	// What is cut is stored and readable. Left alone are excluded tools, answers that
+	// load tools, results without a Backend or without a call, arguments that are no JSON
+	// object, and whatever is not a result: system and user texts, what the model said
+	// and made, and the definitions of tools. Set it below the model's limit by what its
+	// answer may take. SkipClear switches this off as well.
+	//
+	// If MaxTokensForClear is zero, it is three quarters of the window then, at most
+	// 160,000, and if ClearArgumentsOver is zero, it is 4,000. If WindowTokens is zero,
+	// the window is not known. It must not be negative.
+	WindowTokens int64
+
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it is longer
 	// than its limit, and for each look through the history once it has grown to
@@ -267,6 +293,8 @@ const (
 	defaultMaxLength = 50_000  // bytes
 	defaultMaxTokens = 160_000 // tokens
 	defaultRetention = 1       // rounds
+
+	defaultMaxArgument = 4000 // bytes, where the window is known
 )
 
 // withDefaults returns a copy that no later change of t reaches, or a
@@ -282,7 +310,10 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.ReadFileToolName = orDefault(c.ReadFileToolName, defaultReadTool)
 	c.RootDir = orDefault(c.RootDir, defaultRootDir)
 	c.MaxLengthForTrunc = orDefault(c.MaxLengthForTrunc, defaultMaxLength)
-	c.MaxTokensForClear = orDefault(c.MaxTokensForClear, defaultMaxTokens)
+	c.MaxTokensForClear = c.trigger()
+	if c.WindowTokens > 0 {
+		c.ClearArgumentsOver = orDefault(c.ClearArgumentsOver, defaultMaxArgument)
+	}
 	c.ClearRetentionSuffixLimit = orDefault(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = orDefault(c.MinSavingBytes, 1)
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
@@ -293,6 +324,15 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 		c.ToolConfig[name] = &entry
 	}
 	return &c, nil
+}
+
+// trigger is MaxTokensForClear with its default.
+func (t *TypedConfig[M]) trigger() int64 {
+	most := int64(defaultMaxTokens)
+	if t.WindowTokens > 0 {
+		most = min(most, max(1, t.WindowTokens/4*3))
+	}
+	return orDefault(t.MaxTokensForClear, most)
 }
 
 func orDefault[T comparable](v, def T) T {
@@ -324,6 +364,7 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 		{"ClearTargetTokens", t.ClearTargetTokens},
 		{"MinSavingBytes", int64(t.MinSavingBytes)},
 		{"ClearArgumentsOver", int64(t.ClearArgumentsOver)},
+		{"WindowTokens", t.WindowTokens},
 	}
 	for _, l := range limits {
 		if l.value < 0 {
@@ -331,7 +372,7 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 		}
 	}
 	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
-	if trigger := orDefault(t.MaxTokensForClear, defaultMaxTokens); trigger > 0 && t.ClearTargetTokens > trigger {
+	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {
 		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
 	return append(append(out, t.wrongTools()...), t.unreadable()...)

@@ -38,6 +38,7 @@ type begun struct {
 	counts counted
 
 	referred atomic.Bool // the whole history was searched for repeats
+	fitted   atomic.Bool // all rounds keep to their share of the window
 }
 
 // texts is what the run knows of the texts of its messages; nil outside of a run.

@@ -46,6 +46,8 @@ const (
 	byThreshold = "threshold" // the length of the conversation
 	byHandler   = "handler"   // the user's handler
 	byRepeat    = "repeat"    // an equal result that the model sees
+	byRound     = "round"     // the length of all results of its round
+	byWindow    = "window"    // the length of the whole request
 )
 
 // output is what became of a result, in bytes of text.

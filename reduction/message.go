@@ -34,6 +34,7 @@ type result struct {
 	index    int // where in its message
 	id, name string
 	texts    []string // its text parts, in order
+	moved    []string // the references to its media
 	search   bool     // the answer of a native tool search: never touched
 	handled  bool     // a user's handler has replaced it
 }
@@ -45,8 +46,9 @@ func (r result) size() int { return sizeOf(r.texts) }
 type view struct {
 	calls     []call
 	results   []result
-	processed bool // cleared or rewritten before
-	ours      bool // by this package
+	processed bool     // cleared or rewritten before
+	ours      bool     // by this package
+	moved     []string // the references to media of the user's
 }
 
 // replacement puts something else in the place of a result.
@@ -63,6 +65,20 @@ type edit struct {
 	mark    bool           // set processedKey and oursKey
 	args    map[int]string // new arguments by index of the call
 	results []replacement
+	media   []movedMedium // replaced first
+}
+
+// medium is an image, a sound, a film or a file in a message.
+type medium struct {
+	result int // index of the result that has it; negative: the user sent it
+	part   int // index among the parts of the result, or of the message
+	is     schema.ToolOutputPart
+}
+
+// movedMedium puts a text in the place of a medium.
+type movedMedium struct {
+	result, part int
+	text         string
 }
 
 // codec reads a message into a view and applies edits. No method changes the
@@ -81,6 +97,8 @@ type codec[M adk.MessageType] interface {
 	// resultSize is the bytes of text of the kth result in a message, negative if there
 	// is none. It allocates nothing.
 	resultSize(m M, k int) int
+	// media lists the media that tools returned and that the user sent.
+	media(m M) []medium
 	// result returns a copy of the result at index, for a user's handler.
 	result(m M, index int) *schema.ToolResult
 	// apply returns a copy with the edit in it.

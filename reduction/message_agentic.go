@@ -34,7 +34,9 @@ func (agentic) view(m *schema.AgenticMessage) view {
 			v.calls = append(v.calls, call{index: i, id: c.CallID, name: c.Name, args: c.Arguments})
 		case b.FunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
 			r := b.FunctionToolResult
-			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r), handled: isMarked(b.Extra, processedKey)})
+			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r), moved: agenticMoved(r), handled: isMarked(b.Extra, processedKey)})
+		case b.UserInputText != nil && isMovedMedium(b.UserInputText.Text):
+			v.moved = append(v.moved, b.UserInputText.Text)
 		case b.ToolSearchFunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
 			r := b.ToolSearchFunctionToolResult
 			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, search: true})
@@ -112,11 +114,61 @@ func blockEndsLikeNotice(c *schema.FunctionToolResultContentBlock) bool {
 func agenticTexts(r *schema.FunctionToolResult) []string {
 	out := make([]string, 0, len(r.Content))
 	for _, c := range r.Content {
-		if c != nil && c.Text != nil {
+		if c != nil && c.Text != nil && !isMovedMedium(c.Text.Text) {
 			out = append(out, c.Text.Text)
 		}
 	}
 	return out
+}
+
+func agenticMoved(r *schema.FunctionToolResult) (out []string) {
+	for _, c := range r.Content {
+		if c != nil && c.Text != nil && isMovedMedium(c.Text.Text) {
+			out = append(out, c.Text.Text)
+		}
+	}
+	return out
+}
+
+func (agentic) media(m *schema.AgenticMessage) (out []medium) {
+	if m == nil || m.Role != schema.AgenticRoleTypeUser {
+		return nil
+	}
+	for i, b := range m.ContentBlocks {
+		switch {
+		case b == nil:
+		case b.FunctionToolResult != nil:
+			for k, c := range b.FunctionToolResult.Content {
+				if c == nil {
+					continue
+				}
+				if part := blockPart(c); mediumOf(&part) != nil {
+					out = append(out, medium{result: i, part: k, is: part})
+				}
+			}
+		case hasMedium(b):
+			c := &schema.FunctionToolResultContentBlock{Image: b.UserInputImage, Audio: b.UserInputAudio, Video: b.UserInputVideo, File: b.UserInputFile, Extra: b.Extra}
+			if part := blockPart(c); mediumOf(&part) != nil {
+				out = append(out, medium{result: -1, part: i, is: part})
+			}
+		}
+	}
+	return out
+}
+
+// move puts a text in the place of a medium, in a copy of its block.
+func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
+	text := &schema.UserInputText{Text: moved.text}
+	if moved.result < 0 {
+		blocks[moved.part] = &schema.ContentBlock{Type: schema.ContentBlockTypeUserInputText, UserInputText: text}
+		return
+	}
+	block := *blocks[moved.result]
+	res := *block.FunctionToolResult
+	res.Content = slices.Clone(res.Content)
+	res.Content[moved.part] = &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: text}
+	block.FunctionToolResult = &res
+	blocks[moved.result] = &block
 }
 
 func (agentic) result(m *schema.AgenticMessage, index int) *schema.ToolResult {
@@ -163,6 +215,9 @@ func (c agentic) apply(m *schema.AgenticMessage, e edit) *schema.AgenticMessage 
 		block.FunctionToolCall = &fn
 		out.ContentBlocks[i] = &block
 	}
+	for _, moved := range e.media {
+		c.move(out.ContentBlocks, moved)
+	}
 	for _, r := range e.results {
 		block := *out.ContentBlocks[r.index]
 		res := *block.FunctionToolResult
@@ -196,7 +251,7 @@ func noticeBlocks(blocks []*schema.FunctionToolResultContentBlock, notice string
 	out := make([]*schema.FunctionToolResultContentBlock, 0, len(blocks))
 	put := false
 	for _, b := range blocks {
-		if b != nil && b.Text != nil {
+		if b != nil && b.Text != nil && !isMovedMedium(b.Text.Text) {
 			if put {
 				continue
 			}
@@ -343,7 +398,7 @@ func (w *weight) block(b *schema.ContentBlock) {
 	case b.AssistantGenText != nil:
 		w.text(b.AssistantGenText.Text)
 	case b.UserInputText != nil:
-		w.text(b.UserInputText.Text)
+		w.result(b.UserInputText.Text)
 	case b.Reasoning != nil:
 		w.text(b.Reasoning.Text)
 	case b.ToolSearchFunctionToolResult != nil:

@@ -31,7 +31,28 @@ func (plain) view(m *schema.Message) view {
 	case schema.Tool:
 		v.results = []result{plainResult(m)}
 	}
+	for i := range m.UserInputMultiContent {
+		if text := m.UserInputMultiContent[i].Text; m.Role == schema.User && isMovedMedium(text) {
+			v.moved = append(v.moved, text)
+		}
+	}
 	return v
+}
+
+func (plain) media(m *schema.Message) (out []medium) {
+	if m == nil || m.Role != schema.Tool && m.Role != schema.User {
+		return nil
+	}
+	of := 0
+	if m.Role == schema.User {
+		of = -1
+	}
+	for i := range m.UserInputMultiContent {
+		if part := outputPart(&m.UserInputMultiContent[i]); mediumOf(&part) != nil {
+			out = append(out, medium{result: of, part: i, is: part})
+		}
+	}
+	return out
 }
 
 func (plain) said(m *schema.Message) (user, model string) {
@@ -95,7 +116,11 @@ func plainResult(m *schema.Message) result {
 	for i := range m.UserInputMultiContent {
 		switch p := &m.UserInputMultiContent[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
-			r.texts = append(r.texts, p.Text)
+			if isMovedMedium(p.Text) {
+				r.moved = append(r.moved, p.Text)
+			} else {
+				r.texts = append(r.texts, p.Text)
+			}
 		case schema.ChatMessagePartTypeToolSearchResult:
 			r.search = true
 		}
@@ -174,6 +199,12 @@ func (c plain) apply(m *schema.Message, e edit) *schema.Message {
 			out.ToolCalls[i].Function.Arguments = args
 		}
 	}
+	if len(e.media) > 0 {
+		out.UserInputMultiContent = slices.Clone(m.UserInputMultiContent)
+	}
+	for _, moved := range e.media {
+		out.UserInputMultiContent[moved.part] = schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: moved.text}
+	}
 	for _, r := range e.results {
 		c.replace(&out, r)
 		if r.mark {
@@ -214,7 +245,7 @@ func noticeInput(parts []schema.MessageInputPart, notice string) []schema.Messag
 	out := make([]schema.MessageInputPart, 0, len(parts))
 	put := false
 	for _, p := range parts {
-		if p.Type == schema.ChatMessagePartTypeText {
+		if p.Type == schema.ChatMessagePartTypeText && !isMovedMedium(p.Text) {
 			if put {
 				continue
 			}

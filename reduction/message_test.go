@@ -6,6 +6,7 @@ package reduction_test
 // Messages of both types, made and read for every other test.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -21,6 +22,7 @@ type part struct {
 	text   string
 	medium string // "image", "audio", "video", "file"
 	search bool   // the answer of a native tool search
+	data   string // of the medium, in base64; if empty, that of a small picture
 }
 
 func text(s string) part { return part{text: s} }
@@ -37,6 +39,10 @@ func (a answer) joined() string { return strings.Join(a.texts, "") }
 // shape builds and reads messages of one type.
 type shape[M adk.MessageType] interface {
 	result(id, name string, parts ...part) M
+	// sent is a message of the user with a picture.
+	sent(data string) M
+	// media lists the data of a message's images and files.
+	media(m M) []string
 	// merge puts the results of messages into one; false if the type cannot.
 	merge(msgs ...M) (M, bool)
 	answers(m M) []answer
@@ -86,8 +92,27 @@ func (plainShape) result(id, name string, parts ...part) *schema.Message {
 	return m
 }
 
+func (plainShape) media(m *schema.Message) (out []string) {
+	for _, p := range m.UserInputMultiContent {
+		switch {
+		case p.Image != nil:
+			out = append(out, *p.Image.Base64Data)
+		case p.File != nil:
+			out = append(out, *p.File.Base64Data)
+		}
+	}
+	return out
+}
+
+func (plainShape) sent(data string) *schema.Message {
+	m := schema.UserMessage("")
+	m.UserInputMultiContent = []schema.MessageInputPart{inputPart(part{text: "look"}, 0), inputPart(part{medium: "image", data: data}, 1)}
+	return m
+}
+
 func inputPart(p part, i int) schema.MessageInputPart {
-	common := schema.MessagePartCommon{Base64Data: &png, MIMEType: "image/png"}
+	data := cmp.Or(p.data, png)
+	common := schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}
 	extra := map[string]any{"part": fmt.Sprint(i)}
 	switch {
 	case p.search:
@@ -162,8 +187,35 @@ func (agenticShape) result(id, name string, parts ...part) *schema.AgenticMessag
 	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{schema.NewContentBlock(r)}}
 }
 
+func (agenticShape) media(m *schema.AgenticMessage) (out []string) {
+	for _, b := range m.ContentBlocks {
+		if b.UserInputImage != nil {
+			out = append(out, b.UserInputImage.Base64Data)
+		}
+		if b.FunctionToolResult == nil {
+			continue
+		}
+		for _, c := range b.FunctionToolResult.Content {
+			switch {
+			case c.Image != nil:
+				out = append(out, c.Image.Base64Data)
+			case c.File != nil:
+				out = append(out, c.File.Base64Data)
+			}
+		}
+	}
+	return out
+}
+
+func (agenticShape) sent(data string) *schema.AgenticMessage {
+	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{
+		schema.NewContentBlock(&schema.UserInputText{Text: "look"}),
+		schema.NewContentBlock(&schema.UserInputImage{Base64Data: data, MIMEType: "image/png"})}}
+}
+
 func contentBlock(p part, i int) *schema.FunctionToolResultContentBlock {
 	b := &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockType(p.medium), Extra: map[string]any{"part": fmt.Sprint(i)}}
+	png := cmp.Or(p.data, png)
 	switch p.medium {
 	case "image":
 		b.Image = &schema.UserInputImage{Base64Data: png, MIMEType: "image/png", Detail: schema.ImageURLDetailHigh}

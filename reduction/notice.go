@@ -34,6 +34,7 @@ type notices struct {
 	unsaved     template // the same, where it could not be stored
 	previewed   template // a finished result that a Preview shortened
 	found       template // the end of a stream with errors in it
+	medium      template // a medium
 	hint        template // which tool to read it with
 	hintQuery   template // the same, for one that finds passages
 }
@@ -49,6 +50,8 @@ var (
 	truncatedTemplates   = bothLanguages("truncated", "eino/truncated")
 	streamTemplates      = bothLanguages("stream", "eino/stream")
 	argumentTemplates    = bothLanguages("argument")
+	mediumTemplates      = bothLanguages("medium")
+	previewedTemplates   = bothLanguages("previewed")
 	placeholderTemplates = bothLanguages("placeholder", "eino/placeholder")
 )
 
@@ -64,6 +67,7 @@ func parseNotices(t *texts.Texts) *notices {
 		unsaved:     t.Pieces("unsaved"),
 		previewed:   t.Pieces("previewed"),
 		found:       t.Pieces("found"),
+		medium:      t.Pieces("medium"),
 		hint:        t.Pieces("hint"),
 		hintQuery:   t.Pieces("hintquery"),
 	}
@@ -169,6 +173,11 @@ type notice struct {
 	bytes int    // size that the notice states; 0 where it does not
 }
 
+// isMovedMedium reports whether a text stands in the place of a medium.
+func isMovedMedium(text string) bool {
+	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
+}
+
 // endsLikeNotice is true of every notice with a path.
 func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
 
@@ -263,6 +272,7 @@ type noticeData struct {
 	head, tail, shown           string
 	finds                       bool   // the tool finds passages
 	call                        string // an earlier one
+	medium                      string // its type
 	hint                        string // set by hinted
 }
 
@@ -333,6 +343,8 @@ func (v noticeData) get(field string) string {
 		return v.hint
 	case "call":
 		return v.call
+	case "medium":
+		return v.medium
 	}
 	return ""
 }
@@ -412,6 +424,23 @@ func excerptIn(texts []string) (head, tail string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// shownIn is what a notice with a preview among texts shows of its file.
+func shownIn(texts []string) (shown string, ok bool) {
+	for _, text := range texts {
+		for _, f := range previewedTemplates {
+			_, rest, found := f.find(text)
+			if !found {
+				continue
+			}
+			before, after := f[len(f)-2].Text, f[len(f)-1].Text
+			if at := strings.Index(rest, before); at >= 0 && strings.HasSuffix(rest[at+len(before):], after) {
+				return strings.TrimSuffix(rest[at+len(before):], after), true
+			}
+		}
+	}
+	return "", false
 }
 
 // findPath takes a path off the start of text, which end follows.

@@ -37,8 +37,12 @@ type oldResult struct {
 	path    string     // where the content is
 	page    bool       // the result is a page of that file
 	like    string     // the earlier call with the same result, if it is a repeat
+	tokens  int        // of the texts, where they are needed
+	most    int        // tokens that may stay, if the window says so
+	stays   bool       // a part of the result stays
 
-	values []*argument // of the call's arguments, which references replace
+	values []*argument   // of the call's arguments, which references replace
+	media  []*attachment // which references replace
 
 	needsStoring bool
 	dest         vault.Place // there
@@ -48,7 +52,7 @@ type oldResult struct {
 
 // replaces reports whether something takes the place of the result or of its
 // arguments; a handler may also want it to stay as it is for good.
-func (r *oldResult) replaces() bool { return !r.instead.keep || r.args != nil }
+func (r *oldResult) replaces() bool { return !r.instead.keep || r.args != nil || len(r.media) > 0 }
 
 // candidates lists what may be cleared, oldest first.
 func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) (out []*oldResult) {
@@ -58,8 +62,8 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 				continue
 			}
 			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
-			c.values = p.arguments(c)
-			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice && len(c.values) == 0 {
+			c.values, c.media = p.arguments(c), p.attached(p.oldMedia(c))
+			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice && len(c.values)+len(c.media) == 0 {
 				continue
 			}
 			if c.rule.clear != nil && (each.result.handled || r.processed && !r.ours) {
@@ -87,7 +91,7 @@ func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error)
 	if why != "" {
 		r.keepResult()
 	}
-	if len(r.values) == 0 || err != nil {
+	if len(r.values)+len(r.media) == 0 || err != nil {
 		return why, err
 	}
 	p.word(r)
@@ -142,7 +146,7 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 	}
 	r.needsStoring = true
 	r.dest.Path = vault.DefaultPath(root, vault.ClearDir, r.call.id)
-	if generate := p.phase.cfg.GenClearOffloadFilePath; generate != nil {
+	if generate := p.phase.cfg.GenClearOffloadFilePath; generate != nil && !r.stays {
 		r.dest.Path, err = generate(ctx, detailOf(r.call, p.toolResult(r)))
 	}
 	r.path = r.dest.Path
@@ -179,8 +183,11 @@ func (p *clearPass[M]) word(r *oldResult) bool {
 		args := p.withReferences(r.call.args, r.values)
 		r.args = &args
 	}
-	if r.instead.keep {
+	switch {
+	case r.instead.keep:
 		return true
+	case r.most > 0:
+		return p.shorten(r)
 	}
 	r.data.path, r.data.call = r.path, r.like
 	wording, longest := p.notices.cleared, 0

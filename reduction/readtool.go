@@ -152,6 +152,9 @@ func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...t
 // joinReaders is the tool of an agent that has one of this package's already: of
 // two middlewares that provide one, each stores where it likes.
 func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
+	if m, ok := there.(*mediaReader); ok {
+		return &mediaReader{joinReaders(m.provided, ours).(*provided)}
+	}
 	p, ok := there.(*provided)
 	if !ok {
 		return there // the user's own, which reads what the user says
@@ -245,7 +248,7 @@ func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) (
 	out := slices.Clone(tools)
 	switch found {
 	case noReader:
-		out = append(out, m.reader)
+		out = append(out, m.readerFor(tools))
 	case ownReader:
 		out[at] = joinReaders(tools[at], m.reader)
 	default:

@@ -66,9 +66,15 @@ func (c *clearing) add(v view) {
 		}
 	}
 	for _, r := range v.results {
-		if r.handled || noticeIn(r.texts).kind == clearedNotice {
+		if r.handled || noticeIn(r.texts).kind != noNotice {
 			c.write(append([]string{"result", r.id}, r.texts...)...)
 		}
+		for _, text := range r.moved {
+			c.write("medium", r.id, text)
+		}
+	}
+	for _, text := range v.moved {
+		c.write("medium", text)
 	}
 }
 

@@ -8,6 +8,7 @@ package reduction
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 const (
@@ -169,7 +171,13 @@ func (m *memo) end(n int) {
 }
 
 func know(text string, result bool) knownText {
-	return knownText{text, int32(tokens.Estimate(text)), result && recognise(text).kind == clearedNotice}
+	return knownText{text, int32(tokens.Estimate(text)), result && edited(text)}
+}
+
+// edited reports whether a text was not in the first request that had its message.
+func edited(text string) bool {
+	n := recognise(text)
+	return n.kind == clearedNotice || isMovedMedium(text) || n.kind == truncatedNotice && strings.Contains(n.path, "/"+vault.ClearDir+"/")
 }
 
 // weight adds up what pieces of a conversation weigh.

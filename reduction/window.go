@@ -1,0 +1,437 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// The model's window: what the results of one round may take together, and what becomes
+// shorter when a request would not fit.
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/tokens"
+)
+
+const (
+	// roundShare is the part of the window that the results of one round may take: a
+	// quarter. Its media may take half of that.
+	roundShare = 4
+
+	// minShown is how many bytes of a result the window leaves at least.
+	minShown = 1000
+
+	// maxDensity is more than the tokens that a byte can have.
+	maxDensity = 2
+)
+
+// fitRounds returns a state in which the results of each new round keep within their
+// share of the window, the largest cut first. It looks at the round alone, so that it
+// decides the same whenever it is asked.
+func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	budget := int(c.cfg.WindowTokens / roundShare)
+	if budget == 0 {
+		return state, nil
+	}
+	from := 0
+	if b := c.policy.begun(ctx); b != nil && b.fitted.Swap(true) {
+		from = newest(c.codec, state.Messages) - 1
+	}
+	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
+		return state, nil
+	}
+	p := c.shortening(ctx, state)
+	for _, r := range roundsOf(views(c.codec, p.msgs)) {
+		if r.at < from {
+			continue
+		}
+		results, fixed := p.shortenable(ctx, r, false)
+		fixed += p.fitMedia(results, budget/2)
+		if err := p.shortenTo(ctx, results, budget-fixed); err != nil {
+			return nil, err
+		}
+		p.take(results)
+	}
+	if !p.finish(ctx, byRound) {
+		return state, nil
+	}
+	return withMessages(state, p.out), nil
+}
+
+// shortening is a pass that shortens what stays.
+func (c *clearPhase[M]) shortening(ctx context.Context, state *adk.TypedChatModelAgentState[M]) *clearPass[M] {
+	p := c.pass(ctx, state, 0)
+	p.msgs, p.out = state.Messages, slices.Clone(state.Messages)
+	c.files.Note(ctx, c.namedFiles(p.msgs))
+	return p
+}
+
+// mayExceed reports whether the results between two messages with calls may have more
+// tokens than a number of bytes may. It allocates nothing but for media.
+func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
+	sum := 0
+	for _, m := range msgs {
+		if c.calls(m) {
+			sum = 0
+		}
+		results := 0
+		for n := c.resultSize(m, 0); n >= 0; n = c.resultSize(m, results) {
+			sum += n
+			results++
+		}
+		if results > 0 {
+			sum += len(c.media(m)) * mediaTokens
+		}
+		if sum > most {
+			return true
+		}
+	}
+	return false
+}
+
+// fitMedia makes references of all media of a round's results but the last that fit in a
+// budget, and returns the tokens of all of them.
+func (p *clearPass[M]) fitMedia(results []*oldResult, budget int) (n int) {
+	left := budget
+	for _, r := range slices.Backward(results) {
+		all := len(r.media)
+		keep := min(all, max(0, left/mediaTokens))
+		left -= keep * mediaTokens
+		r.media = p.attached(r.media[:all-keep])
+		n += all*mediaTokens - mediaSaved(r.media)
+	}
+	return n
+}
+
+// stages are the ways in which a request becomes shorter until it fits, from the mildest
+// to the last.
+type stage int
+
+const (
+	oldestMedia stage = iota // of all rounds but the newest, the oldest first
+	largest                  // results, and long arguments
+	larger                   // the same again, for a counter that counts otherwise
+	pages                    // pages of the read tool too, and media of the newest round
+	everything               // that can go
+	stages
+)
+
+// within returns a state that keeps to the window, if it can be made to. First all that
+// is old is cleared, and then what is left becomes shorter.
+func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	window := c.cfg.WindowTokens
+	count, factor, err := c.look(ctx, state)
+	if err != nil || count <= window {
+		return state, err
+	}
+	given, before := state, count
+	p := c.pass(ctx, state, count)
+	p.factor, p.forced = factor, true
+	changed, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.tell(ctx, changed)
+	if changed {
+		state = withMessages(state, p.out)
+		if count, factor, err = c.look(ctx, state); err != nil {
+			return nil, err
+		}
+	}
+	for s := stage(0); s < stages && count > window; s++ {
+		next, err := c.shorter(ctx, state, s, int(float64(count-window)/factor)+1)
+		if err != nil {
+			return nil, err
+		}
+		if next == state {
+			continue
+		}
+		state = next
+		if count, factor, err = c.look(ctx, state); err != nil {
+			return nil, err
+		}
+	}
+	if state != given {
+		c.policy.begun(ctx).texts().edited(len(state.Messages))
+	}
+	c.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before, After: count, Threshold: window}})
+	return state, nil
+}
+
+// shorter returns a state that is over tokens shorter, if a stage can do that.
+func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
+	p := c.shortening(ctx, state)
+	rounds := roundsOf(views(c.codec, p.msgs))
+	var all []*oldResult
+	sum := 0
+	for _, r := range rounds {
+		results, _ := p.shortenable(ctx, r, s >= pages)
+		for _, each := range results {
+			sum += each.tokens
+		}
+		all = append(all, results...)
+	}
+	end := len(p.msgs)
+	switch {
+	case s == everything:
+		over = math.MaxInt / 2
+	case s == larger:
+		over *= 2
+	case s == oldestMedia && len(rounds) > 0:
+		end = rounds[len(rounds)-1].at
+	}
+	all = append(all, p.sent(end)...)
+	over -= p.oldestMedia(all, end, s, over)
+	if s > oldestMedia {
+		over -= p.longArguments(all)
+		if err := p.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
+			return nil, err
+		}
+	}
+	p.take(all)
+	if !p.finish(ctx, byWindow) {
+		return state, nil
+	}
+	return withMessages(state, p.out), nil
+}
+
+// sent lists the messages of the user with media before an index, as results of which
+// only the media change.
+func (p *clearPass[M]) sent(end int) (out []*oldResult) {
+	for i := range p.msgs[:end] {
+		r := &oldResult{at: i, round: i, marked: true, rule: rule{store: p.phase.policy.general}}
+		r.result.index = -1
+		if r.media = p.oldMedia(r); len(r.media) > 0 {
+			r.instead.keep = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// oldestMedia leaves those media that are to become references: of messages before end
+// the oldest, until they save enough. It returns the tokens that they save.
+func (p *clearPass[M]) oldestMedia(all []*oldResult, end int, s stage, over int) (saved int) {
+	slices.SortStableFunc(all, func(a, b *oldResult) int { return a.at - b.at })
+	for _, r := range all {
+		n := 0
+		if s != largest && s != larger && r.at < end {
+			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
+		}
+		r.media = p.attached(r.media[:n])
+		saved += mediaSaved(r.media)
+	}
+	return saved
+}
+
+// longArguments finds the long values in the calls of results, and returns the tokens
+// that references to them save.
+func (p *clearPass[M]) longArguments(all []*oldResult) (saved int) {
+	for _, r := range all {
+		if r.values = p.arguments(r); len(r.values) > 0 {
+			r.marked = false
+			saved += tokens.Estimate(r.call.args) - tokens.Estimate(p.withReferences(r.call.args, r.values))
+		}
+	}
+	return saved
+}
+
+// shortenable lists the results of a round that may become shorter, or of whose media
+// references may be made, and the tokens of the others. A page that is alone in its round
+// is one of them only if everything has to go: the model asked for just that.
+func (p *clearPass[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
+	found := 0
+	for _, each := range of.pairs {
+		if each.found {
+			found++
+		}
+	}
+	for _, each := range of.pairs {
+		if !each.found || each.result.search {
+			continue
+		}
+		r := &oldResult{call: each.call, result: each.result, at: each.at, round: of.at, marked: true, size: each.result.size(), stays: true}
+		for _, text := range r.result.texts {
+			r.tokens += tokens.Estimate(text)
+		}
+		for _, text := range r.result.moved {
+			fixed += tokens.Estimate(text)
+		}
+		r.rule, r.notice = p.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
+		r.instead.index = r.result.index
+		if p.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
+			fixed += r.tokens
+			continue
+		}
+		r.rule = r.rule.byDefault()
+		r.media = p.oldMedia(r)
+		out = append(out, r)
+	}
+	return out, fixed
+}
+
+// stays reports whether the configuration wants a result to stay as it is.
+func (p *clearPass[M]) stays(ctx context.Context, r *oldResult) bool {
+	cut := p.phase.policy.truncation(ctx, r.call.name)
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.phase.policy.skipTrunc
+}
+
+// maxRefits bounds how often sizes are levelled anew because some could not be made as
+// small as they should be.
+const maxRefits = 16
+
+// shortenTo makes results so much shorter that they have a number of tokens together,
+// or at least minShown bytes each. What it comes to is levelled: the same again would
+// change nothing.
+func (p *clearPass[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
+	var open []*oldResult
+	for _, r := range results {
+		if r.size > minShown && r.notice.kind != clearedNotice {
+			open = append(open, r)
+		} else {
+			budget -= r.tokens
+		}
+	}
+	for range maxRefits {
+		sizes := make([]int, len(open))
+		for i, r := range open {
+			sizes[i] = r.now()
+		}
+		most, left := level(sizes, budget), open[:0:0]
+		for _, r := range open {
+			if r.now() > most {
+				if err := p.shortenOne(ctx, r, most); err != nil {
+					return err
+				}
+			}
+			if r.now() > most {
+				budget -= r.now()
+			} else {
+				left = append(left, r)
+			}
+		}
+		if len(left) == len(open) {
+			return nil
+		}
+		open = left
+	}
+	return nil
+}
+
+// now is how many tokens a result has, or will have.
+func (r *oldResult) now() int {
+	if r.most > 0 {
+		return tokens.Estimate(r.instead.text)
+	}
+	return r.tokens
+}
+
+// shortenOne makes a result shorter, if that can be.
+func (p *clearPass[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
+	if r.most == 0 {
+		if err := p.place(ctx, r); err != nil {
+			return err
+		}
+	}
+	before, text, after := r.most, r.instead.text, r.after
+	if r.most = max(most, 1); !p.word(r) || r.path != "" && !showable(r.path) {
+		r.most, r.instead.text, r.after = before, text, after
+	}
+	return nil
+}
+
+// take puts those results among the changes of which anything changes.
+func (p *clearPass[M]) take(results []*oldResult) {
+	for _, r := range results {
+		if r.most == 0 {
+			r.keepResult()
+		}
+		if len(r.values) > 0 {
+			p.word(r)
+		}
+		if r.replaces() {
+			p.done = append(p.done, r)
+		}
+	}
+}
+
+// level is the greatest size to which all larger ones can be reduced so that the sum is
+// within a budget.
+func level(sizes []int, budget int) int {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, size := range sizes {
+		if left := len(sizes) - i; size*left > budget {
+			return max(0, budget/left)
+		}
+		budget -= size
+	}
+	return math.MaxInt
+}
+
+// shorten makes the notice with as much of a result as fits, and reports whether it is
+// shorter than the result.
+func (p *clearPass[M]) shorten(r *oldResult) bool {
+	data := p.data
+	data.path = r.path
+	if r.page {
+		data.bytes = r.size
+		r.instead.text = p.notices.fill(p.notices.page, data)
+		r.after = len(r.instead.text)
+		return r.after < r.size
+	}
+	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
+	for {
+		text, ok := p.shown(r, data, limit)
+		if !ok {
+			return false
+		}
+		if limit <= minShown || tokens.Estimate(text) <= r.most {
+			r.instead.text, r.after = text, len(text)
+			return r.after < r.size
+		}
+		limit = max(minShown, limit*3/4)
+	}
+}
+
+// shown is a notice of at most limit bytes with the start and the end of a result.
+func (p *clearPass[M]) shown(r *oldResult, data noticeData, limit int) (string, bool) {
+	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
+		text := joined(r.result.texts)
+		_, ok := p.notices.room(len(text), data, limit)
+		return p.notices.excerpt(text, data, limit), ok
+	}
+	data.bytes = max(r.notice.bytes, r.size)
+	if shown, ok := shownIn(r.result.texts); ok {
+		room := limit - p.notices.previewed.length(p.notices.hinted(data))
+		data.shown = shown[:lineEnd(shown, floor(shown, max(0, room)))]
+		return p.notices.fill(p.notices.previewed, data), room >= minExcerpt
+	}
+	room, ok := p.notices.room(data.bytes, data, limit)
+	if !ok {
+		return "", false
+	}
+	head, tail, found := excerptIn(r.result.texts)
+	if !found {
+		head, _ = beforeNotice(r.result.texts)
+	}
+	data.head = head[:floor(head, min(len(head), room/2))]
+	data.tail = tail[ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
+	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
+	return p.notices.fill(p.notices.truncated, data), true
+}
+
+// finish stores and applies what was decided, reports it, and reports whether there is
+// anything.
+func (p *clearPass[M]) finish(ctx context.Context, rule string) bool {
+	p.write(ctx)
+	p.redo()
+	for _, r := range p.done {
+		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
+		p.phase.report.output(ctx, r.call.name, r.call.id, o.with(r))
+	}
+	return len(p.done) > 0
+}
