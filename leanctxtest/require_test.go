@@ -16,6 +16,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/window"
 )
 
 func TestRequireLeanCountsCallsAndTokens(t *testing.T) {
@@ -79,4 +80,32 @@ func TestRequireReadableFindsWhatIsLost(t *testing.T) {
 	require.Contains(t, failure(t, func(tb testing.TB) { leanctxtest.RequireReadable(tb, out, store) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
 	writeOnly := struct{ reduction.Backend }{store}
 	require.Contains(t, failure(t, func(tb testing.TB) { leanctxtest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
+}
+
+// TestAnOutcomeHasTheWindowOfEachCall holds that a run is recorded as it went out.
+func TestAnOutcomeHasTheWindowOfEachCall(t *testing.T) {
+	adktest.Both(t, hasTheWindow[*schema.Message], hasTheWindow[*schema.AgenticMessage])
+}
+
+func hasTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
+	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), MaxLengthForTrunc: 2000})
+	require.NoError(t, err)
+	c := config[M](leanctxtest.Script[M](leanctxtest.Call("report", `{"day":1}`), leanctxtest.Say("done")), report(adktest.Invokable))
+	c.Handlers = adktest.Handlers(reduce)
+	out := leanctxtest.Run(t, c, "How was the day?", streamed(streaming)...)
+	require.NotNil(t, out.Conversation)
+	require.Equal(t, t.Name(), out.Conversation.ID)
+	require.Len(t, out.Conversation.Calls, 2)
+	require.Equal(t, "How was the day?", out.Conversation.Runs[0].Question)
+	last := out.Conversation.Calls[1]
+	require.Equal(t, "done", last.Answer)
+	require.Len(t, last.Left, 1, "the result was cut")
+	require.Equal(t, "cut", last.Left[0].Rule)
+	question := ""
+	for _, p := range last.Parts {
+		if p.Category == window.User {
+			question = out.Conversation.Texts[p.Text]
+		}
+	}
+	require.Equal(t, "How was the day?", question, "texts are kept")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/window"
 )
 
 // Tool returns a tool without parameters that runs run with the arguments of the call,
@@ -56,10 +57,14 @@ type Outcome[M adk.MessageType] struct {
 	Messages []M    // the history, the question, and what the run added; streams are joined
 	Err      error  // why the run ended; only with MayFail
 
+	// Conversation has every model call of the run as it went out, what stands in it
+	// and why, with all texts. Package inspect makes a page of it.
+	Conversation *window.Conversation
+
 	watch *watcher[M]
 }
 
-// Run runs an agent of configuration c on a question, to the end. It adds a handler
+// Run runs an agent of configuration c on a question, to the end. It adds handlers
 // after those of c, and leaves c as it is. An empty Name or Description is filled in.
 func Run[M adk.MessageType](t testing.TB, c *adk.TypedChatModelAgentConfig[M], question string, options ...Option) *Outcome[M] {
 	t.Helper()
@@ -77,7 +82,8 @@ func Run[M adk.MessageType](t testing.TB, c *adk.TypedChatModelAgentConfig[M], q
 	}
 	input = append(input, adktest.User[M](question))
 	watch := &watcher[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}
-	agent, err := adk.NewTypedChatModelAgent(s.ctx, watch.config(c))
+	see := window.New(window.Config{Texts: window.TextsAll, Conversation: func(context.Context) (string, error) { return t.Name(), nil }})
+	agent, err := adk.NewTypedChatModelAgent(s.ctx, watch.config(c, window.HandlerFor[M](see)))
 	if err != nil {
 		t.Fatalf("leanctxtest: the agent: %v", err)
 	}
@@ -86,11 +92,11 @@ func Run[M adk.MessageType](t testing.TB, c *adk.TypedChatModelAgentConfig[M], q
 	if out.Err != nil && !s.mayFail {
 		t.Fatalf("leanctxtest: the run ended with: %v", out.Err)
 	}
-	return &Outcome[M]{Answer: out.Answer(), Messages: append(input, out.Messages...), Err: out.Err, watch: watch}
+	return &Outcome[M]{Answer: out.Answer(), Messages: append(input, out.Messages...), Err: out.Err, Conversation: see.Conversation(t.Name()), watch: watch}
 }
 
-// watcher is the last handler: it sees requests as the model gets them, and results as
-// the tools return them.
+// watcher is the handler after the agent's own: it sees requests as the model gets them,
+// and results as the tools return them.
 type watcher[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 
@@ -106,7 +112,7 @@ type returned struct {
 	failed   bool
 }
 
-func (w *watcher[M]) config(c *adk.TypedChatModelAgentConfig[M]) *adk.TypedChatModelAgentConfig[M] {
+func (w *watcher[M]) config(c *adk.TypedChatModelAgentConfig[M], last adk.TypedChatModelAgentMiddleware[M]) *adk.TypedChatModelAgentConfig[M] {
 	own := *c
 	if own.Name == "" {
 		own.Name = "agent"
@@ -114,7 +120,7 @@ func (w *watcher[M]) config(c *adk.TypedChatModelAgentConfig[M]) *adk.TypedChatM
 	if own.Description == "" {
 		own.Description = "an agent under test"
 	}
-	own.Handlers = append(slices.Clip(own.Handlers), w)
+	own.Handlers = append(slices.Clip(own.Handlers), w, last)
 	return &own
 }
 

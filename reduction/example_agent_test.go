@@ -10,37 +10,26 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// chatModel stands in for a chat model: it greps, reads the end of what it got, and
+// reader stands in for a chat model: it greps, reads the end of what it got, and
 // answers.
-type chatModel struct{}
-
-func (chatModel) Generate(_ context.Context, history []*schema.Message, _ ...model.Option) (*schema.Message, error) {
-	last := history[len(history)-1]
-	call := func(id, tool, arguments string) (*schema.Message, error) {
-		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: tool, Arguments: arguments}}}), nil
-	}
-	switch last.ToolName {
+func reader(r leanctxtest.Request[*schema.Message]) leanctxtest.Turn {
+	switch last := r.Messages[len(r.Messages)-1]; last.ToolName {
 	case "grep":
 		fmt.Println("the result that the model sees:", len(last.Content), "bytes")
-		return call("call_2", "read_file", `{"file_path":"/tmp/trunc/call_1","tail":1}`)
+		return leanctxtest.Call("read_file", `{"file_path":"/tmp/trunc/call_1","tail":1}`)
 	case "read_file":
-		return schema.AssistantMessage("It is used in "+strings.Split(last.Content, "\n")[2], nil), nil
+		return leanctxtest.Say("It is used in " + strings.Split(last.Content, "\n")[2])
 	}
-	return call("call_1", "grep", `{"pattern":"match"}`)
-}
-
-func (m chatModel) Stream(ctx context.Context, history []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	answer, err := m.Generate(ctx, history, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{answer}), err
+	return leanctxtest.Call("grep", `{"pattern":"match"}`)
 }
 
 type search struct {
@@ -67,7 +56,7 @@ func Example() {
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:        "assistant",
-		Model:       chatModel{},
+		Model:       leanctxtest.Respond(reader),
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{grep}}},
 		Handlers:    []adk.ChatModelAgentMiddleware{reduce},
 	})

@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolerror"
 )
 
@@ -33,12 +33,17 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	orders := leanctxtest.Tool("orders", "lists orders", func(context.Context, string) (string, error) {
+		return "", errors.New("db-3.internal refused the connection")
+	})
+	// It stands in for your chat model: it calls the tool, and then gives up.
+	model := leanctxtest.Script[*schema.Message](leanctxtest.Call("orders", `{}`), leanctxtest.Say("I cannot reach the orders now."))
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:        "assistant",
 		Description: "answers questions",
-		Model:       script{}, // your chat model
+		Model:       model,
 		Handlers:    []adk.ChatModelAgentMiddleware{handler},
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{orders{}}}},
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{orders}}},
 	})
 	if err != nil {
 		panic(err)
@@ -60,30 +65,4 @@ func Example() {
 	// Output:
 	// tool: orders failed: the database refused the connection
 	// assistant: I cannot reach the orders now.
-}
-
-// orders is a tool that fails.
-type orders struct{}
-
-func (orders) Info(context.Context) (*schema.ToolInfo, error) {
-	return &schema.ToolInfo{Name: "orders", Desc: "lists orders"}, nil
-}
-
-func (orders) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
-	return "", errors.New("db-3.internal refused the connection")
-}
-
-// script stands in for a chat model: it calls the tool, and then gives up.
-type script struct{}
-
-func (script) Generate(_ context.Context, messages []*schema.Message, _ ...model.Option) (*schema.Message, error) {
-	if messages[len(messages)-1].Role == schema.Tool {
-		return schema.AssistantMessage("I cannot reach the orders now.", nil), nil
-	}
-	return schema.AssistantMessage("", []schema.ToolCall{{ID: "call_1", Function: schema.FunctionCall{Name: "orders", Arguments: "{}"}}}), nil
-}
-
-func (s script) Stream(ctx context.Context, messages []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	answer, err := s.Generate(ctx, messages, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{answer}), err
 }

@@ -9,38 +9,25 @@ import (
 	"log"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// chatModel stands in for a chat model: it searches for a tool, calls it, and answers.
-type chatModel struct{}
-
-func (chatModel) Generate(_ context.Context, input []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	for _, t := range model.GetCommonOptions(nil, opts...).Tools {
-		fmt.Println("the model sees", t.Name)
-	}
-	switch last := input[len(input)-1]; last.ToolName {
+// guide stands in for a chat model: it searches for a tool, calls it, and answers.
+func guide(r leanctxtest.Request[*schema.Message]) leanctxtest.Turn {
+	fmt.Println("the model sees", r.ToolNames())
+	switch last := r.Messages[len(r.Messages)-1]; last.ToolName {
 	case "":
-		return call("tool_search", `{"query":"weather"}`), nil
+		return leanctxtest.Call("tool_search", `{"query":"weather"}`)
 	case "tool_search":
-		return call("weather__forecast", `{"city":"Oslo"}`), nil
+		return leanctxtest.Call("weather__forecast", `{"city":"Oslo"}`)
 	default:
-		return schema.AssistantMessage(last.Content, nil), nil
+		return leanctxtest.Say(last.Content)
 	}
-}
-
-func (m chatModel) Stream(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	answer, err := m.Generate(ctx, input, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{answer}), err
-}
-
-func call(name, args string) *schema.Message {
-	return schema.AssistantMessage("", []schema.ToolCall{{ID: name, Function: schema.FunctionCall{Name: name, Arguments: args}}})
 }
 
 type query struct {
@@ -66,7 +53,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-		Name: "guide", Description: "knows cities", Model: chatModel{},
+		Name: "guide", Description: "knows cities", Model: leanctxtest.Respond(guide),
 		Handlers: []adk.ChatModelAgentMiddleware{search},
 	})
 	if err != nil {
@@ -82,10 +69,8 @@ func Example() {
 	}
 	fmt.Println("the answer is", answer)
 	// Output:
-	// the model sees tool_search
-	// the model sees tool_search
-	// the model sees weather__forecast
-	// the model sees tool_search
-	// the model sees weather__forecast
+	// the model sees [tool_search]
+	// the model sees [tool_search weather__forecast]
+	// the model sees [tool_search weather__forecast]
 	// the answer is Rain in Oslo
 }

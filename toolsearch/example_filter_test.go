@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -41,18 +43,18 @@ func ExampleFilter_plans() {
 		return
 	}
 	for _, plan := range []string{"free", "premium"} {
-		model := adktest.Script[*schema.Message](
-			calling("search_tools", `{"query":"hotel"}`),
-			calling("load_tool", `{"tool_name":"travel__find_hotel"}`))
-		ctx := context.WithValue(context.Background(), planKey{}, plan)
-		adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(search)}.Run(ctx, []*schema.Message{schema.UserMessage("A hotel in Oslo?")})
-		last := model.Wires()[2]
+		model := leanctxtest.Script[*schema.Message](
+			leanctxtest.Call("search_tools", `{"query":"hotel"}`),
+			leanctxtest.Call("load_tool", `{"tool_name":"travel__find_hotel"}`),
+			leanctxtest.Say("done"))
+		askOnce(context.WithValue(context.Background(), planKey{}, plan), model, search, nil, "A hotel in Oslo?")
+		last := model.Requests()[2]
 		for _, m := range last.Messages {
-			for _, r := range adktest.Results(m) {
-				fmt.Printf("%s: %s\n", plan, r.Args)
+			if m.Role == schema.Tool {
+				fmt.Printf("%s: %s\n", plan, m.Content)
 			}
 		}
-		fmt.Printf("%s: tools: %s\n", plan, strings.Join(last.ToolNames, ", "))
+		fmt.Printf("%s: tools: %s\n", plan, strings.Join(last.ToolNames(), ", "))
 	}
 	// Output:
 	// free: {"results":[{"name":"travel__find_hotel","description":"Finds a hotel in a city.","score":10}]}
@@ -63,12 +65,39 @@ func ExampleFilter_plans() {
 	// premium: tools: search_tools, load_tool, travel__find_hotel
 }
 
+// askOnce asks an agent one question.
+func askOnce(ctx context.Context, m model.BaseChatModel, h adk.ChatModelAgentMiddleware, tools []tool.BaseTool, question string) {
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "guide", Description: "knows cities", Model: m, Handlers: []adk.ChatModelAgentMiddleware{h},
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	finish(adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}).Query(ctx, question))
+}
+
+// deferring is a tool whose maker marked it.
+type deferring struct{ tool.InvokableTool }
+
+func (m deferring) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	info, err := m.InvokableTool.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := *info
+	own.Extra = map[string]any{"defer_loading": true}
+	return &own, nil
+}
+
 // agentTools are tools of the agent itself, one of which its maker marked.
 func agentTools() []tool.BaseTool {
-	fax := adktest.Tool(adktest.Invokable, &schema.ToolInfo{
-		Name: "send_fax", Desc: "Sends a fax.", Extra: map[string]any{"defer_loading": true},
-	}, adktest.Echo)
-	return []tool.BaseTool{adktest.Simple("ask_user", "Asks the user."), adktest.Simple("print_page", "Prints a page."), fax}
+	done := func(context.Context, string) (string, error) { return "done", nil }
+	return []tool.BaseTool{
+		leanctxtest.Tool("ask_user", "Asks the user.", done), leanctxtest.Tool("print_page", "Prints a page.", done),
+		deferring{leanctxtest.Tool("send_fax", "Sends a fax.", done)},
+	}
 }
 
 // hides prints the tools that an agent sees before and after a search for a fax.
@@ -78,12 +107,10 @@ func hides(cfg toolsearch.Config) {
 		fmt.Println(err)
 		return
 	}
-	model := adktest.Script[*schema.Message](calling("tool_search", `{"query":"fax"}`))
-	adktest.Agent[*schema.Message]{
-		Model: model, Handlers: []adk.ChatModelAgentMiddleware{search}, Tools: agentTools(),
-	}.Run(context.Background(), []*schema.Message{schema.UserMessage("Fax it.")})
-	for _, w := range model.Wires() {
-		fmt.Println("tools:", strings.Join(w.ToolNames, ", "))
+	model := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"fax"}`), leanctxtest.Say("done"))
+	askOnce(context.Background(), model, search, agentTools(), "Fax it.")
+	for _, r := range model.Requests() {
+		fmt.Println("tools:", strings.Join(r.ToolNames(), ", "))
 	}
 }
 

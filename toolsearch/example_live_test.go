@@ -10,6 +10,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -30,9 +31,9 @@ func ExampleConfig_source() {
 		return
 	}
 	converse(search,
-		calling("connect", `{}`),
-		calling("tool_search", `{"query":"weather"}`),
-		calling("weather__get_forecast", `{"city":"Oslo"}`))
+		leanctxtest.Call("connect", `{}`),
+		leanctxtest.Call("tool_search", `{"query":"weather"}`),
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, tool_search, connect
 	// result: connected

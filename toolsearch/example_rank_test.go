@@ -14,7 +14,7 @@ import (
 	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -98,7 +98,7 @@ func ExampleFuse() {
 // A model without tool search can take over from one that has it: give it to
 // ModelFailoverConfig as Portable.
 func ExamplePortable() {
-	backup := toolsearch.Portable(adktest.Script[*schema.Message](adktest.Say("here I am")))
+	backup := toolsearch.Portable(leanctxtest.Script[*schema.Message](leanctxtest.Say("here I am")))
 	answer, err := backup.Generate(context.Background(), []*schema.Message{schema.UserMessage("Hello?")})
 	fmt.Println(answer.Content, err)
 	// Output: here I am <nil>

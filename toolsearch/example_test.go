@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -34,33 +34,43 @@ func cityTools() []tool.BaseTool {
 }
 
 // converse asks an agent one question and prints what it sends to its model, and gets back.
-func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns ...adktest.Turn) {
+func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns ...leanctxtest.Turn) {
 	ctx := context.Background()
-	model := adktest.Script[M](turns...)
-	agent, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{
+	clock := leanctxtest.Tool("clock", "Tells the time.", func(context.Context, string) (string, error) { return "12:00", nil })
+	model := leanctxtest.Script[M](append(turns, leanctxtest.Say("done"))...)
+	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
 		Name: "guide", Description: "knows cities", Model: model,
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{adktest.Simple("clock", "Tells the time.")}}},
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{clock}}},
 		Handlers:    []adk.TypedChatModelAgentMiddleware[M]{h},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	runner := adk.NewTypedRunner[M](adk.TypedRunnerConfig[M]{Agent: agent})
-	adktest.Collect(runner.Run(ctx, []M{adktest.User[M]("Will it rain in Oslo?")}))
-	for i, w := range model.Wires() {
+	finish(adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent}).Query(ctx, "Will it rain in Oslo?"))
+	for i, r := range model.Requests() {
 		if i > 0 {
-			for _, r := range adktest.Results(w.Messages[len(w.Messages)-1]) {
-				fmt.Println("result:", r.Args)
-			}
+			fmt.Println("result:", result(r.Messages[len(r.Messages)-1]))
 		}
-		fmt.Println("tools: ", strings.Join(w.ToolNames, ", "))
+		fmt.Println("tools: ", strings.Join(r.ToolNames(), ", "))
 	}
 }
 
-// calling is a model's turn that calls one tool.
-func calling(name, args string) adktest.Turn {
-	return adktest.Do(adktest.ToolCall{ID: "call of " + name, Name: name, Args: args})
+// finish lets a run come to its end.
+func finish[M adk.MessageType](events *adk.AsyncIterator[*adk.TypedAgentEvent[M]]) {
+	for _, more := events.Next(); more; _, more = events.Next() {
+	}
+}
+
+// result is what a tool returned.
+func result(message any) string {
+	switch m := message.(type) {
+	case *schema.Message:
+		return m.Content
+	case *schema.AgenticMessage:
+		return m.ContentBlocks[0].FunctionToolResult.Content[0].Text.Text
+	}
+	return ""
 }
 
 // The model sees the hidden tools' names in a message, and finds what it needs by words.
@@ -71,8 +81,8 @@ func ExampleNew() {
 		return
 	}
 	converse(search,
-		calling("tool_search", `{"query":"weather"}`),
-		calling("weather__get_forecast", `{"city":"Oslo"}`))
+		leanctxtest.Call("tool_search", `{"query":"weather"}`),
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["weather__get_forecast"]}
@@ -90,8 +100,8 @@ func ExampleNewTyped() {
 		return
 	}
 	converse(search,
-		calling("tool_search", `{"query":"select:weather__get_forecast,travel__find_flight"}`),
-		calling("weather__get_forecast", `{"city":"Oslo"}`))
+		leanctxtest.Call("tool_search", `{"query":"select:weather__get_forecast,travel__find_flight"}`),
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["weather__get_forecast"],"hint":"No tool is named \"travel__find_flight\". Nearest names: travel__find_hotel."}
@@ -103,7 +113,7 @@ func ExampleNewTyped() {
 // Keyword is the default: words, +required words, or names.
 func ExampleProtocol_keyword() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.Keyword})
-	converse(search, calling("tool_search", `{"query":"+travel city"}`), calling("tool_search", `{"query":"forcast"}`))
+	converse(search, leanctxtest.Call("tool_search", `{"query":"+travel city"}`), leanctxtest.Call("tool_search", `{"query":"forcast"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["travel__find_hotel"]}
@@ -115,7 +125,7 @@ func ExampleProtocol_keyword() {
 // Regexp matches names.
 func ExampleProtocol_regexp() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.Regexp})
-	converse(search, calling("tool_search", `{"regex_pattern":"^(weather|travel)__"}`))
+	converse(search, leanctxtest.Call("tool_search", `{"regex_pattern":"^(weather|travel)__"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"selectedTools":["weather__get_forecast","travel__find_hotel"]}
@@ -126,9 +136,9 @@ func ExampleProtocol_regexp() {
 func ExampleProtocol_searchLoad() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.SearchLoad})
 	converse(search,
-		calling("search_tools", `{"query":"weather city"}`),
-		calling("load_tool", `{"tool_name":"weather__get_forecast"}`),
-		calling("weather__get_forecast", `{"city":"Oslo"}`))
+		leanctxtest.Call("search_tools", `{"query":"weather city"}`),
+		leanctxtest.Call("load_tool", `{"tool_name":"weather__get_forecast"}`),
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, search_tools, load_tool
 	// result: {"results":[{"name":"weather__get_forecast","description":"Tells what the weather will be in a city.","score":12},{"name":"travel__find_hotel","description":"Finds a hotel in a city.","score":2}]}
@@ -143,9 +153,9 @@ func ExampleProtocol_searchLoad() {
 func ExampleProtocol_searchCall() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.SearchCall, MaxResults: 1})
 	converse(search,
-		calling("tool_search", `{"query":"weather"}`),
-		calling("call_tool", `{"name":"weather__get_forecast","arguments":{"city":7}}`),
-		calling("call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
+		leanctxtest.Call("tool_search", `{"query":"weather"}`),
+		leanctxtest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":7}}`),
+		leanctxtest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
 	// Output:
 	// tools:  clock, tool_search, call_tool
 	// result: {"tools":[{"name":"weather__get_forecast","description":"Tells what the weather will be in a city.","parameters":{"properties":{"city":{"description":"The name of the city","type":"string"}},"additionalProperties":false,"required":["city"],"type":"object"}}]}
@@ -164,7 +174,7 @@ func ExampleFilter() {
 			return !strings.HasPrefix(req.Tool.Name, "travel__"), nil
 		},
 	})
-	converse(search, calling("tool_search", `{"query":"select:travel__find_hotel"}`), calling("tool_search", `{"query":"city"}`))
+	converse(search, leanctxtest.Call("tool_search", `{"query":"select:travel__find_hotel"}`), leanctxtest.Call("tool_search", `{"query":"city"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":[],"hint":"No tool is named \"travel__find_hotel\"."}

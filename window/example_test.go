@@ -11,31 +11,15 @@ import (
 	"path/filepath"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/window"
 	"github.com/leanctx/leanctx/window/inspect"
 )
-
-// parrot stands in for a chat model: it searches for a tool and then answers.
-type parrot struct{}
-
-func (parrot) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
-	if in[len(in)-1].Role == schema.Tool {
-		return schema.AssistantMessage("It is sunny.", nil), nil
-	}
-	return schema.AssistantMessage("", []schema.ToolCall{{ID: "call_1", Type: "function",
-		Function: schema.FunctionCall{Name: "tool_search", Arguments: `{"query":"weather city"}`}}}), nil
-}
-
-func (p parrot) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	m, err := p.Generate(ctx, in, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{m}), err
-}
 
 // city is what the weather tool takes.
 type city struct {
@@ -48,6 +32,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// It stands in for your chat model: it searches for a tool and then answers.
+	chatModel := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"weather city"}`), leanctxtest.Say("It is sunny."))
 
 	see := window.New(window.Config{})
 	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{weather}, OnEvent: see.Event})
@@ -55,7 +41,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-		Name: "assistant", Description: "answers", Model: parrot{},
+		Name: "assistant", Description: "answers", Model: chatModel,
 		Handlers: []adk.ChatModelAgentMiddleware{search, see.Handler()}, // see is last
 	})
 	if err != nil {
