@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -107,12 +108,14 @@ type catalog struct {
 	byName  map[string]*entry
 	words   wordIndex // for suggestions, and the answer when the index fails
 	index   Index
+	sure    bm25Index // for the confidence of what another index found
 }
 
 func newCatalog(entries []*entry, byName map[string]*entry) *catalog {
 	c := &catalog{entries: entries, byName: byName}
 	c.words = wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(c.infos(), false)) })}
 	c.index = keywordIndex{c.words}
+	c.sure = bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(c.infos(), true)) })}
 	return c
 }
 

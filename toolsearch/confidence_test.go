@@ -139,6 +139,31 @@ func TestWhatIsNotKnownIsNotRefused(t *testing.T) {
 	}
 }
 
+// An index of one's own that knows no confidence gets that of the words.
+func TestAnIndexOfOnesOwnIsRatedByTheWords(t *testing.T) {
+	everywhere(t, ratedByWords[*schema.Message], ratedByWords[*schema.AgenticMessage])
+}
+
+func ratedByWords[M adk.MessageType](t *testing.T, streaming bool) {
+	own := ranked{{Name: "mail__send", Score: 3}, {Name: "weather__forecast", Score: 2}, {Name: "drive__search_files", Score: 1}}
+	kept := append(ranked(nil), own...)
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.cfg.DynamicTools, s.cfg.MinConfidence = desk(), .5
+	for name, f := range map[string]toolsearch.IndexFunc{"alone": own.index, "fused": toolsearch.Fuse(own.index, ranked{}.index), "limited": toolsearch.TimeLimit(time.Minute, own.index)} {
+		s.cfg.NewIndex = f
+		found, hint := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+		require.NotContains(t, found, "mail__send", name)
+		require.Contains(t, hint, "mail__send", "%s: the nearest, in the index's own order", name)
+		found, _ = cutHint(s.begin(do("a", "tool_search", `{"query":"weather forecast"}`)).answer(t, "a"))
+		require.Contains(t, found, "mail__send", "%s: it stands before what the words are sure of", name)
+	}
+	require.Equal(t, kept, own, "the index's answer stays as it was")
+	mixed := ranked{{Name: "mail__send", Score: 2, Confidence: .6}, {Name: "weather__forecast", Score: 1}}
+	s.cfg.NewIndex = mixed.index
+	found, _ := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+	require.Contains(t, found, "mail__send", "what the index knows stays")
+}
+
 func confidences(t *testing.T, f toolsearch.IndexFunc, text string) map[string]float64 {
 	var infos []*schema.ToolInfo
 	for _, d := range desk() {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/schema"
@@ -50,7 +51,9 @@ const (
 // the words of ToolDocuments; searches are answered by BM25Index until that is done, and
 // whenever the embedder fails or takes longer than a second. After three such failures in a
 // row it is not asked for 30 seconds. An embedder by which tools are not found by their own
-// names is not used at all. Words with a leading + are left to BM25Index. Vectors are kept in
+// names is not used at all. The work in the background takes half an hour at most, and stops
+// within 30 seconds once the index is garbage: with its middleware, or with the set of tools
+// that a Source has replaced. Words with a leading + are left to BM25Index. Vectors are kept in
 // one byte a dimension and compared with all, which is exact, and takes about 10 ms for
 // 100,000 tools of 256 dimensions.
 //
@@ -70,7 +73,7 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(store) {
 			store = nil
 		}
-		return &embeddingIndex{embedder: e, words: newBM25(tools), source: vectorSource{model, e, store, tools}}, nil
+		return &embeddingIndex{embedder: e, words: newBM25(tools), source: vectorSource{model: model, embedder: e, store: store, tools: tools}}, nil
 	}
 }
 
@@ -96,7 +99,15 @@ func (x *embeddingIndex) Explain(q Query, name string) string { return x.words.E
 
 // Search never fails but by the context, or where the words do.
 func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	found, err := x.words.Search(ctx, q)
+	tools := x.ready(ctx)
+	if tools == nil || strings.TrimSpace(q.Text) == "" || hasRequired(q.Text) {
+		return x.words.Search(ctx, q)
+	}
+	wide := q
+	if q.Limit > 0 { // the nearest may stand further down by words
+		wide.Limit = max(ratedDepth, 2*q.Limit)
+	}
+	found, err := x.words.Search(ctx, wide)
 	if err != nil {
 		return nil, err
 	}
@@ -104,19 +115,12 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	if len(found) > 0 {
 		weight = vectorWeightAt(found[0].Confidence)
 	}
-	tools := x.ready(ctx)
-	if tools == nil || weight == 0 || strings.TrimSpace(q.Text) == "" || hasRequired(q.Text) {
-		return found, nil
+	if weight == 0 {
+		return firstOf(found, q.Limit), nil
 	}
 	near, err := x.near(ctx, tools, q)
 	if err != nil {
-		return found, ctx.Err()
-	}
-	if q.Limit > 0 { // the nearest may stand further down by words
-		wide := Query{Text: q.Text, Limit: max(ratedDepth, 2*q.Limit)}
-		if found, err = x.words.Search(ctx, wide); err != nil {
-			return nil, err
-		}
+		return firstOf(found, q.Limit), ctx.Err()
 	}
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
@@ -220,7 +224,7 @@ func (x *embeddingIndex) ready(ctx context.Context) *toolVectors {
 	defer x.mu.Unlock()
 	if x.tools == nil && !x.building && !time.Now().Before(x.notUntil) {
 		x.building = true
-		go x.make(context.WithoutCancel(ctx))
+		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source)
 	}
 	if x.tools == nil || !x.tools.useful {
 		return nil
@@ -228,11 +232,18 @@ func (x *embeddingIndex) ready(ctx context.Context) *toolVectors {
 	return x.tools
 }
 
-// make makes the vectors. Where that fails, a later search tries again.
-func (x *embeddingIndex) make(ctx context.Context) {
+// buildVectors makes the vectors of an index. Where that fails, a later search tries again.
+// It does not keep the index alive, and stops once nobody else does: nothing would be left
+// to ask for them.
+func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source vectorSource) {
 	ctx, cancel := context.WithTimeout(ctx, embedAllTime)
 	defer cancel()
-	tools, err := safe.Value("toolsearch: embedding the tools", func() (*toolVectors, error) { return x.source.load(ctx) })
+	source.wanted = func() bool { return of.Value() != nil }
+	tools, err := safe.Value("toolsearch: embedding the tools", func() (*toolVectors, error) { return source.load(ctx) })
+	x := of.Value()
+	if x == nil {
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.building = false

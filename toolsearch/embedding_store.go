@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,10 @@ type vectorSource struct {
 	embedder embedding.Embedder
 	store    Backend
 	tools    []*schema.ToolInfo
+	wanted   func() bool // still; asked before each batch
 }
+
+var errUnwanted = errors.New("toolsearch: nobody waits for the vectors")
 
 // load takes from the store what it has, embeds the rest, and stores the whole.
 func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
@@ -118,7 +122,10 @@ func (s vectorSource) embedMissing(ctx context.Context, texts []string, keys []v
 func (s vectorSource) embed(ctx context.Context, texts []string) ([][]float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, embedBatchTime)
 	defer cancel()
-	return embedTexts(ctx, s.embedder, texts)
+	if !s.wanted() {
+		return nil, errUnwanted
+	}
+	return within(ctx, func() ([][]float64, error) { return embedTexts(ctx, s.embedder, texts) })
 }
 
 // findsByName reports whether tools are found by the words of their names: what cannot do

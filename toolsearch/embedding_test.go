@@ -12,6 +12,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -265,6 +266,54 @@ func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
 		}
 		asked = start(append([]*schema.ToolInfo{{Name: "new_one", Desc: "A new one."}}, infos...))
 		require.Contains(t, strings.Join(asked, "\n"), "Returns the weather", "vectors of other dimensions are of no use")
+	})
+}
+
+// An index that nobody holds any more is not built to its end.
+func TestEmbeddingStopsWithItsIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var infos []*schema.ToolInfo
+		for i := range 1000 {
+			infos = append(infos, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
+		}
+		free := make(chan struct{})
+		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			<-free
+			return meaning(ctx, text)
+		}}
+		var gone atomic.Bool
+		func() {
+			x := embedded(t, e, nil, infos)
+			namesFound(t, x, "tool")
+			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
+			synctest.Wait()
+			runtime.KeepAlive(x)
+		}()
+		require.Len(t, e.texts(), 64, "the first batch is under way")
+		for !gone.Load() {
+			runtime.GC()
+		}
+		close(free)
+		synctest.Wait()
+		require.Len(t, e.texts(), 64, "and was the last")
+	})
+}
+
+// The words are searched once, whatever the vectors say.
+func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := embedded(t, &embedder{of: meaning}, nil, describedDesk(t))
+		words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+		require.NoError(t, err)
+		namesFound(t, x, "first")
+		synctest.Wait()
+		for _, q := range []toolsearch.Query{{Text: "weather forecast", Limit: 1}, {Text: "create event", Limit: 2}, {Text: "weather forecast"}} {
+			want, err := words.Search(context.Background(), q)
+			require.NoError(t, err)
+			found, err := x.Search(context.Background(), q)
+			require.NoError(t, err)
+			require.Equal(t, want, found, "%v", q)
+		}
 	})
 }
 

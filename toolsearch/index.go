@@ -7,6 +7,7 @@ package toolsearch
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,7 +42,9 @@ type Result struct {
 	Score float64
 	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, where one
 	// query in two is one that no tool serves. It means the same for every query, catalogue
-	// and index. If zero, it is not known, and Config.MinConfidence has no effect.
+	// and index. If zero and Config.MinConfidence is set, it becomes that which BM25Index has
+	// for the tool or for one further down, whichever is highest. Where BM25Index finds none
+	// of the tools, it is not known, and nothing is refused for it.
 	Confidence float64
 }
 
@@ -260,6 +263,24 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 	}
 	raise(found)
 	return nil
+}
+
+// rateUnknown sets the confidence of those results that have none, in a copy.
+func (b bm25Index) rateUnknown(ctx context.Context, text string, found []Result) []Result {
+	unknown := func(r Result) bool { return r.Confidence == 0 }
+	if !slices.ContainsFunc(found, unknown) {
+		return found
+	}
+	rated := slices.Clone(found)
+	if b.rate(ctx, text, rated) != nil {
+		return found
+	}
+	for i, r := range found {
+		if !unknown(r) {
+			rated[i].Confidence = r.Confidence
+		}
+	}
+	return rated
 }
 
 // raise gives each result the highest confidence at its place or further down, and those

@@ -263,6 +263,9 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 		if err != nil {
 			return ranking{}, err
 		}
+		if s.group.cfg.MinConfidence > 0 {
+			results = s.group.cat.sure.rateUnknown(ctx, words, results)
+		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.keep(ctx, results, &kept)
 		if kept.isFull() || len(results) < ask {
