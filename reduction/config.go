@@ -148,6 +148,11 @@ type TypedConfig[M adk.MessageType] struct {
 	// brings its own.
 	ProvideReadTool bool
 
+	// JSONQuery lets the model ask stored JSON for counts, filters and sums through the
+	// tool of ProvideReadTool: set it to jq.Query of module reduction/jq. If nil, that tool
+	// has no argument jq. [Recommended] leaves it nil, as the module adds 1.4 MB.
+	JSONQuery JSONQuery
+
 	// Preview writes what a result that is cut shows, such as [PreviewByKind]. If nil, its
 	// start and its end are shown.
 	Preview Preview
@@ -225,7 +230,8 @@ type Config = TypedConfig[*schema.Message]
 // tokens if that saves at least 8,000, cuts results at 12,000 bytes and shows what
 // [PreviewByKind] makes of them, leaves results of which clearing would save less than
 // 2,000 bytes, refers to repeats, clears values of arguments over 1,000 bytes, and
-// provides the read tool. b must be able to read.
+// provides the read tool. b must be able to read. For queries about stored JSON, set
+// JSONQuery to jq.Query of module reduction/jq.
 //
 // It costs what the model reads back, a model call each time, and now and then a fact
 // that the model no longer sees and does not look up. It saves the more the longer the

@@ -45,11 +45,23 @@ type ReadToolConfig struct {
 	// does not see. A missing file is no failure. If nil, nobody is told. It must be
 	// safe for concurrent use.
 	OnError func(ctx context.Context, filePath string, err error)
+	// JSONQuery answers queries about results that are JSON, as that of module
+	// reduction/jq does. If nil, the tool has no argument jq.
+	JSONQuery JSONQuery
 }
+
+// JSONQuery answers a query about a JSON document with at most maxBytes bytes, in the
+// language of jq, which the tool tells the model. The document is what the tool returned,
+// or the JSON in its MCP result; JSON lines are a list, and one that ends too early is
+// what is there of it, which the answer says. An error is a text for the model: it ends
+// nothing, unless that of ctx. The document must not be changed. It must be safe for
+// concurrent use, and must bound what a hostile query can take: its time, its memory and
+// what it can reach. What it returns beyond maxBytes is left out, and a panic is an error.
+type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // NewReadTool returns a tool that reads stored results back, a bounded page at a
 // time: by lines, by bytes, from the end, by regular expression, or the passages
-// that match a query best. Each page says how to get the next one. The tool fails
+// that match a query best; with a JSONQuery also what that finds in JSON. Each page says how to get the next one. The tool fails
 // only if its context ends; otherwise it explains what it could not read. It is safe for
 // concurrent use.
 //
@@ -64,7 +76,7 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	}
 	t, err := readtool.New(readtool.Options{
 		Name: config.Name, Backend: config.Backend, Allowed: config.Allowed,
-		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError,
+		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError, JSONQuery: config.JSONQuery,
 	})
 	if err != nil {
 		return nil, wrongField("ReadToolConfig", "%w", err)
@@ -97,12 +109,12 @@ func (c *ReadToolConfig) wrong() (out []error) {
 // newReader makes the tool that ProvideReadTool adds.
 func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*provided, error) {
 	stores := m.truncator.files.Stores()
-	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].Backend()})
+	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].Backend(), JSONQuery: c.JSONQuery})
 	if err != nil {
 		return nil, err
 	}
 	may := []permit{{by: m.truncator.policy, roots: m.truncator.names.roots}}
-	return &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may}, nil
+	return &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may, query: c.JSONQuery}, nil
 }
 
 // provided is the tool that ProvideReadTool adds. It reads what lies below the
@@ -114,6 +126,7 @@ type provided struct {
 	name               string
 	stores             []*vault.Store
 	may                []permit
+	query              JSONQuery
 }
 
 // NamedBy returns the field that sets the name. Package toolsearch says it where the name
@@ -137,7 +150,7 @@ func (p *provided) allowed(ctx context.Context, filePath string) bool {
 
 // InvokableRun reads as the run allows.
 func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
-	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].Backend()}
+	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].Backend(), JSONQuery: p.query}
 	if len(p.stores) > 1 {
 		cfg.Backend = &union{p.stores}
 	}
@@ -165,6 +178,9 @@ func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 		if !slices.ContainsFunc(joined.stores, func(known *vault.Store) bool { return known.Same(s) }) {
 			joined.stores = append(joined.stores, ours.stores[i])
 		}
+	}
+	if joined.query == nil {
+		joined.InvokableTool, joined.query = ours.InvokableTool, ours.query
 	}
 	if !slices.ContainsFunc(joined.may, func(m permit) bool { return m.by == ours.may[0].by }) {
 		joined.may = append(joined.may, ours.may...)

@@ -193,23 +193,3 @@ func (p *parter) render(key, value int32) string {
 	}
 	return string(p.appendValue(b, value, room))
 }
-
-// Document is a JSON text as a document that parses: the text of an MCP result, JSON lines
-// as a list, and one that ends too early without what is missing. cut says that it did.
-// ok is false if it is no JSON.
-func Document(text string) (document []byte, cut, ok bool) {
-	d, ok := scan(text)
-	if !ok {
-		return nil, false, false
-	}
-	if raw, _, wrapped := d.wrapped(); wrapped {
-		in, ok := scan(unescape(raw))
-		if !ok {
-			return nil, false, false
-		}
-		in.cut = in.cut || d.cut
-		d = in
-	}
-	d.bare = true
-	return d.appendValue(make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
-}

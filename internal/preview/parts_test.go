@@ -5,6 +5,7 @@ package preview
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,7 +56,8 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 
 func TestDocument(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a": [1, 2.0]}`:                                  `{"a":[1,2.0]}`,
+		`{"a": [1, 2.0]}`:                                  `{"a": [1, 2.0]}`,
+		"[\"a\nb\", \"\xff\"]":                             `["a\nb","?"]`,
 		"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n":                `[{"a":1},{"a":2},{"a":3}]`,
 		`{"content":[{"type":"text","text":"[1,\"x\"]"}]}`: `[1,"x"]`,
 		`[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},{"b":`:     `[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},{}]`,
@@ -67,8 +69,27 @@ func TestDocument(t *testing.T) {
 	}
 	_, cut, _ := Document(goods(9)[:1500])
 	require.True(t, cut)
-	_, _, ok := Document(`{"content":[{"type":"text","text":"words"}]}`)
-	require.False(t, ok)
+	for _, text := range []string{`{"content":[{"type":"text","text":"words"}]}`, strings.Repeat("[", 5<<20), strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat(" ", MaxDocument) + "[]"} {
+		_, _, ok := Document(text)
+		require.False(t, ok)
+		_, _, ok = Decode(text[:min(len(text), 5<<20)])
+		require.Equal(t, strings.Contains(text, "words"), ok, "an MCP result is JSON as well")
+	}
+}
+
+func TestDecode(t *testing.T) {
+	long := strings.Repeat("9", 1001)
+	for text, want := range map[string]any{
+		`{"a": [1, 2.0, null, true, false, "x\u00e9\n", {}, []], "a\"b": -1e3}`: map[string]any{
+			"a": []any{json.Number("1"), json.Number("2.0"), nil, true, false, "xé\n", map[string]any{}, []any{}}, `a"b`: json.Number("-1e3")},
+		"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n":        []any{map[string]any{"a": json.Number("1")}, map[string]any{"a": json.Number("2")}, map[string]any{"a": json.Number("3")}},
+		`["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",[1,"y`: []any{"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", []any{json.Number("1"), "y"}},
+		`[` + long + `]`:                           []any{long},
+	} {
+		got, _, ok := Decode(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, got, text)
+	}
 }
 
 func FuzzParts(f *testing.F) {
@@ -86,6 +107,15 @@ func FuzzParts(f *testing.F) {
 		document, _, parses := Document(text)
 		if parses && (!ok || !json.Valid(document)) {
 			t.Fatalf("no JSON: %q", document)
+		}
+		got, _, decodes := Decode(string(document))
+		if parses && decodes {
+			var want any
+			d := json.NewDecoder(strings.NewReader(string(document)))
+			d.UseNumber()
+			if err := d.Decode(&want); err != nil || len(document) < maxNumber && !reflect.DeepEqual(want, got) {
+				t.Fatalf("%q is %v, not %v: %v", document, got, want, err)
+			}
 		}
 	})
 }

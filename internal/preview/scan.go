@@ -28,6 +28,8 @@ type document struct {
 	lines bool // one value a line
 	cut   bool // the text ends too early
 
+	levels int // how deep values lie in each other
+
 	skip  int32 // a node that is not written; if zero, all are
 	stand int32 // a text that standIn is written for; if zero, none is
 	bare  bool  // nothing says that something is missing at the end of the text
@@ -85,8 +87,10 @@ type scanner struct {
 // scan reads a JSON object, a list, or JSON lines. ok is false for everything else. A
 // text in which something else begins within its last fifth counts as one that ends
 // there.
-func scan(text string) (d *document, ok bool) {
-	if len(text) > maxJSON {
+func scan(text string) (d *document, ok bool) { return scanUpTo(text, maxJSON) }
+
+func scanUpTo(text string, most int) (d *document, ok bool) {
+	if len(text) > most {
 		return nil, false
 	}
 	s := &scanner{document: document{text: text}}
@@ -212,6 +216,7 @@ func (s *scanner) value(c byte) bool {
 	switch {
 	case c == '{' || c == '[':
 		s.open = append(s.open, int32(len(s.nodes)))
+		s.levels = max(s.levels, len(s.open))
 		s.nodes = append(s.nodes, node{start: int32(s.at), kind: c})
 		s.at++
 		s.want = wantFirst

@@ -26,6 +26,7 @@ type request struct {
 	pattern    string
 	context    int64 // lines around a match
 	query      string
+	jq         string
 }
 
 // names lists the names of each argument, first its own and then those that models use
@@ -40,6 +41,7 @@ var names = map[string][]string{
 	"pattern":     {"pattern", "regex", "regexp", "regex_pattern", "grep"},
 	"context":     {"context", "context_lines"},
 	"query":       {"query", "search", "keywords", "question", "q"},
+	"jq":          {"jq", "jq_query", "json_query", "jq_filter"},
 }
 
 // Path returns the path that the arguments of a call name, empty if they name none.
@@ -68,6 +70,7 @@ func parse(arguments string) (req request, ok bool) {
 		pattern:    strings.Join(given.Texts(names["pattern"]...), "|"),
 		context:    number("context"),
 		query:      strings.TrimSpace(strings.Join(given.Texts(names["query"]...), " ")),
+		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
 	}
 	return req, req.path != ""
 }

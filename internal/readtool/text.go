@@ -44,6 +44,9 @@ type facts struct {
 	Cut            bool // the last line goes on behind To
 	Records        bool // passages are JSON records without the white space between values
 	Count          int  // matches or passages
+	Asks           bool // there is an argument jq
+	Missing        bool // the end of the document is missing
+	More           bool // there is more of the answer
 	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
 
 	Next, Before string // the arguments of a following call; empty: nothing follows
@@ -70,8 +73,8 @@ func (w words) about(name, filePath string) string {
 }
 
 // info describes the tool and its arguments.
-func (w words) info(maxLines, maxBytes int) *schema.ToolInfo {
-	f := facts{MaxLines: maxLines, MaxBytes: maxBytes}
+func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
+	f := facts{MaxLines: maxLines, MaxBytes: maxBytes, Asks: asks}
 	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
 		return &schema.ParameterInfo{Type: kind, Desc: w.say(name, f), Required: name == "file_path"}
 	}
@@ -79,6 +82,9 @@ func (w words) info(maxLines, maxBytes int) *schema.ToolInfo {
 		"file_path": argument("file_path", schema.String),
 		"pattern":   argument("pattern", schema.String),
 		"query":     argument("query", schema.String),
+	}
+	if asks {
+		params["jq"] = argument("jq", schema.String)
 	}
 	for _, name := range []string{"offset", "limit", "byte_offset", "byte_limit", "tail", "context"} {
 		params[name] = argument(name, schema.Integer)

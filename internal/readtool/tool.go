@@ -54,7 +54,13 @@ type Options struct {
 	// model does not get to see. A missing file is no failure. Nil: nobody is told.
 	// It must be safe for concurrent use.
 	OnError func(ctx context.Context, filePath string, err error)
+	// JSONQuery answers the argument jq. Nil: there is no such argument.
+	JSONQuery JSONQuery
 }
+
+// JSONQuery answers a query about a JSON document with at most maxBytes bytes. An error is
+// a text for the model.
+type JSONQuery = func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // Under returns an Options.Allowed that allows the paths below the given ones.
 // Paths are compared as they are written; one with an element ".." is never
@@ -118,7 +124,7 @@ func (o Options) check() error {
 // Info implements [tool.BaseTool], in the language that is set at the time. The
 // value is the caller's.
 func (t *readTool) Info(context.Context) (*schema.ToolInfo, error) {
-	return t.words().info(t.MaxLines, t.MaxBytes), nil
+	return t.words().info(t.MaxLines, t.MaxBytes, t.JSONQuery != nil), nil
 }
 
 // InvokableRun implements [tool.InvokableTool]. The only error is that of ctx.
@@ -154,7 +160,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (answer s
 	if len(quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(req.path) {
 		return "", fs.ErrNotExist
 	}
-	if len(quoted(req.pattern)) > t.MaxBytes/8 || len(quoted(req.query)) > t.MaxBytes/8 {
+	if t.tooLong(req) {
 		return say.plain("too_long"), nil
 	}
 	src, err := open(ctx, t.Backend, req.path)
@@ -163,6 +169,8 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (answer s
 	}
 	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: t.room(req)}
 	switch {
+	case req.jq != "" && t.JSONQuery != nil:
+		return v.ask(t.JSONQuery)
 	case req.pattern != "":
 		return v.matches()
 	case req.query != "":
@@ -174,6 +182,11 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (answer s
 	default:
 		return v.lineWindow()
 	}
+}
+
+// tooLong reports whether there would be no room for an answer beside the arguments.
+func (t *readTool) tooLong(req request) bool {
+	return max(len(quoted(req.pattern)), len(quoted(req.query)), len(quoted(req.jq))/2) > t.MaxBytes/8
 }
 
 // frame is more than everything in an answer that is neither content nor the

@@ -6,6 +6,7 @@ package readtool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
@@ -42,7 +44,15 @@ func TestEinosOwnStoreCanBeRead(t *testing.T) {
 }
 
 func TestInfoDescribesTheTool(t *testing.T) {
-	read := newTool(t, Options{Backend: backend.NewMemory(0), Name: "recall", MaxBytes: 5000})
+	opts := Options{Backend: backend.NewMemory(0), Name: "recall", MaxBytes: 5000}
+	plain, err := newTool(t, opts).Info(t.Context())
+	require.NoError(t, err)
+	schema, err := plain.ParamsOneOf.ToJSONSchema()
+	require.NoError(t, err)
+	require.Equal(t, len(names)-1, schema.Properties.Len(), "nothing answers jq")
+	require.NotContains(t, plain.Desc, "jq")
+	opts.JSONQuery = func(context.Context, string, []byte, int) ([]byte, error) { return nil, nil }
+	read := newTool(t, opts)
 	for _, isChinese := range []bool{false, true} {
 		if isChinese {
 			speakChinese(t)
@@ -52,6 +62,7 @@ func TestInfoDescribesTheTool(t *testing.T) {
 		require.Equal(t, "recall", info.Name)
 		require.Contains(t, info.Desc, "2000")
 		require.Contains(t, info.Desc, "5000")
+		require.Contains(t, info.Desc, "jq")
 		require.Equal(t, isChinese, strings.ContainsFunc(info.Desc, func(r rune) bool { return unicode.Is(unicode.Han, r) }))
 		params, err := info.ParamsOneOf.ToJSONSchema()
 		require.NoError(t, err)
@@ -295,4 +306,64 @@ func FuzzArguments(f *testing.F) {
 			require.LessOrEqual(t, len(ask(t, read, n[1])), minMaxBytes)
 		}
 	})
+}
+
+func TestJSONIsAsked(t *testing.T) {
+	type asked struct {
+		query, document string
+		most            int
+	}
+	var got asked
+	answer, failure := "", error(nil)
+	query := func(_ context.Context, query string, document []byte, most int) ([]byte, error) {
+		got = asked{query, string(document), most}
+		if answer == "panic" {
+			panic(answer)
+		}
+		return []byte(answer), failure
+	}
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		content, answer string
+		failure         error
+		document        string
+		want            []string
+	}{
+		"document":        {content: `{"a": 1}`, answer: "1\n", document: `{"a": 1}`, want: []string{`".a"`, "8 bytes", "-----\n1\n-----"}},
+		"MCP result":      {content: `{"content":[{"type":"text","text":"{\"a\":1}"}],"isError":false}`, answer: "1", document: `{"a":1}`, want: []string{"-----\n1\n-----"}},
+		"cut":             {content: `[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxx"},{"a":`, answer: "1", document: `[{"a":"xxxxxxxxxxxxxxxxxxxxxxxxx"},{}]`, want: []string{"the end of this result is missing"}},
+		"lines":           {content: "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", answer: "1", document: `[{"a":1},{"a":2},{"a":3}]`},
+		"words":           {content: "no JSON", want: []string{"not JSON", "query"}},
+		"long":            {content: `{"a":"` + strings.Repeat("x", 16<<20) + `"}`, want: []string{"too many for jq"}},
+		"nothing":         {content: `{}`, answer: "\n", document: `{}`, want: []string{"gives nothing"}},
+		"error":           {content: `{}`, failure: errors.New("Write it\nlike .b" + strings.Repeat("x", 2000)), document: `{}`, want: []string{"was not answered. Write it like .b", "…"}},
+		"panic":           {content: `{}`, answer: "panic", document: `{}`, want: []string{"was not answered. JSONQuery panicked"}},
+		"more than asked": {content: `{}`, answer: strings.Repeat("\"a line\"\n", 5000), document: `{}`, want: []string{"\"a line\"\n-----\n", "does not fit"}},
+		"one long line":   {content: `{}`, answer: strings.Repeat("字", 5000), document: `{}`, want: []string{"字\n-----\n", "does not fit"}},
+	} {
+		for kind, store := range readers(stored(t, c.content)) {
+			got, answer, failure = asked{}, c.answer, c.failure
+			read := newTool(t, Options{Backend: store, MaxBytes: 5000, JSONQuery: query})
+			text := ask(t, read, `{"file_path":"`+testPath+`","jq":".a"}`)
+			require.Equal(t, c.document, got.document, name+kind)
+			if c.document != "" {
+				require.Equal(t, ".a", got.query)
+				require.Less(t, got.most, 5000)
+			}
+			for _, part := range c.want {
+				require.Contains(t, text, part, name+kind)
+			}
+			require.LessOrEqual(t, len(text), 5000, name+kind)
+			require.True(t, utf8.ValidString(text), name+kind)
+			require.Equal(t, strings.Contains(text, "\n"), Page(text))
+		}
+	}
+	long := ask(t, newTool(t, Options{Backend: stored(t, "{}"), JSONQuery: query}), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)
+	require.Contains(t, long, "too long")
+	without := ask(t, newTool(t, Options{Backend: stored(t, "{}")}), `{"file_path":"`+testPath+`","jq":"."}`)
+	require.Contains(t, without, "{}", "where nothing answers it, it is read")
+	ended, cancel := context.WithCancel(ctx)
+	read := newTool(t, Options{Backend: stored(t, "{}"), JSONQuery: func(context.Context, string, []byte, int) ([]byte, error) { cancel(); return nil, errors.New("ended") }})
+	_, err := read.InvokableRun(ended, `{"file_path":"`+testPath+`","jq":"."}`)
+	require.ErrorIs(t, err, context.Canceled)
 }

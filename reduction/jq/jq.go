@@ -1,0 +1,170 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package jq lets a model ask a stored JSON result a question, such as a count, a filter or
+// a sum, instead of reading it. One line plugs it into the read tool:
+//
+//	config := reduction.Recommended(store)
+//	config.JSONQuery = jq.Query
+//
+// It is a module of its own, because it adds 1.4 MB to a program.
+//
+// # Queries are not trusted
+//
+// Queries come from a model, which may have read them somewhere. The language is that of
+// jq, as github.com/itchyny/gojq has it, without what reaches the environment, the clock,
+// files or other input, and without definitions of functions. Everything is bounded: the
+// instructions of a query, how much it reads and makes, the length of texts and numbers,
+// and its time. The first two depend on the query and the document alone.
+//
+// # The flow
+//
+// Query → guard puts a guard in front of every call whose cost depends on how large values
+// are → gojq runs it with a meter as its context → values, one a line.
+package jq
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/leanctx/leanctx/internal/preview"
+)
+
+// maxQuery is the longest query, in bytes.
+const maxQuery = 4000
+
+// Query answers a jq query about a JSON document of at most 16 MB: one value a line, at
+// most maxBytes bytes of them. Where there are more, a last line says so; where nothing was
+// found, it says what the document holds. An error is a text for the model, in the language
+// that Eino is set to: what is wrong, how to write it, and what the document holds; or it is
+// that of ctx. A query takes at most about five seconds and, beside the document, some
+// hundred megabytes. Query is a reduction.JSONQuery and safe for concurrent use.
+func Query(ctx context.Context, query string, document []byte, maxBytes int) (answer []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			answer, err = nil, errors.New(say("failed", words{Reason: clip(fmt.Sprint(p))}))
+		}
+	}()
+	if len(query) > maxQuery {
+		return nil, errors.New(say("long", words{Bytes: len(query), Most: maxQuery}))
+	}
+	parsed, err := gojq.Parse(query)
+	if err != nil {
+		return nil, errors.New(wrongSyntax(query, err))
+	}
+	value, values, ok := preview.Decode(string(document))
+	if !ok {
+		return nil, errors.New(say("no-json", words{}))
+	}
+	r := run{meter: newMeter(ctx, values+len(document)/16), document: value, most: maxBytes}
+	code, err := r.compile(parsed)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	answer, err = r.collect(code.RunWithContext(r.meter, value))
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended
+	}
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return answer, nil
+}
+
+// run is one query that runs.
+type run struct {
+	meter    *meter
+	document any
+	most     int // bytes of an answer
+}
+
+func (r *run) compile(parsed *gojq.Query) (*gojq.Code, error) {
+	if err := guard(parsed); err != nil {
+		return nil, err
+	}
+	return gojq.Compile(parsed, r.meter.options()...)
+}
+
+// errFirst is the error of an answer whose first value is too long.
+var errFirst = errors.New("the first value is too long")
+
+// collect writes the values of an answer.
+func (r *run) collect(values gojq.Iter) ([]byte, error) {
+	more := say("more", words{})
+	found := false // anything but null
+	var out bytes.Buffer
+	for n := 0; ; n++ {
+		v, ok := values.Next()
+		if r.meter.err != nil {
+			return nil, r.meter.err
+		}
+		if !ok {
+			return r.ended(out, found), nil
+		}
+		if err, failed := v.(error); failed {
+			return nil, err
+		}
+		left := r.most - out.Len() - len(more) - 1
+		line, fits := encode(v, left)
+		switch {
+		case fits:
+			out.Write(line)
+			out.WriteByte('\n')
+			found = found || v != nil
+		case n == 0:
+			return nil, errFirst
+		default:
+			out.WriteString(more)
+			return out.Bytes(), nil
+		}
+	}
+}
+
+// ended adds what the document holds to an answer that holds nothing.
+func (r *run) ended(out bytes.Buffer, found bool) []byte {
+	if hint := say("nothing", words{Shape: shape(r.document)}); !found && out.Len()+len(hint) <= r.most {
+		out.WriteString(hint)
+	}
+	return out.Bytes()
+}
+
+// encode writes a value in at most most bytes.
+func encode(v any, most int) ([]byte, bool) {
+	if left := most; !fits(v, &left, 0) {
+		return nil, false
+	}
+	line, err := gojq.Marshal(v)
+	return line, err == nil && len(line) <= most
+}
+
+// fits reports whether a value may take at most left bytes, without writing it: the same
+// value may be in it very often.
+func fits(v any, left *int, level int) bool {
+	if *left--; *left < 0 || level > maxLevels {
+		return false
+	}
+	switch v := v.(type) {
+	case string:
+		*left -= len(v) + 1
+	case []any:
+		for i := range v {
+			if !fits(v[i], left, level+1) {
+				return false
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if *left -= len(k) + 2; !fits(v[k], left, level+1) {
+				return false
+			}
+		}
+	}
+	return *left >= 0
+}
