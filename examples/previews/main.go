@@ -3,7 +3,7 @@
 
 // Command previews measures what cut results show: how many of the facts that a later
 // step needs are in what PreviewByKind and PreviewHeadTail show, by kind of result and
-// size of the preview.
+// size of the preview; and how many calls of the read tool find the others.
 //
 // The results are outputs of the tools in examples/library, logs of go test and go vet,
 // JSON of several shapes as services return it, MCP results, pages, and documents that
@@ -31,6 +31,10 @@ func main() {
 		results = append(results, more...)
 	}
 	print(os.Stdout, results)
+	fmt.Println()
+	if err := printReads(os.Stdout, results); err != nil {
+		log.Fatalf("previews: %v", err)
+	}
 }
 
 // budgets are the sizes of the previews, in bytes.
@@ -73,11 +77,15 @@ func (s *sum) add(r result) {
 func share(preview string, r result) float64 {
 	n := 0
 	for _, f := range r.facts {
-		if strings.Contains(preview, f) || strings.Contains(preview, escaped(f)) || strings.Contains(preview, escaped(escaped(f))) {
+		if shows(preview, f) {
 			n++
 		}
 	}
 	return float64(n) / float64(len(r.facts))
+}
+
+func shows(text, fact string) bool {
+	return strings.Contains(text, fact) || strings.Contains(text, escaped(fact)) || strings.Contains(text, escaped(escaped(fact)))
 }
 
 // print writes the table: by kind, the share of facts that is shown with each budget.

@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const golden = "testdata/table.golden.txt"
-
 // TestGoldenTable holds what is shown, by kind and budget. With LEANCTX_UPDATE=1 it writes
 // the golden file first.
 func TestGoldenTable(t *testing.T) {
@@ -21,12 +19,26 @@ func TestGoldenTable(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	print(&out, results)
+	compare(t, "testdata/table.golden.txt", out.String())
+}
+
+// TestGoldenReads holds how many calls of the read tool find what is not shown.
+func TestGoldenReads(t *testing.T) {
+	results, err := graded()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, printReads(&out, results))
+	compare(t, "testdata/reads.golden.txt", out.String())
+}
+
+func compare(t *testing.T, golden, got string) {
+	t.Helper()
 	if os.Getenv("LEANCTX_UPDATE") != "" {
-		require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), out.String())
+	require.Equal(t, string(want), got)
 }
 
 func TestEveryFactIsInItsResult(t *testing.T) {
