@@ -464,6 +464,11 @@ func (c *TypedConfig[M]) contain() {
 			return safe.Value("ClearMessageRewriter", func() ([]M, error) { return rewrite(ctx, call, responses) })
 		}
 	}
+	if query := c.JSONQuery; query != nil {
+		c.JSONQuery = func(ctx context.Context, q string, document []byte, maxBytes int) ([]byte, error) {
+			return safe.Value("JSONQuery", func() ([]byte, error) { return query(ctx, q, document, maxBytes) })
+		}
+	}
 	c.Preview = c.Preview.contained()
 	for _, own := range c.ToolConfig {
 		own.Preview = own.Preview.contained()
