@@ -42,10 +42,14 @@ func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts
 	hide, _ := ctx.Value(toolsKey{c}).(hidden)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := read(c, r.conv, hide, in, model.GetCommonOptions(&model.Options{}, opts...))
+	o := model.GetCommonOptions(&model.Options{}, opts...)
+	q := read(c, r.conv, hide, in, o)
 	call := &recorded{conv: r.conv, ctx: ctx, ModelCall: &ModelCall{
-		N: len(r.conv.calls) + 1, Run: r.n, Attempt: 1, Start: at, Stream: stream, Kept: q.kept, Parts: q.parts, Events: r.conv.pending,
+		N: len(r.conv.calls) + 1, Run: r.n, Conversation: r.conv.id, Attempt: 1, Start: at, Stream: stream, Kept: q.kept, Parts: q.parts, Events: r.conv.pending,
 	}}
+	if o.Model != nil {
+		call.Model = *o.Model
+	}
 	r.conv.pending = nil
 	if r.n > 0 && r.conv.runs[r.n-1].Question == "" {
 		r.conv.runs[r.n-1].Question = c.cfg.keep(start(q.asked, 1000))

@@ -237,3 +237,16 @@ func TestAnErrorOfTheModelIsTheAgents(t *testing.T) {
 	require.True(t, errors.Is(out.Err, errMoody), "the collector passes it on as it is")
 	require.Equal(t, errMoody.Error(), see.Conversation("c").Calls[0].Error)
 }
+
+func TestACallSaysWhoseItIs(t *testing.T) {
+	adktest.Both(t, saysWhose[*schema.Message], saysWhose[*schema.AgenticMessage])
+}
+
+func saysWhose[M adk.MessageType](t *testing.T, streaming bool) {
+	see := alone()
+	a := adktest.Agent[M]{Streaming: streaming, Handlers: adktest.Handlers(window.HandlerFor[M](see)), Model: adktest.Script[M]()}
+	require.NoError(t, a.Run(context.Background(), []M{adktest.User[M]("Go.")}, adk.WithChatModelOptions([]model.Option{model.WithModel("small-1")})).Err)
+	call := see.Conversation("c").Calls[0]
+	require.Equal(t, "c", call.Conversation)
+	require.Equal(t, "small-1", call.Model)
+}

@@ -46,6 +46,10 @@ type ModelCall struct {
 	N int `json:"n"`
 	// Run is the N of the [Run] that it belongs to.
 	Run int `json:"run"`
+	// Conversation is the ID of the [Conversation] that it belongs to.
+	Conversation string `json:"conversation,omitempty"`
+	// Model is the name of the model, if an option of the request gives one.
+	Model string `json:"model,omitempty"`
 	// Attempt is 1, and more where the same request is sent again.
 	Attempt int `json:"attempt"`
 	// Start is when it was sent.

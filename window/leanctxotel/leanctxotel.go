@@ -10,8 +10,9 @@
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
 //	// … and see.Handler() as the last of the agent's Handlers
 //
-// Every model call becomes a span of kind client, named "chat", with the attributes
+// Every model call becomes a span of kind client, named "chat" and the model, with the attributes
 // of the conventions for generative AI and the parts of the window under "leanctx.".
+// The name of the provider is not among them: Eino does not tell it to handlers.
 // Metrics count what is saved and what it costs the provider's cache. Attributes of
 // metrics have few values: they hold no names of tools, no IDs and no paths. Texts of
 // messages and results are never reported; with [Config.Content] the queries of
@@ -88,7 +89,11 @@ func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
 		trace.SpanFromContext(ctx).SetAttributes(attributes...)
 		return
 	}
-	_, span := t.tracer.Start(ctx, "chat", trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(call.Start), trace.WithAttributes(attributes...))
+	name := "chat"
+	if call.Model != "" {
+		name += " " + call.Model
+	}
+	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(call.Start), trace.WithAttributes(attributes...))
 	if call.Error != "" {
 		span.SetStatus(codes.Error, call.Error)
 	}
@@ -98,6 +103,8 @@ func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
 // The names of the conventions for generative AI, which have no Go constants any more.
 const (
 	operationName = "gen_ai.operation.name"
+	requestModel  = "gen_ai.request.model"
+	conversation  = "gen_ai.conversation.id"
 	inputTokens   = "gen_ai.usage.input_tokens"
 	outputTokens  = "gen_ai.usage.output_tokens"
 	cacheRead     = "gen_ai.usage.cache_read.input_tokens"
@@ -119,6 +126,11 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 		attribute.Int("leanctx.left_out.tokens", leftOut(c)),
 		attribute.Int("leanctx.prefix.tokens", c.Prefix.Same),
 		attribute.Int("leanctx.prefix.lost_tokens", c.Prefix.Lost),
+	}
+	for _, named := range []struct{ key, value string }{{requestModel, c.Model}, {conversation, c.Conversation}} {
+		if named.value != "" {
+			all = append(all, attribute.String(named.key, named.value))
+		}
 	}
 	if c.Without != nil {
 		all = append(all, attribute.Int("leanctx.without.tokens", *c.Without))

@@ -81,7 +81,7 @@ func (l lab) sums(t *testing.T) map[string]float64 {
 func call() *window.ModelCall {
 	without := 50_000
 	return &window.ModelCall{
-		N: 3, Run: 1, Attempt: 1, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
+		N: 3, Run: 1, Conversation: "acme/42", Model: "small-1", Attempt: 1, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
 		Parts:  []window.Part{{Category: window.HelpTools, Tokens: 900}, {Category: window.Result, Tokens: 4000}, {Category: window.Result, Tokens: 100}},
 		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
 		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
@@ -105,7 +105,7 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 	spans := l.spans.GetSpans()
 	require.Len(t, spans, 3)
 	chat := spans[0]
-	require.Equal(t, "chat", chat.Name)
+	require.Equal(t, "chat small-1", chat.Name)
 	require.Equal(t, api.SpanKindClient, chat.SpanKind)
 	require.Equal(t, parent.SpanContext().SpanID(), chat.Parent.SpanID())
 	require.Equal(t, 2*time.Second, chat.EndTime.Sub(chat.StartTime))
@@ -114,6 +114,7 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 		got[string(kv.Key)] = kv.Value.AsInterface()
 	}
 	for key, want := range map[string]any{
+		"gen_ai.request.model": "small-1", "gen_ai.conversation.id": "acme/42",
 		"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": int64(5100), "gen_ai.usage.output_tokens": int64(30),
 		"gen_ai.usage.cache_read.input_tokens": int64(800), "gen_ai.usage.cache_creation.input_tokens": int64(7),
 		"leanctx.window.tokens": int64(5000), "leanctx.window.result.tokens": int64(4100), "leanctx.window.help_tools.tokens": int64(900),
