@@ -63,7 +63,7 @@ func (g *group) has(s *settings) bool {
 // pins are the tools to show always, in the order of the catalogue.
 func (g *group) pins() []*entry {
 	g.pinOnce.Do(func() {
-		for _, e := range g.cat.entries {
+		for e := range g.cat.all() {
 			if g.isPin(e) {
 				g.pinned = append(g.pinned, e)
 			}
@@ -142,6 +142,9 @@ type alikeGroups struct {
 
 // likeGroup makes a group with the indexes of one that looks the same.
 func likeGroup(ctx context.Context, members []member, owns bool) (*group, error) {
+	if !owns && slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
+		return newGroup(ctx, members, nil) // its indexes share what is the same
+	}
 	like, err := members[0].alike.get(ctx, members)
 	if err != nil || !owns && slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
 		return like, err
@@ -235,21 +238,20 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 		}
 		all = append(all, mine...)
 	}
-	byName := lead.byName
-	if len(all) != len(lead.entries) || hasSource(members) {
-		byName, all = g.nameAll(all)
+	g.cat = &catalog{fixed: all, byName: lead.byName}
+	if len(all) != len(lead.entries) {
+		g.cat.byName = g.nameAll(all)
 	}
+	g.takeSets()
 	if like != nil {
-		g.cat = &catalog{entries: all, byName: byName, words: like.cat.words, index: like.cat.index}
+		g.cat.words, g.cat.index = like.cat.words, like.cat.index
 		return g, nil
 	}
-	g.cat = newCatalog(all, byName)
-	return g, g.cat.makeIndex(ctx, lead.cfg.NewIndex, hasSource(members))
+	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
 }
 
-// nameAll returns the tools by their names, followed by those of the sources. Of those, one
-// whose name another tool has already is refused; of others, it is a mistake.
-func (g *group) nameAll(all []*entry) (map[string]*entry, []*entry) {
+// nameAll returns the tools by their names. That two have the same one is a mistake.
+func (g *group) nameAll(all []*entry) map[string]*entry {
 	byName := make(map[string]*entry, len(all))
 	for _, e := range all {
 		if first := byName[e.info.Name]; first != nil {
@@ -257,20 +259,61 @@ func (g *group) nameAll(all []*entry) (map[string]*entry, []*entry) {
 		}
 		byName[e.info.Name] = e
 	}
+	return byName
+}
+
+// takeSets adds the tools of sources to the catalogue. One whose name another tool has
+// already is refused.
+func (g *group) takeSets() {
 	for _, m := range g.members {
-		for e := range m.set.all() {
-			if byName[e.info.Name] != nil || g.usesMetaName(e.info.Name) {
-				g.refused = append(g.refused, e.info.Name)
-				continue
-			}
-			byName[e.info.Name] = e
-			all = append(all, e)
-			if m.settings != g.settings {
+		taken := g.takenOf(m.set)
+		mine := m.set
+		if len(taken) > 0 {
+			mine = m.set.filtered(func(e *entry) bool {
+				if taken[e.info.Name] {
+					g.refused = append(g.refused, e.info.Name)
+				}
+				return !taken[e.info.Name]
+			})
+		}
+		if mine.len() == 0 {
+			continue
+		}
+		g.cat.sets = append(g.cat.sets, mine)
+		if m.settings != g.settings {
+			for e := range mine.all() {
 				g.owners[e] = m.settings
 			}
 		}
 	}
-	return byName, all
+}
+
+// takenOf returns the names of a set that other tools have. It asks the larger side for
+// those of the smaller one.
+func (g *group) takenOf(s *ToolSet) (taken set) {
+	if s.len() == 0 {
+		return nil
+	}
+	take := func(name string) {
+		if s.lookup(name) != nil {
+			taken.add(name)
+		}
+	}
+	for _, m := range g.metaTools() {
+		take(m.name)
+	}
+	if g.cat.len() <= s.len() {
+		for e := range g.cat.all() {
+			take(e.info.Name)
+		}
+		return taken
+	}
+	for e := range s.all() {
+		if g.cat.lookup(e.info.Name) != nil {
+			taken.add(e.info.Name)
+		}
+	}
+	return taken
 }
 
 // ownTool is one of the agent's own tools.
@@ -318,7 +361,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, err
 	for _, o := range own {
 		j.own[o.info.Name] = true
 	}
-	if j.group, err = groupOf(ctx, members); err != nil || len(j.group.cat.entries) == 0 && !hasSource(members) {
+	if j.group, err = groupOf(ctx, members); err != nil || j.group.cat.len() == 0 && !hasSource(members) {
 		return nil, err
 	}
 	if err := j.group.rules.supports(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"io"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -40,6 +41,8 @@ type entry struct {
 	checkOnce  sync.Once
 	check      *toolschema.Check
 	defined    definitionSum
+	ownAddress address
+	address    *address // where its definition is indexed
 }
 
 func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
@@ -104,28 +107,61 @@ func (e *entry) shownParameters() (text string, shortened bool) {
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
-	entries []*entry
-	byName  map[string]*entry
-	words   wordIndex // for suggestions, and the answer when the index fails
-	index   Index
-	sure    bm25Index // for the confidence of what another index found
+	fixed  []*entry          // the dynamic tools, and those that the agent gave up
+	byName map[string]*entry // of these
+	sets   []*ToolSet        // those of sources; no two of all these tools have the same name
+	words  wordIndex         // for suggestions, and the answer when the index fails
+	index  Index
+	sure   bm25Index // for the confidence of what another index found
 }
 
-func newCatalog(entries []*entry, byName map[string]*entry) *catalog {
-	c := &catalog{entries: entries, byName: byName}
-	c.words = wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(c.infos(), false)) })}
-	c.index = keywordIndex{c.words}
-	c.sure = bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(c.infos(), true)) })}
-	return c
+// indexBy makes the indexes of the catalogue.
+func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
+	settle(c.fixed, nil)
+	var all selection
+	all.add(c.fixed...)
+	for _, s := range c.sets {
+		all.addSet(s)
+	}
+	c.words = newWords(all)
+	c.index, c.sure = keywordIndex{c.words}, newBM25(all)
+	return c.makeIndex(ctx, f, all, live)
+}
+
+// all iterates over the tools in their order.
+func (c *catalog) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, e := range c.fixed {
+			if !yield(e) {
+				return
+			}
+		}
+		for _, s := range c.sets {
+			for e := range s.all() {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (c *catalog) len() int {
+	n := len(c.fixed)
+	for _, s := range c.sets {
+		n += s.len()
+	}
+	return n
 }
 
 // makeIndex makes the index of the catalogue. Where tools come and go, one that cannot be
 // made ends nothing: the specified score answers, and each search says why.
-func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, live bool) error {
-	if f == nil || len(c.entries) == 0 {
+func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, live bool) error {
+	if f == nil || c.len() == 0 {
 		return nil
 	}
-	x, err := makeIndex(ctx, f, c.infos())
+	infos := c.infos()
+	x, err := makeIndex(withSelection(ctx, infos, all), f, infos)
 	switch {
 	case err == nil:
 		c.index = x
@@ -145,12 +181,25 @@ type brokenIndex struct{ err error }
 func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
 
 // lookup returns the tool of a name; nil if there is none.
-func (c *catalog) lookup(name string) *entry { return c.byName[name] }
+func (c *catalog) lookup(name string) *entry {
+	if e := c.byName[name]; e != nil {
+		return e
+	}
+	for _, s := range c.sets {
+		if e := s.lookup(name); e != nil {
+			return e
+		}
+	}
+	return nil
+}
 
 func (c *catalog) infos() []*schema.ToolInfo {
-	infos := make([]*schema.ToolInfo, len(c.entries))
-	for i, e := range c.entries {
-		infos[i] = e.info
+	infos := make([]*schema.ToolInfo, 0, c.len())
+	for _, e := range c.fixed {
+		infos = append(infos, e.info)
+	}
+	for _, s := range c.sets {
+		infos = s.appendInfos(infos)
 	}
 	return infos
 }

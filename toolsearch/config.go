@@ -227,6 +227,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	var wrong problems
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
+	settle(s.entries, nil)
 	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	return s, wrong.err()
 }

@@ -131,7 +131,7 @@ func (m *middleware[M]) transcript(ctx context.Context) *transcript[M] {
 		}
 	}
 	g, err := groupOf(ctx, []member{{settings: m.settings}})
-	if err != nil || len(g.cat.entries) == 0 && !hasSource(g.members) {
+	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
 		return nil
 	}
 	return &transcript[M]{run: newRun(g, agent{}), codec: m.codec}

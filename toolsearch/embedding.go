@@ -63,7 +63,7 @@ const (
 // they are computed once in each process. Unlike those of Fuse, a failure of the embedder is
 // not told to OnEvent.
 func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc {
-	return func(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if model == "" {
 			return nil, errors.New("EmbeddingIndex needs the name of the model")
 		}
@@ -73,7 +73,7 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(store) {
 			store = nil
 		}
-		return &embeddingIndex{embedder: e, words: newBM25(tools), source: vectorSource{model: model, embedder: e, store: store, tools: tools}}, nil
+		return &embeddingIndex{embedder: e, words: newBM25(selectionOf(ctx, tools)), source: vectorSource{model: model, embedder: e, store: store, tools: tools}}, nil
 	}
 }
 

@@ -104,7 +104,7 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 	if len(d.pending) == 0 {
 		return nil, nil, nil
 	}
-	for _, e := range g.cat.entries {
+	for e := range g.cat.all() {
 		k := verdictKey{e, phase}
 		why, changed := d.pending[k]
 		if !changed || g.owner(e) != owner {
@@ -187,7 +187,7 @@ func (g *group) measure() (names []string, tokens int64, sum string) {
 	}
 	g.measureOnce.Do(func() {
 		var all strings.Builder
-		for _, e := range g.cat.entries {
+		for e := range g.cat.all() {
 			g.names = append(g.names, e.info.Name)
 			g.tokens += e.tokens()
 			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())

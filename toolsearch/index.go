@@ -93,8 +93,8 @@ const (
 // contains it); the sum over the keywords ranks the tools, and names break ties. It
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
-func KeywordIndex(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return keywordIndex{newWords(tools)}, nil
+func KeywordIndex(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return keywordIndex{newWords(selectionOf(ctx, tools))}, nil
 }
 
 // atFirstUse builds a value when it is first wanted, once for all who want it, so that a
@@ -121,9 +121,7 @@ type wordIndex struct {
 	get func() (*keyword.Index, error)
 }
 
-func newWords(tools []*schema.ToolInfo) wordIndex {
-	return wordIndex{atFirstUse(func() *keyword.Index { return keyword.New(documents(tools, false)) })}
-}
+func newWords(tools selection) wordIndex { return wordIndex{atFirstUse(tools.words)} }
 
 // index is empty where it could not be built.
 func (w wordIndex) index() *keyword.Index {
@@ -211,13 +209,11 @@ func serverOf(name string) string {
 //
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and what is read of each schema, is bounded.
-func BM25Index(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return newBM25(tools), nil
+func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return newBM25(selectionOf(ctx, tools)), nil
 }
 
-func newBM25(tools []*schema.ToolInfo) bm25Index {
-	return bm25Index{atFirstUse(func() *bm25.Index { return bm25.New(documents(tools, true)) })}
-}
+func newBM25(tools selection) bm25Index { return bm25Index{atFirstUse(tools.bm25)} }
 
 type bm25Index struct {
 	get func() (*bm25.Index, error)

@@ -122,9 +122,10 @@ func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
 // noteGone notes the tools of sources that are no more, so that a call of one is answered,
 // and those that the model sees and that are others now.
 func (r *run) noteGone(old, now *group) {
-	for _, m := range old.members {
-		for e := range m.set.all() {
-			if now.cat.lookup(e.info.Name) == nil {
+	for i, m := range old.members {
+		came := now.members[i].set.beside(m.set)
+		for e := range m.set.beside(now.members[i].set).all() {
+			if came.lookup(e.info.Name) == nil && now.cat.lookup(e.info.Name) == nil {
 				r.live.had.add(e.info.Name)
 			}
 		}

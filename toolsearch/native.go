@@ -302,7 +302,7 @@ func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 // are not shown in full.
 func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []visibleTool) []*schema.ToolInfo {
 	next := without(infos, r.group().cat)
-	for _, e := range r.group().cat.entries {
+	for e := range r.group().cat.all() {
 		inFull := slices.ContainsFunc(plain, func(s visibleTool) bool { return s.entry == e })
 		if !inFull && (v.natively[e.info.Name] || r.turn().defers(ctx, e)) {
 			next = append(next, r.group().shallowOf(e))

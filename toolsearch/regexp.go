@@ -61,7 +61,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.seen = s.seenSet(ctx)
 	most := s.group.mostResults()
 	kept := ranking{seen: f.seen, limit: most}
-	for _, e := range s.group.cat.entries {
+	for e := range s.group.cat.all() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
 			continue
 		}

@@ -34,7 +34,7 @@ func (r *run) reminder(ctx context.Context) string {
 		return text
 	}
 	var names []string
-	for _, e := range r.group().cat.entries {
+	for e := range r.group().cat.all() {
 		if r.turn().allowed(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
 		}
@@ -58,9 +58,9 @@ func (g *group) plainReminder() (text string, ok bool) {
 		return g.like.plainReminder()
 	}
 	g.reminderOnce.Do(func() {
-		names := make([]string, len(g.cat.entries))
-		for i, e := range g.cat.entries {
-			names[i] = e.info.Name
+		names := make([]string, 0, g.cat.len())
+		for e := range g.cat.all() {
+			names = append(names, e.info.Name)
 		}
 		g.reminderText = envelope(names, "")
 	})

@@ -36,11 +36,12 @@ const ToolNameKey = "tool_name"
 // whichever is highest: the retriever puts it before what those words speak for. Where
 // BM25Index finds none of the tools, it is not known.
 func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
-	return func(_ context.Context, tools []*schema.ToolInfo) (Index, error) {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if safe.IsNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
-		return retrieverIndex{r, opts, newWords(tools), newBM25(tools)}, nil
+		all := selectionOf(ctx, tools)
+		return retrieverIndex{r, opts, newWords(all), newBM25(all)}, nil
 	}
 }
 

@@ -83,7 +83,7 @@ func describedSize(e *entry) int {
 // callTool makes call_tool of the form that keeps what the hidden tools return: plain text
 // where none of them is enhanced, since some providers take nothing else.
 func (g *group) callTool(m *metaTool) tool.BaseTool {
-	for _, e := range g.cat.entries {
+	for e := range g.cat.all() {
 		if isEnhanced(e.tool) {
 			return enhancedCall{m}
 		}

@@ -10,7 +10,9 @@ import (
 	"iter"
 	"math/bits"
 	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -23,8 +25,10 @@ import (
 // what is equal in both, so that a thousand users' views of the same tools, or a set in
 // which one tool of ten thousand changed, take little more memory than one set.
 type ToolSet struct {
-	parts []part
-	size  int
+	parts   []part
+	size    int
+	origin  *origin // of what Update made
+	differs bool    // Update found a definition that the older set has not
 
 	keyOnce  sync.Once
 	keyValue setKey
@@ -45,6 +49,9 @@ type segment struct {
 	names     map[string]int
 	valueOnce sync.Once
 	values    map[tool.BaseTool]int
+	infoOnce  sync.Once
+	infos     []*schema.ToolInfo
+	housed    atomic.Pointer[[]housing]
 }
 
 // part is those tools of a segment that a set has.
@@ -83,7 +90,16 @@ func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet,
 	if err := u.wrong.err(); err != nil {
 		return nil, err
 	}
-	return &ToolSet{parts: u.parts, size: len(tools)}, nil
+	next := &ToolSet{parts: u.parts, size: len(tools), origin: &origin{}}
+	if u.old != nil {
+		next.differs = len(u.fresh) > 0
+		if s.origin != nil {
+			next.origin = s.origin
+		}
+	}
+	settle(u.fresh, next.origin)
+	next.merge()
+	return next, nil
 }
 
 // Select returns those tools that keep approves of, in their order: one user's view of a
@@ -164,6 +180,43 @@ func (s *ToolSet) all() iter.Seq[*entry] {
 	}
 }
 
+// beside is the parts of the set that another has not.
+func (s *ToolSet) beside(other *ToolSet) *ToolSet {
+	rest := &ToolSet{}
+	if s == nil {
+		return rest
+	}
+	known := map[*segment]part{}
+	if other != nil {
+		for _, p := range other.parts {
+			known[p.segment] = p
+		}
+	}
+	for _, p := range s.parts {
+		if same, ok := known[p.segment]; !ok || !slices.Equal(same.bits, p.bits) {
+			rest.parts = append(rest.parts, p)
+			rest.size += p.size
+		}
+	}
+	return rest
+}
+
+// appendInfos appends the infos of the tools, in their order.
+func (s *ToolSet) appendInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	for _, p := range s.parts {
+		if p.bits == nil {
+			infos = append(infos, p.allInfos()...)
+			continue
+		}
+		for i, e := range p.entries {
+			if p.has(i) {
+				infos = append(infos, e.info)
+			}
+		}
+	}
+	return infos
+}
+
 // lookup returns the tool of a name; nil if there is none.
 func (s *ToolSet) lookup(name string) *entry {
 	if s == nil {
@@ -232,6 +285,17 @@ func whole(entries []*entry) part {
 }
 
 func (p part) has(i int) bool { return p.bits == nil || p.bits[i/64]&(1<<(i%64)) != 0 }
+
+// allInfos are those of the segment's tools.
+func (g *segment) allInfos() []*schema.ToolInfo {
+	g.infoOnce.Do(func() {
+		g.infos = make([]*schema.ToolInfo, len(g.entries))
+		for i, e := range g.entries {
+			g.infos[i] = e.info
+		}
+	})
+	return g.infos
+}
 
 // byName is the place of each tool of the segment.
 func (g *segment) byName() map[string]int {

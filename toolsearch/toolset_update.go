@@ -26,6 +26,7 @@ type updater struct {
 	wrong problems
 
 	parts []part
+	fresh []*entry          // those with a definition that the old set has not
 	taken map[*segment]part // parts that the new set has
 	open  []*entry          // tools that are in no part yet
 	loose []located         // tools that were not taken with a whole part
@@ -133,6 +134,9 @@ func (u *updater) entry(ctx context.Context, t tool.BaseTool) (*entry, *segment,
 	}
 	if old := u.old.lookup(info.Name); old != nil && old.definition() == e.definition() {
 		e.info, e.safe, e.own = old.info, old.safe, schema.ToolInfo{} // one copy for both
+		e.address = old.address
+	} else {
+		u.fresh = append(u.fresh, e)
 	}
 	return e, nil, nil
 }
