@@ -160,6 +160,10 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 	if f == nil || c.len() == 0 {
 		return nil
 	}
+	if isFunc(f, BM25Index) { // it needs no list of a hundred thousand tools for one that changed
+		c.index = newBM25(all)
+		return nil
+	}
 	infos := c.infos()
 	x, err := makeIndex(withSelection(ctx, infos, all), f, infos)
 	switch {
@@ -174,6 +178,9 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 	}
 	return nil
 }
+
+// isFunc reports whether two functions are the same one. It does not tell closures apart.
+func isFunc(a, b IndexFunc) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
 
 // brokenIndex takes the place of an index that could not be made.
 type brokenIndex struct{ err error }
