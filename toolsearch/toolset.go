@@ -75,14 +75,15 @@ func NewToolSet(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
 // the new value that runs. If all tools are the values of s in the same order, Update returns s
 // itself. The error is that of NewToolSet, and s is never changed.
 func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
-	if s.isExactly(tools) {
-		return s, nil
-	}
 	u := updater{tools: tools}
 	if s.len() > 0 {
 		u.old = s
 	}
-	for at := 0; at < len(tools); {
+	at := u.takeFirst()
+	if s != nil && at == s.size && at == len(tools) {
+		return s, nil
+	}
+	for at < len(tools) {
 		at += u.take(ctx, at)
 	}
 	u.flush()

@@ -42,6 +42,14 @@ type located struct {
 	old *segment
 }
 
+// takeFirst adds the old parts whose tools come first, and returns how many tools they have.
+func (u *updater) takeFirst() (n int) {
+	for u.old != nil && u.next < len(u.old.parts) && u.takes(u.next, n) {
+		n += u.keep(u.old.parts[u.next-1])
+	}
+	return n
+}
+
 // take adds the tools from a place on, and returns how many: those of an old part, or one.
 func (u *updater) take(ctx context.Context, at int) int {
 	if u.old != nil {
@@ -203,6 +211,14 @@ func (p part) leads(tools []tool.BaseTool) (yes bool) {
 	if len(tools) < p.size {
 		return false
 	}
+	if p.bits == nil {
+		for i, t := range p.given {
+			if t == nil || t != tools[i] {
+				return false
+			}
+		}
+		return true
+	}
 	at := 0
 	for i, t := range p.given {
 		if !p.has(i) {
@@ -223,19 +239,4 @@ func (p part) first() int {
 		i++
 	}
 	return i
-}
-
-// isExactly reports whether the set's tools are these, in the same order.
-func (s *ToolSet) isExactly(tools []tool.BaseTool) bool {
-	if s == nil || s.size != len(tools) {
-		return false
-	}
-	at := 0
-	for _, p := range s.parts {
-		if !p.leads(tools[at:]) {
-			return false
-		}
-		at += p.size
-	}
-	return true
 }

@@ -39,7 +39,7 @@ func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
 	defer tallies.Put(t)
 	defer t.reset()
 	if n := x.Numbers(); n > len(t.cells) {
-		t.cells = make([]cell, n)
+		t.cells = make([]cell, n+n/8)
 	}
 	required := int32(0)
 	for _, term := range countTerms(q.Terms) {

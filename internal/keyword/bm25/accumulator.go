@@ -85,12 +85,13 @@ func (x *Index) accumulator() *accumulator {
 	return acc
 }
 
-// grown returns memory for n values, which are zero where they were.
+// grown returns memory for n values, which are zero where they were. It has room for the
+// indexes that follow, of catalogues to which tools come one by one.
 func grown[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
 	}
-	return make([]T, n)
+	return make([]T, n, n+n/8)
 }
 
 // release drops what the search left, and gives the memory back.
