@@ -86,7 +86,7 @@ func (g *group) isUnfiltered() bool {
 // hiddenTokens is the size of the definitions that hiding would leave out; of more than
 // most, only that it is more.
 func (r *run) hiddenTokens(ctx context.Context, most int64) (n int64) {
-	for _, e := range r.group().cat.entries {
+	for e := range r.group().cat.all() {
 		if n > most {
 			break
 		}
@@ -108,7 +108,7 @@ func (r *run) withAll(ctx context.Context, show []visibleTool) (all []visibleToo
 	for _, s := range show {
 		shown[s.entry] = true
 	}
-	for _, e := range r.group().cat.entries {
+	for e := range r.group().cat.all() {
 		if shown[e] || r.isPlain(ctx, e) {
 			all = append(all, visibleTool{entry: e})
 		}
