@@ -244,7 +244,7 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 	}
 	g.takeSets()
 	if like != nil {
-		g.cat.words, g.cat.index = like.cat.words, like.cat.index
+		g.cat.words, g.cat.index, g.cat.sure = like.cat.words, like.cat.index, like.cat.sure
 		return g, nil
 	}
 	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))

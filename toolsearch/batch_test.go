@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -207,4 +208,60 @@ func BenchmarkOneChangeIndexed(b *testing.B) {
 			})
 		}
 	}
+}
+
+// heapNow is how much memory is in use.
+func heapNow() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A thousand tenants with a hundred tools each, of which they share ninety, take less than
+// twice the memory of one catalogue of all these tools; and views of a large set next to none.
+func TestAThousandTenantsTakeLittleMemory(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	made := 0
+	some := func(n int) (tools []tool.BaseTool) {
+		for range n {
+			tools = append(tools, someTool(r, made))
+			made++
+		}
+		return tools
+	}
+	searched := func(s *ToolSet) *catalog {
+		c := catalogOf(t, BM25Index, s)
+		found, err := c.search(context.Background(), Query{Text: "create invoice", Limit: 3})
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		return c
+	}
+	began := heapNow()
+	many := 1000
+	if testing.Short() {
+		many = 200
+	}
+	one := searched(setOf(t, some(90+many*10)...))
+	alone := heapNow() - began
+	began = heapNow()
+	made = 0
+	shared := setOf(t, some(90)...)
+	var tenants []*catalog
+	for range many {
+		tenants = append(tenants, searched(Union(shared, setOf(t, some(10)...))))
+	}
+	united := heapNow() - began
+	began = heapNow()
+	var views []*catalog
+	for i := range many {
+		n := i
+		views = append(views, searched(one.sets[0].Select(func(*schema.ToolInfo) bool { n++; return n%10 > 0 })))
+	}
+	selected := heapNow() - began
+	t.Logf("one catalogue %d KB; %d tenants with the same tools %d KB; as many views of nine tenths %d KB", alone>>10, many, united>>10, selected>>10)
+	require.Less(t, united, 2*alone)
+	require.Less(t, selected, alone, "all together less than twice what one takes")
+	runtime.KeepAlive([]any{one, tenants, views})
 }

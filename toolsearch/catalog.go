@@ -22,7 +22,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -161,7 +160,7 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 		return nil
 	}
 	if isFunc(f, BM25Index) { // it needs no list of a hundred thousand tools for one that changed
-		c.index = newBM25(all)
+		c.index = c.sure
 		return nil
 	}
 	infos := c.infos()

@@ -58,7 +58,7 @@ func (q *queryParser) expand(w *term) {
 	}
 	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, "synonym of")
 	q.addAll(w, q.l.related[w.text], weightRelated*loose, "related to")
-	for _, a := range q.x.affixesOf(w.text) {
+	for _, a := range q.affixesOf(w.text) {
 		relation := "ends like"
 		if a.prefix {
 			relation = "begins like"
@@ -219,11 +219,11 @@ type affixed struct {
 
 // affixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
-func (x *Index) affixesOf(word string) []affixed {
+func (q *queryParser) affixesOf(word string) []affixed {
 	if len(word) < minAffix || !isASCII(word) {
 		return nil
 	}
-	var found []affixed
+	x, found := q.x, q.affixed[:0]
 	add := func(other string, prefix bool) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
 		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
@@ -243,6 +243,7 @@ func (x *Index) affixesOf(word string) []affixed {
 	for _, other := range x.startingWith(backwards(word), func(a *affixes) []string { return a.backward }) {
 		add(backwards(other), false)
 	}
+	q.affixed = found
 	return found
 }
 

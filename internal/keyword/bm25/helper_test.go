@@ -29,6 +29,9 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 	return x.accumulator().weight(lengths, p.counts, rarity(x, word)), p.counts, true
 }
 
+// affixesOf are the words of an index's names that begin or end like a word.
+func affixesOf(x *Index, word string) []affixed { return (&queryParser{x: x}).affixesOf(word) }
+
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *Index {
 	s := &Segment{List: names.NewList(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}

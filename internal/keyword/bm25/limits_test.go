@@ -119,7 +119,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 	for i := range maxAffixes + 1 {
 		names = append(names, keyword.Doc{Name: "mailbox" + ending(i)})
 	}
-	affixed := func(n int) int { return len(New(names[:n]).affixesOf("mailbox")) }
+	affixed := func(n int) int { return len(affixesOf(New(names[:n]), "mailbox")) }
 	require.Equal(t, maxAffixes-1, affixed(maxAffixes-1))
 	require.Equal(t, maxAffixes, affixed(maxAffixes))
 	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
@@ -149,7 +149,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 		{"abc", "abcdefg", true}, {"abc", "abcdefgh", false}, {"abcd", "abcdefghij", true}, // minAffixRatio
 		{"mail", "mail", false}, {"deactivate", "activate", false}, {"reactivate", "activate", true},
 	} {
-		require.Equal(t, c.want, len(indexOf(c.name).affixesOf(c.word)) == 1, "%q in %q", c.word, c.name)
+		require.Equal(t, c.want, len(affixesOf(indexOf(c.name), c.word)) == 1, "%q in %q", c.word, c.name)
 	}
 }
 

@@ -67,6 +67,7 @@ type queryParser struct {
 	keepAll bool  // keep stop words, because there is nothing else
 
 	words   []stemmedWord
+	affixed []affixed           // scratch memory
 	phrases map[int]phraseMatch // by their start
 	ignored map[int]bool        // starts of words that a phrase ignores
 
@@ -79,7 +80,7 @@ type queryParser struct {
 }
 
 // maxStems is how many stems are remembered from one query to the next.
-const maxStems = 1 << 12
+const maxStems = 1 << 13
 
 // parse parses text. What it returns belongs to the accumulator.
 func (acc *accumulator) parse(text string) *parsedQuery {

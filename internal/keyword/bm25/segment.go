@@ -196,9 +196,6 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 		}
 	}
 	b.addJoined(doc, name)
-	if slices.ContainsFunc(b.usages[b.first:], func(u usage) bool { return startsUnspaced(b.tokens.Words()[u.token]) }) {
-		b.s.unspaced.Add(doc)
-	}
 }
 
 // addName keeps the tokens read so far as those of the name.
@@ -229,6 +226,7 @@ func (b *builder) addJoined(doc uint32, name string) {
 func (b *builder) read(doc uint32, f field, text string) {
 	eachRun(normalize(text), func(r run) {
 		if r.unspaced {
+			b.s.unspaced.Add(doc)
 			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
 			return
 		}
