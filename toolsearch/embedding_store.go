@@ -75,7 +75,7 @@ func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
 		return t, nil
 	}
 	if t.useful, err = s.findsByName(ctx, t); t.useful {
-		s.save(ctx, path, vectors.Encode(keys, t.set))
+		s.files().save(ctx, path, vectors.Encode(keys, t.set))
 	}
 	return t, err
 }
@@ -160,42 +160,26 @@ func (s vectorSource) findsByName(ctx context.Context, t *toolVectors) (bool, er
 	return float64(found) >= probeShare*float64(len(probes)), nil
 }
 
-// path is the file of a catalogue's vectors.
-func (s vectorSource) path(keys []vectors.Key) string {
-	sorted := slices.Clone(keys)
-	slices.SortFunc(sorted, func(a, b vectors.Key) int { return strings.Compare(string(a[:]), string(b[:])) })
-	h := sha256.New()
-	for _, key := range sorted {
-		h.Write(key[:])
-	}
-	return fmt.Sprintf("%s/vectors-%x-%x.txt", backend.CatalogDir, s.modelKey(), h.Sum(nil)[:8])
-}
-
-func (s vectorSource) modelKey() []byte {
+// files are where the vectors are kept.
+func (s vectorSource) files() versions {
 	sum := sha256.Sum256([]byte(s.model))
-	return sum[:8]
+	return versions{s.store, fmt.Sprintf("vectors-%x-", sum[:8])}
 }
 
-// latest is the file that names the file written last.
-func (s vectorSource) latest() string {
-	return fmt.Sprintf("%s/vectors-%x-latest.txt", backend.CatalogDir, s.modelKey())
+func (s vectorSource) path(keys []vectors.Key) string {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = string(key[:])
+	}
+	return s.files().path(texts)
 }
 
 // stored returns the vectors of this version of the catalogue, or else of the last one. It
 // is empty where there are none that can be read.
 func (s vectorSource) stored(ctx context.Context, path string) keyed {
-	none := keyed{nil, &vectors.Set{}}
-	text := s.read(ctx, path)
-	if text == "" {
-		path = strings.TrimSpace(s.read(ctx, s.latest()))
-		if !strings.HasPrefix(path, backend.CatalogDir+"/vectors-") {
-			return none
-		}
-		text = s.read(ctx, path)
-	}
-	keys, set, err := vectors.Decode(text)
+	keys, set, err := vectors.Decode(s.files().stored(ctx, path))
 	if err != nil {
-		return none
+		return keyed{nil, &vectors.Set{}}
 	}
 	at := make(map[vectors.Key]int, len(keys))
 	for i, key := range keys {
@@ -204,16 +188,49 @@ func (s vectorSource) stored(ctx context.Context, path string) keyed {
 	return keyed{at, set}
 }
 
-// wholeFile is more lines than a file of vectors has.
+// versions are files of one kind, one for each version of a catalogue.
+type versions struct {
+	store  Backend // nil: nothing is kept
+	prefix string  // of the names
+}
+
+// path is the file of a catalogue, by the keys of what is in it.
+func (v versions) path(keys []string) string {
+	h := sha256.New()
+	for _, key := range slices.Sorted(slices.Values(keys)) {
+		h.Write([]byte(key))
+	}
+	return fmt.Sprintf("%s/%s%x.txt", backend.CatalogDir, v.prefix, h.Sum(nil)[:8])
+}
+
+// latest is the file that names the file written last.
+func (v versions) latest() string {
+	return fmt.Sprintf("%s/%slatest.txt", backend.CatalogDir, v.prefix)
+}
+
+// stored returns the file of this version, or else the one written last; "" where neither
+// can be read.
+func (v versions) stored(ctx context.Context, path string) string {
+	if text := v.read(ctx, path); text != "" {
+		return text
+	}
+	path = strings.TrimSpace(v.read(ctx, v.latest()))
+	if !strings.HasPrefix(path, backend.CatalogDir+"/"+v.prefix) {
+		return ""
+	}
+	return v.read(ctx, path)
+}
+
+// wholeFile is more lines than a file has.
 const wholeFile = 1 << 30
 
 // read returns a file, or "" where it cannot be read.
-func (s vectorSource) read(ctx context.Context, path string) string {
-	r, ok := s.store.(backend.Reader)
+func (v versions) read(ctx context.Context, path string) string {
+	r, ok := v.store.(backend.Reader)
 	if !ok {
 		return ""
 	}
-	content, err := safe.Value("toolsearch: reading vectors", func() (*filesystem.FileContent, error) {
+	content, err := safe.Value("toolsearch: reading "+path, func() (*filesystem.FileContent, error) {
 		return r.Read(ctx, &filesystem.ReadRequest{FilePath: path, Offset: 1, Limit: wholeFile})
 	})
 	if err != nil || content == nil {
@@ -222,12 +239,12 @@ func (s vectorSource) read(ctx context.Context, path string) string {
 	return content.Content
 }
 
-// save stores the vectors. Where it cannot, the next process embeds them again.
-func (s vectorSource) save(ctx context.Context, path, text string) {
-	if _, readable := s.store.(backend.Reader); !readable {
+// save stores a file. Where it cannot, the next process makes its content again.
+func (v versions) save(ctx context.Context, path, text string) {
+	if _, readable := v.store.(backend.Reader); !readable {
 		return
 	}
-	if writeFile(ctx, s.store, path, text) == nil {
-		_ = writeFile(ctx, s.store, s.latest(), path+"\n")
+	if writeFile(ctx, v.store, path, text) == nil {
+		_ = writeFile(ctx, v.store, v.latest(), path+"\n")
 	}
 }
