@@ -7,6 +7,7 @@ package preview
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -20,9 +21,13 @@ const (
 	// longText is how much of a cell counts in full.
 	longText = 60
 	// pastLong is what a byte behind that counts.
-	pastLong = .2
-	// ofCut is what a text that is cut counts of that.
+	pastLong = .05
+	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
+	// start of a message is seldom what it says.
 	ofCut = .7
+	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
+	// asked is more often further right than further down.
+	fewerRows = .15
 	// leastTable is the room below which a table says nothing.
 	leastTable = 200
 	// headRoom is more than the keys behind the common values take in any language.
@@ -225,6 +230,9 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 			}
 		}
 		l := t.fill(cost, worth, fit, available)
+		if shown := l.rows + l.last; shown > 0 {
+			l.worth *= math.Pow(float64(t.count)/float64(shown), fewerRows)
+		}
 		if l.columns, l.cut = c+1, cut; l.worth > best.worth {
 			best = l
 		}
@@ -236,7 +244,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 func textWorth(n, cut int) float64 {
 	w := float64(min(n, longText)) + pastLong*float64(max(0, min(n, cut)-longText))
 	if n > cut+5 {
-		w *= ofCut
+		w *= ofCut * math.Sqrt(float64(cut)/float64(n))
 	}
 	return w
 }

@@ -23,6 +23,8 @@ const (
 	searchedBytes = 4 << 20
 	// maxLine is how much of a line is shown.
 	maxLine = 300
+	// shortLine is how much of a line is shown that nothing speaks for.
+	shortLine = 200
 	// lastLines is how many lines of the end are kept.
 	lastLines = 8
 	// gapRoom is about what it takes to say that lines are left out.
@@ -41,6 +43,15 @@ type line struct {
 	repeat   int // how many of its kind come before it
 	score    float64
 	chosen   bool
+	short    bool // only its start is shown
+}
+
+// most is how much of a line is shown.
+func (l *line) most() int {
+	if l.short {
+		return shortLine
+	}
+	return maxLine
 }
 
 // extract is a text of which lines are chosen.
@@ -212,8 +223,8 @@ func (x *extract) keepBest(room int, least float64) {
 // shown is how many bytes of a line are shown.
 func (x *extract) shown(i int) int {
 	n := x.lines[i].size()
-	if n > maxLine {
-		n = maxLine + len(more)
+	if most := x.lines[i].most(); n > most {
+		n = most + len(more)
 	}
 	if x.lines[i].times > 1 {
 		n += len(" (×1000)")
@@ -254,8 +265,8 @@ func (x *extract) String() string {
 		}
 		x.gap(&b, end, l.from)
 		text := x.text[l.from:l.to]
-		if len(text) > maxLine {
-			b.WriteString(display.Start(text, maxLine))
+		if most := l.most(); len(text) > most {
+			b.WriteString(display.Start(text, most))
 			b.WriteString(more)
 		} else {
 			b.WriteString(text)

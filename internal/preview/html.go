@@ -20,6 +20,9 @@ const (
 	wrapAt = maxLine * 2 / 3
 	// maxLink is the longest address that is shown.
 	maxLink = 120
+	// shortBelow is the score below which only the start of a line is shown: neither the
+	// question nor a heading speaks for it.
+	shortBelow = 1.2
 	// tagsOfHTML is how many tags make a text HTML.
 	tagsOfHTML = 12
 )
@@ -360,6 +363,7 @@ func (x *extract) rankOutline(query *query) {
 		if l.repeat > 0 && l.severity < hard { // rank thinks of logs
 			l.score *= 8 / (1 + float64(l.repeat)/4)
 		}
+		l.short = l.score < shortBelow
 		l.score = max(l.score, .01)
 		l.times = 1 // what is listed is not counted
 	}
