@@ -227,17 +227,17 @@ type TypedConfig[M adk.MessageType] struct {
 type Config = TypedConfig[*schema.Message]
 
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
-// tokens if that saves at least 8,000, cuts results at 12,000 bytes and shows what
-// [PreviewByKind] makes of them, leaves results of which clearing would save less than
-// 2,000 bytes, refers to repeats, clears values of arguments over 1,000 bytes, and
-// provides the read tool. b must be able to read. For queries about stored JSON, set
-// JSONQuery to jq.Query of module reduction/jq.
+// tokens if that saves at least 4,000, cuts results that are longer than 40,000 bytes and
+// shows what [PreviewByKind] makes of them in 12,000, leaves results of which clearing
+// would save less than 1,000 bytes, refers to repeats, clears values of arguments over
+// 1,000 bytes, and provides the read tool. b must be able to read. For queries about
+// stored JSON, set JSONQuery to jq.Query of module reduction/jq.
 //
 // It costs what the model reads back, a model call each time, and now and then a fact
 // that the model no longer sees and does not look up. It saves the more the longer the
-// conversation is; one that stays below 32,000 tokens only has its long results cut.
-// Where the output of terminals is read again and again, a MaxLengthForTrunc of 24,000
-// saves more. A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more.
+// conversation is; one that stays below 32,000 tokens only has its longest results cut.
+// A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more. Set
+// WindowTokens to what your model takes.
 //
 // The preset may change in any minor version.
 func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b) }
@@ -246,15 +246,23 @@ func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b
 func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 	return &TypedConfig[M]{
 		Backend:            b,
-		MaxLengthForTrunc:  12_000,
+		MaxLengthForTrunc:  40_000,
 		MaxTokensForClear:  32_000,
-		ClearAtLeastTokens: 8_000,
-		MinSavingBytes:     2_000,
+		ClearAtLeastTokens: 4_000,
+		MinSavingBytes:     1_000,
 		ReferToRepeats:     true,
 		ClearArgumentsOver: 1_000,
 		ProvideReadTool:    true,
-		Preview:            PreviewByKind,
+		Preview:            previewInShort,
 	}
+}
+
+// previewInShort is PreviewByKind in at most 12,000 bytes: a result that was cut and is read
+// back at once then costs no more than if it had stayed.
+func previewInShort(r PreviewRequest) string {
+	const most = 12_000
+	r.MaxBytes = min(r.MaxBytes, most)
+	return PreviewByKind(r)
 }
 
 // ToolReductionConfig is what differs for one tool. What it leaves at its zero

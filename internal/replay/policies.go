@@ -25,6 +25,7 @@ func Policies() []Policy {
 		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
 		{"Eino", einos},
 		{"leanctx", ours(func(*reduction.Config, int64) {})},
+		{"leanctx, Recommended", recommended},
 		{"leanctx, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
 		{"leanctx, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
 		{"leanctx, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
@@ -47,6 +48,14 @@ func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *r
 		set(c, trigger)
 		return reduction.New(ctx, c)
 	}
+}
+
+// recommended is the preset, at another threshold in proportion.
+func recommended(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+	c := reduction.Recommended(store)
+	c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
+	c.MaxTokensForClear = trigger
+	return reduction.New(ctx, c)
 }
 
 // einos is Eino's package, which is told to leave the answers of the read tool alone:
