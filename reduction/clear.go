@@ -7,7 +7,6 @@ package reduction
 // ones. The given messages never change, and whatever fails leaves them as they are.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,6 +40,7 @@ type clearPhase[M adk.MessageType] struct {
 	files  *vault.Vault
 	names  *storedNames
 	report reporter
+	marks  bool // a store knows what is used
 
 	reported recent
 }
@@ -68,7 +68,11 @@ type clearPass[M adk.MessageType] struct {
 // state returns the state that the model call should see, which is the one it was
 // given if nothing is to be done.
 func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state == nil || !c.policy.clears() {
+	if state == nil {
+		return ctx, state, nil
+	}
+	c.markUsed(ctx, state.Messages)
+	if !c.policy.clears() {
 		return ctx, state, nil
 	}
 	out, err := c.reduced(ctx, state)
@@ -472,21 +476,6 @@ func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 		o.rule = byHandler
 	}
 	p.phase.report.output(ctx, r.call.name, r.call.id, o)
-}
-
-// with adds the arguments and the media that references replace.
-func (o output) with(r *oldResult) output {
-	if r.args != nil && len(r.values) > 0 {
-		o.before += len(r.call.args)
-		o.after += len(*r.args)
-		o.path = cmp.Or(o.path, r.values[0].path)
-	}
-	for _, a := range r.media {
-		o.before += len(a.content)
-		o.after += len(a.text)
-		o.path = cmp.Or(o.path, a.path)
-	}
-	return o
 }
 
 // tokensAfter is what p.out has. With a counter of the user's that was not asked

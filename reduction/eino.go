@@ -37,8 +37,9 @@ type begun struct {
 	looked atomic.Bool // at the tools of the first model call
 	counts counted
 
-	referred atomic.Bool // the whole history was searched for repeats
-	fitted   atomic.Bool // all rounds keep to their share of the window
+	referred atomic.Bool  // the whole history was searched for repeats
+	marked   atomic.Int64 // when files were marked as used, in seconds
+	fitted   atomic.Bool  // all rounds keep to their share of the window
 }
 
 // texts is what the run knows of the texts of its messages; nil outside of a run.

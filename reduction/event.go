@@ -6,6 +6,7 @@ package reduction
 // What OnEvent is told.
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -58,6 +59,21 @@ type output struct {
 	reason        Reason
 	stream        bool
 	err           error
+}
+
+// with adds the arguments and the media that references replace.
+func (o output) with(r *oldResult) output {
+	if r.args != nil && len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		o.path = cmp.Or(o.path, r.values[0].path)
+	}
+	for _, a := range r.media {
+		o.before += len(a.content)
+		o.after += len(a.text)
+		o.path = cmp.Or(o.path, a.path)
+	}
+	return o
 }
 
 // reporter tells the user's OnEvent. A nil one tells nobody, and allocates nothing.

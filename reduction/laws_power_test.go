@@ -255,7 +255,7 @@ func (b *breaking) clean() {
 	b.cancel = stop
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = b.faulty.DeleteOlderThan(ctx, "", time.Now().Add(time.Hour))
+		_, _, _ = b.faulty.DeleteUnused(ctx, "", time.Now().Add(time.Hour))
 	}()
 	maps.DeleteFunc(b.others, func(path, _ string) bool { return !b.has(path) })
 }

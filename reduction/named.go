@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/readtool"
@@ -46,6 +47,52 @@ func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
 		}
 	}
 	setRunNames(ctx, shownKey, taken)
+}
+
+// markUsed tells the stores, at the start of a run and each hour after, which files the
+// history names.
+func (c *clearPhase[M]) markUsed(ctx context.Context, msgs []M) {
+	b := c.policy.begun(ctx)
+	if b == nil || !c.marks {
+		return
+	}
+	now, last := time.Now().Unix(), b.marked.Load()
+	if now-last < int64(backend.UseInterval/time.Second) || !b.marked.CompareAndSwap(last, now) {
+		return
+	}
+	if names := c.everyName(msgs); len(names) > 0 {
+		for _, s := range c.files.Stores() {
+			s.MarkUsed(ctx, names)
+		}
+	}
+}
+
+// everyName lists all files that a history names, in the place of results, media and
+// arguments. One that a tool made up does no harm.
+func (c *clearPhase[M]) everyName(msgs []M) []string {
+	names := make(map[string]bool)
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if n := recognise(text); n.path != "" {
+				names[n.path] = true
+			} else if isMovedMedium(text) {
+				names[tryTemplates(mediumTemplates, text, clearedNotice).path] = true
+			}
+		}
+	}
+	for _, m := range msgs {
+		v := c.codec.view(m)
+		add(v.moved...)
+		for _, r := range v.results {
+			add(append(r.texts, r.moved...)...)
+		}
+		for _, each := range v.calls {
+			for _, p := range vault.Mentions(c.cfg.RootDir, each.args) {
+				names[p] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // noteReadable tells the calls of the last message which of the files outside of

@@ -5,16 +5,23 @@ package reduction_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -97,3 +104,119 @@ func streamInChild(t *testing.T, job []string) {
 	require.NoError(t, err)
 	fmt.Println(pathIn(strings.Join(got, "")))
 }
+
+// TestNothingThatALivingConversationNamesIsDeleted has two processes on one directory:
+// conversations go on in this one, and the other one deletes what nobody has used.
+func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
+	if dir := os.Getenv(childCase); dir != "" {
+		store, err := reduction.NewDirBackend(dir)
+		require.NoError(t, err)
+		files, bytes, err := store.DeleteUnused(context.Background(), "", time.Now().Add(-24*time.Hour))
+		fmt.Println(files, bytes, err)
+		os.Exit(0)
+	}
+	forBoth(t, livingKeep[*schema.Message], livingKeep[*schema.AgenticMessage])
+}
+
+func livingKeep[M adk.MessageType](t *testing.T) {
+	dir := t.TempDir()
+	store, err := reduction.NewDirBackend(dir)
+	require.NoError(t, err)
+	defer store.Close()
+	g := newGen[M](7)
+	var all []*living[M]
+	for i := range 12 {
+		key := fmt.Sprint("tenant/", i)
+		c := &living[M]{T: t, gen: g, store: reduction.Scoped(store, reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }})}
+		c.goOn(4)
+		all = append(all, c)
+	}
+	for day := range 4 {
+		files, bytes, err := store.Stored(context.Background(), "")
+		require.NoError(t, err)
+		past := time.Now().Add(-36 * time.Hour)
+		require.NoError(t, filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			return os.Chtimes(file, past, past)
+		}))
+		var dead []*living[M]
+		for i, c := range all {
+			switch {
+			case c.dead:
+			case i%4 == day: // nobody goes on with it
+				c.dead = true
+				dead = append(dead, c)
+			default:
+				c.goOn(g.IntN(2))
+			}
+		}
+		added, _, err := store.Stored(context.Background(), "")
+		require.NoError(t, err)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestNothingThatALivingConversationNamesIsDeleted$")
+		cmd.Env = append(os.Environ(), childCase+"="+dir)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		var gone, size int
+		_, err = fmt.Sscanf(string(out), "%d %d <nil>", &gone, &size)
+		require.NoError(t, err, "%s", out)
+		require.Positive(t, gone)
+		left, rest, err := store.Stored(context.Background(), "")
+		require.NoError(t, err)
+		require.Equal(t, added-gone, left, "%d of %d files were deleted", gone, files)
+		require.Less(t, rest, bytes+int64(1<<20))
+		for i, c := range all {
+			if !c.dead {
+				require.Zero(t, c.missing(), "conversation %d on day %d", i, day)
+			}
+		}
+		for _, c := range dead {
+			require.Positive(t, c.missing(), "a dead conversation is kept")
+		}
+	}
+}
+
+// living is a conversation whose results are stored, and which goes on now and then.
+type living[M adk.MessageType] struct {
+	*testing.T
+	*gen[M]
+	store reduction.Backend
+	msgs  []M
+	dead  bool
+}
+
+// goOn is a run in a new process: nothing is known but the history and the store.
+func (c *living[M]) goOn(rounds int) {
+	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: c.store, MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
+	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	require.NoError(c.T, err)
+	for range 1 + rounds {
+		_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: c.msgs}, nil)
+		require.NoError(c.T, err)
+		c.ids++
+		id := fmt.Sprint("call_", c.ids)
+		text := strings.Repeat(fmt.Sprintln("line", c.ids), 100)
+		c.msgs = append(state.Messages[:len(state.Messages):len(state.Messages)],
+			adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "write", Args: render(map[string]any{"content": text})}),
+			c.shape.result(id, "write", part{text: text}, part{medium: "image", data: strings.Repeat(fmt.Sprint(c.ids%10), 400)}))
+	}
+}
+
+// missing counts the paths in the history that give nothing.
+func (c *living[M]) missing() (n int) {
+	for _, m := range c.msgs {
+		for _, path := range somePaths.FindAllString(adktest.Dump(m), -1) {
+			r, _, err := c.store.(reduction.RangeReader).ReadRange(context.Background(), path, 0, 1)
+			if err != nil {
+				require.ErrorIs(c.T, err, fs.ErrNotExist)
+				n++
+				continue
+			}
+			require.NoError(c.T, r.Close())
+		}
+	}
+	return n
+}
+
+var somePaths = regexp.MustCompile(`/tmp/(?:trunc|clear)/[A-Za-z0-9_-]+`)

@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -52,6 +53,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		clear: &clearPhase[M]{
 			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
 			report: c.OnEvent, own: own,
+			marks: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
 		},
 	}
 	if c.ProvideReadTool {

@@ -27,6 +27,13 @@ type Scope struct {
 	// where a file system ignores case. If Key returns an error or an empty key, or
 	// panics, nothing is stored or read. It must be safe for concurrent use.
 	Key func(ctx context.Context) (string, error)
+
+	// MaxBytes is how many bytes of content one key may have in the store. A write above
+	// that fails, so that the result stays in the conversation and OnEvent is told. What
+	// is there already counts if the store is a [Cleaner], and what other processes write
+	// at the same time, after a minute at the latest. A negative one allows nothing. If
+	// zero, there is no limit.
+	MaxBytes int64
 }
 
 // Scoped returns b as seen from one scope: every path is stored below the scope's
@@ -44,6 +51,9 @@ func Scoped(b Backend, s Scope) Backend {
 		return nil
 	}
 	base := &scoped{inner: b, key: s.Key}
+	if s.MaxBytes != 0 {
+		base.quota = &quota{most: s.MaxBytes}
+	}
 	reader, reads := b.(Reader)
 	ranges, hasRanges := b.(RangeReader)
 	creator, creates := b.(Creator)
@@ -61,6 +71,7 @@ func Scoped(b Backend, s Scope) Backend {
 type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
+	quota *quota // nil: no limit
 }
 
 // Write implements [Backend].
@@ -71,7 +82,7 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	}
 	below := *req
 	below.FilePath = path
-	return s.inner.Write(ctx, &below)
+	return s.within(ctx, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
 }
 
 var (
@@ -170,7 +181,13 @@ func (s scopedCreator) Create(ctx context.Context, filePath string, content io.R
 	if err != nil {
 		return err
 	}
-	return s.inner.Create(ctx, path, content)
+	counted, done, err := s.base.counting(ctx, content)
+	if err != nil {
+		return err
+	}
+	err = s.inner.Create(ctx, path, counted)
+	done(err)
+	return err
 }
 
 type scopedAny struct {
@@ -181,6 +198,10 @@ type scopedAny struct {
 // CreateAny implements [AnyCreator].
 func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	dir, err := s.base.dir(ctx)
+	if err != nil {
+		return "", err
+	}
+	counted, done, err := s.base.counting(ctx, content)
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +216,8 @@ func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string
 			shown[path] = name
 		}
 		return path
-	}, content)
+	}, counted)
+	done(err)
 	switch {
 	case bad != nil:
 		return "", bad

@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
@@ -271,4 +272,45 @@ func TestTheReadmesServerIsTheExample(t *testing.T) {
 	example, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
 	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
+}
+
+func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
+	ctx := context.Background()
+	memory := reduction.NewMemoryBackend(0)
+	scoped := func(key string) reduction.Backend {
+		return reduction.Scoped(memory, reduction.Scope{MaxBytes: 3000, Key: func(context.Context) (string, error) { return key, nil }})
+	}
+	one := scoped("one")
+	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 1000)}))
+	require.NoError(t, one.(reduction.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
+	_, err := one.(reduction.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
+	require.ErrorContains(t, err, "MaxBytes")
+	require.ErrorContains(t, one.(reduction.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
+	require.ErrorContains(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 1001)}), "MaxBytes")
+	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "d", Content: strings.Repeat("x", 1000)}), "what failed took no room")
+	require.ErrorContains(t, scoped("one").Write(ctx, &filesystem.WriteRequest{FilePath: "e", Content: "x"}), "MaxBytes", "what is there counts for another process")
+	require.NoError(t, scoped("two").Write(ctx, &filesystem.WriteRequest{FilePath: "e", Content: "x"}), "another scope has room")
+	files, bytes, err := memory.Stored(ctx, "one")
+	require.NoError(t, err)
+	require.Equal(t, 3, files)
+	require.EqualValues(t, 3000, bytes)
+
+	var failed []error
+	mw := typed(t, &reduction.Config{Backend: one, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e leanctx.Event) {
+		if e.Kind == leanctx.KindStoreFailed {
+			failed = append(failed, e.Err)
+		}
+	}})
+	for _, f := range forms {
+		whole := strings.Repeat("a line\n", 300)
+		got, err := f.run(ctx, mw, &adk.ToolContext{Name: "shell", CallID: f.name}, `{}`, []string{whole})
+		require.NoError(t, err)
+		if !f.stream {
+			require.Equal(t, whole, got, "%s: the result stays in the conversation", f.name)
+		}
+	}
+	require.Len(t, failed, len(forms))
+	for _, err := range failed {
+		require.ErrorContains(t, err, "MaxBytes")
+	}
 }

@@ -111,19 +111,30 @@ type AnyCreator interface {
 	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
 }
 
-// Cleaner is a Backend that can delete old files. The middleware never calls it:
-// deciding when content may be deleted is up to its owner.
+// Cleaner is a Backend that knows when its files were last used, and can delete the
+// others. A use is a write, a read, or a model call whose history names the file: at the
+// start of each run, and each hour of a long one, the middleware marks what the history
+// names. It never deletes anything: when, is up to the owner.
 type Cleaner interface {
-	// DeleteOlderThan deletes the files below dir, at any depth, that were last
-	// written before t, and says how many. An empty dir or "/" means the whole
-	// store; a missing one holds nothing to delete and is no error. A store that knows
-	// times only roughly keeps what may be newer. Files that are
-	// written while it runs stay. When it fails halfway, deleted counts what is
-	// gone, and the call may be repeated.
+	// MarkUsed notes that files are in use. Those that do not exist are passed over.
+	// A store may note it once an hour, and for a whole directory where it has no
+	// time for each file.
+	MarkUsed(ctx context.Context, filePaths ...string) error
+
+	// DeleteUnused deletes the files below dir, at any depth, that were last used before
+	// since, and says how many files and bytes those were. An empty dir or "/" means the
+	// whole store; a missing one holds nothing to delete and is no error. A store that
+	// knows times only roughly keeps what may be newer. Files that are written while
+	// it runs stay. When it fails halfway, files and bytes are what is gone, and the call
+	// may be repeated.
 	//
-	// A path to a deleted file may still be in a conversation. What reads it then
-	// gets fs.ErrNotExist.
-	DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error)
+	// A conversation that went on since keeps all that it names, if since is more than an
+	// hour ago. What reads a path that a dead conversation still holds gets
+	// fs.ErrNotExist.
+	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
+
+	// Stored says how many files there are below dir, and how many bytes they have.
+	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
 }
 
 // DirBackend is a store in a directory of this machine. It must be made with
@@ -147,13 +158,13 @@ type Cleaner interface {
 //
 // Two promises need more than every system gives: on a file system without hard
 // links, a Create by two processes at once may let the later one win, and a file
-// that another process writes again while DeleteOlderThan looks at it may be
-// deleted.
+// that another process writes again while DeleteUnused looks at it may be
+// deleted. The time of a file is that of its last use.
 type DirBackend struct{ dir *backend.Dir }
 
 // NewDirBackend opens a store in the directory dir of this machine, and makes the
 // directory, with its parents, if it is missing. Nothing in it is deleted unless
-// DeleteOlderThan is called. Close the store when it is no longer used.
+// DeleteUnused is called. Close the store when it is no longer used.
 func NewDirBackend(dir string) (*DirBackend, error) {
 	d, err := backend.NewDir(dir)
 	if err != nil {
@@ -191,11 +202,21 @@ func (d *DirBackend) CreateAny(ctx context.Context, names func(attempt int) stri
 	return d.dir.CreateAny(ctx, names, content)
 }
 
-// DeleteOlderThan implements [Cleaner]. It also removes empty directories below
-// dir, and incomplete files that a crash left behind and that have not grown for an
-// hour, whatever t is; these do not count.
-func (d *DirBackend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
-	return d.dir.DeleteOlderThan(ctx, dir, t)
+// MarkUsed implements [Cleaner].
+func (d *DirBackend) MarkUsed(ctx context.Context, filePaths ...string) error {
+	return d.dir.MarkUsed(ctx, filePaths...)
+}
+
+// DeleteUnused implements [Cleaner]. It also removes empty directories below dir, and
+// incomplete files that a crash left behind and that have not grown for an hour, whatever
+// since is; these do not count.
+func (d *DirBackend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	return d.dir.DeleteUnused(ctx, dir, since)
+}
+
+// Stored implements [Cleaner].
+func (d *DirBackend) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	return d.dir.Stored(ctx, dir)
 }
 
 // MemoryBackend is a store in memory, up to a number of bytes. When new content does
@@ -238,9 +259,19 @@ func (m *MemoryBackend) CreateAny(ctx context.Context, names func(attempt int) s
 	return m.memory.CreateAny(ctx, names, content)
 }
 
-// DeleteOlderThan implements [Cleaner].
-func (m *MemoryBackend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
-	return m.memory.DeleteOlderThan(ctx, dir, t)
+// MarkUsed implements [Cleaner]. It does not keep files from making room for new ones.
+func (m *MemoryBackend) MarkUsed(ctx context.Context, filePaths ...string) error {
+	return m.memory.MarkUsed(ctx, filePaths...)
+}
+
+// DeleteUnused implements [Cleaner].
+func (m *MemoryBackend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	return m.memory.DeleteUnused(ctx, dir, since)
+}
+
+// Stored implements [Cleaner].
+func (m *MemoryBackend) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	return m.memory.Stored(ctx, dir)
 }
 
 var (

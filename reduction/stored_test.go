@@ -42,7 +42,7 @@ func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
 				}
 				first := run()
 				require.Equal(t, first, run(), "the same content under the same id is one file")
-				_, err := memory.DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
+				_, _, err := memory.DeleteUnused(context.Background(), "", time.Now().Add(time.Hour))
 				require.NoError(t, err)
 				require.Equal(t, strings.Join(chunks, ""), stored(t, memory, run()), "deleted")
 				second := run()

@@ -40,7 +40,12 @@ type AnyCreator interface {
 	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
 }
 
-// Cleaner is a Backend that can delete old files.
+// Cleaner is a Backend that knows when files were used, and can delete the others.
 type Cleaner interface {
-	DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error)
+	MarkUsed(ctx context.Context, filePaths ...string) error
+	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
+	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
 }
+
+// UseInterval is how long a file counts as used without being marked again.
+const UseInterval = time.Hour

@@ -53,9 +53,9 @@ func use(t *testing.T, d *Dir, round int) (errs []error) {
 			note(errors.Join(err, content.Close()))
 		}
 	}
-	_, err = d.DeleteOlderThan(t.Context(), "dir", time.Now().Add(time.Hour))
+	_, _, err = d.DeleteUnused(t.Context(), "dir", time.Now().Add(time.Hour))
 	note(err)
-	_, err = d.DeleteOlderThan(t.Context(), "link", time.Now())
+	_, _, err = d.DeleteUnused(t.Context(), "link", time.Now())
 	note(err)
 	return errs
 }
@@ -116,7 +116,7 @@ func TestWhereOpeningFailsNothingElseIsBelieved(t *testing.T) {
 		_, calls["create any"] = d.CreateAny(t.Context(), func(attempt int) string { return fmt.Sprint("a/b/any", attempt) }, strings.NewReader("new"))
 		_, calls["open"] = NewDir(at)
 		deleted := 0
-		deleted, calls["clean"] = d.DeleteOlderThan(t.Context(), "a", time.Now().Add(-time.Hour))
+		deleted, _, calls["clean"] = d.DeleteUnused(t.Context(), "a", time.Now().Add(-time.Hour))
 		restore()
 		require.Zero(t, deleted)
 		for name, err := range calls {

@@ -44,7 +44,7 @@ const placeTries = 5
 // [AnyCreator] and [Cleaner], streams in both directions, and is safe for concurrent use by any
 // number of goroutines and processes. Two promises need more: on a file system
 // without hard links a Create by two processes at once may let the later win,
-// and a file that another process writes again while DeleteOlderThan looks at it
+// and a file that another process writes again while DeleteUnused looks at it
 // may be deleted.
 //
 // The directory should be the store's own. If it is deleted and made again while the

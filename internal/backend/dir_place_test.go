@@ -70,10 +70,10 @@ func TestADeletionThatFailsIsAnErrorAndNotCounted(t *testing.T) {
 	require.NoError(t, write(t, d, "dir/a", "content"))
 	c := cleaning{ctx: t.Context(), store: d, before: time.Now().Add(time.Hour)}
 	require.Error(t, c.delete(d.top(), "dir"))
-	require.Zero(t, c.deleted)
+	require.Zero(t, c.files)
 	below, err := enter(d.top(), "dir", false)
 	require.NoError(t, err)
 	defer below.Close()
 	require.NoError(t, c.delete(below, "a"))
-	require.Equal(t, 1, c.deleted)
+	require.Equal(t, 1, c.files)
 }

@@ -89,26 +89,64 @@ func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo,
 		return nil, nil, err
 	}
 	defer at.close()
-	return openFile(at)
-}
-
-// DeleteOlderThan implements [Cleaner]. It also removes directories that hold
-// nothing, below dir, and incomplete files that a crash left behind and that have
-// not grown for an hour, whatever t is; these do not count.
-func (d *Dir) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
-	c := cleaning{ctx: ctx, store: d, before: t.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
-	if err := c.start(dir); err != nil {
-		return c.deleted, failed("cleaning", dir, err)
+	f, info, err := openFile(at)
+	if err == nil {
+		markUsed(at, info) // what is read is in use
 	}
-	return c.deleted, nil
+	return f, info, err
 }
 
-// cleaning is one run of DeleteOlderThan.
+// markUsed sets the time of a file to now, at most once in UseInterval. A file that
+// another user owns keeps its time.
+func markUsed(at place, info fs.FileInfo) {
+	if now := time.Now(); now.Sub(info.ModTime()) >= UseInterval {
+		_ = at.dir.Chtimes(at.base, now, now)
+	}
+}
+
+// MarkUsed implements [Cleaner].
+func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
+	var failure error
+	for _, filePath := range filePaths {
+		f, _, err := d.open(ctx, filePath)
+		switch {
+		case err == nil:
+			f.Close()
+		case failure == nil && !errors.Is(err, fs.ErrNotExist):
+			failure = failed("marking", filePath, err)
+		}
+	}
+	return failure
+}
+
+// DeleteUnused implements [Cleaner]. It also removes directories that hold nothing,
+// below dir, and incomplete files that a crash left behind and that have not grown for
+// an hour, whatever since is; these do not count.
+func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	c := cleaning{ctx: ctx, store: d, before: since.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
+	if err := c.start(dir); err != nil {
+		return c.files, c.bytes, failed("cleaning", dir, err)
+	}
+	return c.files, c.bytes, nil
+}
+
+// Stored implements [Cleaner].
+func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	c := cleaning{ctx: ctx, store: d, looks: true}
+	if err := c.start(dir); err != nil {
+		return 0, 0, failed("looking through", dir, err)
+	}
+	return c.files, c.bytes, nil
+}
+
+// cleaning is one run of DeleteUnused, or of Stored.
 type cleaning struct {
 	ctx           context.Context
 	store         *Dir
+	looks         bool // nothing is deleted, and everything counts
 	before, stale time.Time
-	deleted       int
+	files         int // that were deleted
+	bytes         int64
 	failed        error // the first failure: one file must not keep the others
 }
 
@@ -153,6 +191,9 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 	}
 	c.clean(below)
 	below.Close()
+	if c.looks {
+		return
+	}
 	c.store.names.Lock()
 	defer c.store.names.Unlock()
 	// Fails where the directory is not empty, which is as it should be.
@@ -160,20 +201,25 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 }
 
 func (c *cleaning) delete(dir *os.Root, base string) error {
-	limit, counts := c.before, 1
-	if strings.HasPrefix(base, tempPrefix) {
-		limit, counts = c.stale, 0
+	limit, counts := c.before, !strings.HasPrefix(base, tempPrefix)
+	if !counts {
+		limit = c.stale
 	}
 	c.store.names.Lock()
 	defer c.store.names.Unlock()
 	info, err := dir.Lstat(base)
-	if err != nil || !info.ModTime().Before(limit) {
+	if err != nil || !c.looks && !info.ModTime().Before(limit) {
 		return err
 	}
-	if err := dir.Remove(base); err != nil {
-		return err
+	if !c.looks {
+		if err := dir.Remove(base); err != nil {
+			return err
+		}
 	}
-	c.deleted += counts
+	if counts {
+		c.files++
+		c.bytes += info.Size()
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 )
 
@@ -105,10 +106,10 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 		require.Error(t, write(t, d, name, "changed"), "writing %s", name)
 		require.Error(t, d.Create(t.Context(), name, strings.NewReader("changed")), "creating %s", name)
 	}
-	deleted, err := d.DeleteOlderThan(t.Context(), "", time.Now().Add(time.Hour))
+	deleted, _, err := d.DeleteUnused(t.Context(), "", time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted, "only the real file")
-	_, err = d.DeleteOlderThan(t.Context(), "dir-outside", time.Now().Add(time.Hour))
+	_, _, err = d.DeleteUnused(t.Context(), "dir-outside", time.Now().Add(time.Hour))
 	require.Error(t, err)
 	got, err := os.ReadFile(outside)
 	require.NoError(t, err)
@@ -165,13 +166,13 @@ func TestDirForgetsWhatIsOlder(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(at, "s", name), nil, 0o600))
 		age("s/"+name, by)
 	}
-	deleted, err := d.DeleteOlderThan(t.Context(), "s", now.Add(-24*time.Hour))
+	deleted, _, err := d.DeleteUnused(t.Context(), "s", now.Add(-24*time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 2, deleted, "temporary files do not count")
 	require.Equal(t, []string{"other/old", "s/" + tempPrefix + "growing", "s/new"}, files(t, at))
 	require.NoDirExists(t, filepath.Join(at, "s", "deep"))
 
-	deleted, err = d.DeleteOlderThan(t.Context(), "", now.Add(time.Hour))
+	deleted, _, err = d.DeleteUnused(t.Context(), "", now.Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 2, deleted)
 	require.Equal(t, []string{"s/" + tempPrefix + "growing"}, files(t, at), "a stream may be under way")
@@ -188,7 +189,7 @@ func TestWhatACrashLeftGoesAfterAnHour(t *testing.T) {
 		}
 		require.NoError(t, os.Chtimes(filepath.Join(at, name), now, now.Add(-by)))
 	}
-	deleted, err := d.DeleteOlderThan(t.Context(), "", now.AddDate(0, 0, -30))
+	deleted, _, err := d.DeleteUnused(t.Context(), "", now.AddDate(0, 0, -30))
 	require.NoError(t, err)
 	require.Zero(t, deleted)
 	require.Equal(t, []string{tempPrefix + "growing", "result"}, files(t, at))
@@ -200,7 +201,7 @@ func TestWhatIsWrittenAfterTheTimeStays(t *testing.T) {
 	for range 20 {
 		limit := time.Now()
 		require.NoError(t, write(t, d, "result", "x"))
-		deleted, err := d.DeleteOlderThan(t.Context(), "", limit)
+		deleted, _, err := d.DeleteUnused(t.Context(), "", limit)
 		require.NoError(t, err)
 		require.Zero(t, deleted)
 	}
@@ -243,7 +244,7 @@ func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {
 	defer stop()
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			if _, err := d.DeleteOlderThan(ctx, "", time.Now().Add(-time.Hour)); err != nil && ctx.Err() == nil {
+			if _, _, err := d.DeleteUnused(ctx, "", time.Now().Add(-time.Hour)); err != nil && ctx.Err() == nil {
 				t.Errorf("cleaning: %v", err)
 			}
 		}
@@ -254,7 +255,7 @@ func TestCleaningAndWritingAtOnceLosesNothing(t *testing.T) {
 		got, err := read(t, d, name)
 		require.NoError(t, err)
 		require.Equal(t, name, got)
-		_, err = d.DeleteOlderThan(t.Context(), "a", time.Now().Add(time.Hour))
+		_, _, err = d.DeleteUnused(t.Context(), "a", time.Now().Add(time.Hour))
 		require.NoError(t, err)
 	}
 }
@@ -298,4 +299,31 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
+}
+
+func TestDirKeepsWhatIsUsed(t *testing.T) {
+	place := t.TempDir()
+	d, err := NewDir(place)
+	require.NoError(t, err)
+	defer d.Close()
+	past := time.Now().AddDate(0, 0, -2)
+	for _, name := range []string{"s/read", "s/ranged", "s/marked", "s/forgotten"} {
+		require.NoError(t, d.Write(t.Context(), &filesystem.WriteRequest{FilePath: name, Content: "four"}))
+		require.NoError(t, os.Chtimes(filepath.Join(place, name), past, past))
+	}
+	_, err = d.Read(t.Context(), &filesystem.ReadRequest{FilePath: "s/read"})
+	require.NoError(t, err)
+	r, _, err := d.ReadRange(t.Context(), "s/ranged", 1, 1)
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	require.NoError(t, d.MarkUsed(t.Context(), "s/marked", "s/none"))
+	require.Error(t, d.MarkUsed(t.Context(), "../out", "s/marked"))
+	files, bytes, err := d.DeleteUnused(t.Context(), "", time.Now().AddDate(0, 0, -1))
+	require.NoError(t, err)
+	require.Equal(t, 1, files)
+	require.EqualValues(t, 4, bytes)
+	files, bytes, err = d.Stored(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, 3, files)
+	require.EqualValues(t, 12, bytes)
 }

@@ -165,7 +165,7 @@ func TestEveryMethodOfAClosedStoreFails(t *testing.T) {
 	require.ErrorContains(t, err, `backend: creating "dir/any0": `)
 	require.NotErrorIs(t, err, fs.ErrExist)
 	for _, dir := range []string{"", "dir"} {
-		deleted, err := d.DeleteOlderThan(t.Context(), dir, old)
+		deleted, _, err := d.DeleteUnused(t.Context(), dir, old)
 		require.ErrorContains(t, err, fmt.Sprintf("backend: cleaning %q: ", dir))
 		require.Zero(t, deleted)
 	}
@@ -187,7 +187,7 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 	c.clean(closed)
 	require.ErrorIs(t, c.failed, os.ErrClosed, "the directory cannot be listed")
 	c.clean(d.root)
-	require.Equal(t, 2, c.deleted)
+	require.Equal(t, 2, c.files)
 	require.ErrorIs(t, c.failed, os.ErrClosed)
 	require.Empty(t, files(t, at))
 
@@ -202,7 +202,7 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 		c.note(err)
 	}
 	require.Equal(t, boom, c.failed)
-	deleted, err := d.DeleteOlderThan(t.Context(), "../x", time.Now())
+	deleted, _, err := d.DeleteUnused(t.Context(), "../x", time.Now())
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	require.Zero(t, deleted)
 }
@@ -254,7 +254,7 @@ func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 		_, size, err := store.ReadRange(t.Context(), "x", -5, 1)
 		require.ErrorContains(t, err, `backend: reading "x": `)
 		require.Zero(t, size)
-		_, err = store.DeleteOlderThan(t.Context(), "a\x00", time.Now())
+		_, _, err = store.DeleteUnused(t.Context(), "a\x00", time.Now())
 		require.ErrorIs(t, err, fs.ErrInvalid)
 		require.ErrorContains(t, err, `backend: cleaning "a\x00": `)
 	}
@@ -342,7 +342,7 @@ func TestACallEndsWithItsContextWhereverItIs(t *testing.T) {
 		for _, name := range []string{"a", "b/c", "b/d", "e"} {
 			require.NoError(t, write(t, d, name, "x"))
 		}
-		deleted, err := d.DeleteOlderThan(&endsAt{t.Context(), n}, "", time.Now().Add(time.Hour))
+		deleted, _, err := d.DeleteUnused(&endsAt{t.Context(), n}, "", time.Now().Add(time.Hour))
 		require.Len(t, files(t, at), 4-deleted)
 		if err != nil {
 			require.ErrorIs(t, err, context.Canceled)
@@ -374,7 +374,7 @@ func TestTheMarginOfTheClock(t *testing.T) {
 		require.NoError(t, write(t, d, name, "x"))
 		require.NoError(t, os.Chtimes(filepath.Join(at, name), limit, limit.Add(-by)))
 	}
-	deleted, err := d.DeleteOlderThan(t.Context(), "", limit)
+	deleted, _, err := d.DeleteUnused(t.Context(), "", limit)
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted)
 	require.Equal(t, []string{"just"}, files(t, at))

@@ -42,10 +42,10 @@ type Memory struct {
 	order list.List                // oldest write first
 }
 
-// file never changes once it is in a Memory.
+// file never changes once it is in a Memory, but for the time of its last use.
 type file struct {
 	name, content string
-	written       time.Time
+	used          time.Time
 }
 
 func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
@@ -179,30 +179,65 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 	return io.NopCloser(strings.NewReader(f.content[from : from+n])), size, nil
 }
 
-// DeleteOlderThan implements [Cleaner].
-func (m *Memory) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
+// MarkUsed implements [Cleaner].
+func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
+	for _, filePath := range filePaths {
+		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed("marking", filePath, err)
+		}
+	}
+	return nil
+}
+
+// DeleteUnused implements [Cleaner].
+func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	err = m.each(ctx, dir, func(e *list.Element, f *file) {
+		if f.used.Before(since) {
+			m.remove(e)
+			files++
+			bytes += int64(len(f.content))
+		}
+	})
+	if err != nil {
+		return 0, 0, failed("cleaning", dir, err)
+	}
+	return files, bytes, nil
+}
+
+// Stored implements [Cleaner].
+func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	err = m.each(ctx, dir, func(_ *list.Element, f *file) {
+		files++
+		bytes += int64(len(f.content))
+	})
+	if err != nil {
+		return 0, 0, failed("looking through", dir, err)
+	}
+	return files, bytes, nil
+}
+
+// each calls f for the files below a directory, which f may remove.
+func (m *Memory) each(ctx context.Context, dir string, f func(*list.Element, *file)) error {
 	below, err := DirName(dir)
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return 0, failed("cleaning", dir, err)
+		return err
 	}
 	if below != "" {
 		below += "/"
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	deleted := 0
 	for e := m.order.Front(); e != nil; {
 		next := e.Next()
-		if f := e.Value.(*file); f.written.Before(t) && strings.HasPrefix(f.name, below) {
-			m.remove(e)
-			deleted++
+		if each := e.Value.(*file); strings.HasPrefix(each.name, below) {
+			f(e, each)
 		}
 		e = next
 	}
-	return deleted, nil
+	return nil
 }
 
 func (m *Memory) name(ctx context.Context, filePath string) (string, error) {
@@ -217,10 +252,15 @@ func (m *Memory) open(ctx context.Context, filePath string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := m.get(name); f != nil {
-		return f, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.files[name]
+	if e == nil {
+		return nil, fs.ErrNotExist
 	}
-	return nil, fs.ErrNotExist
+	f := e.Value.(*file)
+	f.used = m.now()
+	return f, nil
 }
 
 func (m *Memory) get(name string) *file {
@@ -249,7 +289,7 @@ func (m *Memory) put(f *file, replace bool) error {
 	for m.used+cost > m.max {
 		m.remove(m.order.Front())
 	}
-	f.written = m.now()
+	f.used = m.now()
 	m.files[f.name] = m.order.PushBack(f)
 	m.used += cost
 	return nil

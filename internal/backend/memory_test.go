@@ -91,7 +91,7 @@ func TestMemoryNeverHoldsMoreThanItsBound(t *testing.T) {
 		content := strings.Repeat("x", r.IntN(2000))
 		switch r.IntN(10) {
 		case 0:
-			_, err := m.DeleteOlderThan(t.Context(), "", time.Now().Add(time.Duration(r.IntN(3)-1)*time.Hour))
+			_, _, err := m.DeleteUnused(t.Context(), "", time.Now().Add(time.Duration(r.IntN(3)-1)*time.Hour))
 			require.NoError(t, err)
 		case 1, 2, 3:
 			_ = m.Create(t.Context(), name, strings.NewReader(content))
@@ -119,12 +119,12 @@ func TestMemoryForgetsWhatIsOlder(t *testing.T) {
 	require.NoError(t, write(t, m, "other/old", "x"))
 	at = at.Add(time.Hour)
 	require.NoError(t, write(t, m, "s/new", "x"))
-	deleted, err := m.DeleteOlderThan(t.Context(), "/s/", at)
+	deleted, _, err := m.DeleteUnused(t.Context(), "/s/", at)
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted)
 	_, err = read(t, m, "s/new")
 	require.NoError(t, err, "what was written at the time itself is not older")
-	_, err = m.DeleteOlderThan(t.Context(), "../s", at)
+	_, _, err = m.DeleteUnused(t.Context(), "../s", at)
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 
@@ -136,3 +136,23 @@ func TestBrokenReadersDoNotSpinForEver(t *testing.T) {
 type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
+
+func TestMemoryKeepsWhatIsUsed(t *testing.T) {
+	m, now := NewMemory(0), time.Now()
+	m.now = func() time.Time { return now }
+	for _, name := range []string{"s/read", "s/marked", "s/forgotten", "other"} {
+		require.NoError(t, m.Write(t.Context(), &filesystem.WriteRequest{FilePath: name, Content: "four"}))
+	}
+	since := now.Add(time.Minute)
+	now = now.Add(time.Hour)
+	_, err := m.Read(t.Context(), &filesystem.ReadRequest{FilePath: "s/read"})
+	require.NoError(t, err)
+	require.NoError(t, m.MarkUsed(t.Context(), "s/marked", "s/none"))
+	files, bytes, err := m.DeleteUnused(t.Context(), "s", since)
+	require.NoError(t, err)
+	require.Equal(t, 1, files)
+	require.EqualValues(t, 4, bytes)
+	files, _, err = m.Stored(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, 3, files)
+}

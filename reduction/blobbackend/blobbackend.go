@@ -261,16 +261,41 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 	return content, size, nil
 }
 
-// DeleteOlderThan deletes what was last written before t below a directory; one that fails
-// to go does not keep the others. On S3 it also gives up the uploads below the directory
-// that a crash left unfinished, once they are older than t and a day.
-func (b *Backend) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
+// MarkUsed notes, for each directory of the files, that it is in use: one small object, whose
+// time counts for all files of the directory. So give each conversation a prefix or a scope.
+func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
+	var names []string
+	for _, filePath := range filePaths {
+		name, err := b.name(ctx, filePath)
+		if err != nil {
+			return failed("marking", filePath, err)
+		}
+		names = append(names, name)
+	}
+	return failed("marking", "", b.store.MarkUsed(ctx, names...))
+}
+
+// DeleteUnused deletes what was last written or marked before since below a directory; one
+// that fails to go does not keep the others. Reading marks nothing. On S3 it also gives up
+// the uploads below the directory that a crash left unfinished, once they are older than
+// since and a day.
+func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	name, err := dirOf(dir)
 	if err != nil {
-		return 0, failed("deleting below", dir, err)
+		return 0, 0, failed("deleting below", dir, err)
 	}
-	deleted, err := b.store.DeleteOlderThan(ctx, b.prefix+name, t)
-	return deleted, failed("deleting below", dir, err)
+	files, bytes, err = b.store.DeleteUnused(ctx, b.prefix+name, since)
+	return files, bytes, failed("deleting below", dir, err)
+}
+
+// Stored says how many files there are below a directory, and how many bytes they have.
+func (b *Backend) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	name, err := dirOf(dir)
+	if err != nil {
+		return 0, 0, failed("looking through", dir, err)
+	}
+	files, bytes, err = b.store.Stored(ctx, b.prefix+name)
+	return files, bytes, failed("looking through", dir, err)
 }
 
 // name is a file path as a name in the store, for a call whose context has not ended: some

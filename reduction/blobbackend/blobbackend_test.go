@@ -49,7 +49,7 @@ func placeOn(t testing.TB, url string) *blobbackend.Options {
 	t.Cleanup(func() {
 		b, err := blobbackend.Open(context.Background(), url, opts)
 		require.NoError(t, err)
-		_, err = b.DeleteOlderThan(context.Background(), "", time.Now().Add(time.Hour))
+		_, _, err = b.DeleteUnused(context.Background(), "", time.Now().Add(time.Hour))
 		require.NoError(t, errors.Join(err, b.Close()))
 		if strings.HasPrefix(url, "s3://") {
 			giveUp(t, url, opts.Prefix)
@@ -108,7 +108,7 @@ func TestPrefixesKeepConversationsApart(t *testing.T) {
 		_, _, err := four.ReadRange(ctx, way, 0, -1)
 		require.Error(t, err, "%q reads another conversation", way)
 	}
-	deleted, err := four.DeleteOlderThan(ctx, "", time.Now().Add(time.Hour))
+	deleted, _, err := four.DeleteUnused(ctx, "", time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted)
 	require.Equal(t, "of 42", text(t, other, "/tmp/trunc/functions.x:0"))

@@ -121,7 +121,7 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	m.measure("The last lines", func() { m.read(store, `{"file_path":"/tmp/trunc/a","tail":20}`) })
 	m.measure("A path that holds nothing any more", func() { m.read(store, `{"file_path":"/tmp/trunc/none"}`) })
 	m.measure("Deleting 4 results", func() {
-		deleted, err := store.DeleteOlderThan(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
+		deleted, _, err := store.DeleteUnused(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, 4, deleted)
 	})

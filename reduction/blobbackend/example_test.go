@@ -66,7 +66,7 @@ func ExampleNew() {
 
 // A job that runs once a day deletes what no conversation has needed for a month. A model that
 // asks for it all the same is told which call to make again.
-func ExampleBackend_DeleteOlderThan() {
+func ExampleBackend_DeleteUnused() {
 	ctx := context.Background()
 	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
@@ -80,7 +80,7 @@ func ExampleBackend_DeleteOlderThan() {
 	}
 	month := 30 * 24 * time.Hour
 	clean := func(now time.Time) {
-		deleted, err := all.DeleteOlderThan(ctx, "", now.Add(-month))
+		deleted, _, err := all.DeleteUnused(ctx, "", now.Add(-month))
 		if err != nil {
 			log.Print(err) // the rest goes with the next run
 		}
@@ -90,7 +90,7 @@ func ExampleBackend_DeleteOlderThan() {
 	clean(time.Now().Add(2 * month)) // as if two months had passed
 
 	// A conversation that is over goes at once.
-	over, err := all.DeleteOlderThan(ctx, "42", time.Now())
+	over, _, err := all.DeleteUnused(ctx, "42", time.Now())
 	fmt.Println("of conversation 42:", over, err)
 	// Output:
 	// deleted: 0

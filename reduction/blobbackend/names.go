@@ -38,6 +38,8 @@ func nameOf(filePath string) (string, error) {
 		return "", fmt.Errorf("the path names no file: %w", fs.ErrInvalid)
 	case name == ".." || strings.HasPrefix(name, "../"):
 		return "", fmt.Errorf("the path leaves the store: %w", fs.ErrInvalid)
+	case path.Base(name) == usedName:
+		return "", fmt.Errorf("the name %q is the store's own: %w", usedName, fs.ErrInvalid)
 	case len(name) > maxName:
 		return "", fmt.Errorf("path of %d bytes: %w", len(name), fs.ErrInvalid)
 	case slices.ContainsFunc(strings.Split(name, "/"), long):

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"path"
 	"strings"
 	"time"
 
@@ -182,29 +183,113 @@ func (o objects) nothing(ctx context.Context, name string) (io.ReadCloser, int64
 	return io.NopCloser(strings.NewReader("")), attributes.Size, nil
 }
 
-// DeleteOlderThan deletes objects, and on S3 unfinished uploads, which do not count.
-func (o objects) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
-	var failure error // the first one: an object that cannot go must not keep the others
-	where := newPlace(dir)
+// usedName is the name of an object that says, by its time, when a file of its directory
+// was last marked as used: the objects themselves never change.
+const usedName = ".leanctx-used"
+
+// MarkUsed writes one such object for each directory.
+func (o objects) MarkUsed(ctx context.Context, names ...string) error {
+	done := make(map[string]bool)
+	var failure error
+	for _, name := range names {
+		mark := path.Join(path.Dir(name), usedName)
+		if done[mark] {
+			continue
+		}
+		done[mark] = true
+		if err := o.save(ctx, mark, strings.NewReader(""), &blob.WriterOptions{}); err != nil {
+			failure = errors.Join(failure, err)
+		}
+	}
+	return failure
+}
+
+// each calls f for the objects below a directory, and returns the first error of f: an
+// object that cannot go must not keep the others.
+func (o objects) each(ctx context.Context, where *place, f func(*blob.ListObject) error) error {
+	var failure error
 	for list := o.bucket.List(where.options()); ; {
 		object, err := within(ctx, o.limit, list.Next)
 		if ctx.Err() != nil {
-			return deleted, ctx.Err()
+			return ctx.Err()
 		}
 		if errors.Is(err, io.EOF) {
-			return deleted, errors.Join(failure, o.giveUp(ctx, where, t))
+			return failure
 		}
 		if err != nil {
-			return deleted, errors.Join(failure, err)
+			return errors.Join(failure, err)
 		}
-		if object.IsDir || !object.ModTime.Add(clockMargin).Before(t) {
+		if object.IsDir {
 			continue
 		}
-		gone, err := o.delete(ctx, object.Key)
-		if deleted += gone; failure == nil {
+		if err := f(object); failure == nil {
 			failure = err
 		}
 	}
+}
+
+// Stored counts objects and their bytes.
+func (o objects) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	err = o.each(ctx, newPlace(dir), func(object *blob.ListObject) error {
+		if path.Base(object.Key) != usedName {
+			files++
+			bytes += object.Size
+		}
+		return nil
+	})
+	return files, bytes, err
+}
+
+// DeleteUnused deletes objects, and on S3 unfinished uploads, which do not count.
+func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	where := newPlace(dir)
+	old := func(t time.Time) bool { return t.Add(clockMargin).Before(since) }
+	used := usedDirs{objects: o}
+	err = o.each(ctx, where, func(object *blob.ListObject) error {
+		if !old(object.ModTime) {
+			return nil
+		}
+		if t, err := used.last(ctx, path.Dir(object.Key)); err != nil || !t.IsZero() && !old(t) {
+			return err
+		}
+		gone, err := o.delete(ctx, object.Key)
+		if gone > 0 && path.Base(object.Key) != usedName {
+			files++
+			bytes += object.Size
+		}
+		return err
+	})
+	if ctx.Err() != nil {
+		return files, bytes, ctx.Err()
+	}
+	return files, bytes, errors.Join(err, o.giveUp(ctx, where, since))
+}
+
+// usedDirs finds out when directories were used. Objects of one directory are mostly
+// listed together, so one is remembered.
+type usedDirs struct {
+	objects
+	dir  string
+	time time.Time
+	asks bool
+}
+
+// last is the zero time if nothing marked the directory.
+func (u *usedDirs) last(ctx context.Context, dir string) (time.Time, error) {
+	if u.asks && u.dir == dir {
+		return u.time, nil
+	}
+	attributes, err := u.attributes(ctx, path.Join(dir, usedName))
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound:
+		u.time = time.Time{}
+	case err != nil:
+		return time.Time{}, err
+	default:
+		u.time = attributes.ModTime
+	}
+	u.dir, u.asks = dir, true
+	return u.time, nil
 }
 
 // delete deletes an object and returns 1, or 0 if somebody else was faster.

@@ -212,14 +212,47 @@ func TestAbandonedUploadsAreGivenUp(t *testing.T) {
 		}
 	}
 	b := open(t, url, &blobbackend.Options{Prefix: "test/uploads/c/4"})
-	deleted, err := b.DeleteOlderThan(ctx, "", time.Now().AddDate(0, 0, -3))
+	deleted, _, err := b.DeleteUnused(ctx, "", time.Now().AddDate(0, 0, -3))
 	require.NoError(t, err)
 	require.Zero(t, deleted)
 	require.Len(t, uploads(t, url, "test/uploads/"), 3, "newer than what was asked for")
-	deleted, err = b.DeleteOlderThan(ctx, "", time.Now())
+	deleted, _, err = b.DeleteUnused(ctx, "", time.Now())
 	require.NoError(t, err)
 	require.Zero(t, deleted, "nobody could read them")
 	require.Equal(t, []string{"test/uploads/c/4/young", "test/uploads/c/42/old"}, uploads(t, url, "test/uploads/"))
+}
+
+// TestWhatIsMarkedAsUsedStays ages objects in the server's files.
+func TestWhatIsMarkedAsUsedStays(t *testing.T) {
+	ctx := context.Background()
+	dir, opts := serverDir(t), placeOn(t, s3URL(t))
+	b := open(t, s3URL(t), opts)
+	names := []string{"/a/tmp/clear/one", "/a/tmp/clear/two", "/b/tmp/clear/one"}
+	for _, name := range names {
+		require.NoError(t, b.Create(ctx, name, strings.NewReader("four")))
+		file := filepath.Join(dir, opts.Prefix, name)
+		past := time.Now().AddDate(0, 0, -2)
+		require.NoError(t, os.Chtimes(file, past, past))
+	}
+	require.NoError(t, b.MarkUsed(ctx, names[0], names[1]))
+	require.Error(t, b.Create(ctx, "/a/tmp/clear/.leanctx-used", strings.NewReader("x")), "the name is the store's own")
+	files, bytes, err := b.Stored(ctx, "")
+	require.NoError(t, err)
+	require.Equal(t, 3, files)
+	require.EqualValues(t, 12, bytes)
+	files, bytes, err = b.DeleteUnused(ctx, "", time.Now().AddDate(0, 0, -1))
+	require.NoError(t, err)
+	require.Equal(t, 1, files)
+	require.EqualValues(t, 4, bytes)
+	require.Equal(t, "four", text(t, b, names[1]))
+	_, _, err = b.ReadRange(ctx, names[2], 0, -1)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	files, _, err = b.DeleteUnused(ctx, "a", time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 2, files)
+	files, _, err = b.Stored(ctx, "")
+	require.NoError(t, err)
+	require.Zero(t, files)
 }
 
 // age makes the server believe that an upload was begun two days ago.
@@ -252,12 +285,12 @@ func TestOneThatCannotGoKeepsNoOthers(t *testing.T) {
 		}
 		return true
 	}
-	deleted, err := b.DeleteOlderThan(ctx, "dir", time.Now().Add(time.Hour))
+	deleted, _, err := b.DeleteUnused(ctx, "dir", time.Now().Add(time.Hour))
 	require.Error(t, err)
 	require.Equal(t, 2, deleted)
 	require.Equal(t, "x", text(t, b, "dir/locked"))
 	p.Instead = nil
-	deleted, err = b.DeleteOlderThan(ctx, "dir", time.Now().Add(time.Hour))
+	deleted, _, err = b.DeleteUnused(ctx, "dir", time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted)
 }

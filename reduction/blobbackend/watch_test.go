@@ -85,8 +85,8 @@ var calls = map[string]func(ctx context.Context, b *blobbackend.Backend) error{
 		_, _, err := b.ReadRange(ctx, "x", 0, 0)
 		return err
 	},
-	"DeleteOlderThan": func(ctx context.Context, b *blobbackend.Backend) error {
-		_, err := b.DeleteOlderThan(ctx, "", time.Now())
+	"DeleteUnused": func(ctx context.Context, b *blobbackend.Backend) error {
+		_, _, err := b.DeleteUnused(ctx, "", time.Now())
 		return err
 	},
 }

@@ -273,12 +273,12 @@ var brokenReaders = map[string]broken{
 	"gives another file's content": {func() backend.Backend { return lastWritten{backend.NewMemory(0), new(string)} }, []string{
 		"files do not disturb each other"}},
 	"deletes nothing and says that it did": {faulty(Fault{Mode: Torn}, OpDelete), []string{
-		"what is older goes, below the directory only", "a deleted name can be written again",
+		"what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored",
 		"cleaning with an ended context deletes nothing"}},
 	"cannot delete": {faulty(Fault{Mode: Fail}, OpDelete), []string{
-		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again"}},
+		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored"}},
 	"deletes and reports an error": {faulty(Fault{Mode: Late}, OpDelete), []string{
-		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again"}},
+		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored"}},
 	"deletes with an ended context": {func() backend.Backend { return eager{backend.NewMemory(0)} }, []string{
 		"cleaning with an ended context deletes nothing"}},
 }
@@ -307,6 +307,6 @@ func (l lastWritten) ReadRange(ctx context.Context, filePath string, offset, len
 
 type eager struct{ *backend.Memory }
 
-func (e eager) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (int, error) {
-	return e.Memory.DeleteOlderThan(context.WithoutCancel(ctx), dir, t)
+func (e eager) DeleteUnused(ctx context.Context, dir string, t time.Time) (int, int64, error) {
+	return e.Memory.DeleteUnused(context.WithoutCancel(ctx), dir, t)
 }

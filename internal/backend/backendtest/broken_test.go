@@ -96,8 +96,8 @@ func last(filePath string) string { return filePath[strings.LastIndexByte(filePa
 
 type wiper struct{ *backend.Memory }
 
-func (w wiper) DeleteOlderThan(ctx context.Context, _ string, _ time.Time) (int, error) {
-	return w.Memory.DeleteOlderThan(ctx, "", tomorrow())
+func (w wiper) DeleteUnused(ctx context.Context, _ string, _ time.Time) (int, int64, error) {
+	return w.Memory.DeleteUnused(ctx, "", tomorrow())
 }
 
 // TestChildRunsTheSuiteOnABrokenStore is only for the child processes of

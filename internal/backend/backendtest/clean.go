@@ -15,13 +15,14 @@ var cleanCases = []testCase{
 	{"what is newer stays", testCleanNothing},
 	{"what is older goes, below the directory only", testCleanBelow},
 	{"a deleted name can be written again", testCleanAgain},
+	{"what is stored is counted, and being used is nothing that is stored", testStored},
 	{"cleaning with an ended context deletes nothing", testCleanEnded},
 }
 
 func (s *suite) needsClean(t *testing.T) {
 	t.Helper()
 	if s.cleaner == nil {
-		t.Skip("the store has no DeleteOlderThan")
+		t.Skip("the store is no Cleaner")
 	}
 }
 
@@ -30,8 +31,15 @@ func tomorrow() time.Time { return time.Now().AddDate(0, 0, 1) }
 
 func (s *suite) cleans(t *testing.T, dir string, at time.Time, want int) {
 	t.Helper()
-	if got, err := s.cleaner.DeleteOlderThan(t.Context(), dir, at); got != want || err != nil {
-		t.Errorf("DeleteOlderThan(%q, %v) = %d, %v, want %d", dir, at, got, err, want)
+	if got, _, err := s.cleaner.DeleteUnused(t.Context(), dir, at); got != want || err != nil {
+		t.Errorf("DeleteUnused(%q, %v) = %d, %v, want %d", dir, at, got, err, want)
+	}
+}
+
+func (s *suite) keeps(t *testing.T, dir string, files int, bytes int64) {
+	t.Helper()
+	if n, size, err := s.cleaner.Stored(t.Context(), dir); n != files || size != bytes || err != nil {
+		t.Errorf("Stored(%q) = %d, %d, %v, want %d, %d", dir, n, size, err, files, bytes)
 	}
 }
 
@@ -73,6 +81,25 @@ func testCleanAgain(t *testing.T, s *suite) {
 	s.missing(t, name)
 }
 
+func testStored(t *testing.T, s *suite) {
+	s.needsClean(t)
+	s.keeps(t, s.path("missing"), 0, 0)
+	s.write(t, s.path("dir/a"), "content")
+	s.write(t, s.path("dir/deep/b"), "more content")
+	s.write(t, s.path("other"), "x")
+	for range 2 {
+		s.keeps(t, s.Prefix, 3, 20)
+		s.keeps(t, s.path("dir"), 2, 19)
+		if err := s.cleaner.MarkUsed(t.Context(), s.path("dir/a"), s.path("dir/deep/b"), s.path("dir/missing")); err != nil {
+			t.Errorf("MarkUsed: %v", err)
+		}
+	}
+	s.missing(t, s.path("dir/missing"))
+	s.cleans(t, s.path("dir"), tomorrow(), 2)
+	s.keeps(t, s.Prefix, 1, 1)
+	s.keeps(t, s.path("dir"), 0, 0)
+}
+
 func testCleanEnded(t *testing.T, s *suite) {
 	s.needsClean(t)
 	if s.IgnoresContext {
@@ -81,8 +108,8 @@ func testCleanEnded(t *testing.T, s *suite) {
 	s.write(t, s.path("dir/file"), "content")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if deleted, err := s.cleaner.DeleteOlderThan(ctx, s.Prefix, tomorrow()); err == nil || deleted != 0 {
-		t.Errorf("DeleteOlderThan with an ended context = %d, %v", deleted, err)
+	if deleted, _, err := s.cleaner.DeleteUnused(ctx, s.Prefix, tomorrow()); err == nil || deleted != 0 {
+		t.Errorf("DeleteUnused with an ended context = %d, %v", deleted, err)
 	}
 	s.holds(t, s.path("dir/file"), "content")
 }

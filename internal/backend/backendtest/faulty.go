@@ -190,15 +190,25 @@ func (c *cutContent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// DeleteOlderThan implements [backend.Cleaner].
-func (f *Faulty) DeleteOlderThan(ctx context.Context, dir string, t time.Time) (deleted int, err error) {
+// MarkUsed implements [backend.Cleaner].
+func (f *Faulty) MarkUsed(ctx context.Context, filePaths ...string) error {
+	return f.store.MarkUsed(ctx, filePaths...)
+}
+
+// DeleteUnused implements [backend.Cleaner].
+func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	fault := f.next(OpDelete, dir)
 	err = fault.run(ctx, action{
 		pass: func() (err error) {
-			deleted, err = f.store.DeleteOlderThan(ctx, dir, t)
+			files, bytes, err = f.store.DeleteUnused(ctx, dir, since)
 			return err
 		},
 		part: func() error { return nil },
 	})
-	return deleted, err
+	return files, bytes, err
+}
+
+// Stored implements [backend.Cleaner].
+func (f *Faulty) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	return f.store.Stored(ctx, dir)
 }

@@ -104,7 +104,7 @@ func TestReadsBreakToo(t *testing.T) {
 	part, err := torn.Read(t.Context(), &filesystem.ReadRequest{FilePath: "f"})
 	require.NoError(t, err)
 	require.Equal(t, "con", part.Content)
-	_, err = NewFaulty(m, Every(Fault{Mode: Fail})).DeleteOlderThan(t.Context(), "", tomorrow())
+	_, _, err = NewFaulty(m, Every(Fault{Mode: Fail})).DeleteUnused(t.Context(), "", tomorrow())
 	require.ErrorIs(t, err, ErrInjected)
 	require.Equal(t, "content", kept(t, m))
 }

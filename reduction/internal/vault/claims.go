@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/leanctx/leanctx/internal/backend"
@@ -58,6 +59,22 @@ type claims struct {
 	byName map[uint64]*claim // by hash of the name
 	order  []uint64          // oldest first
 	forgot bool              // names may have been used that are not here
+	marked map[uint64]time.Time
+}
+
+// markUsed reports whether it is time to note that a name is in use.
+func (l *claims) markUsed(name string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := maphash.String(seed, name)
+	if now.Sub(l.marked[key]) < backend.UseInterval {
+		return false
+	}
+	if l.marked == nil || len(l.marked) >= maxClaims {
+		l.marked = make(map[uint64]time.Time)
+	}
+	l.marked[key] = now
+	return true
 }
 
 // mayHaveForgotten reports whether a name that is not known may have been used.

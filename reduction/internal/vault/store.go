@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
@@ -66,6 +67,31 @@ func (s *Store) claimName(ctx context.Context, p string) string {
 		full = "\x00" + p // nothing can be stored there
 	}
 	return Clean(full)
+}
+
+// MarkUsed notes that files are in use, where the store is a [backend.Cleaner], and at most
+// once an hour for each. That it fails ends nothing.
+func (s *Store) MarkUsed(ctx context.Context, paths []string) {
+	cleaner, ok := Innermost(s.backend).(backend.Cleaner)
+	if !ok {
+		return
+	}
+	var used []string
+	for _, p := range paths {
+		full, err := InnermostPath(ctx, s.backend, p)
+		if err == nil && s.claims.markUsed(Clean(full), time.Now()) {
+			used = append(used, full)
+		}
+	}
+	if len(used) > 0 {
+		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, cleaner.MarkUsed(ctx, used...) })
+	}
+}
+
+// Cleans reports whether the store knows what is used.
+func (s *Store) Cleans() bool {
+	_, ok := Innermost(s.backend).(backend.Cleaner)
+	return ok
 }
 
 // Readable reports whether content can be read back.
@@ -146,6 +172,9 @@ func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (f
 		}
 		existed, err := v.saveAs(ctx, s, p, pending{content: content, sum: sum, unique: n > 0, fixed: at.Fixed})
 		if err == nil {
+			if existed {
+				s.MarkUsed(ctx, []string{p})
+			}
 			return p, existed, nil
 		}
 		if errors.Is(err, errAsked) {
