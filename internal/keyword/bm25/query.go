@@ -291,8 +291,8 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 	w := &q.parsed.terms[at]
 	w.weight = max(w.weight, weight)
 	w.required = w.required || q.isRequired(q.word)
-	if clause := &q.parsed.clauses[q.clause]; !slices.Contains(*clause, at) {
-		*clause = append(*clause, at)
+	if clause := &q.parsed.clauses[q.clause]; len(q.ends) > 1 && !slices.Contains(*clause, at) {
+		*clause = append(*clause, at) // a single clause is the whole
 	}
 	return at
 }

@@ -235,7 +235,6 @@ func (x *Index) diversify(candidates []scored, clauses []clause, top float64, li
 	chosen := make([]scored, 0, len(candidates))
 	front := candidates[:min(len(candidates), maxDiversified+spare)]
 	rest := candidates[len(front):]
-	p.values = make([]float64, len(front))
 	for len(chosen) < min(limit, maxDiversified) && len(front) > 0 {
 		at := p.next(front)
 		pick := front[at]
@@ -259,7 +258,7 @@ type places struct {
 	open    []float64 // how much of each clause is unanswered
 	top     float64   // the highest score
 	used    map[string]int
-	values  []float64 // scratch memory, one for each candidate
+	values  [maxDiversified + spare]float64 // of the candidates
 }
 
 // next returns the index of the candidate for the next place.

@@ -169,7 +169,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			nameStarts: make([]uint32, 1, len(docs)+1),
 		},
 		stemmer: make(stemmer),
-		words:   make(map[string]uint32),
+		words:   make(map[string]uint32, len(docs)),
 	}
 	return b
 }
