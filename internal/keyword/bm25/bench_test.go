@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // library makes n tools with names and descriptions of the usual length and
@@ -82,5 +85,18 @@ func BenchmarkNew(b *testing.B) {
 				New(docs)
 			}
 		})
+	}
+}
+
+// searchBudget is the most allocations of a search in words that were asked for before.
+const searchBudget = 20
+
+func TestSearchStaysInItsAllocationBudget(t *testing.T) {
+	race.Skip(t, "it makes pools forget")
+	docs := catalogueOf(1000)
+	x := New(docs)
+	for _, text := range append(requestsOf(docs, 40), "weather slack", "create an invoice for a customer", "no_such_thing") {
+		allocations := testing.AllocsPerRun(50, func() { _, _ = x.Search(context.Background(), text, 5) })
+		require.LessOrEqual(t, allocations, float64(searchBudget), "%q", text)
 	}
 }

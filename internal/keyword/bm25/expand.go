@@ -367,7 +367,7 @@ func (x *Index) correctionsOf(word string, shared []uint8) []correction {
 // correctionsOf returns those of the segment.
 func (p *part) correctionsOf(word string, shared []uint8) []correction {
 	edged := edge(word)
-	var touched []uint32
+	touched := make([]uint32, 0, 1024)
 	for i := 0; i+pairSize <= len(edged); i++ {
 		for _, token := range p.typos.pairs[keyword.Gram(edged[i:i+pairSize])] {
 			if shared[token] == 0 {
