@@ -247,6 +247,8 @@ type transcript[M adk.MessageType] struct {
 	evidence  evidence
 	done      doneState[M]
 	reminders []int // positions of messages that are reminders
+	deltas    []int // positions of messages that tell of changes in the list
+	told      told
 	mixed     []int // positions of messages that hold one, and something else
 }
 
@@ -259,6 +261,7 @@ type modelCall[M adk.MessageType] struct {
 // prepare decides what a model call shows. Its error is that of a misconfiguration.
 func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	r := t.run
+	saw, _ := r.notes.seen(ctx)
 	if err := r.checkLaterTools(ctx, call.tools); err != nil {
 		return err
 	}
@@ -280,8 +283,7 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil && !r.hiding.off {
 		msgs = t.withNote(msgs, r.emptyNote(ctx, t.evidence.emptyCall))
 	}
-	reminder := r.reminder(ctx)
-	msgs = t.withReminder(msgs, reminder)
+	msgs, reminder := t.remind(ctx, msgs, saw)
 	r.sent = sent{reminder: reminder, tools: show.names}
 	call.messages = continued(msgs, r.sent)
 	t.read(ctx, call.messages)
@@ -304,6 +306,8 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 		switch s := t.codec.Text(msgs[i]); {
 		case s.Only && isReminder(s.Text, s.Marked):
 			t.reminders = append(t.reminders, i)
+		case s.Only && isDelta(s.Text, s.Marked):
+			t.deltas = append(t.deltas, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
 		case s.User:
@@ -316,7 +320,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 
 // forget makes the next reading begin at the first message.
 func (t *transcript[M]) forget() {
-	t.seen, t.reminders, t.mixed = t.seen[:0], nil, nil
+	t.seen, t.reminders, t.deltas, t.mixed = t.seen[:0], nil, nil, nil
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
 }
 
@@ -345,8 +349,8 @@ func (t *transcript[M]) noteFormer(msgs []M) {
 	}
 }
 
-// withReminder returns the messages with exactly one reminder, which has the text: where
-// the first one is, or else before the first message that is not a system message.
+// withReminder returns the messages with exactly one reminder, which has the text, and no
+// changes of it: where the first one is, or else before the first message that is not a system message.
 // An empty text means no reminder. The slice handed in is not changed, and no message is
 // left out that says anything else.
 func (t *transcript[M]) withReminder(msgs []M, text string) []M {
@@ -359,7 +363,7 @@ func (t *transcript[M]) withReminder(msgs []M, text string) []M {
 		if i == at && text != "" {
 			next = append(next, t.codec.Reminder(text))
 		}
-		if !slices.Contains(t.reminders, i) {
+		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
 			next = append(next, msg)
 		}
 	}
@@ -370,8 +374,8 @@ func (t *transcript[M]) withReminder(msgs []M, text string) []M {
 }
 
 func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
-	if text == "" || len(t.reminders) > 1 {
-		return text == "" && len(t.reminders) == 0
+	if text == "" || len(t.reminders) > 1 || len(t.deltas) > 0 {
+		return text == "" && len(t.reminders)+len(t.deltas) == 0
 	}
 	if len(t.reminders) == 1 {
 		return t.codec.Text(msgs[t.reminders[0]]).Text == text

@@ -33,17 +33,28 @@ func (r *run) reminder(ctx context.Context) string {
 	if text, ok := r.group().plainReminder(); ok {
 		return text
 	}
-	var names []string
+	text, _ := r.wholeList(ctx, r.listable(ctx))
+	return text
+}
+
+// listable are the names that the model may be told of now, in the order of the catalogue.
+func (r *run) listable(ctx context.Context) (names []string) {
 	for e := range r.group().cat.all() {
 		if r.turn().allowed(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
 		}
 	}
+	return names
+}
+
+// wholeList is the reminder of tools, and those that it names.
+func (r *run) wholeList(ctx context.Context, names []string) (text string, shown []string) {
 	limit := r.group().cfg.CatalogLimit
 	if limit == 0 || len(names) <= limit {
-		return envelope(names, "")
+		return envelope(names, ""), names
 	}
-	return envelope(pickNames(names, limit), r.rest(ctx, names, limit))
+	shown = pickNames(names, limit)
+	return envelope(shown, r.rest(ctx, names, limit)), shown
 }
 
 // plainReminder is the reminder where it is the same for every run.
@@ -116,9 +127,13 @@ func byServer(names []string) (groups map[string][]string, order []string) {
 // rest tells of the names that the limit leaves out: how many each server has, and where
 // the full list is.
 func (r *run) rest(ctx context.Context, names []string, limit int) string {
+	return render("rest", promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: r.storeNames(ctx, names)})
+}
+
+// serverCounts says how many of the names each server has.
+func serverCounts(names []string) (counts []string) {
 	const most = 50 // servers
 	groups, order := byServer(names)
-	var counts []string
 	for i, s := range order {
 		if i == most {
 			counts = append(counts, "…")
@@ -130,7 +145,7 @@ func (r *run) rest(ctx context.Context, names []string, limit int) string {
 		}
 		counts = append(counts, fmt.Sprintf("%s: %d", label, len(groups[s])))
 	}
-	return render("rest", promptData{Limit: limit, Total: len(names), Words: counts, Path: r.storeNames(ctx, names)})
+	return counts
 }
 
 // storeNames writes the full list to the Backend, once per list and run, and returns its

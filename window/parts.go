@@ -240,10 +240,12 @@ func searches(tool string) bool {
 	return false
 }
 
-// isReminder recognises the message that lists hidden tools, Eino's too.
+// isReminder recognises the message that lists hidden tools, Eino's too, and one that tells
+// of changes in it.
 func isReminder(text string) bool {
-	_, is := toolnames.Reminder(text)
-	return is
+	_, lists := toolnames.Reminder(text)
+	_, changes := toolnames.Changed(text)
+	return lists || changes
 }
 
 // notice is what stands in the place of a result, read from its text: it serves

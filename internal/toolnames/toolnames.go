@@ -25,9 +25,20 @@ const (
 	ReminderClose = "</available-deferred-tools>"
 )
 
+// The tags of a message that tells of changes in that list.
+const (
+	ChangedOpen  = "<available-deferred-tools-changed>"
+	ChangedClose = "</available-deferred-tools-changed>"
+)
+
+// Changed returns what stands between the tags of a change; ok is false if text is none.
+func Changed(text string) (list string, ok bool) { return between(text, ChangedOpen, ChangedClose) }
+
 // Reminder returns what stands between the tags; ok is false if text is no reminder.
-func Reminder(text string) (list string, ok bool) {
-	list, opened := strings.CutPrefix(strings.TrimSpace(text), ReminderOpen)
-	list, closed := strings.CutSuffix(list, ReminderClose)
+func Reminder(text string) (list string, ok bool) { return between(text, ReminderOpen, ReminderClose) }
+
+func between(text, open, end string) (list string, ok bool) {
+	list, opened := strings.CutPrefix(strings.TrimSpace(text), open)
+	list, closed := strings.CutSuffix(list, end)
 	return list, opened && closed
 }
