@@ -78,7 +78,9 @@ type Config struct {
 	// What is loaded follows from the messages and the tools alone. Messages that handlers
 	// added are not looked at; of a conversation the first 64 messages and 50 tools count, and
 	// the first 1,000 words of a message. It takes an index that knows its confidence, such as
-	// BM25Index, and does not go with SearchCall. If zero, none are loaded.
+	// KeywordIndex and BM25Index. With SearchCall, which loads none, a message behind the
+	// user's describes the tools, in at most 8 KB: the prompt cache holds. If zero, none are
+	// loaded.
 	Prefetch int
 
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
@@ -283,9 +285,6 @@ func checkRegexp(c *Config, wrong *problems) {
 }
 
 func checkSearchCall(c *Config, wrong *problems) {
-	if c.Prefetch > 0 {
-		wrong.add("Prefetch", "it is %d, but the SearchCall protocol never loads a tool", c.Prefetch)
-	}
 	if c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}

@@ -249,6 +249,7 @@ type transcript[M adk.MessageType] struct {
 	reminders []int // positions of messages that are reminders
 	deltas    []int // positions of messages that tell of changes in the list
 	told      told
+	offered   []int // positions of messages that describe tools for a user's message
 	mixed     []int // positions of messages that hold one, and something else
 }
 
@@ -275,7 +276,12 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
+	r.asked = nil
 	t.read(ctx, msgs)
+	if offered := t.withOffers(msgs); !wire.SameList(offered, msgs) {
+		msgs = offered
+		t.read(ctx, msgs)
+	}
 	show := r.visibleTools(ctx, &t.evidence)
 	rewritten := t.rewrite(msgs, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
 	msgs = restartedAt(firstChange(msgs, rewritten), rewritten)
@@ -308,10 +314,12 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.reminders = append(t.reminders, i)
 		case s.Only && isDelta(s.Text, s.Marked):
 			t.deltas = append(t.deltas, i)
+		case s.Only && isOffer(s.Text):
+			t.offered = append(t.offered, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
 		case s.User:
-			t.evidence.prefetch(ctx, s.Text, t.run)
+			t.evidence.prefetch(ctx, i, s.Text, t.run)
 		}
 		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}
@@ -320,7 +328,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 
 // forget makes the next reading begin at the first message.
 func (t *transcript[M]) forget() {
-	t.seen, t.reminders, t.deltas, t.mixed = t.seen[:0], nil, nil, nil
+	t.seen, t.reminders, t.deltas, t.offered, t.mixed = t.seen[:0], nil, nil, nil, nil
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
 }
 

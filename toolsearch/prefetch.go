@@ -3,14 +3,17 @@
 
 package toolsearch
 
-// Tools that are loaded for what a user says, before the model is called.
+// Tools that are loaded for what a user says, before the model is called; where a protocol
+// never loads tools, a message describes them.
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 const (
@@ -29,11 +32,19 @@ const (
 type prefetched struct {
 	messages int
 	tools    set
+	offers   []offer
 	last     *leanctx.Event // for the last message, until the model answers it
 }
 
-// prefetch loads the tools that a user's message most likely needs.
-func (v *evidence) prefetch(ctx context.Context, text string, r *run) {
+// offer describes tools behind a user's message, where a protocol never loads them.
+type offer struct {
+	after int // the message's position
+	text  string
+}
+
+// prefetch loads the tools that a user's message most likely needs, or offers them. at is the
+// message's position.
+func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
 	g, p := r.group(), &v.prefetched
 	if g.cfg.Prefetch == 0 || r.hiding.off || p.messages == maxPrefetchMessages {
 		return
@@ -41,20 +52,34 @@ func (v *evidence) prefetch(ctx context.Context, text string, r *run) {
 	p.messages++
 	p.last = nil
 	began := time.Now()
-	found, err := r.searcher(r.turn().loadable).likely(ctx, firstWords(text, maxWords), g.cfg.Prefetch)
+	likely, err := r.likely(ctx, firstWords(text, maxWords))
 	if err != nil {
 		return
 	}
 	f := searchResult{}
-	for _, x := range found {
-		if len(p.tools) < maxPrefetched || p.tools[x.entry.info.Name] {
-			f.found = append(f.found, x)
-			p.tools.add(x.entry.info.Name)
-			v.use(x.entry.info.Name, r)
+	left := maxOfferBytes
+	for _, x := range likely {
+		name := x.entry.info.Name
+		if _, known := v.last[name]; known && g.rules.neverLoads || len(p.tools) == maxPrefetched && !p.tools[name] {
+			continue
 		}
+		if g.rules.neverLoads {
+			if left -= describedSize(x.entry); left < 0 {
+				break
+			}
+		}
+		f.found = append(f.found, x)
+		p.tools.add(name)
+		v.use(name, r)
 	}
 	names := f.names()
-	if g.cfg.OnEvent == nil || len(names) == 0 {
+	if len(names) == 0 {
+		return
+	}
+	if g.rules.neverLoads {
+		p.offers = append(p.offers, offer{at, offerText(f.found)})
+	}
+	if g.cfg.OnEvent == nil {
 		return
 	}
 	p.last = &leanctx.Event{
@@ -62,6 +87,68 @@ func (v *evidence) prefetch(ctx context.Context, text string, r *run) {
 		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.tokensOf(names)},
 		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.cat.index), Took: time.Since(began), Hits: f.hits()},
 	}
+}
+
+// maxOfferBytes bounds what an offer says of tools: nobody asked for it.
+const maxOfferBytes = 8 << 10
+
+// offerText describes tools in the words of a search's answer.
+func offerText(tools []found) string {
+	answer := describedAnswer{Hint: render("offer", promptData{})}
+	for _, x := range tools {
+		d, _ := describe(x.entry)
+		answer.Tools = append(answer.Tools, d)
+	}
+	return toolnames.OfferOpen + "\n" + encode(answer) + "\n" + toolnames.OfferClose
+}
+
+// isOffer recognises an offer by its envelope and its form, since stores drop Extra.
+func isOffer(text string) bool {
+	tools, ok := toolnames.Offer(text)
+	var answer describedAnswer
+	return ok && json.Unmarshal([]byte(tools), &answer) == nil && len(answer.Tools) > 0
+}
+
+// withOffers returns the messages with an offer behind each message of a user that calls for
+// one, and no others. The slice handed in is not changed.
+func (t *transcript[M]) withOffers(msgs []M) []M {
+	offers := t.evidence.prefetched.offers
+	if t.isOffered(msgs, offers) {
+		return msgs
+	}
+	next := make([]M, 0, len(msgs)+len(offers))
+	for i, msg := range msgs {
+		if !slices.Contains(t.offered, i) {
+			next = append(next, msg)
+		}
+		if len(offers) > 0 && offers[0].after == i {
+			next = append(next, t.codec.Note(offers[0].text))
+			offers = offers[1:]
+		}
+	}
+	return next
+}
+
+func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
+	return slices.EqualFunc(t.offered, offers, func(at int, o offer) bool {
+		return at == o.after+1 && t.codec.Text(msgs[at]).Text == o.text
+	})
+}
+
+// likely are the tools that a text probably asks for, at most Prefetch of them. The messages
+// are read several times for one model call; a text is searched for once.
+func (r *run) likely(ctx context.Context, text string) ([]found, error) {
+	if all, known := r.asked[text]; known {
+		return all, nil
+	}
+	all, err := r.searcher(r.turn().loadable).likely(ctx, text, r.group().cfg.Prefetch)
+	if err == nil {
+		if r.asked == nil {
+			r.asked = map[string][]found{}
+		}
+		r.asked[text] = all
+	}
+	return all, err
 }
 
 // likely returns at most that many tools that a text probably asks for, best first; none

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -52,6 +53,81 @@ func isPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
 		// The next run loads it again, after what the history says came before.
 		p = s.play(append(p.history, adktest.User[M]("Now send a message to the channel.")))
 		require.Equal(t, "own "+search+" weather__get_forecast slack__send_message", p.tools())
+	}
+}
+
+// Where a protocol never loads tools, a message behind the user's describes them: every time
+// the same one, at the same place, and each tool once.
+func TestWhereNothingIsLoadedToolsAreDescribedBehindTheUsersMessage(t *testing.T) {
+	everywhere(t, offersTools[*schema.Message], offersTools[*schema.AgenticMessage])
+}
+
+func offersTools[M adk.MessageType](t *testing.T, streaming bool) {
+	events := &recorder{}
+	s := prefetching[M](t, streaming, toolsearch.SearchCall)
+	s.cfg.OnEvent = events.on
+	call := func(id string) adktest.Turn {
+		return do(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
+	}
+	p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, call("1"))
+	require.Equal(t, "own tool_search call_tool\nown tool_search call_tool", p.tools())
+	require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
+	sent := p.wires[0].MessagesDump
+	require.Len(t, sent, 3)
+	require.True(t, strings.HasPrefix(sent[2], "user: <tools-for-this-request>\n{\"tools\":[{\"name\":\"weather__get_forecast\",\"description\":\""), sent[2])
+	require.True(t, strings.HasSuffix(sent[2], "Run one with call_tool; if none fits, use tool_search.\"}\n</tools-for-this-request>"), sent[2])
+	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
+	kinds := 0
+	for _, e := range events.all {
+		if e.Kind == leanctx.KindToolsPrefetched {
+			kinds++
+			require.Equal(t, []string{"weather__get_forecast"}, e.Tools.Added)
+		}
+	}
+	require.Equal(t, 1, kinds)
+
+	// A later run describes it again at its place, and not twice. Whoever keeps the messages
+	// of a request, without Extra, has the same.
+	history := append(p.history, adktest.User[M]("Now send a message to the channel. What about the weather forecast?"))
+	p = s.play(history)
+	all := strings.Join(p.wires[0].MessagesDump, "\n")
+	require.Equal(t, sent, p.wires[0].MessagesDump[:3])
+	require.Equal(t, 2, strings.Count(all, "<tools-for-this-request>"))
+	require.Equal(t, 1, strings.Count(all, `{"name":"weather__get_forecast","description"`))
+	require.Equal(t, 1, strings.Count(all, `{"name":"slack__send_message","description"`))
+	var kept []M
+	for _, m := range p.wires[0].Messages {
+		kept = append(kept, adktest.WithExtra(m, nil))
+	}
+	require.Equal(t, p.wires[0].MessagesDump, s.play(kept).wires[0].MessagesDump)
+
+	// What may not be loaded is not described, and what takes too much is left out.
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Phase != toolsearch.PhaseLoad || !strings.HasPrefix(req.Tool.Name, "slack"), nil
+	}
+	require.Equal(t, 1, strings.Count(strings.Join(s.play(history).wires[0].MessagesDump, "\n"), "<tools-for-this-request>"))
+	s.cfg.Filter = nil
+	s.cfg.DynamicTools = []tool.BaseTool{adktest.Simple("weather__get_forecast", "The weather forecast. "+strings.Repeat("More. ", 2000))}
+	require.NotContains(t, strings.Join(s.play(history).wires[0].MessagesDump, "\n"), "<tools-for-this-request>")
+}
+
+func TestEveryProtocolPrefetches(t *testing.T) {
+	for _, c := range []struct {
+		protocol toolsearch.Protocol
+		index    toolsearch.IndexFunc
+		tools    string
+	}{
+		{toolsearch.Keyword, nil, "own tool_search weather__get_forecast"},
+		{toolsearch.Regexp, nil, "own tool_search weather__get_forecast"},
+		{toolsearch.SearchLoad, nil, "own search_tools load_tool weather__get_forecast"},
+		{toolsearch.SearchLoad, toolsearch.BM25Index, "own search_tools load_tool weather__get_forecast"},
+		{toolsearch.SearchCall, nil, "own tool_search call_tool"},
+	} {
+		s := prefetching[*schema.Message](t, false, c.protocol)
+		s.cfg.NewIndex = c.index
+		p := s.play([]*schema.Message{schema.UserMessage("get the weather forecast")})
+		require.Equal(t, c.tools, p.tools(), c.protocol)
+		require.Equal(t, c.protocol == toolsearch.SearchCall, strings.Contains(strings.Join(p.wires[0].MessagesDump, "\n"), "<tools-for-this-request>"))
 	}
 }
 

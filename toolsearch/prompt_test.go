@@ -93,6 +93,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"shortened-tool":                   {"the_name"},
 			"shortened":                        {"schema"},
 			"already-loaded":                   {"word_a", "word_b"},
+			"offer":                            {"call_tool", "tool_search"},
 			"changed-added":                    {"word_a, word_b"},
 			"changed-removed":                  {"word_a, word_b"},
 			"changed-counted":                  {"4711", "word_a", "word_b", "/the/path"},

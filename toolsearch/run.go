@@ -28,6 +28,7 @@ type run struct {
 	sent     sent     // with the last model call
 	live     live
 	hiding   hiding
+	asked    map[string][]found // what users' messages of this model call ask for
 }
 
 // agent is what a run's agent is.

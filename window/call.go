@@ -85,7 +85,7 @@ func read[M adk.MessageType](c *Collector, v *conversation, hide hidden, in []M,
 					p.tool = names[p.callID]
 				}
 			case userPiece:
-				if !isReminder(p.text) && p.text != "" {
+				if !isReminder(p.text) && !isOffer(p.text) && p.text != "" {
 					q.asked = p.text
 				}
 			}
@@ -168,6 +168,9 @@ func (v *conversation) category(p piece, help bool) Category {
 	case userPiece:
 		if isReminder(p.text) {
 			return Reminder
+		}
+		if isOffer(p.text) {
+			return Found
 		}
 		return User
 	}

@@ -248,6 +248,12 @@ func isReminder(text string) bool {
 	return lists || changes
 }
 
+// isOffer recognises the message that describes tools for what a user said.
+func isOffer(text string) bool {
+	_, is := toolnames.Offer(text)
+	return is
+}
+
 // notice is what stands in the place of a result, read from its text: it serves
 // histories of which no events are known.
 type notice struct {

@@ -16,6 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
+// offered opens a message that describes tools for the user's message before it.
+const offered = "<tools-for-this-request>\n"
+
 // way is how this agent searches, as the schemas of its tools say. The zero value is an
 // agent that does not.
 type way struct {
@@ -86,6 +89,10 @@ func (w *way) read(turns []Turn) []Turn {
 	out := slices.Clone(turns)
 	for i := range out {
 		t := &out[i]
+		if tools, ok := strings.CutPrefix(t.Text, offered); ok {
+			tools, _, _ = strings.Cut(tools, "\n</")
+			w.plainResult(tools)
+		}
 		t.Calls, t.Results = slices.Clone(t.Calls), slices.Clone(t.Results)
 		for j, c := range t.Calls {
 			searches[c.ID] = c.Name == w.search || c.Name == w.load

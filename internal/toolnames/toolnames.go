@@ -34,6 +34,15 @@ const (
 // Changed returns what stands between the tags of a change; ok is false if text is none.
 func Changed(text string) (list string, ok bool) { return between(text, ChangedOpen, ChangedClose) }
 
+// The tags of a message that describes tools for what a user just said.
+const (
+	OfferOpen  = "<tools-for-this-request>"
+	OfferClose = "</tools-for-this-request>"
+)
+
+// Offer returns what stands between the tags of an offer; ok is false if text is none.
+func Offer(text string) (tools string, ok bool) { return between(text, OfferOpen, OfferClose) }
+
 // Reminder returns what stands between the tags; ok is false if text is no reminder.
 func Reminder(text string) (list string, ok bool) { return between(text, ReminderOpen, ReminderClose) }
 
