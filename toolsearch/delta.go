@@ -48,11 +48,10 @@ func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M
 		text := r.reminder(ctx)
 		return t.withReminder(msgs, text), text
 	}
-	texts := t.toldTexts(msgs)
-	if !slices.Equal(texts, t.told.lines) {
-		t.told = told{lines: texts}
-	} else if len(texts) > 0 && t.told.group == r.group() && r.group().isUnfiltered() {
-		return msgs, texts[0]
+	if !t.isTold(msgs) {
+		t.told = told{lines: t.toldTexts(msgs)}
+	} else if t.told.group == r.group() && r.group().isUnfiltered() {
+		return msgs, t.told.lines[0]
 	}
 	names := r.listable(ctx)
 	delta, ok := r.change(ctx, &t.told, names, saw)
@@ -68,6 +67,19 @@ func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M
 		msgs = append(slices.Clip(msgs), t.codec.Reminder(delta))
 	}
 	return msgs, t.told.lines[0]
+}
+
+// isTold reports whether the messages hold just what was told.
+func (t *transcript[M]) isTold(msgs []M) bool {
+	if len(t.reminders) != 1 || len(t.told.lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != t.told.lines[0] {
+		return false
+	}
+	for k, i := range t.deltas {
+		if t.codec.Text(msgs[i]).Text != t.told.lines[k+1] {
+			return false
+		}
+	}
+	return true
 }
 
 // toldTexts are the list and the changes of it in the messages; none if there is no list, or

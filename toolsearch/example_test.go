@@ -50,7 +50,11 @@ func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns .
 	finish(adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent}).Query(ctx, "Will it rain in Oslo?"))
 	for i, r := range model.Requests() {
 		if i > 0 {
-			fmt.Println("result:", result(r.Messages[len(r.Messages)-1]))
+			last := r.Messages[len(r.Messages)-1]
+			if result(last) == "" { // what changed is told last
+				last = r.Messages[len(r.Messages)-2]
+			}
+			fmt.Println("result:", result(last))
 		}
 		fmt.Println("tools: ", strings.Join(r.ToolNames(), ", "))
 	}
@@ -66,9 +70,13 @@ func finish[M adk.MessageType](events *adk.AsyncIterator[*adk.TypedAgentEvent[M]
 func result(message any) string {
 	switch m := message.(type) {
 	case *schema.Message:
-		return m.Content
+		if m.Role == schema.Tool {
+			return m.Content
+		}
 	case *schema.AgenticMessage:
-		return m.ContentBlocks[0].FunctionToolResult.Content[0].Text.Text
+		if r := m.ContentBlocks[0].FunctionToolResult; r != nil {
+			return r.Content[0].Text.Text
+		}
 	}
 	return ""
 }

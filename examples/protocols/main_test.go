@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/toolsearch"
 )
 
 const (
@@ -128,7 +129,7 @@ func TestOnlySearchCallKeepsTheBeginningOfEveryRequest(t *testing.T) {
 				lost++
 			}
 		}
-		if strings.HasPrefix(w.title, "SearchCall") {
+		if w.cfg.Protocol == toolsearch.SearchCall {
 			require.Zero(t, lost, w.title)
 		} else {
 			require.Positive(t, lost, w.title)

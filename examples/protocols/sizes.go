@@ -21,7 +21,7 @@ var sizes = []int{10, 20, 30, 50, 100}
 // smaller prints the price of the one conversation for parts of the library, each of which
 // holds the tools that the tasks need.
 func (l *lab) smaller(ctx context.Context) error {
-	some := []way{{"no middleware", nil}, {"Keyword", &toolsearch.Config{}}, {"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}}}
+	some := []way{{"no middleware", nil}, {"Keyword", &toolsearch.Config{}}, {"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}}, {"Recommended", toolsearch.Recommended(nil)}}
 	fmt.Fprintf(l.out, "\nOne conversation over all tasks, with fewer tools: all tokens, and their price\n\n%5s", "tools")
 	for _, w := range some {
 		fmt.Fprintf(l.out, "  %24s", w.title)

@@ -57,11 +57,16 @@ func TestRecallTable(t *testing.T) {
 			kinds[r.catalogue+x.name] = r.print(t, x)
 		}
 	}
+	requests := []row{{"own", "requests", own.tools, ofKinds(own.cases(), userKinds...)}}
 	for _, r := range catalogues(t, dir) {
 		for _, x := range indexes {
 			r.print(t, x)
 		}
+		if r.kind == "requests" && !strings.HasSuffix(r.catalogue, " in all") {
+			requests = append(requests, r)
+		}
 	}
+	printPrefetch(t, requests)
 	for _, half := range []string{"own, dev", "own, heldout"} {
 		printKinds(half, kinds)
 	}
