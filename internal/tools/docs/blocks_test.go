@@ -319,7 +319,16 @@ var (
 // TestEveryCommandIsThere holds that make has the targets that documents name, and that
 // the folders that they run are there.
 func TestEveryCommandIsThere(t *testing.T) {
-	targets, n := read(t, "Makefile"), 0
+	targets, n, inModules := read(t, "Makefile"), 0, []string{"."}
+	for _, pattern := range []string{"*/go.mod", "*/*/go.mod"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		for _, mod := range found {
+			dir, err := filepath.Rel(root, filepath.Dir(mod))
+			require.NoError(t, err)
+			inModules = append(inModules, dir)
+		}
+	}
 	for _, name := range documents(t) {
 		if name == "CHANGELOG.md" {
 			continue
@@ -339,9 +348,9 @@ func TestEveryCommandIsThere(t *testing.T) {
 		for _, line := range said {
 			for _, m := range runs.FindAllStringSubmatch(line, -1) {
 				n++
-				from := []string{m[1], filepath.Dir(name), "examples", "."}
-				if m[1] != "" {
-					from = from[:1]
+				from := []string{m[1]}
+				if m[1] == "" { // the text says where, or it is the page's own folder
+					from = append(slices.Clone(inModules), filepath.Dir(name))
 				}
 				require.True(t, slices.ContainsFunc(from, func(dir string) bool {
 					_, err := os.Stat(filepath.Join(root, dir, strings.TrimSuffix(m[2], "/...")))
