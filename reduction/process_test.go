@@ -127,7 +127,8 @@ func livingKeep[M adk.MessageType](t *testing.T) {
 	var all []*living[M]
 	for i := range 12 {
 		key := fmt.Sprint("tenant/", i)
-		c := &living[M]{T: t, gen: g, store: reduction.Scoped(store, reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }})}
+		c := &living[M]{T: t, gen: g, dir: dir, scope: reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }}}
+		c.store = reduction.Scoped(store, c.scope)
 		c.goOn(4)
 		all = append(all, c)
 	}
@@ -181,6 +182,8 @@ func livingKeep[M adk.MessageType](t *testing.T) {
 type living[M adk.MessageType] struct {
 	*testing.T
 	*gen[M]
+	dir   string
+	scope reduction.Scope
 	store reduction.Backend
 	msgs  []M
 	dead  bool
@@ -188,7 +191,10 @@ type living[M adk.MessageType] struct {
 
 // goOn is a run in a new process: nothing is known but the history and the store.
 func (c *living[M]) goOn(rounds int) {
-	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: c.store, MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
+	dir, err := reduction.NewDirBackend(c.dir)
+	require.NoError(c.T, err)
+	defer dir.Close()
+	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: reduction.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
 	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
 	require.NoError(c.T, err)
 	for range 1 + rounds {

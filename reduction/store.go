@@ -128,9 +128,9 @@ type Cleaner interface {
 	// it runs stay. When it fails halfway, files and bytes are what is gone, and the call
 	// may be repeated.
 	//
-	// A conversation that went on since keeps all that it names, if since is more than an
-	// hour ago. What reads a path that a dead conversation still holds gets
-	// fs.ErrNotExist.
+	// A conversation that went on an hour after since, or later, keeps all that it names:
+	// what is marked again within an hour is not noted again. What reads a path that a
+	// dead conversation still holds gets fs.ErrNotExist.
 	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
 
 	// Stored says how many files there are below dir, and how many bytes they have.
