@@ -46,11 +46,11 @@ var packages = map[string]string{
 
 	"leanctx": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "toolerror": module + "/toolerror",
 	"window": module + "/window", "inspect": module + "/window/inspect", "leanctxtest": module + "/leanctxtest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
-	"mcptools": module + "/toolsearch/mcptools", "leanctxotel": module + "/window/leanctxotel", "blobbackend": module + "/reduction/blobbackend",
+	"mcptools": module + "/toolsearch/mcptools", "leanctxotel": module + "/window/leanctxotel", "blobbackend": module + "/reduction/blobbackend", "jq": module + "/reduction/jq",
 }
 
 // nested are the modules of packages that are not of the root module.
-var nested = map[string]string{"mcptools": "toolsearch/mcptools", "leanctxotel": "window/leanctxotel", "blobbackend": "reduction/blobbackend"}
+var nested = map[string]string{"mcptools": "toolsearch/mcptools", "leanctxotel": "window/leanctxotel", "blobbackend": "reduction/blobbackend", "jq": "reduction/jq"}
 
 // given are the types of what blocks use and readers have.
 var given = map[string]string{

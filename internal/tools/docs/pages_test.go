@@ -53,6 +53,7 @@ var offered = []struct{ dir, about string }{
 	{".", "both middlewares, `window`, `toolerror`, `leanctxtest`"},
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
+	{"reduction/jq", "questions in jq to stored results"},
 	{"window/leanctxotel", "OpenTelemetry"},
 	{"cmd/leanctx", "the command"},
 }
