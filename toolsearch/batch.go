@@ -167,6 +167,19 @@ func (s selection) bm25() *bm25.Index {
 	return bm25.Join(parts...)
 }
 
+// info finds a tool by its name; nil if there is none. It looks at all.
+func (s selection) info(name string) *schema.ToolInfo {
+	for _, p := range s {
+		part := p.part()
+		for i, info := range p.infos {
+			if info.Name == name && (part == nil || part.Has(uint32(i))) {
+				return info
+			}
+		}
+	}
+	return nil
+}
+
 // selectionKey is the key of the tools that an IndexFunc is called with, by their batches.
 type selectionKey struct{}
 

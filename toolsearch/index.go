@@ -213,10 +213,11 @@ func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 	return newBM25(selectionOf(ctx, tools)), nil
 }
 
-func newBM25(tools selection) bm25Index { return bm25Index{atFirstUse(tools.bm25)} }
+func newBM25(tools selection) bm25Index { return bm25Index{atFirstUse(tools.bm25), tools} }
 
 type bm25Index struct {
-	get func() (*bm25.Index, error)
+	get   func() (*bm25.Index, error)
+	tools selection
 }
 
 func (b bm25Index) build() error {
@@ -303,7 +304,30 @@ func (b bm25Index) Explain(q Query, name string) string {
 	if !ok {
 		return ""
 	}
-	return x.Explain(q.Text, doc).String()
+	e := x.Explain(q.Text, doc)
+	b.write(e, name)
+	return e.String()
+}
+
+// write puts the words of the tool, as they stand there, in the place of their tokens.
+func (b bm25Index) write(e keyword.Explanation, name string) {
+	info := b.tools.info(name)
+	if info == nil {
+		return
+	}
+	d := documents([]*schema.ToolInfo{info}, true)[0]
+	texts := append([]string{d.Name, d.Server, d.Description}, d.Phrases...)
+	for _, p := range d.Params {
+		texts = append(append(texts, p.Name, p.Description), p.Enum...)
+	}
+	written := bm25.Written(texts...)
+	for _, t := range e.Terms {
+		for i, m := range t.Matches {
+			if word, ok := written[m.Word]; ok {
+				t.Matches[i].Word = word
+			}
+		}
+	}
 }
 
 func (b bm25Index) terms(q Query, name string) []leanctx.Term {

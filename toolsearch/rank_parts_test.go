@@ -231,3 +231,17 @@ func unloadsAll[M adk.MessageType](t *testing.T, streaming bool) {
 		})
 	}
 }
+
+// Whoever reads an explanation knows words, not stems.
+func TestAnExplanationShowsWordsAsTheyAreWritten(t *testing.T) {
+	tools := []*schema.ToolInfo{{Name: "money__exchangeRates", Desc: "Converting currencies and summarizing studies.", Extra: map[string]any{toolsearch.PhrasesKey: []string{"价格 Qualities"}}}}
+	x, err := toolsearch.BM25Index(context.Background(), tools)
+	require.NoError(t, err)
+	text := x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "conversion of a currency, summaries of my study, exchanging qualities, 价格"}, "money__exchangeRates")
+	for _, word := range []string{"conversion", "currency", "summaries", "study", "exchanging", "currencies", "studies", "exchange", "Qualities", "价格"} {
+		require.Contains(t, text, `"`+word+`"`)
+	}
+	for _, stem := range []string{"currenc", "studi", "exchang", "qualiti"} {
+		require.NotContains(t, text, `"`+stem+`"`)
+	}
+}
