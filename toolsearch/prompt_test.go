@@ -123,7 +123,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 			"call_tool.name":                   {"tool_search"},
 			"call_tool.arguments":              {"tool_search"},
 			"where-names":                      {"<available-deferred-tools>"},
-			"ways_to_ask":                      {},
+			"ways_to_ask":                      {"\n- "},
 		}
 		require.ElementsMatch(t, all.Names(), slices.Collect(maps.Keys(table)), "the table holds every text")
 		for name, must := range table {
