@@ -70,6 +70,41 @@ var rootRequirements = rule{
 	}},
 }
 
+// Two versions of golang.org/x/sys have Go compile Eino twice: plain, with the race detector, and with the oldest Go.
+var oneVersion = rule{
+	name: "all modules require one version of each dependency",
+	mend: "require the highest of the versions everywhere, or require less of what needs it; then run 'make tidy'",
+	check: func(t *tree) (found []string) {
+		type use struct{ version, in string }
+		first := make(map[string]use)
+		for _, f := range t.files {
+			if path.Base(f.path) != "go.mod" {
+				continue
+			}
+			for _, d := range directives(f.text) {
+				if d.verb != "require" || len(d.args) < 2 {
+					continue
+				}
+				is := use{d.args[1], f.path}
+				if was, seen := first[d.args[0]]; !seen {
+					first[d.args[0]] = is
+				} else if was.version != is.version {
+					found = append(found, fmt.Sprintf("%s: requires %s %s, but %s requires %s", is.in, d.args[0], is.version, was.in, was.version))
+				}
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"a/go.mod": "module a\n\nrequire example.com/x v1.0.0\n\nrequire (\n\texample.com/y v1.0.0 // indirect\n)\n",
+		"b/go.mod": "module b\n\nrequire (\n\texample.com/x v1.0.0\n\texample.com/y v1.1.0\n)\n",
+	}, []string{"b/go.mod: requires example.com/y v1.1.0, but a/go.mod requires v1.0.0"}}},
+	good: []map[string]string{{
+		"a/go.mod": "module a\n\nrequire example.com/x v1.0.0\n\nreplace example.com/x => ../x\n",
+		"b/go.mod": "module b\n\nrequire example.com/x v1.0.0 // indirect\n",
+	}},
+}
+
 // directive is one line of a go.mod, with the verb of its block.
 type directive struct {
 	verb     string

@@ -46,7 +46,7 @@ type sample struct {
 
 var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
-	rootRequirements, testifyInTests, importBans, keywordImports,
+	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
 	messageSwitch, documentedNames,
 	openEnds, markdownLinks, namedTests,
 }

@@ -53,7 +53,7 @@ func (l lab) sums(t *testing.T) map[string]float64 {
 	key := func(name string, set attribute.Set) string {
 		var parts []string
 		for _, kv := range set.ToSlice() {
-			parts = append(parts, string(kv.Key)+"="+kv.Value.String())
+			parts = append(parts, string(kv.Key)+"="+kv.Value.Emit())
 		}
 		return strings.TrimSpace(name + " " + strings.Join(parts, " "))
 	}
