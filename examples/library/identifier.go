@@ -6,10 +6,6 @@ package library
 // This file is the server of identifiers and numbers with check digits.
 
 import (
-	"crypto/rand"
-	"crypto/sha1"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -17,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/google/uuid"
 )
 
 func identifierServer() Server {
@@ -39,34 +36,22 @@ type howManyIn struct {
 	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=1000" jsonschema_description:"How many to make"`
 }
 
-// uuid sets the version and variant bits.
-func uuid(b [16]byte, version byte) string {
-	b[6] = b[6]&0x0f | version<<4
-	b[8] = b[8]&0x3f | 0x80
-	h := hex.EncodeToString(b[:])
-	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
-}
-
-func uuids(count int, makeOne func(b *[16]byte), version byte) (string, error) {
+// uuids makes some UUIDs, one a line.
+func uuids(count int, makeOne func() (uuid.UUID, error)) (string, error) {
 	out := make([]string, count)
 	for i := range out {
-		var b [16]byte
-		_, _ = rand.Read(b[:]) // never fails
-		makeOne(&b)
-		out[i] = uuid(b, version)
+		id, err := makeOne()
+		if err != nil {
+			return "", err
+		}
+		out[i] = id.String()
 	}
 	return strings.Join(out, "\n"), nil
 }
 
-func uuidRandom(in howManyIn) (string, error) { return uuids(in.Count, func(*[16]byte) {}, 4) }
+func uuidRandom(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewRandom) }
 
-func uuidTime(in howManyIn) (string, error) {
-	return uuids(in.Count, func(b *[16]byte) {
-		var ms [8]byte
-		binary.BigEndian.PutUint64(ms[:], uint64(now().UnixMilli()))
-		copy(b[:6], ms[2:])
-	}, 7)
-}
+func uuidTime(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewV7) }
 
 type uuidNameIn struct {
 	Name      string `json:"name" jsonschema_description:"The name, such as a domain or URL"`
@@ -74,11 +59,8 @@ type uuidNameIn struct {
 }
 
 func uuidName(in uuidNameIn) (string, error) {
-	last := map[string]byte{"dns": 0x10, "url": 0x11, "oid": 0x12, "x500": 0x14}[in.Namespace]
-	space, _ := hex.DecodeString("6ba7b8009dad11d180b400c04fd430c8")
-	space[3] = last
-	sum := sha1.Sum(append(space, in.Name...))
-	return uuid([16]byte(sum[:16]), 5), nil
+	space := map[string]uuid.UUID{"dns": uuid.NameSpaceDNS, "url": uuid.NameSpaceURL, "oid": uuid.NameSpaceOID, "x500": uuid.NameSpaceX500}[in.Namespace]
+	return uuid.NewSHA1(space, []byte(in.Name)).String(), nil
 }
 
 type uuidIn struct {
@@ -86,20 +68,14 @@ type uuidIn struct {
 }
 
 func uuidParse(in uuidIn) (string, error) {
-	text := strings.ToLower(strings.Trim(strings.TrimPrefix(strings.TrimSpace(in.UUID), "urn:uuid:"), "{}"))
-	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
-	if err != nil || len(b) != 16 {
+	id, err := uuid.Parse(strings.TrimSpace(in.UUID))
+	if err != nil {
 		return "", fmt.Errorf("%q is not a UUID of 32 hexadecimal digits", in.UUID)
 	}
-	out := fmt.Sprintf("valid UUID, version %d", b[6]>>4)
-	switch b[6] >> 4 {
-	case 7:
-		ms := binary.BigEndian.Uint64(append([]byte{0, 0}, b[:6]...))
-		out += ", made " + time.UnixMilli(int64(ms)).UTC().Format("2006-01-02 15:04:05.000 UTC")
-	case 1:
-		ticks := int64(binary.BigEndian.Uint32(b)) | int64(binary.BigEndian.Uint16(b[4:]))<<32 | int64(binary.BigEndian.Uint16(b[6:])&0x0fff)<<48
-		const between = 0x01b21dd213814000 // 100 ns steps from 1582 to 1970
-		out += ", made " + time.Unix((ticks-between)/1e7, 0).UTC().Format("2006-01-02 15:04:05 UTC")
+	out := fmt.Sprintf("valid UUID, version %d", id.Version())
+	switch id.Version() {
+	case 1, 7:
+		out += ", made " + time.Unix(id.Time().UnixTime()).UTC().Format("2006-01-02 15:04:05.000 UTC")
 	}
 	return out, nil
 }
