@@ -224,7 +224,7 @@ func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	runner, err := agent.Runner(context.Background())
 	require.NoError(t, err)
 	var wait sync.WaitGroup
-	for user := range 100 {
+	for user := range race.Cases(100) {
 		wait.Go(func() {
 			runner := runner
 			if race.Enabled { // runs of one agent race with each other in Eino's core: an agent each, over one handler
@@ -253,7 +253,7 @@ func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
 		})
 	}
 	wait.Wait()
-	for user := range 100 {
+	for user := range race.Cases(100) {
 		for i := range 4 {
 			n, ok := told.Load(nameOf(user, i))
 			require.True(t, ok, nameOf(user, i))

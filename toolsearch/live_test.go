@@ -24,6 +24,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -138,7 +139,7 @@ func TestEveryModelCallHasTheToolsOfItsMoment(t *testing.T) {
 
 func momentary[M adk.MessageType](t *testing.T, streaming bool) {
 	forms := []adktest.Form{adktest.Invokable, adktest.Streamable, adktest.Enhanced, adktest.EnhancedStreamable}
-	for seed := range uint64(25) {
+	for seed := range uint64(race.Cases(25)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		s, source := liveScene[M](t, streaming)
 		names, had := []string{}, map[string]bool{}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -162,7 +163,7 @@ func TestALongerHistoryPrefetchesTheSameFirst(t *testing.T) {
 
 func prefetchLaw[M adk.MessageType](t *testing.T, streaming bool) {
 	says := []string{"Send a message to the slack channel", "What will the weather be?", "Create an issue in the repository", "Close the issue please", "Thanks!"}
-	for seed := range uint64(20) {
+	for seed := range uint64(race.Cases(20)) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		var history []M
 		before := ""

@@ -15,6 +15,8 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // changes applies one change after another to a set of n tools, and returns how long each
@@ -49,6 +51,7 @@ func changes(t testing.TB, n, rounds int) []time.Duration {
 }
 
 func TestOneChangeInALargeSetCostsLittle(t *testing.T) {
+	race.Skip(t, "it measures time")
 	tools := manyTools(10_000)
 	begin := time.Now()
 	setOf(t, tools...).key()
@@ -86,6 +89,7 @@ func BenchmarkTheSame10000(b *testing.B) {
 // A thousand users' views that leave a tenth of the tools out, and a thousand sets of all of
 // them with a tool of one's own.
 func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
+	race.Skip(t, "it measures memory")
 	size := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()

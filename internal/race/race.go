@@ -9,10 +9,10 @@ package race
 
 import "testing"
 
-// Cases is how many random cases a test goes through: n, or a tenth of them under the
-// race detector.
+// Cases is how many random cases a test goes through: n, or a tenth of them under the race
+// detector and with -short.
 func Cases(n int) int {
-	if Enabled {
+	if Enabled || testing.Short() {
 		return max(1, n/10)
 	}
 	return n
