@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -55,6 +56,7 @@ var deprecated = map[string]bool{
 }
 
 func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
+	race.Skip(t, "reads packages")
 	ours, eino := exportedBy(t, "."), exportedBy(t, reflect.TypeFor[theirs.Config]().PkgPath())
 	require.Contains(t, eino, "TypedConfig")
 	for name, declared := range eino {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // bothTypes runs a test for both message types.
@@ -45,10 +46,15 @@ func reporting[M adk.MessageType](m M, prompt int) M {
 // estimate.
 func charged[M adk.MessageType](n int, ratio float64) []M {
 	e, out := newEstimator[M](), []M{adktest.User[M]("look into it")}
+	sent := e.count(out, nil)
 	for i := range n {
 		id := fmt.Sprint("call_", i)
-		out = append(out, reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(ratio*float64(e.count(out, nil)))),
-			adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of what the tool says\n", i), 200)))
+		round := []M{
+			reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(ratio*float64(sent))),
+			adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of what the tool says\n", i), 200)),
+		}
+		sent += e.count(round, nil)
+		out = append(out, round...)
 	}
 	return out
 }
@@ -177,7 +183,7 @@ func knows[M adk.MessageType](t *testing.T) {
 		}
 		return adktest.Result[M]("c", "shell", text)
 	}
-	for range 2000 {
+	for range race.Cases(2000) {
 		run := &counted{}
 		var msgs []M
 		for range 6 + r.IntN(6) {

@@ -93,6 +93,7 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 }
 
 func TestProgressGivesACallMoreTime(t *testing.T) {
+	t.Parallel()
 	f := newFixture()
 	f.server.AddTool(&mcp.Tool{Name: "long", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 10 {
@@ -175,6 +176,7 @@ func TestAfterCloseThereIsNothing(t *testing.T) {
 
 // A web server that was restarted knows none of its sessions. Nobody notices but the log.
 func TestARestartedWebServerIsUsedAgain(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()
@@ -263,6 +265,7 @@ func TestAHungListLeavesTheLastOne(t *testing.T) {
 }
 
 func TestATransportThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	f := newFixture()
 	works := f.inMemory().Transport
 	var tries int

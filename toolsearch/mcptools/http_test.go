@@ -75,6 +75,7 @@ func TestHeadersAreAskedForAtEachConnectionAndWhenTheyAreRefused(t *testing.T) {
 }
 
 func TestAServerThatWantsASignInSaysSo(t *testing.T) {
+	t.Parallel()
 	g := &guard{valid: "good"}
 	srv := newFixture().web(t, g.around)
 	var broken atomic.Bool

@@ -94,10 +94,7 @@ func (c *shuffledConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
-	total, workers := 10_000, 8
-	if race.Enabled {
-		total /= 10
-	}
+	total, workers := race.Cases(10_000), 8
 	f := newFixture()
 	server := f.inMemory()
 	made := server.Transport

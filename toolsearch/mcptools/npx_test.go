@@ -17,11 +17,18 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // fetch gets a package ahead of the connection's time limit.
 func fetch(t *testing.T, pkg string) string {
 	t.Helper()
+	race.Skip(t, "waits for programs of others")
+	if testing.Short() {
+		t.Skip("waits for programs of others")
+	}
+	t.Parallel()
 	npx, err := exec.LookPath("npx")
 	if err != nil {
 		t.Skip("did not run: npx is not installed")

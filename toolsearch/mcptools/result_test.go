@@ -114,10 +114,7 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 
 // A result of 50 MB arrives whole, whatever the way.
 func TestAHugeResultArrivesWhole(t *testing.T) {
-	size := 50 << 20
-	if race.Enabled {
-		size /= 10
-	}
+	size := race.Cases(50 << 20)
 	want := bigText(size)
 	for way, server := range ways(t) {
 		if way == "memory" {

@@ -159,6 +159,7 @@ func TestThereAreOnlySoManyUsers(t *testing.T) {
 
 // Who asks with a limit gets what there is within it, though the first connection takes longer.
 func TestAFirstConnectionLeavesTimeToAnswer(t *testing.T) {
+	t.Parallel()
 	slow := child(t, "deaf")
 	s := open(t, map[string]Server{"slow": slow, "quick": newFixture().inMemory()}, Options{User: userOf})
 	limited, cancel := context.WithTimeout(as("ann"), time.Second)
