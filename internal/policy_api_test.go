@@ -156,6 +156,49 @@ func messageNames(f *file, expr ast.Expr) (out []*ast.SelectorExpr) {
 	return out
 }
 
+// pkg.go.dev shows neither the methods nor the fields of what an alias stands for.
+var noInternalAliases = rule{
+	name: "no exported name stands for an internal type",
+	mend: "declare the type where users see it, with its documentation; the internal one can be converted",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.product() {
+			if !public(f) {
+				continue
+			}
+			inside := make(map[string]bool) // package names
+			for _, i := range imports(f) {
+				if within("internal", i.path) && under(modulePath, i.path) {
+					name := path.Base(i.path)
+					if i.spec.Name != nil {
+						name = i.spec.Name.Name
+					}
+					inside[name] = true
+				}
+			}
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if !ok || !spec.Assign.IsValid() || !spec.Name.IsExported() {
+					return true
+				}
+				if sel, ok := spec.Type.(*ast.SelectorExpr); ok {
+					if x, ok := sel.X.(*ast.Ident); ok && inside[x.Name] {
+						found = append(found, t.at(spec.Pos())+": "+spec.Name.Name+" is "+x.Name+"."+sel.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"toolsearch/a.go": "package toolsearch\n\nimport b \"" + modulePath + "/internal/backend\"\n\ntype Backend = b.Backend\n",
+	}, []string{"toolsearch/a.go:5: Backend is b.Backend"}}},
+	good: []map[string]string{{
+		"toolsearch/a.go": "package toolsearch\n\nimport b \"" + modulePath + "/internal/backend\"\n\ntype inner = b.Backend\n\ntype Config = TypedConfig[int]\n",
+		"internal/x/a.go": "package x\n\nimport \"" + modulePath + "/internal/backend\"\n\ntype Backend = backend.Backend\n",
+	}},
+}
+
 var documentedNames = rule{
 	name: "every exported name is documented",
 	mend: "say above it what it is: its zero value, its unit, its errors, who owns what, and whether it is safe for concurrent use",

@@ -47,7 +47,7 @@ type sample struct {
 var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
-	messageSwitch, documentedNames,
+	messageSwitch, noInternalAliases, documentedNames,
 	openEnds, markdownLinks, namedTests,
 }
 

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -148,8 +148,14 @@ type Config struct {
 	OnEvent func(context.Context, leanctx.Event)
 }
 
-// Backend is where the full catalogue goes; every Eino file system is one.
-type Backend = backend.Backend
+// Backend stores the full catalogue and the vectors of EmbeddingIndex; every Eino file system
+// is one. It must be safe for concurrent use. Vectors are read back only from one that can
+// read, as those of package reduction can.
+type Backend interface {
+	// Write stores req.Content under req.FilePath and replaces what was there. When it
+	// returns nil, all of the content is stored. It must not keep or change the request.
+	Write(ctx context.Context, req *filesystem.WriteRequest) error
+}
 
 // Protocol is a set of search tools that the model sees, and what they answer.
 type Protocol int
