@@ -83,8 +83,9 @@ test-all: ## every test of every module, shuffled; the product's with -race as w
 $(addprefix test@,$(MODULES)): test@%:
 	@echo "-- test: $*"; cd $* && $(GO) test -vet=off -shuffle=on -count=1 ./...
 
+# Tools of the repository are no part of the product.
 $(addprefix race@,$(PRODUCT)): race@%:
-	@echo "-- race: $*"; cd $* && $(GO) test -race -vet=off -shuffle=on -count=1 ./...
+	@echo "-- race: $*"; cd $* && $(GO) test -race -vet=off -shuffle=on -count=1 $$($(GO) list ./... | grep -v /internal/tools/)
 
 # The race detector needs a working C compiler: try it. Without one, Go must not try either.
 ifneq ($(filter test-all soak test@% race@%,$(MAKECMDGOALS)),)
