@@ -45,7 +45,7 @@ const (
 	// the model called a denied tool. Tools is set; of a call Tool and CallID as well.
 	// Err is the Filter's error, if it returned one.
 	KindToolsDenied Kind = "tools_denied"
-	// KindToolsNotHidden: handlers behind toolsearch added tools whose
+	// KindToolsNotHidden: handlers after toolsearch added tools whose
 	// ToolInfo.Extra["defer_loading"] is true, which stay visible in this run. Tools and
 	// Err are set. It comes once in a run.
 	KindToolsNotHidden Kind = "tools_not_hidden"

@@ -200,7 +200,7 @@ type TypedConfig[M adk.MessageType] struct {
 	//     become references.
 	//
 	// What is cut is stored and readable. Left alone are excluded tools, answers that
-	// load tools, results without a Backend or without a call, arguments that are no JSON
+	// load tools, results without a Backend or without a call, arguments that are not a JSON
 	// object, and whatever is not a result: system and user texts, what the model said
 	// and made, and the definitions of tools. Set it below the model's limit by what its
 	// answer may take. SkipClear switches this off as well.

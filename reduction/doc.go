@@ -49,7 +49,7 @@
 // Backend may be able to do:
 //
 //   - take a stream ([Creator]): a tool may stream any amount and only a few
-//     hundred kilobytes are held. With a Backend that takes only whole contents,
+//     hundred kilobytes are held. With a Backend that takes only whole content,
 //     a stream that goes over the limit is held in memory until its end;
 //   - be read ([Reader], [RangeReader]): what is there already is compared before
 //     anything is written, so that processes which share a store, and models which

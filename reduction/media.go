@@ -91,7 +91,7 @@ func (p *clearPass[M]) mention(a *attachment) {
 	a.text = p.notices.fill(p.notices.medium, data)
 }
 
-// moved is the edit that puts references in the place of a result's media.
+// moved is the edit that puts references in place of a result's media.
 func (p *clearPass[M]) moved(r *oldResult) (out []movedMedium) {
 	for _, a := range r.media {
 		out = append(out, movedMedium{result: a.result, part: a.part, text: a.text})

@@ -51,7 +51,7 @@ type view struct {
 	moved     []string // the references to media of the user's
 }
 
-// replacement puts something else in the place of a result.
+// replacement puts something else in place of a result.
 type replacement struct {
 	index int                     // of the result in its message
 	text  string                  // takes the place of all texts, where parts is nil
@@ -75,7 +75,7 @@ type medium struct {
 	is     schema.ToolOutputPart
 }
 
-// movedMedium puts a text in the place of a medium.
+// movedMedium puts a text in place of a medium.
 type movedMedium struct {
 	result, part int
 	text         string

@@ -156,7 +156,7 @@ func (agentic) media(m *schema.AgenticMessage) (out []medium) {
 	return out
 }
 
-// move puts a text in the place of a medium, in a copy of its block.
+// move puts a text in place of a medium, in a copy of its block.
 func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
 	text := &schema.UserInputText{Text: moved.text}
 	if moved.result < 0 {

@@ -142,7 +142,7 @@ func (c *clearPhase[M]) shownAmong(ctx context.Context, rounds []round, asked ma
 	return out
 }
 
-// ownFile is the file that a notice in the place of a result names, if a path
+// ownFile is the file that a notice in place of a result names, if a path
 // generator gives it for the call; else it is empty.
 func (c *clearPhase[M]) ownFile(ctx context.Context, p pair) string {
 	n := noticeIn(p.result.texts)

@@ -3,7 +3,7 @@
 
 package reduction
 
-// What a model reads in the place of a result, in both languages, and how it is found
+// What a model reads in place of a result, in both languages, and how it is found
 // again in a history.
 
 import (
@@ -166,14 +166,14 @@ const (
 	truncatedNotice
 )
 
-// notice is what was found in the place of a result.
+// notice is what was found in place of a result.
 type notice struct {
 	kind  noticeKind
 	path  string // empty in a placeholder
 	bytes int    // size that the notice states; 0 where it does not
 }
 
-// isMovedMedium reports whether a text stands in the place of a medium.
+// isMovedMedium reports whether a text stands in place of a medium.
 func isMovedMedium(text string) bool {
 	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
 }
@@ -218,8 +218,8 @@ func tryTemplates(fs []template, text string, kind noticeKind) notice {
 	return notice{}
 }
 
-// noticeIn finds the notice that stands in the place of a whole result. Eino puts
-// one in the place of each text; of a stream in an agentic message only the last
+// noticeIn finds the notice that stands in place of a whole result. Eino puts
+// one in place of each text; of a stream in an agentic message only the last
 // text holds it. Texts that name different paths are no notice of one result.
 func noticeIn(texts []string) notice {
 	var found notice
@@ -279,7 +279,7 @@ type noticeData struct {
 // template is a notice to be filled in. It never changes.
 type template []texts.Piece
 
-// fill puts noticeData in the place of the fields. What is put in is not looked at
+// fill puts noticeData in place of the fields. What is put in is not looked at
 // again.
 func (f template) fill(v noticeData) string {
 	var b strings.Builder

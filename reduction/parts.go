@@ -46,7 +46,7 @@ func textResult(text string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
 }
 
-// withNotice returns parts with notice in the place of the first text and without
+// withNotice returns parts with notice in place of the first text and without
 // the other texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
 	out := make([]schema.ToolOutputPart, 0, len(parts))
@@ -123,7 +123,7 @@ func pointer(s string) *string {
 }
 
 // floor returns the greatest n' <= n at which s can be cut without splitting a
-// character. Bytes that are no UTF-8 count as characters of their own.
+// character. Bytes that are not UTF-8 count as characters of their own.
 func floor(s string, n int) int {
 	if n <= 0 || n >= len(s) {
 		return min(max(n, 0), len(s))
@@ -172,7 +172,7 @@ func lineEnd(s string, n int) int {
 	return n
 }
 
-// lineStart moves n on to the start of a line, if there is one not far behind it.
+// lineStart moves n on to the start of a line, if there is one not far after it.
 func lineStart(s string, n int) int {
 	near := s[n : n+(len(s)-n)/lineShare]
 	if i := strings.IndexByte(near, '\n'); i >= 0 {
@@ -182,7 +182,7 @@ func lineStart(s string, n int) int {
 }
 
 // preview makes a piece of tool output fit for a notice, at the same length:
-// bytes that are no UTF-8 become question marks, and what could be taken for the
+// bytes that are not UTF-8 become question marks, and what could be taken for the
 // end or the start of a notice is defused.
 func preview(s string) string {
 	if !utf8.ValidString(s) {

@@ -27,7 +27,7 @@ type oldResult struct {
 	rule   rule
 	round  int    // the assistant message
 	marked bool   // that has this package's mark
-	notice notice // that stands in the place of the result already
+	notice notice // that stands in place of the result already
 	size   int    // bytes of text
 
 	instead replacement
@@ -243,7 +243,7 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 	return "", nil
 }
 
-// isOurNotice reports whether a notice in the place of a result is what this package
+// isOurNotice reports whether a notice in place of a result is what this package
 // or Eino's put there: a tool may return anything, a notice about a file of
 // somebody else's included, or quote one. Its path must be one that the call can
 // have, and what it shows must be in that file.

@@ -18,7 +18,7 @@ import (
 
 // Preview writes what a cut result shows, in at most MaxBytes bytes. It must be
 // deterministic and safe for concurrent use. If it panics, or returns nothing, more than
-// MaxBytes, or text that is no UTF-8, the start and the end of the result are shown. It is
+// MaxBytes, or text that is not UTF-8, the start and the end of the result are shown. It is
 // not called for streams, of which the start is out before they are known to be too long;
 // of those the notice shows what looks like errors if a Preview is set.
 type Preview func(PreviewRequest) string

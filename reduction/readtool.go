@@ -281,7 +281,7 @@ func (m *middleware[M]) clash(how string) error {
 		m.truncator.policy.readTool, how)}
 }
 
-// look looks at the tools of a model call, where those that handlers behind this
+// look looks at the tools of a model call, where those that handlers after this
 // one added show up. Before the first one, two tools of one name end the run.
 func (m *middleware[M]) look(ctx context.Context, lists ...[]*schema.ToolInfo) error {
 	p := m.truncator.policy
@@ -298,7 +298,7 @@ func (m *middleware[M]) look(ctx context.Context, lists ...[]*schema.ToolInfo) e
 		}
 	}
 	if m.reader != nil && len(named) > 1 {
-		return m.clash(fmt.Sprintf("a handler behind this one added another tool of that name, described as %q", start(named[len(named)-1].Desc)))
+		return m.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", start(named[len(named)-1].Desc)))
 	}
 	if m.reader != nil {
 		return nil

@@ -18,12 +18,12 @@ import (
 )
 
 // sessionKey marks, in Extra, a response that the provider keeps: which notices
-// its request held in the place of results. A request without any leaves no mark.
+// its request held in place of results. A request without any leaves no mark.
 const sessionKey = "__leanctx_reduction_session__"
 
 // continued returns a state in which no model call builds on a response whose
 // request held other results than the state's messages do: those that were cleared
-// since, or notices in the place of results that are whole.
+// since, or notices in place of results that are whole.
 func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
 	if state == nil || !session.Any(state.Messages) {
 		return state

@@ -81,7 +81,7 @@ type Creator interface {
 	// whole or not at all: if content, the store or ctx fails, nothing is left
 	// under filePath, and the error of content is wrapped in the one returned.
 	// Memory used must not grow with the size of the content, except in a store
-	// whose memory is where contents live.
+	// whose memory is where content lives.
 	//
 	// A name that is taken is an error for which errors.Is(err, fs.ErrExist) is
 	// true. Where it is taken at the start, content is not read at all. Of several
@@ -226,7 +226,7 @@ func (d *DirBackend) Stored(ctx context.Context, dir string) (files int, bytes i
 // [Backend] can have.
 type MemoryBackend struct{ memory *backend.Memory }
 
-// NewMemoryBackend returns an empty store bounded to maxBytes of contents, paths and
+// NewMemoryBackend returns an empty store bounded to maxBytes of content, paths and
 // 128 bytes for each file. If maxBytes is zero or less, it is 256 MiB. Content that
 // alone exceeds the bound is refused and displaces nothing. Content that is being
 // streamed is held beside the bound until it is complete.
@@ -289,7 +289,7 @@ var (
 	_ Cleaner     = (*MemoryBackend)(nil)
 )
 
-// inMemory reports whether a store keeps contents in the memory of this process.
+// inMemory reports whether a store keeps content in the memory of this process.
 func inMemory(b backend.Backend) bool {
 	switch b.(type) {
 	case *MemoryBackend, *backend.Memory:

@@ -50,7 +50,7 @@ const (
 	charSlack = 4
 )
 
-// takeOver takes over a stream that a tool has made, for whoever wraps or copies it.
+// takeOver takes over a stream that a tool has made, for the code that wraps or copies it.
 //
 // Eino sets every stream that it sends as an event to be closed by a finalizer,
 // and that closes the tool's stream, however deep it is wrapped. Whatever has been
@@ -138,7 +138,7 @@ type cut[T any] struct {
 	held    []T
 }
 
-// reserve is how many bytes can be passed on if the notice is to fit behind them;
+// reserve is how many bytes can be passed on if the notice is to fit after them;
 // negative if it does not fit at all.
 func (c *cut[T]) reserve() int {
 	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
@@ -152,7 +152,7 @@ func (c *cut[T]) reserve() int {
 	return free - min(maxTail, free/tailShare)
 }
 
-// failed passes on that one source has ended, behind what is held back. Any other
+// failed passes on that one source has ended, after what is held back. Any other
 // error it notes and makes an end of it, and tells the tool that nobody listens
 // any more.
 func (c *cut[T]) failed(err error) error {
@@ -215,7 +215,7 @@ func (c *cut[T]) next(chunk T) (T, error) {
 	return c.overflow()
 }
 
-// passOn passes a chunk on behind what is still to come before it.
+// passOn passes a chunk on after what is still to come before it.
 func (c *cut[T]) passOn(chunk T) (T, error) {
 	if len(c.held)+len(c.ends) == 0 {
 		return chunk, nil
@@ -368,7 +368,7 @@ func (c *cut[T]) copies(at vault.Place) []string {
 	return out
 }
 
-// drain reads the source to its end and returns what is no text. It reads past
+// drain reads the source to its end and returns what is not text. It reads past
 // c.in, which would make garbage for each chunk.
 func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
@@ -416,7 +416,7 @@ func (c *cut[T]) look(text string) {
 	}
 }
 
-// errorShare is the part of the room behind the head that errors may take: a half.
+// errorShare is the part of the room after the head that errors may take: a half.
 const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
@@ -493,7 +493,7 @@ func (t *tail) text() string {
 type chunkOps[T any] interface {
 	// each calls f with each text of a chunk.
 	each(chunk T, f func(text string))
-	// head is a chunk with only the first n bytes of its text; what is no text
+	// head is a chunk with only the first n bytes of its text; what is not text
 	// stays.
 	head(chunk T, n int) T
 	// empty reports whether there is nothing in a chunk.

@@ -132,7 +132,7 @@ type knownText struct {
 	cleared bool // it is the notice of a cleared result
 }
 
-// near is how many texts may be gone at one place for those behind to be known still.
+// near is how many texts may be gone at one place for those after them to be known still.
 const near = 32
 
 func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }

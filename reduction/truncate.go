@@ -261,7 +261,7 @@ type handlerStream[T any] struct {
 	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
 }
 
-// ask returns what the handler wants in the place of the stream, nil for nothing.
+// ask returns what the handler wants in place of the stream, nil for nothing.
 func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {

@@ -280,7 +280,7 @@ func (p *clearPass[M]) stays(ctx context.Context, r *oldResult) bool {
 	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.phase.policy.skipTrunc
 }
 
-// maxRefits bounds how often sizes are levelled anew because some could not be made as
+// maxRefits bounds how often sizes are levelled again because some could not be made as
 // small as they should be.
 const maxRefits = 16
 

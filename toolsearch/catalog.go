@@ -332,7 +332,7 @@ func copyByKind(v reflect.Value, depth int) any {
 }
 
 // copyParams copies parameters. Those that were given as a JSON schema hand out that schema
-// itself; others make one for whoever asks.
+// itself; others make one for each caller.
 func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
 	if p == nil {
 		return nil

@@ -143,7 +143,7 @@ func hasRequired(text string) bool {
 func vectorWeightAt(sure float64) float64 { return vectorWeight * max(0, 1-sure/unsure) }
 
 // blend adds the nearest tools to a ranking by words. What only the vectors found has the
-// confidence of what stands behind it.
+// confidence of what stands after it.
 func blend(lexical []Result, near []string, weight float64) []Result {
 	merged := make(map[string]Result, len(lexical)+len(near))
 	for place, r := range lexical {

@@ -260,7 +260,7 @@ func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) 
 	}
 	s.emit(ctx, leanctx.Event{
 		Kind: leanctx.KindToolsNotHidden, Tools: &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
-		Err: errors.New("toolsearch: DeferMarkedTools: handlers behind this one added tools that are marked defer_loading, which stay visible: put this one behind them"),
+		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
 }
 

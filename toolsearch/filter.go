@@ -82,7 +82,7 @@ type verdict struct {
 	err  error
 }
 
-// begin starts a new model call: the Filter is asked anew.
+// begin starts a new model call: the Filter is asked again.
 func (t *turn) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

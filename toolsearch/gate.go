@@ -111,7 +111,7 @@ type guard struct {
 // HiddenTool tells package window that toolsearch hides this tool.
 func (g *guard) HiddenTool() {}
 
-// Info returns a copy of the info that was read at construction: whoever asks may write
+// Info returns a copy of the info that was read at construction: callers may write
 // into it, and Extra is what the runs of all agents share.
 func (g *guard) Info(context.Context) (*schema.ToolInfo, error) {
 	return shallowInfo(g.e.info), nil

@@ -140,7 +140,7 @@ func (r *run) listInPlace(infos []*schema.ToolInfo, show visibleSet) []*schema.T
 	return next
 }
 
-// inPlace is what stands in the place of a tool in the list; nil if nothing does. e is the
+// inPlace is what stands in place of a tool in the list; nil if nothing does. e is the
 // hidden tool of its name, if it is shown. Copies are kept within a run.
 func (r *run) inPlace(t *schema.ToolInfo, e *entry, known bool) *schema.ToolInfo {
 	hidden := r.group().cat.lookup(t.Name)

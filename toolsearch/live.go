@@ -119,7 +119,7 @@ func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
 	}
 }
 
-// noteGone notes the tools of sources that are no more, so that a call of one is answered,
+// noteGone notes the tools of sources that no longer exist, so that a call of one is answered,
 // and those that the model sees and that are others now.
 func (r *run) noteGone(old, now *group) {
 	for i, m := range old.members {

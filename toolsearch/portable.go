@@ -75,7 +75,7 @@ func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option)
 	next := wire.Each(wire.RewriteAll(p.codec, input, func(wire.Pairs) wire.Editor { return &e }), p.codec.Complete)
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
-		return next, opts // what the history loaded is among the tools, or is no more
+		return next, opts // what the history loaded is among the tools, or no longer exists
 	}
 	own := append([]model.Option(nil), opts...) // the caller's slice may have room at its end
 	own = append(own, model.WithTools(e.tools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))

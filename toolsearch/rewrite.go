@@ -179,7 +179,7 @@ func firstChange[M adk.MessageType](before, after []M) int {
 	return -1
 }
 
-// restartedAt returns messages in which no response at or behind a place can be built
+// restartedAt returns messages in which no response at or after a place can be built
 // on, as a message at that place was changed. -1 is no place.
 func restartedAt[M adk.MessageType](at int, msgs []M) []M {
 	if at < 0 {

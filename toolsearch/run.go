@@ -54,7 +54,7 @@ func (r *run) turn() *turn { return r.now.Load() }
 
 func (r *run) group() *group { return r.now.Load().group }
 
-// checkLaterTools looks at the tools that handlers behind this one added, which the list of
+// checkLaterTools looks at the tools that handlers after this one added, which the list of
 // the first model call shows. A name that is taken is refused: which of two tools Eino runs
 // would depend on the order of the handlers.
 func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) error {
@@ -73,7 +73,7 @@ func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) err
 		e := r.group().cat.lookup(t.Name)
 		listed := e != nil && !r.group().isLive(e) || r.group().usesMetaName(t.Name)
 		if listed && seen[t.Name] {
-			wrong.add("", "a handler behind this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
 		}
 		if seen[t.Name] = true; !listed {
 			r.agent.own[t.Name] = true

@@ -273,7 +273,7 @@ func (p target) noForm() error {
 // readAll reads a stream to its end; that of one of several merged streams is not the end.
 //
 // This is the only place of the package that closes a stream: what else it gets it passes
-// on, for whoever reads it to close. A stream can have copies that reach Eino, which sets
+// on, for its reader to close. A stream can have copies that reach Eino, which sets
 // them to close by themselves; the finalizer then closes once more what is closed here, and
 // the process dies. Closing twice is harmless once a stream is set to close by itself, so
 // that this comes before the first Close. The tool may have closed its stream, too.

@@ -14,12 +14,12 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// New makes the middleware for agents on *schema.Message. See NewTyped.
+// New returns the middleware for agents on *schema.Message. See NewTyped.
 func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, error) {
 	return NewTyped[*schema.Message](ctx, config)
 }
 
-// NewTyped makes the middleware for agents on either message type. Put it into Handlers
+// NewTyped returns the middleware for agents on either message type. Put it into Handlers
 // of the agent's configuration. One instance serves any number of agents and concurrent
 // runs. It calls Info of each dynamic tool once, and never again.
 //

@@ -34,7 +34,7 @@ type ToolSet struct {
 	keyValue setKey
 }
 
-// segmentSize is the most tools in a segment: what one change makes anew, against how many
+// segmentSize is the most tools in a segment: what one change rebuilds, against how many
 // segments a lookup goes through.
 const segmentSize = 512
 

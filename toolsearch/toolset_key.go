@@ -45,7 +45,7 @@ func plus(a, b uint64) uint64 {
 	return a
 }
 
-// then is the key of this row with another of n tools behind it.
+// then is the key of this row with another of n tools after it.
 func (k setKey) then(other setKey, n int) setKey {
 	for i, base := range bases() {
 		power := uint64(1)

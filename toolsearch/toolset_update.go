@@ -32,7 +32,7 @@ type updater struct {
 	loose []located         // tools that were not taken with a whole part
 	next  int               // the old part that follows the last one taken
 	from  int               // the old part of the last tool found alone
-	after int               // and the place behind it
+	after int               // and the place after it
 }
 
 // located is a tool, its place in the list, and the old segment that it comes from.

@@ -25,7 +25,7 @@ type visibleSet struct {
 	tools []visibleTool
 	names []string
 	known bool // it follows on another model call of this run
-	gone  set  // tools that the model saw before a resume, and that are no more
+	gone  set  // tools that the model saw before a resume, and that no longer exist
 }
 
 func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name) }
@@ -75,7 +75,7 @@ type decision struct {
 	order []string
 }
 
-// holds reports whether nothing is new since. Both lists only ever grow or are made anew,
+// holds reports whether nothing is new since. Both lists only ever grow or are rebuilt,
 // so that a list which is the same in memory is the same.
 func (d decision) holds(before, order []string) bool {
 	return d.names != nil && isSame(before, d.names) && isSame(order, d.order)
@@ -215,7 +215,7 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 	return own >= 0
 }
 
-// list makes the tool list anew. Loaded tools are copies, so that a handler that edits
+// list rebuilds the tool list. Loaded tools are copies, so that a handler that edits
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
 // A copy from before a resume is not: the tool may have changed.
 func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {

@@ -63,12 +63,12 @@ type Options struct {
 
 	// Timeout is how long a call may wait for the store at a time, its own retries included:
 	// one that does not answer must not hold up an agent whose context has no deadline. The
-	// time that a content takes to come does not count, nor that between reads of a range.
-	// Directories have none. Zero: a minute. Negative: no limit.
+	// time that content takes to come does not count, nor that between reads of a range.
+	// Directories have none. If zero, defaults to a minute. If negative, there is no limit.
 	Timeout time.Duration
 }
 
-// Backend keeps contents in a bucket. It is safe for concurrent use.
+// Backend keeps content in a bucket. It is safe for concurrent use.
 type Backend struct {
 	store  store
 	prefix string
@@ -84,7 +84,7 @@ var (
 	_ reduction.Cleaner     = (*Backend)(nil)
 )
 
-// store is what keeps the contents. Its names are relative, clean and valid UTF-8.
+// store is what keeps the content. Its names are relative, clean and valid UTF-8.
 type store interface {
 	reduction.Backend
 	reduction.RangeReader
@@ -186,7 +186,7 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// Write stores a content and replaces what was there.
+// Write stores content and replaces what was there.
 func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	name, err := b.name(ctx, req.FilePath)
 	if err == nil {
@@ -196,7 +196,7 @@ func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error
 }
 
 // Create stores what content yields, piece by piece, unless the name is taken. On S3 it
-// holds up to 24 MB at a time of a content of more than 5 MiB.
+// holds up to 24 MB at a time of content of more than 5 MiB.
 func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := b.name(ctx, filePath)
 	if err == nil {
@@ -232,7 +232,7 @@ func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string,
 	return filePath, nil
 }
 
-// Read returns lines of a content.
+// Read returns lines of content.
 func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	content, _, err := b.ReadRange(ctx, req.FilePath, 0, -1)
 	if err != nil {
@@ -245,7 +245,7 @@ func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*files
 	return &filesystem.FileContent{Content: text}, nil
 }
 
-// ReadRange returns a part of a content, and fetches no more than that.
+// ReadRange returns a part of content, and fetches no more than that.
 func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	name, err := b.name(ctx, filePath)
 	if err == nil && offset < 0 {

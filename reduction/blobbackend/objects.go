@@ -3,7 +3,7 @@
 
 package blobbackend
 
-// This file keeps contents as objects of a bucket.
+// This file keeps content as objects of a bucket.
 
 import (
 	"context"
@@ -39,14 +39,14 @@ const (
 	markKey = "leanctx-call"
 )
 
-// objects are the contents of a bucket.
+// objects are the content of a bucket.
 type objects struct {
 	bucket  *blob.Bucket
 	limit   time.Duration // of waiting for it
 	tempDir string        // where streams are kept on their way; empty: the system's place
 }
 
-// Write puts an object in the place of whatever is there.
+// Write puts an object in place of whatever is there.
 func (o objects) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	return o.save(ctx, req.FilePath, strings.NewReader(req.Content), &blob.WriterOptions{})
 }

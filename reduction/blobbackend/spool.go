@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// spoolMemory is how much of a content is kept in memory, in bytes.
+	// spoolMemory is how much of content is kept in memory, in bytes.
 	spoolMemory = 1 << 20
 
 	// tempPrefix starts the names of temporary files and objects.
 	tempPrefix = ".leanctx-"
 )
 
-// errNoRoom says that a content cannot be kept on this machine.
+// errNoRoom says that content cannot be kept on this machine.
 var errNoRoom = errors.New("no room for a temporary file")
 
 // CreateAny makes an object under the first free name.
@@ -70,7 +70,7 @@ func (o objects) saveAny(ctx context.Context, n *naming, again func() io.Reader)
 	}
 }
 
-// saveThroughBucket stores a content under a name that nobody else uses, and from there
+// saveThroughBucket stores content under a name that nobody else uses, and from there
 // under one that is free.
 func (o objects) saveThroughBucket(ctx context.Context, n *naming, s *spool) error {
 	temp := path.Join(path.Dir(n.name), tempPrefix+rand.Text())
@@ -128,7 +128,7 @@ func (c closing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// naming goes through the names that a content may have.
+// naming goes through the names that content may have.
 type naming struct {
 	names   func(attempt int) string
 	attempt int

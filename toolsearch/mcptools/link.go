@@ -38,7 +38,7 @@ const (
 	firstPause = 500 * time.Millisecond
 	mostPause  = time.Minute
 	callPause  = time.Second
-	leftOver   = 100 * time.Millisecond // of the time of whoever asks for tools
+	leftOver   = 100 * time.Millisecond // of the time of the caller that asks for tools
 )
 
 // link is the connection to one server, for one user or for all. One goroutine, run, makes
@@ -240,7 +240,7 @@ func (l *link) pause() time.Duration {
 	return time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))
 }
 
-// lost drops a session that is of no more use. It ends in the background.
+// lost drops a session that is of no further use. It ends in the background.
 func (l *link) lost(s *session, err error) {
 	l.mu.Lock()
 	mine := l.session == s && l.ctx.Err() == nil

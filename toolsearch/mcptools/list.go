@@ -89,7 +89,7 @@ type badList string
 func (b badList) Error() string { return "the list of tools: " + string(b) }
 
 // isAnswer reports whether an error is what the server answered, rather than that of a
-// connection which is of no more use.
+// connection which is of no further use.
 func isAnswer(err error) bool {
 	var bad badList
 	return errors.As(err, &bad) || answerOf(err) != nil

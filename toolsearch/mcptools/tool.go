@@ -141,7 +141,7 @@ func (l *link) unreachable(err error) string {
 	return say("down", words{Server: l.name, Since: since.Format("15:04")})
 }
 
-// explain is the answer to a call that failed, and whether the session is of no more use.
+// explain is the answer to a call that failed, and whether the session is of no further use.
 func (l *link) explain(s *session, err error) (answer string, broken bool) {
 	if a := answerOf(err); a != nil {
 		return say("failed", words{Text: a.Message}), false
