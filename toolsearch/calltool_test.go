@@ -3,10 +3,11 @@
 
 package toolsearch_test
 
-// What call_tool runs, refuses, and passes on.
+// What call_tool runs, refuses and passes on: with any schema, any stream, and errors.
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -326,4 +327,306 @@ func callbacksOf(t *testing.T, s scene[*schema.Message], turns ...adktest.Turn) 
 	agent, _ := s.agent(turns...)
 	require.NoError(t, agent.Run(context.Background(), []*schema.Message{schema.UserMessage("please")}, adk.WithCallbacks(h)).Err)
 	return strings.Join(seen, ", ")
+}
+
+// withSchema is a tool whose parameters are a JSON schema.
+func withSchema(t testing.TB, text string) tool.BaseTool {
+	s, err := schema.NewParamsOneOfByParams(nil).ToJSONSchema()
+	if err != nil || s == nil {
+		s, err = schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
+	}
+	require.NoError(t, err)
+	fresh := *s
+	fresh.Properties, fresh.Required, fresh.Type = nil, nil, ""
+	require.NoError(t, json.Unmarshal([]byte(text), &fresh))
+	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(&fresh)}, nil)
+}
+
+func callWith(t testing.TB, target tool.BaseTool, args string) string {
+	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s.cfg.DynamicTools = []tool.BaseTool{target}
+	return s.begin(do("a", "call_tool", `{"name":"t","arguments":`+args+`}`)).answer(t, "a")
+}
+
+func TestCallToolChecksSchemasWithReferences(t *testing.T) {
+	const (
+		list = `{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#"}},"required":["value"]}`
+		defs = `{"type":"object","properties":{"to":{"$ref":"#/$defs/Address"},"cc":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}}},
+			"$defs":{"Address":{"type":"object","properties":{"mail":{"type":"string","pattern":"@"}},"required":["mail"],"additionalProperties":false}}}`
+		odd = `{"type":"object","properties":{"a":{"$ref":"#/$defs/x~1y"},"b":{"$ref":"#/allOf/0"}},"allOf":[{"minProperties":1}],"$defs":{"x/y":{"type":"string"}}}`
+	)
+	for _, c := range []struct{ name, schema, args, want string }{
+		{"a list that fits", list, `{"value":1,"next":{"value":2,"next":{"value":3}}}`, "echo"},
+		{"a list that does not", list, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, `three has type "string", want "integer"`},
+		{"definitions that fit", defs, `{"to":{"mail":"a@b"},"cc":[{"mail":"c@d"},null]}`, "echo"},
+		{"a definition that does not", defs, `{"to":{"mail":"nobody"}}`, `does not match regular expression`},
+		{"a member too many", defs, `{"to":{"mail":"a@b","fax":1}}`, `unexpected additional properties ["fax"]`},
+		{"one of a list of definitions that does not", defs, `{"to":{"mail":"a@b"},"cc":[{}]}`, `missing properties: ["mail"]`},
+		{"escaped references", odd, `{"a":"x","b":{"y":1}}`, "echo"},
+		{"an escaped reference that does not fit", odd, `{"a":7}`, `want "string"`},
+		{"an item of a list as reference", odd, `{"b":{}}`, `minProperties`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Contains(t, callWith(t, withSchema(t, c.schema), c.args), c.want)
+		})
+	}
+}
+
+func TestCallToolChecksEveryKeyword(t *testing.T) {
+	for _, c := range []struct{ schema, fits, not string }{
+		{`{"patternProperties":{"^n_":{"type":"integer"}}}`, `{"n_a":1}`, `{"n_a":"x"}`},
+		{`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"a":"x"}`},
+		{`{"propertyNames":{"pattern":"^a"}}`, `{"ab":1}`, `{"b":1}`},
+		{`{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"properties":{"a":{"prefixItems":[{"type":"integer"}],"items":{"type":"string"}}}}`, `{"a":[1,"x"]}`, `{"a":[1,2]}`},
+		{`{"properties":{"a":{"contains":{"type":"integer"}}}}`, `{"a":["x",2]}`, `{"a":["x"]}`},
+		{`{"properties":{"a":{"enum":["x",7]}}}`, `{"a":7.0}`, `{"a":8}`},
+		{`{"properties":{"a":{"const":{"b":[1]}}}}`, `{"a":{"b":[1.0]}}`, `{"a":{"b":[2]}}`},
+		{`{"properties":{"a":{"maximum":9007199254740993}}}`, `{"a":9007199254740992}`, `{"a":9007199254740999}`},
+		{`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1,"b":2}`, `{"a":1,"c":2}`},
+		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `{"a":1,"b":2}`},
+		{`{"not":{"required":["a"]}}`, `{"b":1}`, `{"a":1}`},
+		{`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2]}`, `{"a":[1,1]}`},
+		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":null}`, `{"a":1}`},
+		{`{"properties":{"a":false}}`, `{"b":1}`, `{"a":1}`},
+	} {
+		require.Equal(t, "echo "+c.fits, callWith(t, withSchema(t, c.schema), c.fits), c.schema)
+		require.Contains(t, callWith(t, withSchema(t, c.schema), c.not), "do not fit", c.schema)
+	}
+}
+
+// A schema that cannot be checked, or not in time, is the tool's own affair.
+func TestCallToolComesToAnEndWithEverySchema(t *testing.T) {
+	var doubling strings.Builder
+	doubling.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+	for i := range 60 {
+		fmt.Fprintf(&doubling, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	doubling.WriteString(`"d60":{}}}`)
+	const branching = `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"null"}]}}}`
+	deep := strings.Repeat(`{"x":`, 60) + "null" + strings.Repeat("}", 60)
+
+	for _, c := range []struct{ name, schema, args string }{
+		{"a schema that is itself", `{"$ref":"#"}`, `{}`},
+		{"two that are each other", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{}`},
+		{"one that is itself or not", `{"not":{"$ref":"#"}}`, `{}`},
+		{"one that is itself on condition", `{"if":{"$ref":"#"},"then":{"$ref":"#"}}`, `{}`},
+		{"one that is all of itself twice", `{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`, `{"a":1}`},
+		{"one that doubles sixty times", doubling.String(), `{}`},
+		{"one that doubles with every level of the value", branching, deep},
+		{"a reference that leads nowhere", `{"properties":{"a":{"$ref":"#/$defs/none"}}}`, `{"a":1}`},
+		{"a reference into a value", `{"type":"object","properties":{"a":{"$ref":"#/type"}}}`, `{"a":1}`},
+		{"a reference to another place", `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, `{"a":1}`},
+		{"a reference that depends on the way", `{"$dynamicRef":"#meta"}`, `{"a":1}`},
+		{"an anchor that is not there", `{"properties":{"a":{"$ref":"#there"}}}`, `{"a":1}`},
+		{"a pattern that is none", `{"properties":{"a":{"type":"string","pattern":"("}}}`, `{"a":"x"}`},
+		{"a huge schema", `{"type":"object","properties":{"a":{"type":"string","enum":["` + strings.Repeat(`x","`, 70_000) + `x"]}}}`, `{"a":7}`},
+		{"a huge enum and a long list", `{"properties":{"a":{"items":{"enum":["` + strings.Repeat(`x","`, 20_000) + `y"]}}}}`, `{"a":[` + strings.Repeat(`"y",`, 20_000) + `"y"]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, "echo "+c.args, callWith(t, withSchema(t, c.schema), c.args))
+		})
+	}
+}
+
+func TestCallToolRefusesWhatNoArgumentsFit(t *testing.T) {
+	answer := callWith(t, withSchema(t, `{"type":"object","allOf":[{"required":["a"]},{"not":{"required":["a"]}}]}`), `{"a":1}`)
+	require.Contains(t, answer, `The arguments do not fit "t", which did not run: `)
+}
+
+// Every draft is read as the newest one that is known.
+func TestCallToolReadsEveryDraft(t *testing.T) {
+	for _, draft := range []string{
+		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
+		"http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#", "http://json-schema.org/schema#", "nonsense",
+	} {
+		target := withSchema(t, `{"$schema":"`+draft+`","$id":"https://example.com/t.json","type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
+		require.Equal(t, `echo {"n":1}`, callWith(t, target, `{"n":1}`), draft)
+		require.Contains(t, callWith(t, target, `{"n":"x"}`), `want "integer"`, draft)
+	}
+}
+
+// A schema made of Go pointers can be part of itself.
+func TestSchemasThatContainThemselvesDoNoHarm(t *testing.T) {
+	own, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
+	require.NoError(t, err)
+	own.Not = own
+	loop := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(own)}, nil)
+	require.Equal(t, `echo {"x":1}`, callWith(t, loop, `{"x":1}`))
+
+	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s.cfg.DynamicTools = []tool.BaseTool{loop}
+	require.Contains(t, s.begin(do("a", "tool_search", `{"query":"select:t"}`)).answer(t, "a"), `"parameters":{"type":"object","properties":{}}`)
+}
+
+// Models have been seen to repeat one character without end.
+func TestDeeplyNestedArgumentsAreAnswered(t *testing.T) {
+	target := withSchema(t, `{"type":"object"}`)
+	for _, depth := range []int{100, 10_000, 1_000_000} {
+		args := `{"x":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`
+		require.NotPanics(t, func() { callWith(t, target, args) }, "%d", depth)
+		require.NotPanics(t, func() { callWith(t, target, args[:len(args)/2]) }, "%d", depth)
+	}
+}
+
+// picture returns a text and a picture, in as many pieces.
+type picture struct{}
+
+const pictureURL = "https://example.com/a.png"
+
+func (picture) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "draw", Desc: "Draws"}, nil
+}
+
+func pictureParts() []*schema.ToolResult {
+	url := pictureURL
+	return []*schema.ToolResult{textParts("here it is"), {Parts: []schema.ToolOutputPart{{
+		Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{URL: &url}},
+	}}}}
+}
+
+type drawsAtOnce struct{ picture }
+
+func (drawsAtOnce) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+	return schema.ConcatToolResults(pictureParts())
+}
+
+type drawsInPieces struct{ picture }
+
+func (drawsInPieces) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return schema.StreamReaderFromArray(pictureParts()), nil
+}
+
+func TestPicturesPassThroughCallTool(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		for _, draws := range []tool.BaseTool{drawsAtOnce{}, drawsInPieces{}} {
+			s := on[*schema.Message](t, streaming, toolsearch.SearchCall)
+			s.cfg.DynamicTools = append(s.cfg.DynamicTools, draws)
+			direct := on[*schema.Message](t, streaming, toolsearch.Keyword)
+			direct.mine = []tool.BaseTool{draws}
+
+			got := s.begin(do("a", "call_tool", `{"name":"draw"}`), do("b", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
+			want := direct.begin(do("a", "draw", `{}`))
+			require.Contains(t, partsOf(got, "a"), pictureURL)
+			require.Equal(t, partsOf(want, "a"), partsOf(got, "a"))
+			require.Equal(t, `weather__get_forecast got {"city":"Oslo"}`, got.answer(t, "b"))
+		}
+	}
+}
+
+// partsOf is the result of a call as text, with the addresses of pictures.
+func partsOf(p played[*schema.Message], id string) string {
+	var b strings.Builder
+	for _, m := range p.wires[1].Messages {
+		if m.ToolCallID != id {
+			continue
+		}
+		for _, part := range m.UserInputMultiContent {
+			b.WriteString("[" + part.Text)
+			if part.Image != nil && part.Image.URL != nil {
+				b.WriteString(*part.Image.URL)
+			}
+			b.WriteString("]")
+		}
+	}
+	return b.String()
+}
+
+// breaks streams one piece, and then an error.
+type breaks struct{ err error }
+
+func (breaks) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "breaks", Desc: "Breaks"}, nil
+}
+
+func (b breaks) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	r, w := schema.Pipe[string](2)
+	w.Send("half of it", nil)
+	w.Send("", b.err)
+	w.Close()
+	return r, nil
+}
+
+type enhancedBreaks struct{ breaks }
+
+func (b enhancedBreaks) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	r, w := schema.Pipe[*schema.ToolResult](2)
+	w.Send(textParts("half of it"), nil)
+	w.Send(nil, b.err)
+	w.Close()
+	return r, nil
+}
+
+func TestStreamsThatBreakBehindCallToolAreErrors(t *testing.T) {
+	everywhere(t, streamsBreak[*schema.Message], streamsBreak[*schema.AgenticMessage])
+}
+
+func streamsBreak[M adk.MessageType](t *testing.T, streaming bool) {
+	broken := errors.New("the line went dead")
+	for _, x := range []tool.BaseTool{breaks{broken}, enhancedBreaks{breaks{broken}}} {
+		s := on[M](t, streaming, toolsearch.SearchCall)
+		s.cfg.DynamicTools = []tool.BaseTool{x}
+		require.ErrorIs(t, s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"breaks"}`)).Err, broken)
+	}
+}
+
+func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall} {
+		for _, more := range [][]tool.BaseTool{nil, {drawsAtOnce{}}} { // with and without an enhanced call_tool
+			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(office(), more...)})
+			require.NoError(t, err)
+			_, rc, err := h.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+			require.NoError(t, err)
+			for _, x := range rc.Tools {
+				info, err := x.Info(ctx)
+				require.NoError(t, err)
+				if !strings.Contains(info.Name, "tool") {
+					continue
+				}
+				switch x := x.(type) {
+				case tool.InvokableTool:
+					_, err = x.InvokableRun(ctx, `{"name":"weather__get_forecast","query":"a"}`)
+				case tool.EnhancedInvokableTool:
+					_, err = x.InvokableRun(ctx, &schema.ToolArgument{Text: `{"name":"weather__get_forecast"}`})
+				}
+				require.ErrorIs(t, err, context.Canceled, info.Name)
+				switch x := x.(type) {
+				case tool.StreamableTool:
+					_, err = x.StreamableRun(ctx, `{"name":"weather__get_forecast"}`)
+				case tool.EnhancedStreamableTool:
+					_, err = x.StreamableRun(ctx, &schema.ToolArgument{Text: `{"name":"weather__get_forecast"}`})
+				}
+				require.ErrorIs(t, err, context.Canceled, info.Name)
+			}
+		}
+	}
+}
+
+// selfMade tells callbacks by itself.
+type selfMade struct{}
+
+func (selfMade) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "t", Desc: "d"}, nil
+}
+
+func (selfMade) IsCallbacksEnabled() bool { return true }
+
+func (selfMade) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
+	ctx = callbacks.OnStart(ctx, args)
+	callbacks.OnEnd(ctx, "done")
+	return "done", nil
+}
+
+func TestToolsThatTellCallbacksAreNotToldOfTwice(t *testing.T) {
+	const once = "t/selfMade start, t/selfMade end"
+	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s.cfg.DynamicTools, s.cfg.AllowUnloadedCalls = []tool.BaseTool{selfMade{}}, true
+	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)))
+	s.cfg.AllowUnloadedCalls = false
+	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)), "stopped by the gate")
+	s.cfg.Protocol = toolsearch.SearchCall
+	require.Equal(t, "call_tool/plainCall start, "+once+", call_tool/plainCall end", callbacksOf(t, s, do("a", "call_tool", `{"name":"t"}`)))
 }

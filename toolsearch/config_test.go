@@ -3,14 +3,17 @@
 
 package toolsearch_test
 
-// What is wrong with a configuration is said at once, and all of it.
+// What is wrong with a configuration, and what its numbers do.
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -141,4 +144,172 @@ func TestWithoutAContextOfARunTheHookDoesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, rc)
 	require.Equal(t, ctx, next)
+}
+
+// asked is the answer to one call of a search tool.
+func asked(t testing.TB, cfg toolsearch.Config, name, args string) string {
+	s := scene[*schema.Message]{t: t, cfg: cfg}
+	return s.begin(do("a", name, args)).answer(t, "a")
+}
+
+func reports(n int) []tool.BaseTool {
+	var tools []tool.BaseTool
+	for i := range n {
+		tools = append(tools, adktest.Simple(fmt.Sprintf("report_%03d", i), "Makes a report"))
+	}
+	return tools
+}
+
+func TestMaxResultsBoundsWhatASearchReturns(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		max          int
+		args         string
+		want         int
+		hint, noHint string
+	}{
+		{"five by default", 0, `{"query":"report"}`, 5, "", "hint"},
+		{"as configured", 2, `{"query":"report"}`, 2, "", "hint"},
+		{"as the model says", 2, `{"query":"report","max_results":7}`, 7, "", "hint"},
+		{"as the model says in words", 2, `{"query":"report","max_results":"7"}`, 7, "", "hint"},
+		{"as the model says with decimals", 2, `{"query":"report","max_results":7.9}`, 7, "", "hint"},
+		{"zero is no number", 2, `{"query":"report","max_results":0}`, 2, "", "hint"},
+		{"less than zero is none", 2, `{"query":"report","max_results":-3}`, 2, "", "hint"},
+		{"nonsense is none", 2, `{"query":"report","max_results":[]}`, 2, "", "hint"},
+		{"no more than a hundred", 0, `{"query":"report","max_results":1000000}`, 100, "More tools match than the 100 that one search returns", ""},
+		{"more than a hundred where that is configured", 110, `{"query":"report","max_results":1000000}`, 110, "More tools match than the 110", ""},
+		{"all there are", 0, `{"query":"report_01","max_results":1e300}`, 10, "", "hint"},
+		{"exactly as many as there may be", 0, `{"query":"+report_0","max_results":100}`, 100, "", "hint"},
+		{"each of several searches", 0, `{"query":["report_00","report_01","report_02"],"max_results":2}`, 6, "", "hint"},
+		{"no limit for names", 1, `{"query":"select:report_001,report_002,report_003"}`, 3, "", "hint"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer := asked(t, toolsearch.Config{DynamicTools: reports(120), MaxResults: c.max}, "tool_search", c.args)
+			require.Equal(t, c.want, strings.Count(answer, `"report_`), answer)
+			require.Contains(t, answer, c.hint)
+			if c.noHint != "" {
+				require.NotContains(t, answer, c.noHint)
+			}
+		})
+	}
+}
+
+func TestAPatternLoadsABoundedNumberOfTools(t *testing.T) {
+	answer := asked(t, toolsearch.Config{DynamicTools: reports(120), Protocol: toolsearch.Regexp}, "tool_search", `{"regex_pattern":"report"}`)
+	require.Equal(t, 100, strings.Count(answer, `"report_`))
+	require.Contains(t, answer, "More tools match than the 100")
+}
+
+func TestCandidatesAreShort(t *testing.T) {
+	long := strings.Repeat("查", 151)
+	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", long), adktest.Simple("b", long[:3*150])}, Protocol: toolsearch.SearchLoad}
+	answer := asked(t, cfg, "search_tools", `{"query":"select:a,b"}`)
+	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*149]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
+}
+
+func TestMinScoreLeavesOutWhatScoresLess(t *testing.T) {
+	tools := []tool.BaseTool{adktest.Simple("mail", "x"), adktest.Simple("mailbox", "x"), adktest.Simple("other", "sends mail")}
+	for min, want := range map[float64]string{0: `["mail","mailbox","other"]`, 2: `["mail","mailbox","other"]`, 2.5: `["mail","mailbox"]`, 5: `["mail","mailbox"]`, 10: `["mail"]`} {
+		require.Equal(t, `{"matches":`+want+`}`, asked(t, toolsearch.Config{DynamicTools: tools, MinScore: min}, "tool_search", `{"query":"mail"}`), min)
+	}
+	answer := asked(t, toolsearch.Config{DynamicTools: tools, MinScore: 11}, "tool_search", `{"query":"mail"}`)
+	require.Contains(t, answer, `{"matches":[],"hint":"No tool matches`)
+	require.NotContains(t, answer, "In no tool's name", "it stands in all of them")
+
+	answer = asked(t, toolsearch.Config{DynamicTools: tools, MinScore: 3, Protocol: toolsearch.SearchLoad}, "search_tools", `{"query":"mail"}`)
+	require.Equal(t, 2, strings.Count(answer, `"name"`))
+}
+
+// brokenIndex fails in one way or another.
+type brokenIndex func() ([]toolsearch.Result, error)
+
+func (b brokenIndex) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+	return b()
+}
+
+func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
+	down := errors.New("connection refused")
+	for name, search := range map[string]brokenIndex{
+		"error": func() ([]toolsearch.Result, error) { return nil, down },
+		"panic": func() ([]toolsearch.Result, error) { panic(down) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var failed []leanctx.Event
+			answer := asked(t, toolsearch.Config{
+				DynamicTools: office(),
+				NewIndex:     func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return search, nil },
+				OnEvent: func(_ context.Context, e leanctx.Event) {
+					if e.Kind == leanctx.KindIndexFailed {
+						failed = append(failed, e)
+					}
+				},
+			}, "tool_search", `{"query":"forecast"}`)
+			require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
+			require.Len(t, failed, 1)
+			require.ErrorContains(t, failed[0].Err, "connection refused")
+		})
+	}
+}
+
+// What an index says is taken for what it is: names that do not exist, and the same again.
+func TestAnIndexCannotMakeTools(t *testing.T) {
+	odd := brokenIndex(func() ([]toolsearch.Result, error) {
+		return []toolsearch.Result{{Name: "nobody", Score: 9}, {Name: "own", Score: 8}, {Name: "weather__get_forecast", Score: 7}, {Name: "weather__get_forecast", Score: 6}, {Name: "", Score: 5}}, nil
+	})
+	answer := asked(t, toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return odd, nil }},
+		"tool_search", `{"query":"x"}`)
+	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
+}
+
+func TestTheReminderFitsItsLimit(t *testing.T) {
+	everywhere(t, fitsItsLimit[*schema.Message], fitsItsLimit[*schema.AgenticMessage])
+}
+
+func fitsItsLimit[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall} {
+		s := on[M](t, streaming, protocol)
+		s.cfg.CatalogLimit = 4
+		require.NotContains(t, s.begin().wires[0].MessagesDump[0], "names are shown", "all fit")
+		s.cfg.CatalogLimit = 3
+		book := &notebook{}
+		s.cfg.Backend = book
+		p := s.begin(do("a", "own", `{}`), do("b", "own", `{}`))
+		first := p.wires[0].MessagesDump[0]
+		require.Contains(t, first, "\ngithub__create_issue\nslack__send_message\nweather__get_forecast\n(3 of 4 names are shown. Names by server: github: 2, slack: 1, weather: 1. The full list can be read at /toolsearch/catalog-")
+		require.Len(t, book.written, 1, "once, not in every model call")
+		for _, w := range p.wires {
+			require.Equal(t, first, w.MessagesDump[0])
+		}
+	}
+}
+
+// Eino's own tool descriptions do not change with an option; ours say what is so.
+func TestDescriptionsFollowTheConfiguration(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		cfg          toolsearch.Config
+		says, saysNo string
+	}{
+		{"the default number", toolsearch.Config{}, "come back, 5 unless", "Names of some"},
+		{"another number", toolsearch.Config{MaxResults: 8}, "come back, 8 unless", "come back, 5"},
+		{"the default number of candidates", toolsearch.Config{MaxResults: 8, Protocol: toolsearch.SearchLoad}, "Default: 8, at most 100", "Default: 5"},
+		{"a limit", toolsearch.Config{CatalogLimit: 2}, "Names of some of them may stand", "Their names are listed"},
+		{"a filter", toolsearch.Config{Filter: deny("own")}, "Names of some of them may stand", "Their names are listed"},
+		{"tools that are hidden again", toolsearch.Config{UnloadAfter: 3}, "it stays loaded while you keep using it", ""},
+		{"tools that stay", toolsearch.Config{}, "it stays loaded.", "while you keep"},
+		{"a gate", toolsearch.Config{}, "the call will not run", ""},
+		{"no gate", toolsearch.Config{AllowUnloadedCalls: true}, "you have not seen its parameters", "the call will not run"},
+		{"answers in the provider's form", toolsearch.Config{UseModelToolSearch: true}, "Every tool it finds is loaded", "JSON"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.DynamicTools = office()
+			s := scene[*schema.Message]{t: t, cfg: c.cfg}
+			w := s.begin().wires[0]
+			text := strings.ReplaceAll(onWire(append(w.Tools, w.ToolSearch)...), `\"`, `"`)
+			require.Contains(t, text, c.says)
+			if c.saysNo != "" {
+				require.NotContains(t, text, c.saysNo)
+			}
+		})
+	}
 }

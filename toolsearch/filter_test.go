@@ -3,12 +3,14 @@
 
 package toolsearch_test
 
-// What a Filter denies: phase by phase, in every protocol.
+// What a Filter denies: phase by phase, in every protocol, and on random catalogues.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -396,4 +399,240 @@ func decidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
 		}
 		wait.Wait()
 	}
+}
+
+const forecast = "weather__get_forecast"
+
+// ways are the ways to a tool, and the phases that each asks for.
+func ways[M adk.MessageType]() []struct {
+	name     string
+	protocol toolsearch.Protocol
+	asks     []toolsearch.Phase
+	works    func(*testing.T, scene[M]) bool
+} {
+	const list, search, load, active, call = toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall
+	answers := func(name, args, want string) func(*testing.T, scene[M]) bool {
+		return func(t *testing.T, s scene[M]) bool {
+			return strings.Contains(s.begin(do("a", name, args)).answer(t, "a"), want)
+		}
+	}
+	type way = struct {
+		name     string
+		protocol toolsearch.Protocol
+		asks     []toolsearch.Phase
+		works    func(*testing.T, scene[M]) bool
+	}
+	return []way{
+		{"list", toolsearch.Keyword, []toolsearch.Phase{list}, func(t *testing.T, s scene[M]) bool {
+			return strings.Contains(strings.Join(s.begin().wires[0].MessagesDump, ""), forecast)
+		}},
+		{"hint", toolsearch.Keyword, []toolsearch.Phase{list, search, load}, answers("tool_search", `{"query":"select:weather_get_forecasts"}`, forecast)},
+		{"search", toolsearch.Keyword, []toolsearch.Phase{search, load}, answers("tool_search", `{"query":"forecast"}`, forecast)},
+		{"select", toolsearch.Keyword, []toolsearch.Phase{search, load}, answers("tool_search", `{"query":"select:`+forecast+`"}`, `"matches":["`+forecast)},
+		{"pattern", toolsearch.Regexp, []toolsearch.Phase{search, load}, answers("tool_search", `{"regex_pattern":"forecast"}`, forecast)},
+		{"candidates", toolsearch.SearchLoad, []toolsearch.Phase{search}, answers("search_tools", `{"query":"forecast"}`, forecast)},
+		{"load_tool", toolsearch.SearchLoad, []toolsearch.Phase{load}, answers("load_tool", `{"tool_name":"`+forecast+`"}`, `"loaded":["`+forecast)},
+		{"schemas", toolsearch.SearchCall, []toolsearch.Phase{search, load}, answers("tool_search", `{"query":"forecast"}`, forecast)},
+		{"call_tool", toolsearch.SearchCall, []toolsearch.Phase{load, call}, answers("call_tool", `{"name":"`+forecast+`","arguments":{"city":"Oslo"}}`, "got")},
+		{"call of a tool that is not loaded", toolsearch.Keyword, []toolsearch.Phase{call, load, active}, answers(forecast, `{"city":"Oslo"}`, "It is loaded now")},
+		{"loaded tool", toolsearch.SearchLoad, []toolsearch.Phase{load, active}, func(t *testing.T, s scene[M]) bool {
+			p := s.begin(do("a", "load_tool", `{"tool_name":"`+forecast+`"}`))
+			return slices.Contains(p.wires[1].ToolNames, forecast)
+		}},
+		{"call that no gate holds", toolsearch.Keyword, []toolsearch.Phase{call}, func(t *testing.T, s scene[M]) bool {
+			s.cfg.AllowUnloadedCalls = true
+			return strings.Contains(s.begin(do("a", forecast, `{"city":"Oslo"}`)).answer(t, "a"), "got")
+		}},
+		{"native", toolsearch.Keyword, []toolsearch.Phase{search, load, active}, func(t *testing.T, s scene[M]) bool {
+			s.cfg.UseModelToolSearch = true
+			return strings.Contains(onWire(s.begin().wires[0].Deferred...), forecast)
+		}},
+	}
+}
+
+func TestEachWayToAToolAsksForItsPhases(t *testing.T) {
+	everywhere(t, waysAsk[*schema.Message], waysAsk[*schema.AgenticMessage])
+}
+
+func waysAsk[M adk.MessageType](t *testing.T, streaming bool) {
+	all := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall}
+	for _, w := range ways[M]() {
+		for _, denied := range all {
+			t.Run(w.name+" without "+string(denied), func(t *testing.T) {
+				s := on[M](t, streaming, w.protocol)
+				s.cfg.Filter = deny(forecast, denied)
+				require.Equal(t, !slices.Contains(w.asks, denied), w.works(t, s))
+			})
+		}
+	}
+}
+
+// A name that the model may know is answered by "you may not use it", whichever way it takes;
+// one that neither the list nor a search shows, like one that does not exist.
+func TestWhatWasShownAndIsRefusedIsSaidToBe(t *testing.T) {
+	everywhere(t, refusedIsSaid[*schema.Message], refusedIsSaid[*schema.AgenticMessage])
+}
+
+func refusedIsSaid[M adk.MessageType](t *testing.T, streaming bool) {
+	const list, search, load = toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad
+	for _, c := range []struct {
+		name, tool, args string
+		protocol         toolsearch.Protocol
+	}{
+		{"load_tool", "load_tool", `{"tool_name":"` + forecast + `"}`, toolsearch.SearchLoad},
+		{"select", "tool_search", `{"query":"select:` + forecast + `"}`, toolsearch.Keyword},
+		{"call_tool", "call_tool", `{"name":"` + forecast + `","arguments":{"city":"Oslo"}}`, toolsearch.SearchCall},
+		{"a call", forecast, `{"city":"Oslo"}`, toolsearch.Keyword},
+	} {
+		for _, phases := range [][]toolsearch.Phase{{load}, {load, list}, {load, search}, {load, list, search}} {
+			s := on[M](t, streaming, c.protocol)
+			s.cfg.Filter = deny(forecast, phases...)
+			answer := s.begin(do("a", c.tool, c.args)).answer(t, "a")
+			require.Equal(t, len(phases) < 3, strings.Contains(answer, "You may not use the tool"), "%s, %v: %s", c.name, phases, answer)
+			require.Equal(t, len(phases) == 3, strings.Contains(answer, "o tool is named") || strings.Contains(answer, "no tool named"), "%s, %v: %s", c.name, phases, answer)
+		}
+	}
+}
+
+// Where no name may be listed, no hint points to a list, nor does one name a tool.
+func TestHintsSayNothingOfAListThatIsNotThere(t *testing.T) {
+	for _, proto := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
+		for listed, filter := range map[bool]toolsearch.Filter{true: nil, false: func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+			return req.Phase != toolsearch.PhaseList, nil
+		}} {
+			s := on[*schema.Message](t, false, proto)
+			s.cfg.Filter = filter
+			p := s.begin(do("a", "tool_search", `{"query":"wether"}`), do("b", "tool_search", `{"query":"select:github__create_issues"}`))
+			require.Equal(t, listed, strings.Contains(p.answer(t, "a"), "<available-deferred-tools>"))
+			require.Equal(t, listed, strings.Contains(p.answer(t, "b"), "Nearest names: github__create_issue"), p.answer(t, "b"))
+		}
+	}
+}
+
+// A tool that is denied in every phase leaves no trace: all that the model is sent is, byte
+// for byte, what it would be sent if the tool did not exist.
+func TestDeniedToolsLeaveNoTrace(t *testing.T) {
+	everywhere(t, leaveNoTrace[*schema.Message], leaveNoTrace[*schema.AgenticMessage])
+}
+
+func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newRand(t)
+	for range race.Cases(60) {
+		w := newTreasury(r)
+		w.streaming = streaming
+		hidden := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool { return !w.denied[req.Tool.Name] })
+		w.tools = slices.DeleteFunc(slices.Clone(w.tools), func(t treasure) bool { return w.denied[t.name] })
+		absent := playTreasury[M](t, w, func(toolsearch.FilterRequest) bool { return true })
+		require.Equal(t, absent, hidden, "%+v", w)
+	}
+}
+
+// Whatever a filter allows or denies, the model never reads the name or the description of
+// a tool that is denied in every phase.
+func TestRandomFiltersKeepWhatTheyDeny(t *testing.T) {
+	everywhere(t, keepWhatTheyDeny[*schema.Message], keepWhatTheyDeny[*schema.AgenticMessage])
+}
+
+func keepWhatTheyDeny[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newRand(t)
+	for range race.Cases(60) {
+		w := newTreasury(r)
+		w.streaming = streaming
+		seed := r.Uint64()
+		text := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool {
+			if w.denied[req.Tool.Name] {
+				return false
+			}
+			// Of the others, any phase of any tool may be denied.
+			h := rand.New(rand.NewPCG(seed, uint64(len(req.Tool.Name))<<8+uint64(req.Tool.Name[len(req.Tool.Name)-1])+uint64(len(req.Phase))<<32+uint64(req.Phase[0])<<40))
+			return h.IntN(4) > 0
+		})
+		for _, tr := range w.tools {
+			if w.denied[tr.name] {
+				require.NotContains(t, strings.ToLower(text), tr.secret, "%s\n%+v", text, w)
+			}
+		}
+	}
+}
+
+// treasury is a random catalogue of which some is denied, and what a model does with it.
+type treasury struct {
+	tools     []treasure
+	denied    map[string]bool
+	protocol  toolsearch.Protocol
+	native    bool
+	limit     int
+	results   int
+	streaming bool
+	turns     []adktest.Turn
+}
+
+// treasure is a tool. Its name and its description end in a secret that the model, who
+// knows no more than the beginning, never writes.
+type treasure struct{ name, desc, secret string }
+
+func newTreasury(r *rand.Rand) treasury {
+	w := treasury{denied: map[string]bool{}, protocol: toolsearch.Protocol(r.IntN(4)), results: r.IntN(4)}
+	w.native = w.protocol == toolsearch.Keyword && chance(r, 25)
+	if chance(r, 30) {
+		w.limit = 1 + r.IntN(4)
+	}
+	servers, words := []string{"git__", "mail__", "gitHub__", ""}, strings.Fields("list issue Issue get open send weather pay")
+	for i := range 1 + r.IntN(12) {
+		secret := fmt.Sprintf("zq%dx%d", i, r.IntN(1000))
+		tr := treasure{secret: secret, name: pick(r, servers) + pick(r, words) + "_" + pick(r, words) + "_" + secret}
+		tr.desc = pick(r, words) + " and " + pick(r, words) + " " + secret
+		w.tools = append(w.tools, tr)
+		if chance(r, 40) {
+			w.denied[tr.name] = true
+		}
+	}
+	for i := range 1 + r.IntN(5) {
+		turn := adktest.Turn{}
+		for j := range 1 + r.IntN(3) {
+			name, args := w.act(r)
+			turn.Calls = append(turn.Calls, adktest.ToolCall{ID: fmt.Sprintf("c%d.%d", i, j), Name: name, Args: args})
+		}
+		w.turns = append(w.turns, turn)
+	}
+	return w
+}
+
+// act is one call of a search tool.
+func (w treasury) act(r *rand.Rand) (name, args string) {
+	// Of a name, the model knows all but the secret.
+	known, _, _ := strings.Cut(pick(r, w.tools).name, "zq")
+	guess := pick(r, []string{known, strings.Trim(known, "_"), strings.ToUpper(known) + "zq", known[:len(known)/2], "+" + known, strings.ReplaceAll(known, "_", "-")})
+	query := pick(r, []string{guess, "select:" + guess, "select:" + guess + "," + known, strings.ReplaceAll(known, "_", " "), "issue", "a", "", "zz"})
+	switch {
+	case w.protocol == toolsearch.Regexp:
+		return "tool_search", fmt.Sprintf(`{"regex_pattern":%q}`, pick(r, []string{".*", "^" + known, "(?i)" + known, "e", "[", "zz"}))
+	case w.protocol == toolsearch.SearchLoad && chance(r, 50):
+		return "load_tool", fmt.Sprintf(`{"tool_name":%q}`, guess)
+	case w.protocol == toolsearch.SearchLoad:
+		return "search_tools", fmt.Sprintf(`{"query":%q}`, query)
+	case w.protocol == toolsearch.SearchCall && chance(r, 50):
+		return "call_tool", fmt.Sprintf(`{"name":%q,"arguments":{"value":"v"}}`, guess)
+	}
+	return "tool_search", fmt.Sprintf(`{"query":%q,"max_results":%d}`, query, r.IntN(5))
+}
+
+// playTreasury returns all that the model read, and all that was stored.
+func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolsearch.FilterRequest) bool) string {
+	book := &notebook{}
+	s := on[M](t, w.streaming, w.protocol)
+	s.cfg.DynamicTools, s.cfg.UseModelToolSearch = nil, w.native
+	// There is always one tool that nobody denies.
+	for _, tr := range append(w.tools, treasure{name: "always", desc: "Always there"}) {
+		s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Simple(tr.name, tr.desc))
+	}
+	s.cfg.CatalogLimit, s.cfg.MaxResults = w.limit, w.results
+	if w.limit > 0 {
+		s.cfg.Backend = book
+	}
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Tool.Name == "always" || allow(req), nil
+	}
+	p := s.begin(w.turns...)
+	return p.text() + fmt.Sprint(book.written)
 }

@@ -3,11 +3,12 @@
 
 package toolsearch_test
 
-// Hiding tools that the agent already has: by name, and by their own mark.
+// What is hidden, what is visible from the start, and what a user's words load.
 
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -16,7 +17,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -406,4 +409,244 @@ func countsForHiding[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples("a"), HideAbove: -1})
 	require.ErrorContains(t, err, "HideAbove: -1 is negative")
+}
+
+func TestToolsThatAreAlwaysVisibleAreShownFromTheStart(t *testing.T) {
+	everywhere(t, alwaysVisible[*schema.Message], alwaysVisible[*schema.AgenticMessage])
+}
+
+func alwaysVisible[M adk.MessageType](t *testing.T, streaming bool) {
+	marked := adktest.Tool(0, &schema.ToolInfo{Name: "marked", Desc: "d", Extra: map[string]any{"defer_loading": false}}, nil)
+	for protocol, tools := range map[toolsearch.Protocol]string{
+		toolsearch.Keyword: "own tool_search github__create_issue github__close_issue marked", toolsearch.SearchCall: "own tool_search call_tool github__create_issue github__close_issue marked",
+	} {
+		s := on[M](t, streaming, protocol)
+		s.cfg.DynamicTools = append(s.cfg.DynamicTools, marked)
+		s.cfg.AlwaysVisible = []string{"github__*", "nobody"}
+		p := s.begin(do("1", "github__close_issue", `{"number":1}`))
+		require.Equal(t, tools+"\n"+tools, p.tools())
+		require.Contains(t, p.answer(t, "1"), `got {"number":1}`)
+	}
+
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.cfg.AlwaysVisible, s.cfg.UnloadAfter = []string{"weather__get_forecast"}, 1
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Tool.Name != "slack__send_message", nil
+	}
+	s.cfg.AlwaysVisible = append(s.cfg.AlwaysVisible, "slack__send_message")
+	p := s.begin(do("1", "tool_search", `{"query":"select:github__close_issue"}`), do("2", "own", "{}"), do("3", "own", "{}"))
+	require.Equal(t, "own tool_search weather__get_forecast\nown tool_search weather__get_forecast github__close_issue\nown tool_search weather__get_forecast\nown tool_search weather__get_forecast", p.tools())
+}
+
+func TestALateToolIsVisibleIfItsNameAlwaysIs(t *testing.T) {
+	everywhere(t, lateVisible[*schema.Message], lateVisible[*schema.AgenticMessage])
+}
+
+func lateVisible[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	s.cfg.AlwaysVisible = []string{"jira__*"}
+	s.mine = []tool.BaseTool{action("connect", func() { source.have(formed(0, "jira__a"), formed(0, "slack__b")) })}
+	p := s.begin(do("1", "connect", "{}"), do("2", "jira__a", "{}"))
+	require.Equal(t, "own connect tool_search\nown connect tool_search jira__a\nown connect tool_search jira__a", p.tools())
+	require.Equal(t, "jira__a got {}", p.answer(t, "2"))
+}
+
+func TestNativeModeShowsWhatIsAlwaysVisibleInFull(t *testing.T) {
+	for _, native := range []toolsearch.Adapter{"", toolsearch.ClaudeHosted, toolsearch.ClaudeClient} {
+		s := on[*schema.Message](t, false, toolsearch.Keyword)
+		s.cfg.UseModelToolSearch, s.cfg.Native = true, native
+		s.cfg.AlwaysVisible = []string{"weather__*"}
+		p := s.begin(do("1", "weather__get_forecast", `{"city":"Oslo"}`))
+		require.Equal(t, "own weather__get_forecast\nown weather__get_forecast", p.tools(), native)
+		require.NotContains(t, p.wires[0].DeferredNames, "weather__get_forecast", native)
+		require.Contains(t, p.answer(t, "1"), "Oslo")
+	}
+}
+
+func TestSearchableToolsAreNamedByPatterns(t *testing.T) {
+	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s.cfg.DynamicTools, s.cfg.SearchableTools = nil, []string{"jira__*", "nobody__*"}
+	s.mine = simples("jira__a", "slack__b", "jira__c")
+	p := s.begin()
+	require.Equal(t, "own slack__b tool_search", p.tools())
+	_, list := reminders(p.wires[0])
+	require.Equal(t, "jira__a jira__c", strings.Join(strings.Split(list, "\n")[1:3], " "))
+}
+
+func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
+	s := on[M](t, streaming, protocol)
+	s.cfg.Prefetch, s.cfg.NewIndex = 2, toolsearch.BM25Index
+	return s
+}
+
+func TestTheToolThatAUserNeedsIsThereBeforeTheFirstModelCall(t *testing.T) {
+	everywhere(t, isPrefetched[*schema.Message], isPrefetched[*schema.AgenticMessage])
+}
+
+func isPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
+	for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools load_tool"} {
+		events := &recorder{}
+		s := prefetching[M](t, streaming, protocol)
+		s.cfg.OnEvent = events.on
+		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, do("1", "weather__get_forecast", `{"city":"Oslo"}`))
+		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
+		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
+		var told []leanctx.Event
+		for _, e := range events.all {
+			if e.Kind == leanctx.KindToolsPrefetched {
+				told = append(told, e)
+			}
+		}
+		require.Len(t, told, 1, "once, not in every model call")
+		require.Equal(t, []string{"weather__get_forecast"}, told[0].Tools.Added)
+		require.Equal(t, "What will the weather be in Oslo? I need the forecast.", told[0].Search.Query)
+
+		// The next run loads it again, after what the history says came before.
+		p = s.play(append(p.history, adktest.User[M]("Now send a message to the channel.")))
+		require.Equal(t, "own "+search+" weather__get_forecast slack__send_message", p.tools())
+	}
+}
+
+// Where a protocol never loads tools, a message behind the user's describes them: every time
+// the same one, at the same place, and each tool once.
+func TestWhereNothingIsLoadedToolsAreDescribedBehindTheUsersMessage(t *testing.T) {
+	everywhere(t, offersTools[*schema.Message], offersTools[*schema.AgenticMessage])
+}
+
+func offersTools[M adk.MessageType](t *testing.T, streaming bool) {
+	events := &recorder{}
+	s := prefetching[M](t, streaming, toolsearch.SearchCall)
+	s.cfg.OnEvent = events.on
+	call := func(id string) adktest.Turn {
+		return do(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
+	}
+	p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, call("1"))
+	require.Equal(t, "own tool_search call_tool\nown tool_search call_tool", p.tools())
+	require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
+	sent := p.wires[0].MessagesDump
+	require.Len(t, sent, 3)
+	require.True(t, strings.HasPrefix(sent[2], "user: <tools-for-this-request>\n{\"tools\":[{\"name\":\"weather__get_forecast\",\"description\":\""), sent[2])
+	require.True(t, strings.HasSuffix(sent[2], "Run one with call_tool; if none fits, use tool_search.\"}\n</tools-for-this-request>"), sent[2])
+	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
+	kinds := 0
+	for _, e := range events.all {
+		if e.Kind == leanctx.KindToolsPrefetched {
+			kinds++
+			require.Equal(t, []string{"weather__get_forecast"}, e.Tools.Added)
+		}
+	}
+	require.Equal(t, 1, kinds)
+
+	// A later run describes it again at its place, and not twice. Whoever keeps the messages
+	// of a request, without Extra, has the same.
+	history := append(p.history, adktest.User[M]("Now send a message to the channel. What about the weather forecast?"))
+	p = s.play(history)
+	all := strings.Join(p.wires[0].MessagesDump, "\n")
+	require.Equal(t, sent, p.wires[0].MessagesDump[:3])
+	require.Equal(t, 2, strings.Count(all, "<tools-for-this-request>"))
+	require.Equal(t, 1, strings.Count(all, `{"name":"weather__get_forecast","description"`))
+	require.Equal(t, 1, strings.Count(all, `{"name":"slack__send_message","description"`))
+	var kept []M
+	for _, m := range p.wires[0].Messages {
+		kept = append(kept, adktest.WithExtra(m, nil))
+	}
+	require.Equal(t, p.wires[0].MessagesDump, s.play(kept).wires[0].MessagesDump)
+
+	// What may not be loaded is not described, and what takes too much is left out.
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Phase != toolsearch.PhaseLoad || !strings.HasPrefix(req.Tool.Name, "slack"), nil
+	}
+	require.Equal(t, 1, strings.Count(strings.Join(s.play(history).wires[0].MessagesDump, "\n"), "<tools-for-this-request>"))
+	s.cfg.Filter = nil
+	s.cfg.DynamicTools = []tool.BaseTool{adktest.Simple("weather__get_forecast", "The weather forecast. "+strings.Repeat("More. ", 2000))}
+	require.NotContains(t, strings.Join(s.play(history).wires[0].MessagesDump, "\n"), "<tools-for-this-request>")
+}
+
+func TestEveryProtocolPrefetches(t *testing.T) {
+	for _, c := range []struct {
+		protocol toolsearch.Protocol
+		index    toolsearch.IndexFunc
+		tools    string
+	}{
+		{toolsearch.Keyword, nil, "own tool_search weather__get_forecast"},
+		{toolsearch.Regexp, nil, "own tool_search weather__get_forecast"},
+		{toolsearch.SearchLoad, nil, "own search_tools load_tool weather__get_forecast"},
+		{toolsearch.SearchLoad, toolsearch.BM25Index, "own search_tools load_tool weather__get_forecast"},
+		{toolsearch.SearchCall, nil, "own tool_search call_tool"},
+	} {
+		s := prefetching[*schema.Message](t, false, c.protocol)
+		s.cfg.NewIndex = c.index
+		p := s.play([]*schema.Message{schema.UserMessage("get the weather forecast")})
+		require.Equal(t, c.tools, p.tools(), c.protocol)
+		require.Equal(t, c.protocol == toolsearch.SearchCall, strings.Contains(strings.Join(p.wires[0].MessagesDump, "\n"), "<tools-for-this-request>"))
+	}
+}
+
+func TestNothingIsPrefetchedForSmallTalkOrWhatHandlersSay(t *testing.T) {
+	everywhere(t, notPrefetched[*schema.Message], notPrefetched[*schema.AgenticMessage])
+}
+
+func notPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
+	wrote := adktest.WithExtra(adktest.User[M]("Send a message to the slack channel"), map[string]any{"_eino_summarization_content_type": "summary"})
+	for name, m := range map[string]M{"small talk": adktest.User[M]("Hello there, how are you?"), "a handler": wrote, "nothing": adktest.User[M](""), "an answer": adktest.Assistant[M]("I could send a message to the slack channel")} {
+		s := prefetching[M](t, streaming, toolsearch.Keyword)
+		p := s.play([]M{m})
+		require.Equal(t, "own tool_search", p.tools(), name)
+	}
+	s := prefetching[M](t, streaming, toolsearch.Keyword)
+	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		return req.Phase != toolsearch.PhaseLoad || !strings.HasPrefix(req.Tool.Name, "slack"), nil
+	}
+	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("Send a message to the slack channel")}).tools(), "denied")
+	s = prefetching[M](t, streaming, toolsearch.Keyword)
+	s.cfg.NewIndex = func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) {
+		return brokenIndex(func() ([]toolsearch.Result, error) { panic("broken") }), nil
+	}
+	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("qwertz")}).tools(), "an index that fails")
+}
+
+// What is prefetched follows from the messages: an instance of another process loads the
+// same, and a longer history loads the same first, in the same order.
+func TestALongerHistoryPrefetchesTheSameFirst(t *testing.T) {
+	everywhere(t, prefetchLaw[*schema.Message], prefetchLaw[*schema.AgenticMessage])
+}
+
+func prefetchLaw[M adk.MessageType](t *testing.T, streaming bool) {
+	says := []string{"Send a message to the slack channel", "What will the weather be?", "Create an issue in the repository", "Close the issue please", "Thanks!"}
+	for seed := range uint64(race.Cases(20)) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		var history []M
+		before := ""
+		for n := range 80 {
+			history = append(history, adktest.User[M](says[random.IntN(len(says))]))
+			if random.IntN(3) > 0 || n > 70 {
+				history = append(history, adktest.Assistant[M]("fine"))
+			}
+			if n%8 != 7 {
+				continue
+			}
+			tools := prefetching[M](t, streaming, toolsearch.Keyword).play(history).tools()
+			require.Equal(t, tools, prefetching[M](t, streaming, toolsearch.Keyword).play(history).tools(), "seed %d", seed)
+			require.True(t, strings.HasPrefix(tools, before), "seed %d: %q, %q", seed, before, tools)
+			before = tools
+		}
+	}
+}
+
+func TestPrefetchingIsBounded(t *testing.T) {
+	s := prefetching[*schema.Message](t, false, toolsearch.Keyword)
+	s.cfg.DynamicTools = nil
+	var history []*schema.Message
+	for i := range 80 {
+		word := fmt.Sprintf("wo%crd%c", 'a'+i%26, 'a'+i/26)
+		s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Simple(word+"__run", "Runs the "+word))
+		history = append(history, schema.UserMessage("please run the "+word))
+	}
+	s.cfg.Prefetch = 1
+	require.Len(t, s.play(history).wires[0].ToolNames, 2+50)
+	late := append(make([]*schema.Message, 0), history[:1]...)
+	for range 63 {
+		late = append(late, schema.UserMessage("qwertz"))
+	}
+	require.Len(t, s.play(append(late, history[1])).wires[0].ToolNames, 2+1, "the 65th message")
 }

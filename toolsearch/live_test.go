@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// Tools that come and go while a run is under way.
+// Tools that come and go while runs are under way, are resumed, or share a Source.
 
 import (
 	"context"
@@ -355,4 +355,367 @@ func TestASourceThatHangsIsWaitedForOnce(t *testing.T) {
 		close(release)
 		synctest.Wait()
 	})
+}
+
+func TestACallThatWaitsIsResumedWhateverBecameOfItsTool(t *testing.T) {
+	everywhere(t, resumedLive[*schema.Message], resumedLive[*schema.AgenticMessage])
+}
+
+func resumedLive[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	for name, form := range adktest.Forms {
+		for _, gone := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, gone %v", name, gone), func(t *testing.T) {
+				s, source := liveScene[M](t, streaming)
+				s.store = &adktest.Store{}
+				ran := 0
+				counted := adktest.Tool(form, &schema.ToolInfo{Name: "counted", Desc: "Counts"}, func(context.Context, string) (string, error) {
+					ran++
+					return "counted", nil
+				})
+				payment := adktest.Tool(form, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, approval)
+				source.have(payment, counted)
+				agent, _ := s.agent(
+					do("a", "tool_search", `{"query":"select:bank__make_payment,counted"}`),
+					adktest.Do(adktest.ToolCall{ID: "b", Name: "bank__make_payment", Args: "{}"}, adktest.ToolCall{ID: "c", Name: "counted", Args: "{}"}))
+				first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+				require.NoError(t, first.Err)
+				require.NotNil(t, first.Interrupted)
+
+				// A second agent takes over, as in another process.
+				s2, elsewhere := liveScene[M](t, streaming)
+				s2.store = s.store
+				if gone {
+					elsewhere.have(formed(form, "bank__take_payment"))
+				} else {
+					elsewhere.have(formed(form, "new"), counted, payment)
+				}
+				agent, m := s2.agent()
+				runner, err := agent.Runner(ctx)
+				require.NoError(t, err)
+				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+				require.NoError(t, err)
+				second := adktest.Collect(events)
+				require.NoError(t, second.Err)
+				require.Equal(t, "done", second.Answer())
+				p := played[M]{second, m.Wires(), nil}
+				sent := strings.Join(p.wires[0].MessagesDump, "\n")
+				if gone {
+					require.Contains(t, sent, `There is no tool named "bank__make_payment". Nearest names: bank__take_payment`)
+					require.Equal(t, "own tool_search", p.tools())
+				} else {
+					require.Contains(t, sent, "person said yes to {} and {}")
+					require.Equal(t, "own tool_search bank__make_payment counted", p.tools())
+				}
+				require.Contains(t, sent, "counted")
+				require.Equal(t, 1, ran, "no call runs twice")
+				requireNoSlots(t, p)
+			})
+		}
+	}
+}
+
+func TestARunThatIsCancelledAfterTheModelAnsweredIsResumed(t *testing.T) {
+	everywhere(t, cancelledLive[*schema.Message], cancelledLive[*schema.AgenticMessage])
+}
+
+func cancelledLive[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	s, source := liveScene[M](t, streaming)
+	s.store = &adktest.Store{}
+	s.cfg.AllowUnloadedCalls = true
+	source.have(formed(0, "a"))
+	option, cancel := adk.WithCancel()
+	agent, m := s.agent()
+	m.Respond = func(int, adktest.Wire[M]) adktest.Turn {
+		cancel(adk.WithAgentCancelMode(adk.CancelAfterChatModel))
+		return do("1", "a", "{}")
+	}
+	out := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"), option)
+	require.Error(t, out.Err)
+	require.NotContains(t, fmt.Sprint(out.Messages), "a got {}")
+
+	agent, m = s.agent()
+	runner, err := agent.Runner(ctx)
+	require.NoError(t, err)
+	events, err := runner.Resume(ctx, "one")
+	require.NoError(t, err)
+	second := adktest.Collect(events)
+	require.NoError(t, second.Err)
+	require.Equal(t, "done", second.Answer())
+	require.Contains(t, strings.Join(m.Wires()[0].MessagesDump, "\n"), "a got {}")
+}
+
+func TestSourcesOfSeveralInstancesShareOnePoolOfSlots(t *testing.T) {
+	everywhere(t, severalSources[*schema.Message], severalSources[*schema.AgenticMessage])
+}
+
+func severalSources[M adk.MessageType](t *testing.T, streaming bool) {
+	s, first := liveScene[M](t, streaming)
+	s.cfg.SearchableTools = []string{"filed"}
+	second := &changing{}
+	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{Source: second, DynamicTools: []tool.BaseTool{formed(0, "fixed")}})
+	require.NoError(t, err)
+	s.behind = adktest.Handlers(h)
+	listed := 0
+	s.behind = append(s.behind, &watching[M]{before: func(tools []tool.BaseTool) { listed = len(tools) }})
+	s.mine = []tool.BaseTool{formed(0, "filed"), action("connect", func() {
+		first.have(formed(0, "a"), formed(0, "shared"))
+		second.have(formed(0, "b"), formed(0, "shared"))
+	})}
+	p := s.begin(do("1", "connect", "{}"), do("2", "tool_search", `{"query":"select:a,b,fixed,filed,shared"}`),
+		adktest.Do(callOf("3", "a"), callOf("4", "b"), callOf("5", "fixed"), callOf("6", "filed"), callOf("7", "shared")))
+	require.Equal(t, `{"matches":["a","b","fixed","filed","shared"]}`, p.answer(t, "2"))
+	for id, name := range map[string]string{"3": "a", "4": "b", "5": "fixed", "6": "filed", "7": "shared"} {
+		require.Equal(t, name+` got {"value":"x"}`, p.answer(t, id))
+	}
+	require.Equal(t, []string{"filed", "fixed", "a", "shared", "b"}, fold(p.wires[1]).names)
+	require.Equal(t, "own connect tool_search a b fixed filed shared", strings.Split(p.tools(), "\n")[3])
+	require.Equal(t, 3+1+1+97, listed, "own tools, the search tool, the dynamic one, and one pool")
+	requireNoSlots(t, p)
+}
+
+// watching looks at what a handler is told.
+type watching[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	before func([]tool.BaseTool)
+	name   func(string)
+}
+
+func (w *watching[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	if w.before != nil {
+		w.before(rc.Tools)
+	}
+	return ctx, rc, nil
+}
+
+func (w *watching[M]) tell(tc *adk.ToolContext) {
+	if w.name != nil {
+		w.name(tc.Name)
+	}
+}
+
+func (w *watching[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, tc *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	w.tell(tc)
+	return next, nil
+}
+
+func (w *watching[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, tc *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+	w.tell(tc)
+	return next, nil
+}
+
+func (w *watching[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
+	w.tell(tc)
+	return next, nil
+}
+
+func (w *watching[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+	w.tell(tc)
+	return next, nil
+}
+
+// A hundred runs of one agent at once, in each of which the slots stand for other tools:
+// every call reaches its own, and every handler is told its name.
+func TestRunsAtOnceBindTheirSlotsApart(t *testing.T) {
+	everywhere(t, runsAtOnce[*schema.Message], runsAtOnce[*schema.AgenticMessage])
+}
+
+type personKey struct{}
+
+func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
+	forms := []adktest.Form{adktest.Invokable, adktest.Streamable, adktest.Enhanced, adktest.EnhancedStreamable}
+	nameOf := func(user, i int) string { return fmt.Sprintf("user%d__tool%d", user, i) }
+	s, _ := liveScene[M](t, streaming)
+	s.cfg.AllowUnloadedCalls = true
+	s.cfg.Source = toolsearch.NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
+		user := ctx.Value(personKey{}).(int)
+		var tools []tool.BaseTool
+		for i := range 4 {
+			tools = append(tools, formed(forms[(user+i)%4], nameOf(user, i)))
+		}
+		return tools, nil
+	}, func(ctx context.Context) (string, error) { return fmt.Sprint(ctx.Value(personKey{})), nil })
+	var told sync.Map
+	for _, list := range []*[]adk.TypedChatModelAgentMiddleware[M]{&s.around, &s.behind} {
+		*list = adktest.Handlers[M](&watching[M]{name: func(name string) {
+			n, _ := told.LoadOrStore(name, new(atomic.Int64))
+			n.(*atomic.Int64).Add(1)
+		}})
+	}
+	agent, m := s.agent()
+	m.Respond = func(_ int, w adktest.Wire[M]) adktest.Turn {
+		var user int
+		if _, err := fmt.Sscan(adktest.Text(w.Messages[len(w.Messages)-1]), &user); err != nil {
+			return adktest.Say("done")
+		}
+		var calls []adktest.ToolCall
+		for i := range 4 {
+			calls = append(calls, adktest.ToolCall{ID: fmt.Sprintf("%d-%d", user, i), Name: nameOf(user, i), Args: "{}"})
+		}
+		return adktest.Do(calls...)
+	}
+	runner, err := agent.Runner(context.Background())
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for user := range race.Cases(100) {
+		wait.Go(func() {
+			runner := runner
+			if race.Enabled { // runs of one agent race with each other in Eino's core: an agent each, over one handler
+				var err error
+				if runner, err = agent.Runner(context.Background()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			out := adktest.Collect(runner.Run(context.WithValue(context.Background(), personKey{}, user), []M{adktest.User[M](fmt.Sprint(user))}))
+			if out.Err != nil || out.Answer() != "done" {
+				t.Errorf("user %d: %v, %q", user, out.Err, out.Answer())
+				return
+			}
+			answers := map[string]string{}
+			for _, msg := range out.Messages {
+				for _, r := range adktest.Results(msg) {
+					answers[r.ID] = r.Args
+				}
+			}
+			for i := range 4 {
+				if got := answers[fmt.Sprintf("%d-%d", user, i)]; got != nameOf(user, i)+" got {}" {
+					t.Errorf("user %d: %q", user, got)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for user := range race.Cases(100) {
+		for i := range 4 {
+			n, ok := told.Load(nameOf(user, i))
+			require.True(t, ok, nameOf(user, i))
+			require.EqualValues(t, 2, n.(*atomic.Int64).Load(), nameOf(user, i))
+		}
+	}
+}
+
+func TestAToolOfASourceCanEndTheRun(t *testing.T) {
+	everywhere(t, liveReturnsDirectly[*schema.Message], liveReturnsDirectly[*schema.AgenticMessage])
+}
+
+func liveReturnsDirectly[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	source.have(formed(0, "final"))
+	agent, m := s.agent(do("1", "final", "{}"))
+	agent.Configure = func(cfg *adk.TypedChatModelAgentConfig[M]) {
+		cfg.ToolsConfig.ReturnDirectly = map[string]bool{"final": true}
+	}
+	out := agent.Run(context.Background(), []M{adktest.User[M]("please")})
+	require.NoError(t, out.Err)
+	require.Len(t, m.Wires(), 1)
+	require.Equal(t, "final got {}", adktest.Results(out.Messages[len(out.Messages)-1])[0].Args)
+}
+
+// A tool of which there is another one by the time that it is called is gated like any other.
+func TestAReplacedToolIsGated(t *testing.T) {
+	everywhere(t, replacedGated[*schema.Message], replacedGated[*schema.AgenticMessage])
+}
+
+func replacedGated[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	version := func(n int) tool.BaseTool {
+		return adktest.Tool(0, &schema.ToolInfo{Name: "a", Desc: fmt.Sprintf("Version %d", n)}, func(context.Context, string) (string, error) {
+			return fmt.Sprintf("version %d ran", n), nil
+		})
+	}
+	source.have(version(1))
+	s.mine = []tool.BaseTool{action("update", func() { source.have(version(2)) })}
+	p := s.begin(do("1", "update", "{}"), do("2", "a", "{}"), do("3", "a", "{}"), do("4", "update", "{}"), do("5", "a", "{}"))
+	require.Contains(t, p.answer(t, "2"), "did not run")
+	require.Equal(t, "version 2 ran", p.answer(t, "3"))
+	require.Equal(t, "Version 2", p.wires[2].Tools[3].Desc)
+	require.Equal(t, "version 2 ran", p.answer(t, "5"))
+}
+
+// The new definition of a loaded tool takes the place of the old one.
+func TestANewDefinitionTakesTheOldOnesPlace(t *testing.T) {
+	everywhere(t, newDefinition[*schema.Message], newDefinition[*schema.AgenticMessage])
+}
+
+func newDefinition[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	describe := func(desc string) tool.BaseTool { return adktest.Simple("a", desc) }
+	source.have(describe("old"), adktest.Simple("b", "other"))
+	s.mine = []tool.BaseTool{action("update", func() { source.have(describe("new"), adktest.Simple("b", "other")) })}
+	p := s.begin(do("1", "tool_search", `{"query":"select:a,b"}`), do("2", "update", "{}"))
+	require.Equal(t, "own update tool_search a b", strings.Split(p.tools(), "\n")[2])
+	require.Equal(t, "old", p.wires[1].Tools[3].Desc)
+	require.Equal(t, "new", p.wires[2].Tools[3].Desc)
+}
+
+// What was loaded is loaded again when it is back.
+func TestALoadedToolThatComesBackIsLoaded(t *testing.T) {
+	everywhere(t, backAgain[*schema.Message], backAgain[*schema.AgenticMessage])
+}
+
+func backAgain[M adk.MessageType](t *testing.T, streaming bool) {
+	s, source := liveScene[M](t, streaming)
+	both := []tool.BaseTool{formed(0, "a"), formed(0, "b")}
+	source.have(both...)
+	s.mine = []tool.BaseTool{action("stop", func() { source.have() }), action("start", func() { source.have(both...) })}
+	p := s.begin(do("1", "tool_search", `{"query":"select:a"}`), do("2", "stop", "{}"), do("3", "start", "{}"), do("4", "a", "{}"))
+	require.Equal(t, "own stop start tool_search\nown stop start tool_search a\nown stop start tool_search\nown stop start tool_search a\nown stop start tool_search a", p.tools())
+	require.Equal(t, "a got {}", p.answer(t, "4"))
+}
+
+func TestCallToolReturnsWhatALateToolReturns(t *testing.T) {
+	everywhere(t, callsLate[*schema.Message], callsLate[*schema.AgenticMessage])
+}
+
+func callsLate[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			s, source := liveScene[M](t, streaming)
+			s.cfg.Protocol = toolsearch.SearchCall
+			s.mine = []tool.BaseTool{action("connect", func() { source.have(formed(form, "late"), formed(0, "text")) })}
+			p := s.begin(do("1", "connect", "{}"),
+				do("2", "call_tool", `{"name":"late","arguments":{}}`),
+				do("3", "call_tool", `{"name":"text","arguments":{}}`),
+				do("4", "call_tool", `{"name":"nothing","arguments":{}}`))
+			require.Equal(t, "late got {}", p.answer(t, "2"))
+			require.Equal(t, "text got {}", p.answer(t, "3"))
+			require.Contains(t, p.answer(t, "4"), "There is no tool named")
+			require.Equal(t, strings.Repeat("own connect tool_search call_tool\n", 4)+"own connect tool_search call_tool", p.tools())
+			requireNoSlots(t, p)
+		})
+	}
+}
+
+// A canary for the next Eino: slots rest on its asking every listed tool for its Info before
+// each round of calls.
+func TestEinoAsksForInfoBeforeEachRound(t *testing.T) {
+	asked := 0
+	changing := infoFunc(func() string {
+		asked++
+		return fmt.Sprintf("name_%d", asked)
+	})
+	m := adktest.Script[*schema.Message]()
+	m.Respond = func(n int, _ adktest.Wire[*schema.Message]) adktest.Turn {
+		if n == 2 {
+			return adktest.Say("done")
+		}
+		return do(fmt.Sprint(n), fmt.Sprintf("name_%d", asked+1), "{}")
+	}
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](&watching[*schema.Message]{})}.
+		Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
+	require.NoError(t, out.Err, "Eino no longer asks listed tools for their Info before each round: tools of a Source cannot be called")
+	require.Equal(t, "done", out.Answer())
+}
+
+// infoFunc is a tool whose name a function decides.
+type infoFunc func() string
+
+func (f infoFunc) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: f()}, nil
+}
+
+func (f infoFunc) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
+	return "ran", nil
 }

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// The texts that a model reads, in both languages: every one of them, and that they hold
-// what they must and lead where they say.
+// The texts that a model reads, in both languages, and the search tools on the wire: those of
+// testdata/tools.en.json and tools.zh.json.
 
 import (
 	"context"
@@ -251,4 +251,54 @@ func descriptions(s any) []string {
 		out = append(out, m[1])
 	}
 	return out
+}
+
+func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+		type wire struct {
+			Protocol    string
+			Name        string
+			Description string
+			Parameters  any
+		}
+		var got []wire
+		for p := Keyword; p <= SearchCall; p++ {
+			cfg := Config{Protocol: p, DynamicTools: []tool.BaseTool{adktest.Simple("send_email", "Sends an email.")}}
+			for _, x := range offeredBy(t, cfg) {
+				info, err := x.Info(context.Background())
+				require.NoError(t, err)
+				params, err := info.ToJSONSchema()
+				require.NoError(t, err)
+				got = append(got, wire{p.String(), info.Name, info.Desc, params})
+			}
+		}
+		require.Len(t, got, 6)
+		text, err := json.MarshalIndent(got, "", "\t")
+		require.NoError(t, err)
+		file := filepath.Join("testdata", "tools.en.json")
+		if all == prompts.Chinese() {
+			file = filepath.Join("testdata", "tools.zh.json")
+		}
+		if os.Getenv("UPDATE_GOLDEN") != "" {
+			require.NoError(t, os.MkdirAll("testdata", 0o755))
+			require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o644))
+		}
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(text))
+		require.Equal(t, string(want), string(text)+"\n", "the order too is part of what a prompt cache keeps")
+	})
+}
+
+// offeredBy are the search tools that an agent gets, in order.
+func offeredBy(t testing.TB, cfg Config) (found []tool.BaseTool) {
+	t.Helper()
+	for _, x := range agentTools(t, cfg) {
+		info, err := x.Info(context.Background())
+		require.NoError(t, err)
+		if isMetaTool(info.Name) {
+			found = append(found, x)
+		}
+	}
+	return found
 }

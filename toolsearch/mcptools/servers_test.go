@@ -3,16 +3,23 @@
 
 package mcptools
 
-// Servers in health: what they offer, and what their tools answer.
+// Servers in health: what they offer, what their tools answer, and what the model reads of it.
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 var ctx = context.Background()
@@ -94,6 +101,114 @@ func TestWhatACallChangesIsThereNext(t *testing.T) {
 				ask(t, ctx, s, "srv__remove_tool", `{"text":"`+name+`"}`)
 				require.NotContains(t, namesIn(t, ctx, s), "srv__"+name)
 			}
+		})
+	}
+}
+
+func texts(all ...string) (c []mcp.Content) {
+	for _, s := range all {
+		c = append(c, &mcp.TextContent{Text: s})
+	}
+	return c
+}
+
+func TestResultsAsText(t *testing.T) {
+	for what, c := range map[string]struct {
+		r    mcp.CallToolResult
+		want string
+	}{
+		"nothing":             {mcp.CallToolResult{}, ""},
+		"a text":              {mcp.CallToolResult{Content: texts(" as it is \n")}, " as it is \n"},
+		"texts":               {mcp.CallToolResult{Content: texts("a", "b")}, "a\nb"},
+		"an error":            {mcp.CallToolResult{Content: texts("no"), IsError: true}, "error: no"},
+		"an error of nothing": {mcp.CallToolResult{IsError: true}, "error: "},
+		"an image":            {mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: []byte("png"), MIMEType: "image/png"}}}, "[image, image/png, 3 bytes]"},
+		"audio":               {mcp.CallToolResult{Content: []mcp.Content{&mcp.AudioContent{Data: []byte("wav"), MIMEType: "audio/wav"}}}, "[audio, audio/wav, 3 bytes]"},
+		"a link":              {mcp.CallToolResult{Content: []mcp.Content{&mcp.ResourceLink{URI: "file:///a", Name: "a"}}}, "[link file:///a: a]"},
+		"a resource":          {mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///a", Text: "body"}}}}, "[resource file:///a]\nbody"},
+		"a file":              {mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///a", MIMEType: "application/pdf", Blob: []byte("pdf")}}}}, "[file file:///a, application/pdf, 3 bytes]"},
+		"structure alone":     {mcp.CallToolResult{StructuredContent: map[string]any{"a": 1.0}}, `{"a":1}`},
+		"structure said":      {mcp.CallToolResult{Content: texts("{\"a\": 1}\n"), StructuredContent: map[string]any{"a": 1.0}}, "{\"a\": 1}\n"},
+		"structure besides":   {mcp.CallToolResult{Content: texts("one thing"), StructuredContent: map[string]any{"a": 1.0}}, "one thing\n{\"a\":1}"},
+		"an empty resource":   {mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{}}}, ""},
+	} {
+		require.Equal(t, c.want, textOf(&c.r), what)
+	}
+}
+
+func TestResultsWithMedia(t *testing.T) {
+	png, wav, pdf := []byte("png"), []byte("wav"), []byte("pdf")
+	r := &mcp.CallToolResult{Content: []mcp.Content{
+		&mcp.TextContent{Text: "look"},
+		&mcp.ImageContent{Data: png, MIMEType: "image/png"},
+		&mcp.AudioContent{Data: wav, MIMEType: "audio/wav"},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x:/1", MIMEType: "image/png", Blob: png}},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x:/2", MIMEType: "application/pdf", Blob: pdf}},
+		&mcp.ResourceLink{URI: "x:/3", Title: "T"},
+	}}
+	f := newFixture()
+	f.add(&mcp.Tool{Name: "look", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) { return r, nil })
+	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{Media: true})
+	x := find(t, ctx, s, "srv__look").(tool.EnhancedInvokableTool)
+	got, err := x.InvokableRun(ctx, &schema.ToolArgument{Text: "{}"})
+	require.NoError(t, err)
+	part := func(data []byte, typ string) schema.MessagePartCommon {
+		b := base64.StdEncoding.EncodeToString(data)
+		return schema.MessagePartCommon{Base64Data: &b, MIMEType: typ}
+	}
+	require.Equal(t, []schema.ToolOutputPart{
+		{Type: schema.ToolPartTypeText, Text: "look"},
+		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: part(png, "image/png")}},
+		{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: part(wav, "audio/wav")}},
+		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: part(png, "image/png")}},
+		{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: part(pdf, "application/pdf")}},
+		{Type: schema.ToolPartTypeText, Text: "[link x:/3: T]"},
+	}, got.Parts)
+
+	fail := find(t, ctx, s, "srv__fail").(tool.EnhancedInvokableTool)
+	got, err = fail.InvokableRun(ctx, nil)
+	require.NoError(t, err)
+	require.Equal(t, "error: it does not work: ", got.Parts[0].Text)
+	require.NoError(t, s.Close())
+	got, err = fail.InvokableRun(ctx, nil)
+	require.NoError(t, err)
+	require.Contains(t, got.Parts[0].Text, "about to end")
+	require.Equal(t, "error: ", partsOf(&mcp.CallToolResult{IsError: true, Content: r.Content[1:2]}, true)[0].Text)
+}
+
+// Every answer exists in both languages, and uses the same values.
+func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
+	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
+	w := words{Server: "SRV", Since: "14:02", Limit: "1m0s", Text: "TEXT", Type: "TYPE", URI: "URI", Bytes: 77}
+	require.Equal(t, len(english().Templates()), len(chinese().Templates()))
+	for _, x := range english().Templates() {
+		if strings.HasSuffix(x.Name(), ".tmpl") {
+			continue
+		}
+		require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
+		en := say(x.Name(), w)
+		require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
+		zh := say(x.Name(), w)
+		require.NotEqual(t, en, zh, x.Name())
+		for _, value := range []string{"SRV", "14:02", "1m0s", "TEXT", "TYPE", "URI", "77"} {
+			require.Equal(t, strings.Contains(en, value), strings.Contains(zh, value), "%s: %s", x.Name(), value)
+		}
+	}
+}
+
+// A result of 50 MB arrives whole, whatever the way.
+func TestAHugeResultArrivesWhole(t *testing.T) {
+	size := race.Cases(50 << 20)
+	want := bigText(size)
+	for way, server := range ways(t) {
+		if way == "memory" {
+			continue // the client's pipe has a limit of its own
+		}
+		t.Run(way, func(t *testing.T) {
+			s := open(t, map[string]Server{"srv": server}, Options{})
+			got := ask(t, ctx, s, "srv__big", fmt.Sprintf(`{"n":%d}`, size))
+			require.Len(t, got, len(want))
+			require.True(t, got == want)
 		})
 	}
 }

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// Here and in upstream_clear_test.go is a test for each fault of Eino's
+// Here and in difference_clear_test.go is a test for each fault of Eino's
 // package, by its id in docs/differences.md.
 
 import (

@@ -3,9 +3,13 @@
 
 package reduction_test
 
+// Runs at once, in several processes, and what they keep in memory. The data races show only
+// under -race; LEANCTX_SUBJECT=eino shows them in Eino's package.
+
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,18 +17,141 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/cloudwego/eino/adk"
+	theirs "github.com/cloudwego/eino/adk/middlewares/reduction"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/reduction"
 )
+
+// subject is the middleware under test.
+func subject[M adk.MessageType](t *testing.T) adk.TypedChatModelAgentMiddleware[M] {
+	t.Helper()
+	if os.Getenv("LEANCTX_SUBJECT") == "eino" {
+		mw, err := theirs.NewTyped(context.Background(), &theirs.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1})
+		require.NoError(t, err)
+		return mw
+	}
+	return typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1})
+}
+
+func TestR04_TwoRunsMayShareOneHistory(t *testing.T) {
+	adktest.Both(t, sharedHistory[*schema.Message], sharedHistory[*schema.AgenticMessage])
+}
+
+func sharedHistory[M adk.MessageType](t *testing.T, streaming bool) {
+	history := append(rounds[M](10, 900), adktest.User[M]("and now?"))
+	for i := 1; i < len(history)-1; i += 2 { // as messages from events have it
+		history[i] = shapeOf[M]().withExtra(history[i], "id", fmt.Sprint(i))
+	}
+	given := copyAll(history)
+	mw := subject[M](t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			a := adktest.Agent[M]{Model: adktest.Script[M](adktest.Say("done")), Streaming: streaming, Handlers: adktest.Handlers(mw)}
+			if out := a.Run(context.Background(), history); out.Err != nil {
+				t.Error(out.Err)
+			}
+		}()
+	}
+	wg.Wait()
+	require.Equal(t, given, history, "the caller's history changed")
+}
+
+func TestR04_AConsumerMayEncodeEventsWhileTheRunGoesOn(t *testing.T) {
+	adktest.Both(t, encodingConsumer[*schema.Message], encodingConsumer[*schema.AgenticMessage])
+}
+
+func encodingConsumer[M adk.MessageType](t *testing.T, streaming bool) {
+	var turns []adktest.Turn
+	for i := range 12 {
+		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "shell", Args: `{}`}))
+	}
+	a := adktest.Agent[M]{Model: adktest.Script[M](turns...), Streaming: streaming, Max: 20, Handlers: adktest.Handlers(subject[M](t)),
+		Tools: []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) {
+			return strings.Repeat("a line\n", 100), nil
+		})}}
+	r, err := a.Runner(context.Background())
+	require.NoError(t, err)
+	events := r.Run(context.Background(), []M{adktest.User[M]("hello")})
+	var seen []M
+	for {
+		e, ok := events.Next()
+		if !ok {
+			break
+		}
+		require.NoError(t, e.Err)
+		if e.Output == nil || e.Output.MessageOutput == nil {
+			continue
+		}
+		m, err := e.Output.MessageOutput.GetMessage()
+		require.NoError(t, err)
+		seen = append(seen, m)
+		for _, m := range seen {
+			_, err := json.Marshal(m)
+			require.NoError(t, err)
+		}
+	}
+	for _, m := range seen {
+		require.NotContains(t, adktest.Extra(m), processedKey, "a mark leaked into an event")
+		require.NotContains(t, adktest.Text(m), "persisted-output")
+	}
+}
+
+func TestOneMiddlewareServesManyRunsAtOnce(t *testing.T) {
+	adktest.Both(t, manyRuns[*schema.Message], manyRuns[*schema.AgenticMessage])
+}
+
+func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
+	store := backend.NewMemory(0)
+	var events sync.Map
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, ProvideReadTool: true,
+		OnEvent: func(_ context.Context, e leanctx.Event) { events.Store(e.CallID, e) }})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			content := strings.Repeat(fmt.Sprintf("run %d\n", i), 400)
+			m := adktest.Script[M](
+				adktest.Do(adktest.ToolCall{ID: "functions.shell:0", Name: "shell"}, adktest.ToolCall{ID: "functions.shell:0", Name: "stream"}),
+				adktest.Do(adktest.ToolCall{ID: "functions.shell:1", Name: "shell"}))
+			tools := []tool.BaseTool{}
+			for name, f := range map[string]adktest.Form{"shell": adktest.Invokable, "stream": adktest.EnhancedStreamable} {
+				tools = append(tools, adktest.Tool(f, &schema.ToolInfo{Name: name}, func(context.Context, string) (string, error) { return content, nil }))
+			}
+			a := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(mw), Tools: tools}
+			out := a.Run(context.Background(), []M{adktest.User[M]("hello")})
+			if out.Err != nil {
+				t.Error(out.Err)
+				return
+			}
+			wires := m.Wires()
+			for _, msg := range wires[2].Messages {
+				for _, a := range shapeOf[M]().answers(msg) {
+					if got := stored(t, store, pathIn(a.joined())); got != content {
+						t.Errorf("run %d reads what another run stored", i)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
 
 // sharedDirs are the ways in which processes may share a directory.
 var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
@@ -226,3 +353,65 @@ func (c *living[M]) missing() (n int) {
 }
 
 var somePaths = regexp.MustCompile(`/tmp/(?:trunc|clear)/[A-Za-z0-9_-]+`)
+
+// endless is a stream of size bytes in chunks of 4 KB, which says how much the
+// heap holds while it runs.
+func endless(size int) (*schema.StreamReader[string], *uint64) {
+	chunk := strings.Repeat("0123456789abcdef", 256)
+	r, w := schema.Pipe[string](1)
+	peak := new(uint64)
+	go func() {
+		defer w.Close()
+		for sent := 0; sent < size; sent += len(chunk) {
+			if w.Send(chunk, nil) {
+				return
+			}
+			if sent%(1<<20) == 0 {
+				*peak = max(*peak, heap())
+			}
+		}
+	}()
+	return r, peak
+}
+
+func TestR23_AStreamTakesBoundedMemory(t *testing.T) {
+	const size = 64 << 20
+	dir, err := reduction.NewDirBackend(t.TempDir())
+	require.NoError(t, err)
+	defer dir.Close()
+	for name, store := range map[string]reduction.Backend{"directory": dir, "anything that takes streams": &drainStore{}} {
+		runtime.GC()
+		base := heap()
+		src, peak := endless(size)
+		out := streamOf(t, typed(t, &reduction.Config{Backend: store}), src)
+		got, err := drain(out)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(strings.Join(got, "")), 50_000)
+		require.Less(t, *peak-min(base, *peak), uint64(2<<20), name)
+	}
+	r, n, err := dir.ReadRange(context.Background(), "/tmp/trunc/c", 0, 16)
+	require.NoError(t, err)
+	defer r.Close()
+	head, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, "0123456789abcdef", string(head))
+	require.EqualValues(t, size, n)
+}
+
+func TestTruncatingMakesNoCopyOfTheContent(t *testing.T) {
+	content := strings.Repeat("a line of output\n", 50<<20/17)
+	store := backend.NewMemory(0)
+	mw := typed(t, &reduction.Config{Backend: store})
+	run, err := mw.WrapInvokableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (string, error) { return content, nil }, callC)
+	require.NoError(t, err)
+	before := total()
+	_, err = run(context.Background(), `{}`)
+	require.NoError(t, err)
+	require.Less(t, total()-before, uint64(len(content))+uint64(8<<20), "more than the store's own copy")
+}
+
+func total() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}

@@ -3,12 +3,15 @@
 
 package toolsearch_test
 
-// This file interrupts and resumes runs, nests them, repeats model calls, and runs many at once.
+// Runs that are interrupted and resumed, nested, repeated, at once, and whose streams fail.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +26,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -269,4 +273,273 @@ func gatedTwice[M adk.MessageType](t *testing.T, streaming bool) {
 		kinds[e.Kind]++
 	}
 	require.Equal(t, map[leanctx.Kind]int{leanctx.KindCatalogChanged: 1, leanctx.KindCallGated: 2, leanctx.KindToolsLoaded: 1}, kinds)
+}
+
+// approval asks a person before it does anything.
+func approval(ctx context.Context, args string) (string, error) {
+	if was, _, _ := tool.GetInterruptState[string](ctx); !was {
+		return "", tool.StatefulInterrupt(ctx, "may I?", args)
+	}
+	_, _, state := tool.GetInterruptState[string](ctx)
+	is, has, answer := tool.GetResumeContext[string](ctx)
+	if !is || !has {
+		return "", tool.StatefulInterrupt(ctx, "may I, again?", state)
+	}
+	return "person said " + answer + " to " + state + " and " + args, nil
+}
+
+func TestInterruptsInsideHiddenToolsResume(t *testing.T) {
+	everywhere(t, interruptsResume[*schema.Message], interruptsResume[*schema.AgenticMessage])
+}
+
+func interruptsResume[M adk.MessageType](t *testing.T, streaming bool) {
+	const args = `{"what":"it"}`
+	for _, c := range []struct {
+		protocol toolsearch.Protocol
+		find     adktest.Turn
+		call     adktest.Turn
+		after    string // tools of the model call after the resume
+	}{
+		{toolsearch.Keyword, do("a", "tool_search", `{"query":"payment"}`), do("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
+		{toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"payment"}`), do("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
+		{toolsearch.SearchLoad, do("a", "load_tool", `{"tool_name":"bank__make_payment"}`), do("b", "bank__make_payment", args), "own search_tools load_tool bank__make_payment"},
+		{toolsearch.SearchCall, do("a", "tool_search", `{"query":"payment"}`), do("b", "call_tool", `{"name":"bank__make_payment","arguments":`+args+`}`), "own tool_search call_tool"},
+	} {
+		for form, f := range adktest.Forms {
+			t.Run(c.protocol.String()+"/"+form, func(t *testing.T) {
+				s := on[M](t, streaming, c.protocol)
+				s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(f, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, approval))
+				s.store = &adktest.Store{}
+
+				ctx := context.Background()
+				agent, _ := s.agent(c.find, c.call)
+				first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+				require.NoError(t, first.Err)
+				require.NotNil(t, first.Interrupted)
+
+				// A second agent takes over, as in another process.
+				agent, model := s.agent()
+				runner, err := agent.Runner(ctx)
+				require.NoError(t, err)
+				id := rootCause(first.Interrupted)
+				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{id: "yes"}})
+				require.NoError(t, err)
+				second := adktest.Collect(events)
+				require.NoError(t, second.Err)
+				require.Equal(t, "done", second.Answer())
+
+				wires := model.Wires()
+				require.Len(t, wires, 1)
+				require.Equal(t, c.after, strings.Join(wires[0].ToolNames, " "))
+				require.Contains(t, strings.Join(wires[0].MessagesDump, "\n"), "person said yes to "+args+" and "+args)
+			})
+		}
+	}
+}
+
+func rootCause(i *adk.InterruptInfo) string {
+	for _, c := range i.InterruptContexts {
+		if c.IsRootCause {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+// A run that stops before a model call has its loaded tools after the resume, and nothing
+// more: what was shown is part of the checkpoint.
+func TestLoadedToolsSurviveACheckpoint(t *testing.T) {
+	everywhere(t, loadedSurvives[*schema.Message], loadedSurvives[*schema.AgenticMessage])
+}
+
+func loadedSurvives[M adk.MessageType](t *testing.T, streaming bool) {
+	ask := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, approval)
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.store, s.mine = &adktest.Store{}, []tool.BaseTool{ask}
+	ctx := context.Background()
+	agent, _ := s.agent(do("a", "tool_search", `{"query":"forecast"}`), do("b", "ask", `{}`))
+	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+	require.NoError(t, first.Err)
+
+	agent, model := s.agent(do("c", "weather__get_forecast", `{"city":"Oslo"}`), do("d", "slack__send_message", `{"channel":"x"}`))
+	runner, err := agent.Runner(ctx)
+	require.NoError(t, err)
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	require.NoError(t, err)
+	second := adktest.Collect(events)
+	require.NoError(t, second.Err)
+
+	p := played[M]{second, model.Wires(), nil}
+	require.Equal(t, "own ask tool_search weather__get_forecast", strings.Split(p.tools(), "\n")[0])
+	require.Contains(t, p.answer(t, "c"), `got {"city":"Oslo"}`)
+	require.Contains(t, p.answer(t, "d"), "did not run", "it was never loaded")
+}
+
+// streams is a tool that streams text, and enhancedStreams one that streams parts.
+type streams struct {
+	name string
+	open func() *schema.StreamReader[string]
+}
+
+func (s streams) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: s.name, Desc: "Streams"}, nil
+}
+
+func (s streams) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	return s.open(), nil
+}
+
+type enhancedStreams struct{ streams }
+
+func (s enhancedStreams) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return schema.StreamReaderWithConvert(s.open(), func(text string) (*schema.ToolResult, error) {
+		return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}, nil
+	}), nil
+}
+
+// merged is a stream of two named ones.
+func merged() *schema.StreamReader[string] {
+	return schema.MergeNamedStreamReaders(map[string]*schema.StreamReader[string]{
+		"one": schema.StreamReaderFromArray([]string{"first "}), "two": schema.StreamReaderFromArray([]string{"second "}),
+	})
+}
+
+func TestTheEndOfOneSourceIsNotTheEnd(t *testing.T) {
+	everywhere(t, endsInParts[*schema.Message], endsInParts[*schema.AgenticMessage])
+}
+
+// endsInParts reads what call_tool makes of the stream. Where the agent streams, it passes
+// the ends of the sources on, as a tool of the agent's own does.
+func endsInParts[M adk.MessageType](t *testing.T, streaming bool) {
+	if streaming && race.Enabled {
+		t.Skip("Eino sets a merged stream that it sends as an event while its reader reads it: a race of its own")
+	}
+	for name, mine := range map[string]tool.BaseTool{"text": streams{"two_parts", merged}, "parts": enhancedStreams{streams{"two_parts", merged}}} {
+		t.Run(name, func(t *testing.T) {
+			s := on[M](t, streaming, toolsearch.SearchCall)
+			s.cfg.DynamicTools = []tool.BaseTool{mine}
+			agent, m := s.agent(do("a", "call_tool", `{"name":"two_parts","arguments":{}}`))
+			r, err := agent.Runner(context.Background())
+			require.NoError(t, err)
+			it := r.Run(context.Background(), []M{adktest.User[M]("please")})
+			for {
+				ev, ok := it.Next()
+				if !ok {
+					break
+				}
+				require.NoError(t, ev.Err)
+			}
+			wires := m.Wires()
+			require.Len(t, wires, 2)
+			got := strings.Join(wires[1].MessagesDump, "\n")
+			require.Contains(t, got, "first")
+			require.Contains(t, got, "second")
+		})
+	}
+}
+
+// given are copies of streams that a tool gave away, as the events of an agent within it.
+var given []*schema.StreamReader[string]
+
+// fails is a stream that ends with an error and has a copy elsewhere; closed says that the
+// copy was closed before.
+func fails(closed bool) func() *schema.StreamReader[string] {
+	return func() *schema.StreamReader[string] {
+		r, w := schema.Pipe[string](3)
+		w.Send("a part", nil)
+		w.Send("", errors.New("the connection is gone"))
+		w.Close()
+		copies := r.Copy(2)
+		if closed {
+			copies[1].Close()
+		}
+		given = append(given, copies[1])
+		return copies[0]
+	}
+}
+
+// A stream that is closed twice ends the process in a finalizer, where no test can catch it:
+// so the agents run in another process.
+func TestFailedStreamsThatNobodyReadsEndNoProcess(t *testing.T) {
+	const child = "LEANCTX_TEST_STREAMS"
+	if os.Getenv(child) != "" {
+		everywhere(t, dropsEvents[*schema.Message], dropsEvents[*schema.AgenticMessage])
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFailedStreamsThatNobodyReadsEndNoProcess$", "-test.count=1")
+	cmd.Env = append(os.Environ(), child+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+func dropsEvents[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, closed := range []bool{false, true} {
+		for _, mine := range []tool.BaseTool{streams{"breaks", fails(closed)}, enhancedStreams{streams{"breaks", fails(closed)}}} {
+			for protocol, turns := range map[toolsearch.Protocol][]adktest.Turn{
+				toolsearch.SearchCall: {do("a", "call_tool", `{"name":"breaks","arguments":{}}`)},
+				toolsearch.Keyword:    {do("s", "tool_search", `{"query":"select:breaks"}`), do("a", "breaks", `{}`)},
+			} {
+				s := on[M](t, streaming, protocol)
+				s.cfg.DynamicTools = []tool.BaseTool{mine}
+				agent, _ := s.agent(turns...)
+				r, err := agent.Runner(context.Background())
+				require.NoError(t, err)
+				it := r.Run(context.Background(), []M{adktest.User[M]("please")})
+				for {
+					if _, ok := it.Next(); !ok { // no event is looked at
+						break
+					}
+				}
+			}
+		}
+	}
+	for _, c := range given {
+		c.SetAutomaticClose() // as Eino does with the streams of events
+	}
+	given = nil
+	collect(t)
+}
+
+// collect waits until finalizers that were due have run.
+func collect(t testing.TB) {
+	for range 3 {
+		done := make(chan struct{})
+		x := &struct{ text string }{strings.Repeat("x", 64)}
+		runtime.SetFinalizer(x, func(*struct{ text string }) { close(done) })
+		require.Eventually(t, func() bool {
+			runtime.GC()
+			select {
+			case <-done:
+				return true
+			default:
+				return false
+			}
+		}, finalizing, time.Millisecond)
+	}
+}
+
+// A tool that closes the stream that it returns, or returns none, ends no process either.
+func TestToolsThatCloseTheirStreamAreRead(t *testing.T) {
+	for name, open := range map[string]func() *schema.StreamReader[string]{
+		"closed": func() *schema.StreamReader[string] {
+			r, w := schema.Pipe[string](1)
+			w.Send("whole", nil)
+			w.Close()
+			r.Close()
+			return r
+		},
+		"none": func() *schema.StreamReader[string] { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := on[*schema.Message](t, false, toolsearch.SearchCall)
+			s.cfg.DynamicTools = []tool.BaseTool{streams{"odd", open}}
+			p := s.try([]*schema.Message{schema.UserMessage("please")}, do("a", "call_tool", `{"name":"odd","arguments":{}}`))
+			if name == "none" {
+				require.ErrorContains(t, p.Err, "returned no stream")
+				return
+			}
+			require.NoError(t, p.Err)
+			require.Equal(t, "whole", p.answer(t, "a"))
+		})
+	}
 }

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Answers stay within their bound, whatever strangers call and describe their tools, and
-// say how to get the rest.
+// Limits: of answers, of one call of a search tool, and of reading schemas. Answers stay
+// within them whatever strangers call and describe their tools.
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -217,4 +218,173 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// reports are tools of which each has a word of its own, and all share one.
+func reports(n int) (tools []tool.BaseTool) {
+	for i := range n {
+		tools = append(tools, adktest.Simple(fmt.Sprintf("report_%03d", i), "Shared words."))
+	}
+	return tools
+}
+
+// numbered joins n texts.
+func numbered(n int, format, sep string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(list, sep)
+}
+
+func TestTheLimitsOfACall(t *testing.T) {
+	query := func(q string) string { return `{"query":` + encode(q) + `}` }
+	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
+	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+		render := func(name string, limit int) string { return renderIn(all, name, promptData{Limit: limit}) }
+		for _, c := range []struct {
+			name     string
+			cfg      Config
+			args     string
+			found    int
+			note     string // the whole hint
+			fewTools int
+		}{
+			{"names", Config{}, query("select:" + numbered(maxNames, "report_%03d", ",")), maxNames, "", 0},
+			{"more names", Config{}, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, render("cut-names", maxNames), 0},
+			{"names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames, `"report_%03d"`, ",")), maxNames, "", 0},
+			{"more names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, render("cut-names", maxNames), 0},
+			{"queries", Config{}, list("query", numbered(maxQueries, `"report_%03d"`, ",")), maxQueries, "", 0},
+			{"more queries", Config{}, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, render("cut-queries", maxQueries), 0},
+			{"results", Config{}, most("shared", maxResultsCap), maxResultsCap, "", maxResultsCap},
+			{"more results than there are", Config{}, most("shared", maxResultsCap+1), maxResultsCap, "", maxResultsCap},
+			{"as many as asked for", Config{}, most("shared", maxResultsCap), maxResultsCap, "", 0},
+			{"more results", Config{}, most("shared", maxResultsCap+1), maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"results where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+1), maxResultsCap + 1, "", maxResultsCap + 1},
+			{"more where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+2), maxResultsCap + 1, render("cut-results", maxResultsCap+1), 0},
+			{"results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, "", maxResultsCap},
+			{"more results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"the longest pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-5) + `"}`, 1, "", 0},
+			{"a longer pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-4) + `"}`, 0, render("long-pattern", maxPatternBytes), 0},
+			{"words", Config{}, query(strings.Repeat("zzz ", maxWords-1) + "report_007"), 1, "", 0},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				n := 200
+				if c.fewTools > 0 {
+					n = c.fewTools
+				}
+				c.cfg.DynamicTools = reports(n)
+				name := toolnames.Search
+				if c.cfg.Protocol == SearchLoad {
+					name = toolnames.Load
+				}
+				var a struct {
+					Matches, Loaded, SelectedTools []string
+					Hint                           string
+				}
+				require.NoError(t, json.Unmarshal([]byte(ask(t, c.cfg, name, c.args)), &a))
+				require.Len(t, append(append(a.Matches, a.Loaded...), a.SelectedTools...), c.found)
+				require.Equal(t, c.note, a.Hint)
+			})
+		}
+		words := matchesOf(t, ask(t, Config{DynamicTools: reports(200)}, toolnames.Search, query(strings.Repeat("zzz ", maxWords)+"report_007")))
+		require.Empty(t, words.Matches, "the word after the last that counts")
+	})
+}
+
+func matchesOf(t testing.TB, answer string) (a matchesAnswer) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(answer), &a), answer)
+	return a
+}
+
+// What an answer suggests is bounded too.
+func TestTheLimitsOfSuggestions(t *testing.T) {
+	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+		tools := Config{DynamicTools: reports(200)}
+		count := func(a matchesAnswer) int { return strings.Count(a.Hint, "report_") }
+		near := matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"reportt"}`))
+		require.Equal(t, maxSuggestions, count(near), near.Hint)
+		few := Config{DynamicTools: reports(maxSuggestions - 1)}
+		require.Equal(t, maxSuggestions-1, count(matchesOf(t, ask(t, few, toolnames.Search, `{"query":"reportt"}`))))
+
+		unknown := func(n int) matchesAnswer {
+			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
+		}
+		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
+		require.NotContains(t, unknown(10).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
+		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
+		require.Contains(t, unknown(11).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
+		require.Contains(t, unknown(13).Hint, renderIn(all, "more-unknown", promptData{Total: 3}))
+
+		lookedUp := func(n int) string {
+			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
+		}
+		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups), "xx"))
+		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups+1), "xx"), "words that are said to match nothing")
+	})
+}
+
+// What an index reads of a schema.
+func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
+	wide := func(n, bytes int) string {
+		params := make([]string, n)
+		for i := range params {
+			params[i] = fmt.Sprintf(`"p%04d":{"description":%q}`, i, strings.Repeat("d", bytes))
+		}
+		return `{"type":"object","properties":{` + strings.Join(params, ",") + `}}`
+	}
+	deep := func(n int) string {
+		return strings.Repeat(`{"properties":{"x":`, n) + `{"type":"string"}` + strings.Repeat("}}", n)
+	}
+	enum := func(n int) string {
+		return `{"properties":{"p":{"enum":[0` + strings.Repeat(",1", n-1) + `]}}}`
+	}
+	read := func(text string) *schema.ToolInfo {
+		s, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{}).ToJSONSchema()
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal([]byte(text), s))
+		return &schema.ToolInfo{Name: "t", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(s)}
+	}
+	for _, c := range []struct {
+		name   string
+		schema string
+		params int
+		whole  bool // the schema can be sent to a model
+	}{
+		{"as many parameters as are indexed", wide(maxIndexed, 0), maxIndexed, true},
+		{"one more", wide(maxIndexed+1, 0), maxIndexed, true},
+		{"as many bytes as are indexed", wide(4, maxIndexedBytes/4-5), 4, true},
+		{"one byte more each", wide(4, maxIndexedBytes/4-4), 3, true},
+		{"as deep as is indexed", deep(maxIndexedDepth), maxIndexedDepth, true},
+		{"one deeper", deep(maxIndexedDepth + 1), maxIndexedDepth, true},
+		{"as deep as is read", deep(toolschema.MaxDepth - 1), maxIndexedDepth, true},
+		{"deeper than is read", deep(toolschema.MaxDepth), maxIndexedDepth, false},
+		{"as many nodes as are read", wide(toolschema.MaxNodes/12, 0), maxIndexed, true},
+		{"more nodes than are read", wide(toolschema.MaxNodes+1, 0), maxIndexed, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			info := read(c.schema)
+			require.Len(t, parameters(info), c.params)
+			require.Equal(t, c.whole, schemaText(info) != noParameters)
+		})
+	}
+	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {
+		require.Len(t, parameters(read(enum(n)))[0].Enum, want)
+	}
+}
+
+func TestTextsForTheModelAreCut(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		cut, long string
+	}{
+		{"a description", short(strings.Repeat("ü", maxShort)), short(strings.Repeat("ü", maxShort+1))},
+		{"what is wrong with arguments", validationText(fmt.Errorf("%s", strings.Repeat("ü", 400))), validationText(fmt.Errorf("%s", strings.Repeat("ü", 401)))},
+	} {
+		require.False(t, strings.HasSuffix(c.cut, "…"), c.name)
+		require.True(t, strings.HasSuffix(c.long, "…"), c.name)
+		require.LessOrEqual(t, len([]rune(c.long)), len([]rune(c.cut))+1, c.name)
+	}
 }

@@ -1,0 +1,799 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch_test
+
+// Indexes: by meaning, put together of others, unsure, and with further ways to ask for a tool.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/embedding"
+	"github.com/cloudwego/eino/components/retriever"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// ranks is an index that answers with a list of names, or an error, and notes what it is
+// asked.
+type ranks struct {
+	names []string
+	err   error
+	asked *[]toolsearch.Query
+}
+
+func (x ranks) Search(_ context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+	if x.asked != nil {
+		*x.asked = append(*x.asked, q)
+	}
+	var out []toolsearch.Result
+	for i, n := range x.names {
+		out = append(out, toolsearch.Result{Name: n, Score: float64(100 - i)})
+	}
+	return out, x.err
+}
+
+func (x ranks) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return x, nil }
+
+func askIndex(t testing.TB, f toolsearch.IndexFunc, q toolsearch.Query) ([]toolsearch.Result, error) {
+	t.Helper()
+	x, err := f(context.Background(), infos("alpha", "beta", "gamma", "delta", "alpha_beta"))
+	require.NoError(t, err)
+	return x.Search(context.Background(), q)
+}
+
+func TestFuseAddsUpReciprocalPlaces(t *testing.T) {
+	var asked []toolsearch.Query
+	f := toolsearch.Fuse(ranks{names: []string{"alpha", "beta", "gamma"}, asked: &asked}.index, ranks{names: []string{"beta", "delta"}}.index)
+	found, err := askIndex(t, f, toolsearch.Query{Text: "x", Limit: 3})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "beta", Score: 1./12 + 1./11}, {Name: "alpha", Score: 1. / 11}, {Name: "delta", Score: 1. / 12}}, found)
+	require.Equal(t, 30, asked[0].Limit, "a tool in the middle of two lists may belong to the top")
+	_, err = askIndex(t, f, toolsearch.Query{Text: "x", Limit: 16})
+	require.NoError(t, err)
+	require.Equal(t, 32, asked[1].Limit)
+	all, err := askIndex(t, f, toolsearch.Query{Text: "x"})
+	require.NoError(t, err)
+	require.Len(t, all, 4, "no limit, no cut")
+	require.Zero(t, asked[2].Limit)
+
+	tie, err := askIndex(t, toolsearch.Fuse(ranks{names: []string{"gamma"}}.index, ranks{names: []string{"alpha"}}.index), toolsearch.Query{Text: "x"})
+	require.NoError(t, err)
+	require.Equal(t, "alpha", tie[0].Name, "ties are in the order of names")
+}
+
+func TestFuseGoesOnWithWhatAnswers(t *testing.T) {
+	broken := ranks{err: errors.New("down"), names: []string{"delta"}}.index
+	found, err := askIndex(t, toolsearch.Fuse(broken, ranks{names: []string{"beta"}}.index), toolsearch.Query{Text: "x"})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "beta", Score: 1. / 11}}, found, "what comes with an error does not count")
+	_, err = askIndex(t, toolsearch.Fuse(broken, broken), toolsearch.Query{Text: "x"})
+	require.Error(t, err)
+
+	own, err := askIndex(t, toolsearch.Fuse(nil), toolsearch.Query{Text: "gamma"})
+	require.NoError(t, err)
+	require.Equal(t, "gamma", own[0].Name, "nil is the keyword score")
+	_, err = toolsearch.Fuse()(context.Background(), infos("alpha"))
+	require.Error(t, err)
+	_, err = toolsearch.Fuse(toolsearch.KeywordIndex, toolsearch.RetrieverIndex(nil))(context.Background(), infos("alpha"))
+	require.ErrorContains(t, err, "part 1")
+}
+
+// hangs answers when its context is over.
+type hangs struct{ left chan<- time.Duration }
+
+func (h hangs) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return h, nil }
+
+func (h hangs) Search(ctx context.Context, _ toolsearch.Query) ([]toolsearch.Result, error) {
+	deadline, _ := ctx.Deadline()
+	h.left <- time.Until(deadline)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestTimeLimitEndsASearch(t *testing.T) {
+	left := make(chan time.Duration, 2)
+	_, err := askIndex(t, toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), toolsearch.Query{Text: "x"})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.LessOrEqual(t, <-left, time.Millisecond)
+
+	found, err := askIndex(t, toolsearch.Fuse(toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), ranks{names: []string{"beta"}}.index), toolsearch.Query{Text: "x"})
+	require.NoError(t, err)
+	require.Equal(t, "beta", found[0].Name)
+	require.LessOrEqual(t, <-left, time.Millisecond, "Fuse keeps to the part's own limit")
+
+	for _, d := range []time.Duration{0, -1} {
+		x, err := toolsearch.TimeLimit(d, hangs{left}.index)(context.Background(), infos("alpha"))
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		got := make(chan time.Duration, 1)
+		go func() {
+			got <- <-left
+			cancel()
+		}()
+		_, err = x.Search(ctx, toolsearch.Query{Text: "x"})
+		require.ErrorIs(t, err, context.Canceled, "the context of the search ends it too")
+		limit := <-got
+		require.Greater(t, limit, 200*time.Millisecond)
+		require.LessOrEqual(t, limit, 2*time.Second)
+	}
+	own, err := askIndex(t, toolsearch.TimeLimit(time.Minute, nil), toolsearch.Query{Text: "gamma"})
+	require.NoError(t, err)
+	require.Equal(t, "gamma", own[0].Name, "nil is the keyword score")
+}
+
+// library is a retriever that returns its documents, and notes what it is asked.
+type library struct {
+	docs  []*schema.Document
+	err   error
+	query string
+	topK  int
+}
+
+func (s *library) Retrieve(_ context.Context, query string, opts ...retriever.Option) ([]*schema.Document, error) {
+	s.query = query
+	if o := retriever.GetCommonOptions(nil, opts...); o.TopK != nil {
+		s.topK = *o.TopK
+	}
+	return s.docs, s.err
+}
+
+func doc(id string, meta string, score float64) *schema.Document {
+	d := &schema.Document{ID: id}
+	if meta != "" {
+		d.MetaData = map[string]any{toolsearch.ToolNameKey: meta}
+	}
+	if score != 0 {
+		d.WithScore(score)
+	}
+	return d
+}
+
+func TestRetrieverIndexKnowsToolsByMetaDataOrID(t *testing.T) {
+	s := &library{docs: []*schema.Document{
+		nil, doc("beta", "", 0), doc("row 7", "alpha", .9), doc("beta", "", .8), doc("gamma", "unknown", 0), doc("nobody", "", 0), doc("alpha", "delta", .5), doc("alpha", "", .4),
+	}}
+	found, err := askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: "some +words", Limit: 0})
+	require.NoError(t, err)
+	require.Empty(t, found, "no tool has the required word")
+	found, err = askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: "some words"})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "beta", Score: 1. / 2}, {Name: "alpha", Score: .9}, {Name: "gamma", Score: 1. / 5}, {Name: "delta", Score: .5}}, found)
+	require.Equal(t, "some words", s.query)
+	require.Equal(t, 5, s.topK, "all tools, where there is no limit")
+	found, err = askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: "some words", Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Equal(t, 2, s.topK)
+}
+
+func TestRetrieverIndexLooksForRequiredWords(t *testing.T) {
+	s := &library{docs: []*schema.Document{doc("gamma", "", .9), doc("alpha", "", .8), doc("beta", "", .7), doc("alpha_beta", "", .6)}}
+	for _, c := range []struct {
+		query string
+		limit int
+		want  []string
+		topK  int
+	}{
+		{"+alpha thing", 0, []string{"alpha", "alpha_beta"}, 5},
+		{"thing +ALPHA", 1, []string{"alpha"}, 4},
+		{"+alpha +beta", 2, []string{"alpha_beta"}, 5},
+		{"+nothing", 2, nil, 5},
+	} {
+		found, err := askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: c.query, Limit: c.limit})
+		require.NoError(t, err)
+		var names []string
+		for _, r := range found {
+			names = append(names, r.Name)
+		}
+		require.Equal(t, c.want, names, c.query)
+		require.Equal(t, c.topK, s.topK, c.query)
+		require.NotContains(t, s.query, "+")
+	}
+	s.query = "untouched"
+	found, err := askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: " "})
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.Equal(t, "untouched", s.query, "nothing is asked where there are no words")
+
+	s.err = errors.New("down")
+	_, err = askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: "some words"})
+	require.ErrorIs(t, err, s.err)
+}
+
+// The first instance says when tools of all of them are hidden again.
+func TestUnloadAfterOfTheFirstInstanceHoldsForAll(t *testing.T) {
+	everywhere(t, unloadsAll[*schema.Message], unloadsAll[*schema.AgenticMessage])
+}
+
+func unloadsAll[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, c := range []struct {
+		first, second int
+		hidden        bool
+	}{{1, 0, true}, {1, 1, true}, {9, 9, false}, {9, 0, false}} {
+		t.Run(fmt.Sprint(c.first, " and ", c.second), func(t *testing.T) {
+			s := on[M](t, streaming, toolsearch.Keyword)
+			s.cfg = toolsearch.Config{DynamicTools: simples("a1"), UnloadAfter: c.first}
+			s.behind = adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: simples("b1"), UnloadAfter: c.second}))
+			p := s.begin(do("s", "tool_search", `{"query":"select:a1,b1"}`), do("o", "own", `{}`), do("p", "own", `{}`))
+			require.Subset(t, p.wires[1].ToolNames, []string{"a1", "b1"})
+			for _, name := range []string{"a1", "b1"} {
+				require.Equal(t, !c.hidden, slices.Contains(p.wires[3].ToolNames, name), name)
+			}
+		})
+	}
+}
+
+// Whoever reads an explanation knows words, not stems.
+func TestAnExplanationShowsWordsAsTheyAreWritten(t *testing.T) {
+	tools := []*schema.ToolInfo{{Name: "money__exchangeRates", Desc: "Converting currencies and summarizing studies.", Extra: map[string]any{toolsearch.PhrasesKey: []string{"价格 Qualities"}}}}
+	x, err := toolsearch.BM25Index(context.Background(), tools)
+	require.NoError(t, err)
+	text := x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "conversion of a currency, summaries of my study, exchanging qualities, 价格"}, "money__exchangeRates")
+	for _, word := range []string{"conversion", "currency", "summaries", "study", "exchanging", "currencies", "studies", "exchange", "Qualities", "价格"} {
+		require.Contains(t, text, `"`+word+`"`)
+	}
+	for _, stem := range []string{"currenc", "studi", "exchang", "qualiti"} {
+		require.NotContains(t, text, `"`+stem+`"`)
+	}
+}
+
+// desk are tools of which none cuts hair.
+func desk() []tool.BaseTool {
+	return []tool.BaseTool{
+		aTool("mail__send", "Sends an e-mail to one or more people.", nil),
+		aTool("agenda__create_event", "Creates an event on a day.", nil),
+		aTool("agenda__list_events", "Lists the events of a day.", nil),
+		aTool("weather__forecast", "Returns the weather of a place for the coming days.", nil),
+		aTool("drive__search_files", "Finds files by name or content.", nil),
+	}
+}
+
+// haircut is a request that none of them serves, though its words are in them.
+const haircut = "find somebody who cuts hair in my place and costs little"
+
+func TestAnUnsureSearchLoadsNothingAndNamesTheNearest(t *testing.T) {
+	everywhere(t, unsure[*schema.Message], unsure[*schema.AgenticMessage])
+}
+
+func unsure[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, c := range []struct {
+		protocol       toolsearch.Protocol
+		search, choose string
+	}{
+		{toolsearch.Keyword, "tool_search", "tool_search"},
+		{toolsearch.SearchLoad, "search_tools", "load_tool"},
+		{toolsearch.SearchCall, "tool_search", "tool_search"},
+	} {
+		for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
+			t.Run(fmt.Sprint(c.protocol, language), func(t *testing.T) {
+				require.NoError(t, adk.SetLanguage(language))
+				defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
+				s := on[M](t, streaming, c.protocol)
+				s.cfg.DynamicTools, s.cfg.NewIndex = desk(), toolsearch.BM25Index
+				query := do("a", c.search, fmt.Sprintf(`{"query":%q}`, haircut))
+				before := s.begin(query).answer(t, "a")
+				require.NotContains(t, before, "hint", "without a limit something is found")
+
+				s.cfg.MinConfidence = .5
+				choose := do("b", c.choose, `{"query":"select:weather__forecast","tool_name":"weather__forecast"}`)
+				p := s.begin(query, choose)
+				answer := p.answer(t, "a")
+				found, _ := cutHint(answer)
+				require.NotContains(t, found, "weather__forecast", "nothing is returned")
+				require.Contains(t, answer, "weather__forecast", "the nearest is named")
+				require.Contains(t, answer, map[adk.Language]string{adk.LanguageEnglish: "No tool seems to do this; nearest:", adk.LanguageChinese: "似乎没有工具能做这件事"}[language])
+				require.Contains(t, p.answer(t, "b"), "weather__forecast", "the refused tool is one select: away")
+				require.NotContains(t, strings.Join(p.wires[1].ToolNames, " "), "weather__forecast", "a refused tool is not loaded")
+				if c.protocol != toolsearch.SearchCall {
+					require.Contains(t, p.wires[2].ToolNames, "weather__forecast")
+				}
+
+				right := s.begin(do("a", c.search, `{"query":"weather of the coming days"}`)).answer(t, "a")
+				found, _ = cutHint(right)
+				require.Contains(t, found, "weather__forecast", "what is sure is returned")
+			})
+		}
+	}
+}
+
+// cutHint parts an answer before its hint.
+func cutHint(answer string) (found, hint string) {
+	found, hint, _ = strings.Cut(answer, `"hint"`)
+	return found, hint
+}
+
+func TestEventsTellOfTheConfidence(t *testing.T) {
+	var hits []leanctx.Hit
+	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: toolsearch.BM25Index, MinConfidence: .5, OnEvent: func(_ context.Context, e leanctx.Event) {
+		if e.Search != nil {
+			hits = e.Search.Hits
+		}
+	}}
+	asked(t, cfg, "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))
+	require.NotEmpty(t, hits, "what was refused is told of")
+	for _, h := range hits {
+		require.Greater(t, h.Confidence, 0.0)
+		require.Less(t, h.Confidence, .5)
+	}
+	asked(t, cfg, "tool_search", `{"query":"weather forecast"}`)
+	require.Greater(t, hits[0].Confidence, .5)
+}
+
+// Of two searches in one call, one that is not sure takes nothing from the other.
+func TestOneOfSeveralSearchesMayBeUnsure(t *testing.T) {
+	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: toolsearch.BM25Index, MinConfidence: .5}
+	answer := asked(t, cfg, "tool_search", fmt.Sprintf(`{"query":["weather forecast",%q]}`, haircut))
+	found, hint := cutHint(answer)
+	require.Contains(t, found, "weather__forecast")
+	require.NotContains(t, hint, "weather__forecast", "what was found is not among the nearest")
+}
+
+// ranked is an index with a fixed answer.
+type ranked []toolsearch.Result
+
+func (r ranked) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+	return append([]toolsearch.Result(nil), r...), nil
+}
+
+func (r ranked) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return r, nil }
+
+func TestWhatIsNotKnownIsNotRefused(t *testing.T) {
+	for _, c := range []struct {
+		results ranked
+		want    bool // returned
+	}{
+		{ranked{{Name: "mail__send", Score: 1}}, true},
+		{ranked{{Name: "mail__send", Score: 1, Confidence: .4}}, false},
+		{ranked{{Name: "mail__send", Score: 1, Confidence: .5}}, true},
+		{ranked{{Name: "mail__send", Score: 2, Confidence: .1}, {Name: "weather__forecast", Score: 1, Confidence: .9}}, true},
+		{ranked{{Name: "mail__send", Score: 2, Confidence: .1}, {Name: "weather__forecast", Score: 1}}, true},
+	} {
+		answer := asked(t, toolsearch.Config{DynamicTools: desk(), NewIndex: c.results.index, MinConfidence: .5}, "tool_search", `{"query":"x"}`)
+		found, _ := cutHint(answer)
+		require.Equal(t, c.want, strings.Contains(found, "mail__send"), "%v: %s", c.results, answer)
+	}
+}
+
+// An index of one's own that knows no confidence gets that of the words.
+func TestAnIndexOfOnesOwnIsRatedByTheWords(t *testing.T) {
+	everywhere(t, ratedByWords[*schema.Message], ratedByWords[*schema.AgenticMessage])
+}
+
+func ratedByWords[M adk.MessageType](t *testing.T, streaming bool) {
+	own := ranked{{Name: "mail__send", Score: 3}, {Name: "weather__forecast", Score: 2}, {Name: "drive__search_files", Score: 1}}
+	kept := append(ranked(nil), own...)
+	s := on[M](t, streaming, toolsearch.Keyword)
+	s.cfg.DynamicTools, s.cfg.MinConfidence = desk(), .5
+	for name, f := range map[string]toolsearch.IndexFunc{"alone": own.index, "fused": toolsearch.Fuse(own.index, ranked{}.index), "limited": toolsearch.TimeLimit(time.Minute, own.index)} {
+		s.cfg.NewIndex = f
+		found, hint := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+		require.NotContains(t, found, "mail__send", name)
+		require.Contains(t, hint, "mail__send", "%s: the nearest, in the index's own order", name)
+		found, _ = cutHint(s.begin(do("a", "tool_search", `{"query":"weather forecast"}`)).answer(t, "a"))
+		require.Contains(t, found, "mail__send", "%s: it stands before what the words are sure of", name)
+	}
+	require.Equal(t, kept, own, "the index's answer stays as it was")
+	mixed := ranked{{Name: "mail__send", Score: 2, Confidence: .6}, {Name: "weather__forecast", Score: 1}}
+	s.cfg.NewIndex = mixed.index
+	found, _ := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+	require.Contains(t, found, "mail__send", "what the index knows stays")
+}
+
+func confidences(t *testing.T, f toolsearch.IndexFunc, text string) map[string]float64 {
+	var infos []*schema.ToolInfo
+	for _, d := range desk() {
+		info, err := d.Info(context.Background())
+		require.NoError(t, err)
+		infos = append(infos, info)
+	}
+	x, err := f(context.Background(), infos)
+	require.NoError(t, err)
+	results, err := x.Search(context.Background(), toolsearch.Query{Text: text})
+	require.NoError(t, err)
+	out := map[string]float64{}
+	for _, r := range results {
+		out[r.Name] = r.Confidence
+	}
+	return out
+}
+
+// retrieving finds tools by name, in this order.
+type retrieving []string
+
+func (r retrieving) Retrieve(context.Context, string, ...retriever.Option) (docs []*schema.Document, err error) {
+	for _, name := range r {
+		docs = append(docs, &schema.Document{ID: name})
+	}
+	return docs, nil
+}
+
+func TestEveryIndexHasAConfidence(t *testing.T) {
+	best := func(c map[string]float64) (most float64) {
+		for _, v := range c {
+			most = max(most, v)
+		}
+		return most
+	}
+	all := retrieving{"weather__forecast", "mail__send", "agenda__create_event", "agenda__list_events", "drive__search_files"}
+	for name, f := range map[string]toolsearch.IndexFunc{
+		"keyword": toolsearch.KeywordIndex, "bm25": toolsearch.BM25Index, "limited": toolsearch.TimeLimit(time.Minute, toolsearch.BM25Index),
+		"fused":     toolsearch.Fuse(toolsearch.TimeLimit(time.Minute, toolsearch.KeywordIndex), toolsearch.TimeLimit(time.Minute, toolsearch.BM25Index)),
+		"retriever": toolsearch.RetrieverIndex(all),
+	} {
+		require.Greater(t, best(confidences(t, f, "weather forecast")), .5, name)
+		require.Less(t, best(confidences(t, f, haircut)), .4, name)
+	}
+	lexical := confidences(t, toolsearch.BM25Index, "weather forecast")
+	behind := confidences(t, toolsearch.RetrieverIndex(retrieving{"mail__send", "weather__forecast", "drive__search_files"}), "weather forecast")
+	require.Equal(t, map[string]float64{
+		"mail__send": lexical["weather__forecast"], "weather__forecast": lexical["weather__forecast"], "drive__search_files": lexical["weather__forecast"],
+	}, behind, "before, at and behind the only tool that the words speak for")
+	require.Zero(t, best(confidences(t, toolsearch.RetrieverIndex(retrieving{"mail__send"}), "weather forecast")), "not known")
+}
+
+// What is recommended answers requests, and says when there is nothing.
+func TestRecommended(t *testing.T) {
+	cfg := toolsearch.Recommended(desk())
+	require.Len(t, cfg.DynamicTools, len(desk()))
+	found, _ := cutHint(asked(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
+	require.Contains(t, found, "weather__forecast")
+	_, hint := cutHint(asked(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
+	require.Contains(t, hint, "No tool seems to do this")
+	many := toolsearch.Recommended(reports(300))
+	p := scene[*schema.Message]{t: t, cfg: *many}.begin()
+	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
+}
+
+// embedder is an embedding model under test.
+type embedder struct {
+	of func(ctx context.Context, text string) ([]float64, error)
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (e *embedder) EmbedStrings(ctx context.Context, texts []string, _ ...embedding.Option) (all [][]float64, err error) {
+	e.mu.Lock()
+	e.asked = append(e.asked, texts...)
+	e.mu.Unlock()
+	for _, text := range texts {
+		v, err := e.of(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+func (e *embedder) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked = nil
+}
+
+// texts are what was embedded since the last forget.
+func (e *embedder) texts() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.asked...)
+}
+
+// concepts stand for what words mean, in any language.
+var concepts = map[string]string{
+	"weather": "weather", "météo": "weather", "wetter": "weather", "forecast": "weather",
+	"mail": "mail", "e-mail": "mail", "courriel": "mail", "send": "send", "envoyer": "send", "event": "event", "rendez-vous": "event",
+	"files": "file", "fichiers": "file", "search": "search", "chercher": "search",
+}
+
+// meaning is the sum of directions of the concepts of a text, and of its other words.
+func meaning(_ context.Context, text string) ([]float64, error) {
+	v := make([]float64, 64)
+	v[0] = .1
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n_.,", r) }) {
+		if c, ok := concepts[word]; ok {
+			word = c
+		}
+		for i, x := range direction(word, len(v)) {
+			v[i] += x
+		}
+	}
+	return v, nil
+}
+
+func direction(word string, n int) []float64 {
+	h := fnv.New64a()
+	h.Write([]byte(word))
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = random.NormFloat64()
+	}
+	return v
+}
+
+func describedDesk(t *testing.T) (infos []*schema.ToolInfo) {
+	for _, d := range desk() {
+		info, err := d.Info(context.Background())
+		require.NoError(t, err)
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) {
+	found, err := x.Search(context.Background(), toolsearch.Query{Text: text, Limit: 3})
+	require.NoError(t, err)
+	for _, r := range found {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func embedded(t *testing.T, e embedding.Embedder, store toolsearch.Backend, infos []*schema.ToolInfo) toolsearch.Index {
+	x, err := toolsearch.EmbeddingIndex("test-1", e, store)(context.Background(), infos)
+	require.NoError(t, err)
+	return x
+}
+
+func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &embedder{of: meaning}
+		x := embedded(t, e, nil, describedDesk(t))
+		require.Empty(t, e.texts(), "nothing is embedded before the first search")
+		require.Empty(t, namesFound(t, x, "la météo"), "until the tools are embedded, words answer")
+		synctest.Wait()
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+		require.Equal(t, "mail__send", namesFound(t, x, "envoyer un courriel")[0])
+		require.Equal(t, "drive__search_files", namesFound(t, x, "chercher fichiers")[0])
+		e.forget()
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+		require.Equal(t, "weather__forecast", namesFound(t, x, "weather forecast")[0])
+		require.Equal(t, "weather__forecast", namesFound(t, x, "+weather météo")[0])
+		require.Empty(t, e.texts(), "queries asked before, sure answers and required words need no vector")
+		require.Contains(t, x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "weather"}, "weather__forecast"), "weather")
+	})
+}
+
+// Whatever an embedder does, the answers are those of the words.
+func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
+	words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+	require.NoError(t, err)
+	noise := rand.New(rand.NewPCG(1, 2))
+	n := 0
+	for name, of := range map[string]func(context.Context, string) ([]float64, error){
+		"noise": func(context.Context, string) ([]float64, error) {
+			return direction(fmt.Sprint(noise.Uint64()), 32), nil
+		},
+		"NaN":   func(context.Context, string) ([]float64, error) { return []float64{1, math.NaN()}, nil },
+		"zero":  func(context.Context, string) ([]float64, error) { return make([]float64, 8), nil },
+		"empty": func(context.Context, string) ([]float64, error) { return []float64{}, nil },
+		"other dimensions": func(ctx context.Context, text string) ([]float64, error) {
+			n++
+			return direction(text, 8+n%2), nil
+		},
+		"too few": func(_ context.Context, text string) ([]float64, error) {
+			if strings.Contains(text, "weather") {
+				return nil, nil
+			}
+			return direction(text, 8), nil
+		},
+		"fails":  func(context.Context, string) ([]float64, error) { return nil, errors.New("out of order") },
+		"panics": func(context.Context, string) ([]float64, error) { panic("oops") },
+		"hangs": func(ctx context.Context, _ string) ([]float64, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"queries fail": func(ctx context.Context, text string) ([]float64, error) {
+			if !strings.Contains(text, "_") && strings.Contains(text, "day for") {
+				return nil, errors.New("out of order")
+			}
+			return meaning(ctx, text)
+		},
+		"queries of other dimensions": func(ctx context.Context, text string) ([]float64, error) {
+			if strings.Contains(text, "day for") {
+				return direction(text, 7), nil
+			}
+			return meaning(ctx, text)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := embedded(t, &embedder{of: of}, nil, describedDesk(t))
+				for range 2 {
+					for _, text := range []string{"a day for a haircut", haircut, "weather", "send", ""} {
+						if strings.HasPrefix(name, "queries") && text != "a day for a haircut" {
+							continue
+						}
+						require.Equal(t, namesFound(t, words, text), namesFound(t, x, text), "%q", text)
+					}
+					synctest.Wait()
+				}
+				time.Sleep(time.Hour) // what still runs comes to its end
+			})
+		})
+	}
+}
+
+func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slow atomic.Bool
+		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			if slow.Load() {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return meaning(ctx, text)
+		}}
+		x := embedded(t, e, nil, describedDesk(t))
+		namesFound(t, x, "first")
+		synctest.Wait()
+		slow.Store(true)
+		e.forget()
+		for i := range 3 {
+			start := time.Now()
+			namesFound(t, x, fmt.Sprint("la météo ", i))
+			require.Equal(t, time.Second, time.Since(start), "the words' answer comes at the deadline")
+		}
+		start := time.Now()
+		namesFound(t, x, "la météo 4")
+		require.Zero(t, time.Since(start), "after three in a row it is not asked")
+		require.Len(t, e.texts(), 3)
+		slow.Store(false)
+		time.Sleep(30 * time.Second)
+		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo 5")[0], "after a while it is asked again")
+
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := x.Search(ctx, toolsearch.Query{Text: "la météo 6"})
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := backend.NewMemory(0)
+		e := &embedder{of: meaning}
+		start := func(infos []*schema.ToolInfo) []string {
+			e.forget()
+			x := embedded(t, e, store, infos)
+			namesFound(t, x, "weather")
+			synctest.Wait()
+			asked := e.texts()
+			require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
+			return asked
+		}
+		infos := describedDesk(t)
+		require.Len(t, start(infos), len(infos)*2, "each tool, and each name to see whether the vectors are of use")
+		require.Empty(t, start(infos), "the second start embeds nothing")
+
+		changed := *infos[0]
+		changed.Desc = "Sends letters."
+		asked := start(append([]*schema.ToolInfo{&changed}, infos[1:]...))
+		require.Contains(t, asked[0], "Sends letters.")
+		require.NotContains(t, strings.Join(asked, "\n"), "Returns the weather", "only what has changed")
+		require.Empty(t, start(infos), "the earlier version is still there")
+
+		e.of = func(_ context.Context, text string) ([]float64, error) {
+			v, err := meaning(context.Background(), text)
+			return append(v, 1), err
+		}
+		asked = start(append([]*schema.ToolInfo{{Name: "new_one", Desc: "A new one."}}, infos...))
+		require.Contains(t, strings.Join(asked, "\n"), "Returns the weather", "vectors of other dimensions are of no use")
+	})
+}
+
+// An index that nobody holds any more is not built to its end.
+func TestEmbeddingStopsWithItsIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var infos []*schema.ToolInfo
+		for i := range 1000 {
+			infos = append(infos, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
+		}
+		free := make(chan struct{})
+		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			<-free
+			return meaning(ctx, text)
+		}}
+		var gone atomic.Bool
+		func() {
+			x := embedded(t, e, nil, infos)
+			namesFound(t, x, "tool")
+			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
+			synctest.Wait()
+			runtime.KeepAlive(x)
+		}()
+		require.Len(t, e.texts(), 64, "the first batch is under way")
+		for !gone.Load() {
+			runtime.GC()
+		}
+		close(free)
+		synctest.Wait()
+		require.Len(t, e.texts(), 64, "and was the last")
+	})
+}
+
+// The words are searched once, whatever the vectors say.
+func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := embedded(t, &embedder{of: meaning}, nil, describedDesk(t))
+		words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+		require.NoError(t, err)
+		namesFound(t, x, "first")
+		synctest.Wait()
+		for _, q := range []toolsearch.Query{{Text: "weather forecast", Limit: 1}, {Text: "create event", Limit: 2}, {Text: "weather forecast"}} {
+			want, err := words.Search(context.Background(), q)
+			require.NoError(t, err)
+			found, err := x.Search(context.Background(), q)
+			require.NoError(t, err)
+			require.Equal(t, want, found, "%v", q)
+		}
+	})
+}
+
+func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
+	_, err := toolsearch.EmbeddingIndex("", &embedder{}, nil)(context.Background(), nil)
+	require.ErrorContains(t, err, "model")
+	_, err = toolsearch.EmbeddingIndex("m", (*embedder)(nil), nil)(context.Background(), nil)
+	require.ErrorContains(t, err, "embedder")
+	x := embedded(t, &embedder{of: meaning}, nil, nil)
+	require.Empty(t, namesFound(t, x, "anything"))
+}
+
+func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
+	opaque := func(phrases any) []tool.BaseTool {
+		info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry."}
+		if phrases != nil {
+			info.Extra = map[string]any{toolsearch.PhrasesKey: phrases}
+		}
+		return append(desk(), adktest.Tool(adktest.Invokable, info, nil))
+	}
+	first := func(f toolsearch.IndexFunc, tools []tool.BaseTool) string {
+		var infos []*schema.ToolInfo
+		for _, d := range tools {
+			info, err := d.Info(context.Background())
+			require.NoError(t, err)
+			infos = append(infos, info)
+		}
+		x, err := f(context.Background(), infos)
+		require.NoError(t, err)
+		found, err := x.Search(context.Background(), toolsearch.Query{Text: "book the electricity bill", Limit: 1})
+		require.NoError(t, err)
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0].Name
+	}
+	require.Empty(t, first(toolsearch.BM25Index, opaque(nil)))
+	for _, phrases := range []any{[]string{"write down what we paid", "book a bill"}, []any{"book a bill", 7}} {
+		require.Equal(t, "tx_a10", first(toolsearch.BM25Index, opaque(phrases)))
+		require.NotEqual(t, "tx_a10", first(toolsearch.KeywordIndex, opaque(phrases)), "the specified score reads names and descriptions")
+		docs, err := toolsearch.ToolDocuments(context.Background(), opaque(phrases))
+		require.NoError(t, err)
+		require.Contains(t, docs[len(docs)-1].Content, "book a bill")
+	}
+	require.Empty(t, first(toolsearch.BM25Index, opaque("book a bill")), "a text is no list")
+}
