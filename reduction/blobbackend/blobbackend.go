@@ -45,7 +45,6 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	_ "gocloud.dev/blob/azureblob" // azblob://container
 	_ "gocloud.dev/blob/gcsblob"   // gs://bucket
@@ -314,7 +313,7 @@ func failed(doing, filePath string, err error) error {
 		return nil
 	}
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case missing(err):
 		err = errors.Join(fs.ErrNotExist, err)
 	case taken(err):
 		err = errors.Join(fs.ErrExist, err)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 )
 
 const (
@@ -147,7 +146,7 @@ func (o objects) ReadRange(ctx context.Context, name string, offset, length int6
 	}
 	watch.end()
 	err = watch.explain(err)
-	if gcerrors.Code(err) == gcerrors.NotFound || ctx.Err() != nil {
+	if missing(err) || ctx.Err() != nil {
 		return nil, 0, err
 	}
 	if none, size, sizeErr := o.nothing(ctx, name); sizeErr == nil && offset >= size {
@@ -281,7 +280,7 @@ func (u *usedDirs) last(ctx context.Context, dir string) (time.Time, error) {
 	}
 	attributes, err := u.attributes(ctx, path.Join(dir, usedName))
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case missing(err):
 		u.time = time.Time{}
 	case err != nil:
 		return time.Time{}, err
@@ -298,7 +297,7 @@ func (o objects) delete(ctx context.Context, key string) (int, error) {
 	switch {
 	case err == nil:
 		return 1, nil
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case missing(err):
 		return 0, nil
 	}
 	return 0, err

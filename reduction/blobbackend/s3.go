@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
 )
 
 const (
@@ -50,6 +51,25 @@ func quiet(as func(any) bool) error {
 // conflict reports whether S3 refused to write because another write of the same name was
 // going on. It does not say which one will stay.
 func conflict(err error) bool { return codeOf(err) == "ConditionalRequestConflict" }
+
+// missing reports whether an error says that there is no such object. The driver for S3
+// also says so of every error whose text holds "301", and the random ids of requests are
+// part of that text: the code of S3 itself decides then.
+func missing(err error) bool {
+	if gcerrors.Code(err) != gcerrors.NotFound {
+		return false
+	}
+	switch codeOf(err) {
+	case "", "NoSuchKey", "NoSuchBucket", "NotFound", "ObjectNotInActiveTierError":
+		return true
+	}
+	return false
+}
+
+// refused reports whether an error says that the condition of a write does not hold.
+func refused(err error) bool {
+	return gcerrors.Code(err) == gcerrors.FailedPrecondition || codeOf(err) == "PreconditionFailed"
+}
 
 // place is a directory, and, once it was listed on S3, what S3 calls it.
 type place struct {

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -121,6 +122,28 @@ func TestAServerThatFailsIsAnError(t *testing.T) {
 		_, _, err = b.ReadRange(context.Background(), "name", 1, 1)
 		require.Error(t, err)
 		require.NotErrorIs(t, err, fs.ErrNotExist, "what cannot be asked for is not missing")
+	}
+}
+
+// TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest: the driver takes a "301" anywhere
+// in the text of an error for a bucket that is not there.
+func TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	for code, status := range map[string]int{"InternalError": http.StatusInternalServerError, "PreconditionFailed": http.StatusPreconditionFailed} {
+		p, url := newProxy(t, s3URL(t))
+		p.Instead = func(_ string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+			w.Header().Set("X-Amz-Request-Id", "QT301FL3ONL")
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>no</Message></Error>`, code)
+			return true
+		}
+		b := open(t, url, nil)
+		_, _, err := b.ReadRange(context.Background(), "name", 1, 1)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, fs.ErrNotExist, code)
+		err = b.Create(context.Background(), "name", strings.NewReader("x"))
+		require.NotErrorIs(t, err, fs.ErrNotExist, code)
+		require.Equal(t, code == "PreconditionFailed", errors.Is(err, fs.ErrExist), code)
 	}
 }
 

@@ -103,8 +103,7 @@ func taken(err error) bool {
 	if err == nil {
 		return false
 	}
-	code := gcerrors.Code(err)
-	return errors.Is(err, fs.ErrExist) || code == gcerrors.FailedPrecondition || code == gcerrors.AlreadyExists || conflict(err)
+	return errors.Is(err, fs.ErrExist) || gcerrors.Code(err) == gcerrors.AlreadyExists || refused(err) || conflict(err)
 }
 
 // onlyIfFree are the options of a write that must not replace anything.
