@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"path"
 	"runtime"
 	"strings"
@@ -56,6 +57,73 @@ func TestContainsFindsAPieceAnywhereInAStoredContent(t *testing.T) {
 	many := strings.Repeat("needle", 1000)
 	require.NoError(t, memory.Create(context.Background(), "/g", strings.NewReader(many)))
 	require.False(t, ranged.contains(context.Background(), "/g", "needleneedlX"), "it gives up at some point")
+}
+
+// counted is a store with windows that counts its readers which are not closed.
+type counted struct {
+	*backend.Memory
+	open *int
+}
+
+type countedReader struct {
+	io.ReadCloser
+	open *int
+}
+
+func (s counted) ReadRange(ctx context.Context, p string, offset, length int64) (io.ReadCloser, int64, error) {
+	r, size, err := s.Memory.ReadRange(ctx, p, offset, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	*s.open++
+	return &countedReader{r, s.open}, size, nil
+}
+
+func (r *countedReader) Close() error { *r.open--; return r.ReadCloser.Close() }
+
+func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
+	ctx := context.Background()
+	long := strings.Repeat("a line of a long content\n", 20_000)
+	for name, ask := range map[string]func(*Vault, *Store){
+		"the size":             func(_ *Vault, s *Store) { _, _ = s.Size(ctx, "/f") },
+		"the same content":     func(_ *Vault, s *Store) { require.True(t, s.Holds(ctx, "/f", long)) },
+		"another of its size":  func(_ *Vault, s *Store) { require.False(t, s.Holds(ctx, "/f", "b"+long[1:])) },
+		"a piece":              func(_ *Vault, s *Store) { require.True(t, s.contains(ctx, "/f", long[25:100_000])) },
+		"a piece not there":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long[:300]+"?")) },
+		"a piece too large":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long+"?")) },
+		"the first bytes":      func(_ *Vault, s *Store) { require.True(t, s.Begins(ctx, "/f", long[:1000])) },
+		"other first bytes":    func(_ *Vault, s *Store) { require.False(t, s.Begins(ctx, "/f", "b")) },
+		"a window":             func(_ *Vault, s *Store) { _, err := s.Piece(ctx, "/f", 5, 10); require.NoError(t, err) },
+		"a file known already": func(_ *Vault, s *Store) { s.still(ctx, "/f", fingerprintOf(long)) },
+		"a file of other size": func(_ *Vault, s *Store) { s.still(ctx, "/f", fingerprintOf("short")) },
+		"storing it again": func(v *Vault, s *Store) {
+			for range 2 {
+				_, _, err := v.Save(ctx, s, Place{Path: "/f"}, long)
+				require.NoError(t, err)
+			}
+		},
+	} {
+		open := 0
+		store := counted{backend.NewMemory(0), &open}
+		require.NoError(t, store.Create(ctx, "/f", strings.NewReader(long)))
+		v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+		ask(v, v.Open(store))
+		require.Zero(t, open, name)
+	}
+}
+
+func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
+	ctx := context.Background()
+	v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+	s := v.Open(backend.NewMemory(0))
+	recorded := func(p string) []any { size, used := s.Recorded(ctx, p); return []any{size, used} }
+
+	require.Equal(t, []any{-1, false}, recorded("/f"), "nothing was stored there")
+	v.Note(ctx, map[string]bool{"/f": true})
+	require.Equal(t, []any{-1, true}, recorded("/f"), "a history names it")
+	p, _, err := v.Save(ctx, s, Place{Path: "/g"}, "four")
+	require.NoError(t, err)
+	require.Equal(t, []any{4, true}, recorded(p))
 }
 
 func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
