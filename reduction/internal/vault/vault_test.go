@@ -112,6 +112,41 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 	}
 }
 
+func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
+	ctx := context.Background()
+	for name, powers := range map[string]func(*backend.Memory) backend.Backend{
+		"all": func(m *backend.Memory) backend.Backend { return m },
+		"write and read": func(m *backend.Memory) backend.Backend {
+			return struct {
+				backend.Backend
+				backend.Reader
+			}{m, m}
+		},
+	} {
+		for _, byUs := range []bool{false, true} {
+			if name == "all" && !byUs {
+				continue // a file that was begun is not compared with what others stored
+			}
+			memory := backend.NewMemory(0)
+			v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+			s := v.Open(powers(memory))
+			if byUs {
+				_, _, err := v.Save(ctx, s, Place{Path: "/held"}, "one two")
+				require.NoError(t, err)
+			} else {
+				require.NoError(t, memory.Create(ctx, "/held", strings.NewReader("one two")))
+			}
+			w := v.Stream(ctx, s, Place{Path: "/new"}, []string{"one"})
+			w.Write(" two")
+			p, err := w.Commit([]string{"/missing", "/held"})
+			require.NoError(t, err, name)
+			require.Equal(t, "/held", p, "%s, stored by us: %v", name, byUs)
+			_, err = s.Size(ctx, "/new")
+			require.True(t, Missing(err, "/new"), name)
+		}
+	}
+}
+
 func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
 	ctx := context.Background()
 	v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
