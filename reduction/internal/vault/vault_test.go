@@ -26,6 +26,7 @@ func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
 		`{"path":"\/tmp\/clear\/c1"}`: {"/tmp/clear/c1"},
 		`diff /tmp/trunc/a:0 /tmp/trunc/=2e=2e /tmp/clear/b-x.y|wc`: {"/tmp/trunc/a:0", "/tmp/trunc/=2e=2e", "/tmp/clear/b-x.y"},
 		`ls /tmp/trunc/ /tmp/truncated`:                             nil,
+		`cat /tmp/trunc/last`:                                       {"/tmp/trunc/last"},
 	} {
 		require.Equal(t, want, Mentions("/tmp", args), args)
 	}
@@ -106,10 +107,100 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		open := 0
 		store := counted{backend.NewMemory(0), &open}
 		require.NoError(t, store.Create(ctx, "/f", strings.NewReader(long)))
-		v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+		v := newVault()
 		ask(v, v.Open(store))
 		require.Zero(t, open, name)
 	}
+}
+
+func TestAVaultOpensEachStoreOnce(t *testing.T) {
+	v := newVault()
+	a, b := backend.NewMemory(0), backend.NewMemory(0)
+	first, second := v.Open(a), v.Open(b)
+	require.NotSame(t, first, second)
+	require.Same(t, first, v.Open(a))
+	require.Equal(t, []*Store{first, second}, v.Stores())
+	require.Nil(t, v.Open(nil))
+}
+
+func TestWindowsOfAWholeContentAreThoseOfAStoreWithWindows(t *testing.T) {
+	ctx := context.Background()
+	memory := backend.NewMemory(0)
+	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
+	ranged, whole := newStore(memory), newStore(struct {
+		backend.Backend
+		backend.Reader
+	}{memory, memory})
+	read := func(s *Store, offset, length int64) (string, int64) {
+		r, size, err := s.ReadRange(ctx, "/f", offset, length)
+		require.NoError(t, err)
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		return string(text), size
+	}
+	for offset := range int64(13) {
+		for length := int64(-1); length < 13; length++ {
+			wantText, wantSize := read(ranged, offset, length)
+			text, size := read(whole, offset, length)
+			require.Equal(t, wantText, text, "%d bytes from %d", length, offset)
+			require.Equal(t, wantSize, size)
+		}
+	}
+}
+
+func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
+	longest := 0
+	for _, at := range []Place{{Path: "/tmp/trunc/c1"}, {Path: "/tmp/trunc/c1", alone: true}} {
+		for n := range at.tries() {
+			for _, sum := range []func() string{anySum, func() string { return sumOf("content") }} {
+				suffix, ok := strings.CutPrefix(at.candidate(n, sum), at.Path)
+				require.True(t, ok)
+				require.True(t, suffix == "" || IsSuffix(suffix), suffix)
+				require.True(t, MadeFor(at.candidate(n, sum), "c1"))
+				longest = max(longest, len(suffix))
+			}
+		}
+	}
+	require.Equal(t, SuffixSize, longest, "room is left for the longest")
+	require.Len(t, Padding, SuffixSize)
+}
+
+func TestAStreamGoesBesideItsPathInAStoreThatCannotChooseTheNameAtTheEnd(t *testing.T) {
+	ctx := context.Background()
+	memory := backend.NewMemory(0)
+	v := newVault()
+	s := v.Open(struct {
+		backend.Backend
+		backend.Creator
+		backend.RangeReader
+	}{memory, memory, memory})
+	for range 2 {
+		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
+		p, err := w.Commit(nil)
+		require.NoError(t, err)
+		require.True(t, MadeFor(p, "c1") && p != "/tmp/trunc/c1", p)
+		require.True(t, s.Holds(ctx, p, "one"))
+	}
+	p, err := v.Stream(ctx, s, Place{Path: "/own", Fixed: true}, []string{"two"}).Commit(nil)
+	require.NoError(t, err)
+	require.Equal(t, "/own", p)
+}
+
+func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
+	ctx := context.Background()
+	store := backend.NewMemory(0)
+	require.NoError(t, store.Create(ctx, "/f", strings.NewReader("another's")))
+	v := newVault()
+	s := v.Open(store)
+	p, _, err := v.Save(ctx, s, Place{Path: "/f"}, "ours")
+	require.NoError(t, err)
+	require.NotEqual(t, "/f", p)
+	require.True(t, s.claims.take(s.claimName(ctx, "/f"), fingerprintOf("later")), "nobody of this process holds the name")
+}
+
+func newVault() *Vault {
+	return New(func(string) bool { return true }, func(backend.Backend) bool { return false })
 }
 
 func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
@@ -128,7 +219,7 @@ func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 				continue // a file that was begun is not compared with what others stored
 			}
 			memory := backend.NewMemory(0)
-			v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+			v := newVault()
 			s := v.Open(powers(memory))
 			if byUs {
 				_, _, err := v.Save(ctx, s, Place{Path: "/held"}, "one two")
@@ -149,7 +240,7 @@ func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 
 func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
 	ctx := context.Background()
-	v := New(func(string) bool { return true }, func(backend.Backend) bool { return false })
+	v := newVault()
 	s := v.Open(backend.NewMemory(0))
 	recorded := func(p string) []any { size, used := s.Recorded(ctx, p); return []any{size, used} }
 
@@ -230,6 +321,7 @@ func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 	known := allClaims.of(a, true)
 	require.Same(t, known, allClaims.of(a, true))
 	require.NotSame(t, known, allClaims.of(b, true))
+	require.Same(t, known, allClaims.of(a, true), "whichever store came between")
 	require.Same(t, allClaims.of(odd{1}, false), allClaims.of(odd{1}, false), "equal values are one store")
 	require.NotSame(t, allClaims.of(odd{1}, false), allClaims.of(odd{2}, false))
 	require.Same(t, allClaims.of(empty{}, false), allClaims.of(empty{}, false))
