@@ -63,6 +63,7 @@ type clearPass[M adk.MessageType] struct {
 
 	failures int  // writes in a row that failed
 	forced   bool // the window wants all that is old cleared
+	early    bool // below the threshold, since it breaks even
 }
 
 // state returns the state that the model call should see, which is the one it was
@@ -108,9 +109,12 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		}
 	}
 	if count >= c.cfg.MaxTokensForClear {
-		if out, err = c.clear(ctx, out, count, factor); err != nil {
-			return nil, err
-		}
+		out, err = c.clear(ctx, out, count, factor)
+	} else {
+		out, err = c.early(ctx, out, count, factor)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if c.cfg.WindowTokens > 0 && count > c.cfg.WindowTokens && !c.cfg.SkipClear {
 		return c.within(ctx, out)
@@ -122,11 +126,18 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 func (c *clearPhase[M]) clear(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
 	p := c.pass(ctx, state, count)
 	p.factor = factor
+	return c.run(ctx, p, state)
+}
+
+// run returns the state that a pass makes of one.
+func (c *clearPhase[M]) run(ctx context.Context, p *clearPass[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := p.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.tell(ctx, changed)
+	if changed || !p.early {
+		p.tell(ctx, changed)
+	}
 	if !changed {
 		return state, nil
 	}
@@ -165,8 +176,12 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	p.msgs = msgs
-	old, end := outside(roundsOf(views(p.phase.codec, msgs)), p.phase.cfg.ClearRetentionSuffixLimit)
+	rounds := roundsOf(views(p.phase.codec, msgs))
+	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
 	candidates := p.candidates(ctx, old, end)
+	if p.early {
+		candidates = ripeOf(candidates, rounds)
+	}
 	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
 		p.leave(candidates)
 		return false, nil
@@ -300,7 +315,7 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 	if p.forced {
 		return true, nil
 	}
-	if !rewritten && p.isDrop() {
+	if !rewritten && (p.isDrop() || p.early && !p.breaksEven(p.replaced())) {
 		p.leave(p.done)
 		return false, nil
 	}

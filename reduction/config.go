@@ -184,6 +184,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// negative. If zero, arguments stay.
 	ClearArgumentsOver int
 
+	// CachedPrice is what a token of a prompt costs that the provider has in its cache,
+	// as a part of what one costs that is written to it: .1 with OpenAI, .08 with
+	// Anthropic. If set, old results are also cleared below MaxTokensForClear, as soon as
+	// sending them has cost as much as clearing them does: when the tokens of each, times
+	// the requests it was in, add up to (1 - CachedPrice) / CachedPrice times the tokens
+	// behind the first of them. A token is four bytes here, and a result of less than
+	// 2,000 stays for five rounds. That lowers the bill of conversations that stay below
+	// the threshold for long, but the model needs more often what it no longer sees. If
+	// zero, only the threshold counts. It must be less than 1, and not negative.
+	CachedPrice float64
+
 	// WindowTokens is what the model takes, in tokens of the TokenCounter. If set,
 	// results, arguments and media do not make a request larger than that:
 	//
@@ -213,8 +224,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it is longer
 	// than its limit, and for each look through the history once it has grown to
-	// MaxTokensForClear. It is called before the result goes on, so it should be
-	// quick; it may keep the event. Panics are recovered.
+	// MaxTokensForClear, or that clears before because of CachedPrice. It is called before
+	// the result goes on, so it should be quick; it may keep the event. Panics are
+	// recovered.
 	//
 	// The tokens of a result are those of its text at four bytes each. Those of a
 	// look are the TokenCounter's; with a counter of your own, what the clearing
@@ -384,6 +396,9 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 		if l.value < 0 {
 			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
 		}
+	}
+	if !(t.CachedPrice >= 0 && t.CachedPrice < 1) { // NaN is wrong as well
+		out = append(out, wrongField("CachedPrice", "is %v, and must be at least 0 and less than 1", t.CachedPrice))
 	}
 	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
 	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {

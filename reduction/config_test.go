@@ -5,6 +5,7 @@ package reduction_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	}
 	_, err = reduction.New(ctx, &reduction.Config{
 		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
-		ClearTargetTokens: -5, MinSavingBytes: -6,
+		ClearTargetTokens: -5, MinSavingBytes: -6, CachedPrice: 1,
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
 	})
 	var wrong []string
@@ -42,7 +43,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		wrong = append(wrong, field.Field)
 	}
 	require.Equal(t, []string{"Backend", "MaxLengthForTrunc", "MaxTokensForClear", "ClearRetentionSuffixLimit", "ClearAtLeastTokens", "ClearTargetTokens",
-		"MinSavingBytes", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
+		"MinSavingBytes", "CachedPrice", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
 	for _, text := range []string{"Backend: is missing", "MaxLengthForTrunc: is -1", "MinSavingBytes: is -6", `ToolConfig["b"]: is nil`} {
 		require.ErrorContains(t, err, text)
 	}
@@ -52,6 +53,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
 		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
 		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
+		"CachedPrice: is NaN":                {SkipTruncation: true, CachedPrice: math.NaN()},
 		"cannot read":                        {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
 	} {
 		_, err := reduction.New(ctx, c)

@@ -187,6 +187,7 @@ type weight struct {
 	memo   *memo // nil: nothing is remembered
 	at     int   // how many texts there were
 	edited bool  // something was cleared or rewritten
+	rough  bool  // a token has four bytes
 }
 
 func (w *weight) text(s string) { w.piece(s, false) }
@@ -196,6 +197,10 @@ func (w *weight) result(s string) { w.piece(s, true) }
 
 func (w *weight) piece(s string, result bool) {
 	if s == "" {
+		return
+	}
+	if w.rough {
+		w.tokens += tokensOf(len(s))
 		return
 	}
 	if m := w.memo; m != nil && w.at < len(m.known) {
