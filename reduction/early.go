@@ -24,7 +24,8 @@ func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgen
 	if c.cfg.CachedPrice == 0 || c.cfg.SkipClear {
 		return state, nil
 	}
-	look := &clearPass[M]{phase: c, msgs: state.Messages}
+	look := c.pass(ctx, state, count)
+	look.tally, look.msgs = nil, state.Messages
 	rounds := roundsOf(views(c.codec, look.msgs))
 	old, end := outside(rounds, c.cfg.ClearRetentionSuffixLimit)
 	if !look.breaksEven(ripeOf(look.candidates(ctx, old, end), rounds)) {

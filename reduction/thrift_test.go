@@ -83,7 +83,7 @@ func breaksEven[M adk.MessageType](t *testing.T) {
 	bills := map[float64]float64{}
 	for _, cached := range []float64{0, price} {
 		memory := backend.NewMemory(0)
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1 << 40, CachedPrice: cached})
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1 << 40, CachedPrice: cached, ClearArgumentsOver: 1000})
 		msgs := []M{adktest.User[M]("go on")}
 		var sent []string
 		content := map[string]string{}
@@ -95,7 +95,8 @@ func breaksEven[M adk.MessageType](t *testing.T) {
 				size = 4000
 			}
 			content[id] = strings.Repeat(fmt.Sprintf("line of %d\n", i), size)
-			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", content[id]))
+			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: render(map[string]any{"text": content[id][:len(content[id])/10]})}),
+				adktest.Result[M](id, "shell", content[id]))
 			given := copyAll(msgs)
 			out := before(t, mw, msgs)
 			require.Equal(t, adkDump(given), adkDump(msgs), "what was given stays as it is")
@@ -125,6 +126,7 @@ func breaksEven[M adk.MessageType](t *testing.T) {
 			continue
 		}
 		require.Greater(t, cleared, 2, "the large ones at least")
+		require.Contains(t, strings.Join(sent, ""), "-arg", "arguments as well")
 		require.LessOrEqual(t, broken, calls/6, "the cache is broken rarely")
 	}
 	require.Less(t, bills[price], .8*bills[0], "it costs less on the card that it was set to")
