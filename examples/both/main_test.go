@@ -34,7 +34,7 @@ func TestLoadedToolsAndSearchAnswersOutliveClearing(t *testing.T) {
 	both, err := newTrial[*schema.Message](ctx, "both", t.TempDir(), true, parts{search: true, reduce: true})
 	require.NoError(t, err)
 	defer both.store.Close()
-	for _, q := range conversation {
+	for _, q := range lab.FileQuestions {
 		right, err := both.ask(ctx, q)
 		require.NoError(t, err)
 		require.True(t, right, q.Text)
@@ -60,7 +60,7 @@ func TestTheComputedCostWithoutIsNearTheMeasuredOne(t *testing.T) {
 	none, err := newTrial[*schema.Message](ctx, "none", t.TempDir(), true, parts{see: unseen})
 	require.NoError(t, err)
 	defer none.store.Close()
-	for _, q := range conversation {
+	for _, q := range lab.FileQuestions {
 		for _, tr := range []*trial[*schema.Message]{both, none} {
 			_, err := tr.ask(ctx, q)
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestAWrongAnswerIsAnError(t *testing.T) {
 }
 
 func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
-	for _, q := range conversation {
+	for _, q := range lab.FileQuestions {
 		require.NotEmpty(t, q.Truth(), q.Text)
 		require.False(t, q.Holds(""), q.Text)
 		require.False(t, q.Holds("I have no tool for this: "+q.Text), q.Text)

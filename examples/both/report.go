@@ -64,8 +64,8 @@ func show(screen *lab.Screen, c *window.Conversation, page string) error {
 func play[M adk.MessageType](ctx context.Context, screen *lab.Screen, trials []*trial[M]) error {
 	both, none := trials[0], trials[len(trials)-1]
 	screen.Title("both", fmt.Sprintf("An agent with %d tools, and both middlewares: toolsearch for the tools, reduction\n"+
-		"for their results. One conversation of %d questions.", both.tools, len(conversation)))
-	for _, q := range conversation {
+		"for their results. One conversation of %d questions.", both.tools, len(lab.FileQuestions)))
+	for _, q := range lab.FileQuestions {
 		first := both.calls
 		answer := lab.Answer{}
 		for _, t := range trials {

@@ -71,7 +71,7 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	if err := writeFiles(folder); err != nil {
+	if err := lab.WriteFiles(folder); err != nil {
 		return nil, err
 	}
 	tools, err := library.Tools(folder)

@@ -26,6 +26,7 @@ package offline
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -68,20 +69,40 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 // of its tools. It is an estimate, as no tokenizer is at hand: a quarter of the
 // bytes of the texts, and of the tools' JSON.
 func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, definitions int) {
+	request, definitions := Request(messages, tools)
+	return (len(request) - definitions) / 4, definitions / 4
+}
+
+// Request writes a request in the order in which providers read it: tools, then the
+// system message, then the other messages. The definitions are its first bytes.
+func Request[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (request string, definitions int) {
+	var b strings.Builder
+	for _, t := range tools {
+		b.Write(Definition(t))
+	}
+	definitions = b.Len()
 	for _, m := range messages {
 		t := Read(m)
-		text += len(t.Text)
+		b.WriteString(t.Text)
 		for _, c := range t.Calls {
-			text += len(c.Name) + len(c.Args)
+			b.WriteString(c.Name + c.Args)
 		}
 		for _, r := range t.Results {
-			text += len(r.Text)
+			b.WriteString(r.Text)
 		}
 	}
-	for _, info := range tools {
-		definitions += len(Definition(info))
+	return b.String(), definitions
+}
+
+// Common is how many bytes two requests begin with alike: what a prompt cache can know.
+func Common(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
 	}
-	return text / 4, definitions / 4
+	return n
 }
 
 // Definition is a tool as it goes over the wire, in JSON; nil for nil.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -142,8 +143,8 @@ func TestMeterCountsWhatIsNew(t *testing.T) {
 		a, b   string
 		common int
 	}{{"", "", 0}, {"abc", "abc", 3}, {"abc", "abd", 2}, {"abc", "ab", 2}, {"xbc", "abc", 0}} {
-		require.Equal(t, c.common, common(c.a, c.b))
-		require.Equal(t, c.common, common(c.b, c.a))
+		require.Equal(t, c.common, offline.Common(c.a, c.b))
+		require.Equal(t, c.common, offline.Common(c.b, c.a))
 	}
 	require.Equal(t, 30, sum{all: 480, cached: 400}.price(0.1))
 	require.Equal(t, "1,234,005", thousands(1234005))

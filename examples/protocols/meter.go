@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/components/model"
@@ -41,45 +40,13 @@ func (m *meter) Generate(ctx context.Context, input []*schema.Message, opts ...m
 }
 
 func (m *meter) measure(input []*schema.Message, tools []*schema.ToolInfo) {
-	request, definitions := inOrder(input, tools)
+	request, definitions := offline.Request(input, tools)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := call{tools: len(tools), definitions: definitions, all: len(request)}
 	for _, earlier := range m.requests {
-		c.cached = max(c.cached, common(earlier, request))
+		c.cached = max(c.cached, offline.Common(earlier, request))
 	}
 	m.requests = append(m.requests, request)
 	m.calls = append(m.calls, c)
-}
-
-// inOrder writes a request in the order in which providers read it: tools, then the
-// system message, then the other messages.
-func inOrder(input []*schema.Message, tools []*schema.ToolInfo) (request string, definitions int) {
-	var b strings.Builder
-	for _, t := range tools {
-		b.Write(offline.Definition(t))
-	}
-	definitions = b.Len()
-	for _, msg := range input {
-		t := offline.Read(msg)
-		b.WriteString(t.Text)
-		for _, c := range t.Calls {
-			b.WriteString(c.Name + c.Args)
-		}
-		for _, r := range t.Results {
-			b.WriteString(r.Text)
-		}
-	}
-	return b.String(), definitions
-}
-
-// common is how many bytes two texts begin with alike.
-func common(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }

@@ -44,38 +44,14 @@ type gauge struct {
 
 // Generate measures and passes on.
 func (g *gauge) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	var b strings.Builder
-	for _, t := range model.GetCommonOptions(&model.Options{}, opts...).Tools {
-		b.Write(offline.Definition(t))
-	}
-	for _, m := range in {
-		t := offline.Read(m)
-		b.WriteString(t.Text)
-		for _, c := range t.Calls {
-			b.WriteString(c.Name + c.Args)
-		}
-		for _, r := range t.Results {
-			b.WriteString(r.Text)
-		}
-	}
-	now, longest := b.String(), 0
+	now, _ := offline.Request(in, model.GetCommonOptions(&model.Options{}, opts...).Tools)
+	longest := 0
 	for _, earlier := range g.before {
-		longest = max(longest, alike(earlier, now))
+		longest = max(longest, offline.Common(earlier, now))
 	}
 	g.before = append(g.before, now)
 	g.calls, g.all, g.cached = g.calls+1, g.all+len(now), g.cached+longest
 	return g.BaseModel.Generate(ctx, in, opts...)
-}
-
-// alike is how many bytes two texts begin with alike.
-func alike(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
 
 // arm is an agent with one policy.
@@ -101,7 +77,7 @@ func (a arm) work(ctx context.Context, tasks [][]lab.Question) (s scored, err er
 		return s, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := writeFiles(dir); err != nil {
+	if err := lab.WriteFiles(dir); err != nil {
 		return s, err
 	}
 	tools, err := library.Tools(dir)
@@ -344,7 +320,7 @@ func tables(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := scores(ctx, resultArms, resultTasks())
+	results, err := scores(ctx, resultArms, [][]lab.Question{lab.FileQuestions})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/internal/replay"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -23,7 +24,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	}
 	tools, err := scores(t.Context(), toolArms, toolTasks())
 	require.NoError(t, err)
-	results, err := scores(t.Context(), resultArms, resultTasks())
+	results, err := scores(t.Context(), resultArms, [][]lab.Question{lab.FileQuestions})
 	require.NoError(t, err)
 	if os.Getenv("LEANCTX_UPDATE") != "" {
 		require.NoError(t, publish(benchmarks, map[string]string{"tools": markdown(tools), "results": markdown(results)}))

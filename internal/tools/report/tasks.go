@@ -14,9 +14,6 @@ import (
 	"fmt"
 	"math/big"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 	"unicode"
 
@@ -82,50 +79,4 @@ func toolTasks() [][]lab.Question {
 		{{Text: `Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`, Truth: is("Turin")}},
 		{{Text: "Book a flight to Rome.", Truth: is("I have no tool")}},
 	}
-}
-
-const (
-	howManyRequests = 6_000
-	howManyParts    = 600
-)
-
-func request(n int) string {
-	return fmt.Sprintf("req-%06d %s %d ms", n, []string{"GET /", "GET /cart", "POST /order", "GET /search"}[n*7%4], 2+n*31%400)
-}
-
-func part(n int) string { return fmt.Sprintf("part-%04d: %d left", n, n*37%500) }
-
-// writeFiles writes what the agents read.
-func writeFiles(dir string) error {
-	var access, stock strings.Builder
-	for n := range howManyRequests {
-		fmt.Fprintln(&access, request(n))
-	}
-	for n := range howManyParts {
-		fmt.Fprintln(&stock, part(n))
-	}
-	for name, text := range map[string]string{"access.log": access.String(), "stock.txt": stock.String(), "notes.txt": "buy eggs, milk and bread\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// resultTasks are one conversation about files of up to 176 KB, in which earlier
-// results are needed again.
-func resultTasks() [][]lab.Question {
-	return [][]lab.Question{{
-		{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
-		{Text: `Read the file stock.txt. How many are left of "part-0417"?`, Truth: is(part(417))},
-		{Text: `What is the SHA-256 of "lean"?`, Truth: is(fmt.Sprintf("%x", sha256.Sum256([]byte("lean"))))},
-		{Text: `Convert 26.2 miles to kilometres.`, Truth: is(fmt.Sprintf("%.4f", 26.2*1.609344))},
-		{Text: `Count the words in the file notes.txt.`, Truth: is("5 words")},
-		{Text: `In the file stock.txt, how many are left of "part-0123"?`, Truth: is(part(123))},
-		{Text: `Compute the MD5 of "context".`, Truth: is(fmt.Sprintf("%x", md5.Sum([]byte("context"))))},
-		{Text: `In the file access.log, what does line 4711 say?`, Truth: is(request(4710))},
-		{Text: `Convert 13.1 miles to kilometres.`, Truth: is(fmt.Sprintf("%.4f", 13.1*1.609344))},
-		{Text: `Read the file notes.txt.`, Truth: is("buy eggs, milk and bread")},
-		{Text: `In the file access.log, what are the last two lines?`, Truth: is(request(howManyRequests-2) + "\n" + request(howManyRequests-1))},
-	}}
 }

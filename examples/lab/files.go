@@ -1,10 +1,10 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package lab
 
-// This file holds the conversation and the files that it is about. The true
-// answers are worked out with the standard library.
+// A conversation about files, and these files. The true answers are worked out with the
+// standard library.
 
 import (
 	"crypto/md5"
@@ -13,8 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/leanctx/leanctx/examples/lab"
 )
 
 const (
@@ -28,7 +26,6 @@ func request(n int) string {
 
 func part(n int) string { return fmt.Sprintf("part-%04d: %d left", n, n*37%500) }
 
-// files are those of the agent's folder.
 func files() map[string]string {
 	var access, stock strings.Builder
 	for n := range howManyRequests {
@@ -40,7 +37,8 @@ func files() map[string]string {
 	return map[string]string{"access.log": access.String(), "stock.txt": stock.String(), "notes.txt": "buy eggs, milk and bread\n"}
 }
 
-func writeFiles(dir string) error {
+// WriteFiles writes the files that [FileQuestions] are about, of up to 176 KB, into a folder.
+func WriteFiles(dir string) error {
 	for name, text := range files() {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return err
@@ -51,9 +49,9 @@ func writeFiles(dir string) error {
 
 func is(lines ...string) func() []string { return func() []string { return lines } }
 
-// conversation is what the user asks: each question is a run that goes on from
-// the ones before.
-var conversation = []lab.Question{
+// FileQuestions are one conversation, in which earlier results are needed again: each
+// question is a run that goes on from the ones before.
+var FileQuestions = []Question{
 	{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
 	{Text: `Read the file stock.txt. How many are left of "part-0417"?`, Truth: is(part(417))},
 	{Text: `What is the SHA-256 of "lean"?`, Truth: is(fmt.Sprintf("%x", sha256.Sum256([]byte("lean"))))},
