@@ -50,24 +50,6 @@ func asChild(t *testing.T, test, name string) (string, error) {
 	return out.String(), err
 }
 
-// collect runs all finalizers of what is garbage by now. They run one after
-// another, so that the last of a round says that the others have run.
-func collect() {
-	for range 4 {
-		done := make(chan struct{})
-		runtime.SetFinalizer(&struct{ b [64]byte }{}, func(*struct{ b [64]byte }) { close(done) })
-		for waiting := true; waiting; {
-			runtime.GC()
-			select {
-			case <-done:
-				waiting = false
-			default:
-				runtime.Gosched()
-			}
-		}
-	}
-}
-
 var errTool = errors.New("the tool failed")
 
 // source is what a tool streams before it fails.
@@ -186,7 +168,7 @@ func TestAStreamThatFailsEndsNoProcess(t *testing.T) {
 			crash[*schema.Message](t, c)
 			crash[*schema.AgenticMessage](t, c)
 		}
-		collect()
+		adktest.Finalize()
 		fmt.Println("survived", name)
 		os.Exit(0)
 	}

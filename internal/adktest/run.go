@@ -7,6 +7,7 @@ package adktest
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
@@ -115,4 +116,22 @@ func (s *Store) Set(_ context.Context, id string, b []byte) error {
 	}
 	s.m[id] = b
 	return nil
+}
+
+// Finalize runs all finalizers of what is garbage by now, and of what these let go. They
+// run one after another, so that the last of a round says that the others have run.
+func Finalize() {
+	for range 4 {
+		done := make(chan struct{})
+		runtime.SetFinalizer(&struct{ b [64]byte }{}, func(*struct{ b [64]byte }) { close(done) })
+		for waiting := true; waiting; {
+			runtime.GC()
+			select {
+			case <-done:
+				waiting = false
+			default:
+				runtime.Gosched()
+			}
+		}
+	}
 }

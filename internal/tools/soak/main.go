@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -141,7 +142,7 @@ func work(ctx context.Context, j job, shared *reduction.DirBackend) *tally {
 		go func() { panic("broken on purpose") }()
 		select {}
 	}
-	finalize()
+	adktest.Finalize()
 	total.Before, total.After = before, settled(before.Goroutines)
 	if total.After.Goroutines > before.Goroutines+2 {
 		stacks := make([]byte, 1<<20)
@@ -162,23 +163,6 @@ func gauge() gauges {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return gauges{runtime.NumGoroutine(), m.HeapAlloc}
-}
-
-// finalize runs the finalizers of what is garbage by now, and of what these let go.
-func finalize() {
-	for range 4 {
-		done := make(chan struct{})
-		runtime.SetFinalizer(&struct{ b [64]byte }{}, func(*struct{ b [64]byte }) { close(done) })
-		for waiting := true; waiting; {
-			runtime.GC()
-			select {
-			case <-done:
-				waiting = false
-			default:
-				runtime.Gosched()
-			}
-		}
-	}
 }
 
 // settled waits until goroutines that are about to end have ended, at most 10 seconds.
