@@ -26,10 +26,11 @@ type progress struct {
 	drawn       bool
 }
 
-// progress returns one that shows itself only on a terminal, after a moment.
+// progress returns one that shows itself after a moment, and only on a terminal that takes escape
+// sequences.
 func (o options) progress(s streams, what string, all int) *progress {
 	p := &progress{what: what, all: all, now: time.Now}
-	if !o.quiet && isTerminal(s.err) {
+	if escapes, err := o.colored(s.err); err == nil && escapes && !o.quiet && isTerminal(s.err) {
 		p.w = s.err
 	}
 	p.start = p.now()

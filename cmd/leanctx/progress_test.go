@@ -5,9 +5,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +32,26 @@ func TestProgressShowsItselfAfterAMomentAndGoesAway(t *testing.T) {
 	require.Equal(t, drawn, out.Len(), "at most ten times a second")
 	p.stop()
 	require.Equal(t, "\r\x1b[K", out.String()[drawn:])
+}
 
-	quiet := options{}.progress(streams{err: &bytes.Buffer{}}, "replaying", 1)
-	require.Nil(t, quiet.w, "only on a terminal")
+func TestProgressIsForTerminalsThatTakeEscapes(t *testing.T) {
+	master, terminal, err := pty.Open()
+	if errors.Is(err, pty.ErrUnsupported) {
+		t.Skip("this system has no pseudo-terminals")
+	}
+	require.NoError(t, err)
+	defer master.Close()
+	defer terminal.Close()
+	shown := func(o options, w io.Writer) bool { return o.progress(streams{err: w}, "replaying", 1).w != nil }
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	require.True(t, shown(options{color: "auto"}, terminal))
+	require.False(t, shown(options{color: "auto", quiet: true}, terminal))
+	require.False(t, shown(options{color: "never"}, terminal))
+	require.False(t, shown(options{color: "always"}, &bytes.Buffer{}), "colours can be wanted in a file, a moving line cannot")
+	t.Setenv("TERM", "dumb")
+	require.False(t, shown(options{color: "auto"}, terminal))
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "1")
+	require.False(t, shown(options{color: "auto"}, terminal))
 }
