@@ -381,39 +381,39 @@ func (p *clearPass[M]) leave(results []*oldResult) {
 func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
 	kept := p.done[:0]
 	for _, r := range p.done {
-		if r.needsStoring {
-			ok, same := p.save(ctx, r)
-			differs = differs || !same
-			if !ok {
-				if r.replaces() {
-					p.tally.left(ReasonNotStored)
-				}
-				continue
-			}
+		ok, same := p.save(ctx, r)
+		differs = differs || !same
+		if ok {
+			kept = append(kept, r)
 		}
-		if len(r.values) > 0 && !p.saveArguments(ctx, r) {
-			differs, r.args = true, nil
-			p.word(r)
-			if !r.replaces() {
-				p.tally.left(ReasonNotStored)
-				continue
-			}
-		}
-		if len(r.media) > 0 && !p.saveMedia(ctx, r) {
-			if differs = true; !r.replaces() {
-				p.tally.left(ReasonNotStored)
-				continue
-			}
-		}
-		kept = append(kept, r)
 	}
 	p.done = kept
 	return differs
 }
 
-// save stores the content of one result. ok is false if the result stays as it
-// is, same if the change is what p.out has.
+// save stores what a change needs. ok is false if nothing is left of the change, same if
+// it is what p.out has.
 func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
+	same = true
+	if r.needsStoring {
+		if ok, same = p.saveResult(ctx, r); !ok {
+			if r.replaces() {
+				p.tally.left(ReasonNotStored)
+			}
+			return false, false
+		}
+	}
+	if !p.saveReferences(ctx, r) {
+		if same = false; !r.replaces() {
+			p.tally.left(ReasonNotStored)
+			return false, false
+		}
+	}
+	return true, same
+}
+
+// saveResult stores the content of one result.
+func (p *clearPass[M]) saveResult(ctx context.Context, r *oldResult) (ok, same bool) {
 	path, existed, err := p.store(ctx, r, r.dest, r.content)
 	if err != nil {
 		return false, false

@@ -277,42 +277,6 @@ func previewInShort(r PreviewRequest) string {
 	return PreviewByKind(r)
 }
 
-// ToolReductionConfig is what differs for one tool. What it leaves at its zero
-// value is taken from the general configuration. The order of precedence is:
-// the exclude lists, the Skip fields here, the handlers here, the limit here, the
-// general Skip fields, the default handlers.
-type ToolReductionConfig struct {
-	// Backend is where this tool's content goes. If nil, defaults to the
-	// general Backend.
-	Backend Backend
-
-	// SkipTruncation leaves this tool's results alone when they return, even if
-	// there is a TruncHandler.
-	SkipTruncation bool
-
-	// TruncHandler decides on each result when it returns. Its error is returned
-	// as the tool's error, unless it is [UseDefault]. If nil, results longer than
-	// MaxLengthForTrunc are cut.
-	TruncHandler func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
-
-	// SkipClear leaves this tool's old results alone, even if there is a
-	// ClearHandler.
-	SkipClear bool
-
-	// ClearHandler decides on each old result. Its error ends the run, unless it is
-	// [UseDefault]. If nil, the result is stored and replaced by a notice.
-	ClearHandler func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
-
-	// MaxLengthForTrunc is how many bytes of text this tool's results may have,
-	// with the same least value as the general limit. If set, they are cut even if
-	// the general SkipTruncation is set. If zero, the general limit holds.
-	MaxLengthForTrunc int
-
-	// Preview writes what this tool's results show when they are cut. If nil, the
-	// general Preview does; [PreviewHeadTail] turns that off.
-	Preview Preview
-}
-
 const (
 	defaultReadTool  = "read_file"
 	defaultRootDir   = "/tmp"

@@ -3,7 +3,8 @@
 
 package reduction
 
-// Which call each old result belongs to, and what replaces it. Nothing is written here.
+// Which old results to clear, what replaces them, and whether that breaks even. Nothing is
+// written here.
 
 import (
 	"context"
@@ -309,14 +310,6 @@ func beforeNotice(texts []string) (before string, stated int) {
 	return "", -1
 }
 
-// pair is a call and its result.
-type pair struct {
-	call   call
-	found  bool // there is a result
-	at     int  // the message of the result
-	result result
-}
-
 // detailOf is a call and its result as a handler or a path generator sees them.
 func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{
@@ -326,156 +319,90 @@ func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	}
 }
 
-// round is an assistant message with tool calls, and what came of them.
-type round struct {
-	at        int  // the assistant message
-	processed bool // cleared or rewritten before
-	ours      bool // by this package
-	pairs     []pair
+// A result of fewer tokens stays for some rounds: clearing small ones as soon as it
+// pays saves little, and they are what is needed again most often.
+const (
+	largeResult = 2000
+	smallStays  = 5
+)
+
+// early returns a state in which old results are cleared if that breaks even, as
+// CachedPrice has it. The messages alone decide.
+func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
+	if c.cfg.CachedPrice == 0 || c.cfg.SkipClear {
+		return state, nil
+	}
+	look := c.pass(ctx, state, count)
+	look.tally, look.msgs = nil, state.Messages
+	rounds := roundsOf(views(c.codec, look.msgs))
+	old, end := outside(rounds, c.cfg.ClearRetentionSuffixLimit)
+	if !look.breaksEven(ripeOf(look.candidates(ctx, old, end), rounds)) {
+		return state, nil
+	}
+	p := c.pass(ctx, state, count)
+	p.factor, p.early = factor, true
+	return c.run(ctx, p, state)
 }
 
-// messages lists the messages with the round's results, in the order of the
-// history, each once.
-func (r round) messages() []int {
-	var out []int
-	for _, p := range r.pairs {
-		if p.found {
-			out = append(out, p.at)
+// breaksEven reports whether sending results, the oldest first, has cost as much as
+// writing what stands behind the first of them to the cache once more, less what reading
+// it there costs.
+func (p *clearPass[M]) breaksEven(results []*oldResult) bool {
+	if len(results) == 0 {
+		return false
+	}
+	requests := make([]int, len(p.msgs)+1) // of which a message was a part
+	for i := len(p.msgs) - 1; i >= 0; i-- {
+		requests[i] = requests[i+1]
+		if _, said := p.phase.codec.said(p.msgs[i]); said != "" || p.phase.codec.calls(p.msgs[i]) {
+			requests[i]++
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	behind := weight{sizes: &schemaSizes{}, rough: true}
+	for _, m := range p.msgs[results[0].at+1:] {
+		p.phase.codec.weigh(&behind, m)
+	}
+	var sent int64
+	for _, r := range results {
+		sent += r.roughly() * int64(requests[r.at])
+	}
+	price := p.phase.cfg.CachedPrice
+	return float64(sent)*price >= float64(behind.tokens)*(1-price)
 }
 
-// roundsOf finds the rounds of a history. A result belongs to the newest call of
-// its id that has none yet; ids may repeat, in a round and over a conversation.
-// Where a result has no id, it belongs to a call of the newest round, by its
-// name or else by its position. A result that belongs to no call is in no round.
-func roundsOf(vs []view) []round {
-	n := 0
-	for i := range vs {
-		n += min(1, len(vs[i].calls))
-	}
-	p := pairer{rounds: make([]round, 0, n)}
-	for i := range vs {
-		for _, r := range vs[i].results {
-			p.add(i, r)
+// ripeOf leaves out small results that have not stayed long.
+func ripeOf(candidates []*oldResult, rounds []round) (ripe []*oldResult) {
+	later := len(rounds) // rounds behind that of the candidate
+	for _, r := range candidates {
+		for later > 0 && rounds[len(rounds)-later].at <= r.round {
+			later--
 		}
-		if len(vs[i].calls) > 0 {
-			p.begin(i, vs[i])
+		if r.roughly() >= largeResult || later >= smallStays {
+			ripe = append(ripe, r)
 		}
 	}
-	return p.rounds
+	return ripe
 }
 
-type pairer struct {
-	rounds []round
-
-	// Calls by id, for results that are not of the newest round: slots holds one
-	// entry for each round and id, latest the newest of each id. Both are nil
-	// until the first such result, as most histories have none.
-	slots  []slot
-	latest map[string]int
+// roughly is what a result and the long arguments of its call have, in tokens of four
+// bytes: both sides of the comparison count so.
+func (r *oldResult) roughly() int64 {
+	bytes := 0
+	if r.notice.kind != clearedNotice {
+		bytes = r.size
+	}
+	for _, v := range r.values {
+		bytes += v.to - v.from
+	}
+	return tokensOf(bytes) + int64(len(r.media)*mediaTokens)
 }
 
-// slot says that a round has a call of an id.
-type slot struct {
-	round  int
-	before int // the next older slot of the same id; negative: none
-}
-
-func (p *pairer) begin(at int, v view) {
-	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
-	for i, c := range v.calls {
-		r.pairs[i].call = c
-	}
-	p.rounds = append(p.rounds, r)
-	if p.latest != nil {
-		p.enter(len(p.rounds) - 1)
-	}
-}
-
-// add finds the call of a result. Nearly always that is in the newest round.
-func (p *pairer) add(at int, r result) {
-	if len(p.rounds) == 0 {
-		return
-	}
-	newest := &p.rounds[len(p.rounds)-1]
-	to := newest.waiting(r, true)
-	switch {
-	case to != nil:
-	case r.id != "":
-		to = p.older(r)
-	default:
-		to = newest.waiting(r, false)
-	}
-	if to != nil {
-		to.found, to.at, to.result = true, at, r
-	}
-}
-
-// older finds the newest call that waits for a result with an id. A round that has
-// none left is not looked at again.
-func (p *pairer) older(r result) *pair {
-	if p.latest == nil {
-		p.latest = make(map[string]int, len(p.rounds))
-		for i := range p.rounds {
-			p.enter(i)
+// replaced are the results of the pass that something takes the place of.
+func (p *clearPass[M]) replaced() (out []*oldResult) {
+	for _, r := range p.done {
+		if r.replaces() {
+			out = append(out, r)
 		}
 	}
-	at, ok := p.latest[r.id]
-	for ok && at >= 0 {
-		if to := p.rounds[p.slots[at].round].waiting(r, true); to != nil {
-			return to
-		}
-		at = p.slots[at].before
-		p.latest[r.id] = at
-	}
-	return nil
-}
-
-// enter notes the ids of a round's calls.
-func (p *pairer) enter(round int) {
-	for i := range p.rounds[round].pairs {
-		id := p.rounds[round].pairs[i].call.id
-		before, ok := p.latest[id]
-		if !ok {
-			before = -1
-		}
-		if before >= 0 && p.slots[before].round == round {
-			continue
-		}
-		p.slots = append(p.slots, slot{round, before})
-		p.latest[id] = len(p.slots) - 1
-	}
-}
-
-// waiting returns the call that waits for a result: of those with its id, or
-// where its id is lost of all, the first of its name, or else the first. Without
-// an id, a call of another name is not the one.
-func (r *round) waiting(got result, byID bool) *pair {
-	var first *pair
-	for i := range r.pairs {
-		p := &r.pairs[i]
-		if p.found || byID && p.call.id != got.id {
-			continue
-		}
-		if p.call.name == got.name {
-			return p
-		}
-		if first == nil && (got.id != "" || got.name == "") {
-			first = p
-		}
-	}
-	return first
-}
-
-// outside returns the rounds before the last keep, and where those that are kept
-// begin.
-func outside(rounds []round, keep int) (old []round, end int) {
-	if len(rounds) <= keep {
-		return nil, 0
-	}
-	n := len(rounds) - keep
-	return rounds[:n], rounds[n].at
+	return out
 }

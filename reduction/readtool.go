@@ -368,3 +368,59 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	r, _ := p.reader(ctx)
 	return p.named || r != foreignReader
 }
+
+// readerFor returns the provided tool as an agent with these tools needs it: where the
+// window is known and some tool returns parts, it returns media as what they were.
+func (m *middleware[M]) readerFor(tools []tool.BaseTool) tool.BaseTool {
+	if m.clear.cfg.WindowTokens > 0 && slices.ContainsFunc(tools, returnsParts) {
+		return &mediaReader{m.reader}
+	}
+	return m.reader
+}
+
+func returnsParts(t tool.BaseTool) bool {
+	switch t.(type) {
+	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
+		return true
+	}
+	return false
+}
+
+// mediaReader is the provided tool for a model that takes results of several parts. Eino
+// prefers its enhanced form.
+type mediaReader struct{ *provided }
+
+// StreamableRun implements [tool.EnhancedStreamableTool].
+func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	args := ""
+	if argument != nil {
+		args = argument.Text
+	}
+	if part, ok := r.medium(ctx, readtool.Path(args)); ok {
+		return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{part}}}), nil
+	}
+	text, err := r.InvokableRun(ctx, args, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(text)}), nil
+}
+
+// medium reads a medium back.
+func (r *mediaReader) medium(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
+	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
+		return schema.ToolOutputPart{}, false
+	}
+	content, err := safe.Value("Backend", func() ([]byte, error) {
+		file, _, err := (&union{r.stores}).ReadRange(ctx, filePath, 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return io.ReadAll(file)
+	})
+	if err != nil {
+		return schema.ToolOutputPart{}, false
+	}
+	return readMedium(content)
+}
