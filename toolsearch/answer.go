@@ -3,10 +3,12 @@
 
 package toolsearch
 
-// What the search tools answer, within a bound in bytes: what tools are called, do and take
-// comes from strangers, and an answer stays in the conversation.
+// What the search tools answer, in the language that Eino is set to and within a bound in
+// bytes: what tools are called, do and take comes from strangers, and an answer stays in the
+// conversation.
 
 import (
+	"embed"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -14,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/bytedance/sonic"
+
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 // matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
@@ -22,18 +26,6 @@ type matchesAnswer struct {
 	Matches       []string `json:"matches"`
 	AlreadyLoaded []string `json:"already_loaded,omitempty"`
 	Hint          string   `json:"hint,omitempty"`
-}
-
-// plainJSON writes < and > as they are: answers are read by models, not by browsers.
-var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
-
-// encode never fails: the answers hold only texts and numbers.
-func encode(answer any) string {
-	text, err := plainJSON.MarshalToString(answer)
-	if err != nil {
-		return "{}"
-	}
-	return text
 }
 
 // matches is the answer of tool_search.
@@ -67,6 +59,52 @@ func (f *searchResult) hint() string {
 		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
 	return strings.Join(append(parts, f.cuts...), " ")
+}
+
+//go:embed prompt
+var promptFiles embed.FS
+
+// prompts are the texts. A file name.en.md is a text of its own, and short.en.tmpl defines
+// the short ones.
+var prompts = texts.Load(promptFiles, "prompt")
+
+// promptData is what the texts are made of. Each uses some of it.
+type promptData struct {
+	Name   string
+	Schema string
+	Words  []string
+	Near   []string
+	Limit  int
+	Total  int
+	Path   string
+	Reason string
+
+	Native    bool // results come in the provider's form
+	Unloads   bool // tools that are not used are hidden again
+	Shortened bool // the schema is
+	Ungated   bool // calls to tools that are not loaded run
+	Listed    bool // there is a reminder that lists names
+	Partial   bool // the reminder may not list every name
+}
+
+// render renders one of the texts in the language that is set.
+func render(name string, h promptData) string { return renderIn(prompts.Current(), name, h) }
+
+func renderIn(t *texts.Texts, name string, h promptData) string {
+	h.Name = clipped(h.Name)
+	return t.Say(name, h)
+}
+
+// plainJSON writes < and > as they are: answers are read by models, not by browsers.
+var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
+
+// encode never fails: the answers hold only texts and numbers.
+func encode(answer any) string {
+	text, err := plainJSON.MarshalToString(answer)
+	if err != nil {
+		return "{}"
+	}
+	return text
 }
 
 // clipped makes text of a model or a tool fit to be quoted in an answer.

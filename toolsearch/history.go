@@ -357,52 +357,6 @@ func (t *transcript[M]) noteFormer(msgs []M) {
 	}
 }
 
-// withReminder returns the messages with exactly one reminder, which has the text, and no
-// changes of it: where the first one is, or else before the first message that is not a system message.
-// An empty text means no reminder. The slice handed in is not changed, and no message is
-// left out that says anything else.
-func (t *transcript[M]) withReminder(msgs []M, text string) []M {
-	if t.remindedWith(msgs, text) {
-		return msgs
-	}
-	at := t.reminderPlace(msgs)
-	next := make([]M, 0, len(msgs)+1)
-	for i, msg := range msgs {
-		if i == at && text != "" {
-			next = append(next, t.codec.Reminder(text))
-		}
-		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
-			next = append(next, msg)
-		}
-	}
-	if at == len(msgs) && text != "" {
-		next = append(next, t.codec.Reminder(text))
-	}
-	return next
-}
-
-func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
-	if text == "" || len(t.reminders) > 1 || len(t.deltas) > 0 {
-		return text == "" && len(t.reminders)+len(t.deltas) == 0
-	}
-	if len(t.reminders) == 1 {
-		return t.codec.Text(msgs[t.reminders[0]]).Text == text
-	}
-	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(t.codec.Text(msgs[i]).Text, text) })
-}
-
-func (t *transcript[M]) reminderPlace(msgs []M) int {
-	if len(t.reminders) > 0 {
-		return t.reminders[0]
-	}
-	for i, msg := range msgs {
-		if !t.codec.IsSystem(msg) {
-			return i
-		}
-	}
-	return len(msgs)
-}
-
 // withNote returns the messages with a hint for the model at the end.
 func (t *transcript[M]) withNote(msgs []M, text string) []M {
 	if len(msgs) > 0 {

@@ -3,13 +3,15 @@
 
 package toolsearch
 
-// The search tools as Eino sees them, and their arguments. What they answer is in the file
-// of each protocol.
+// The search tools as Eino sees them, their arguments, and what those of the protocols
+// Keyword, Regexp and SearchLoad do. SearchCall is in searchcall.go.
 
 import (
 	"context"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -17,18 +19,6 @@ import (
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
-
-// isMetaTool reports whether a name is that of a search tool of any protocol.
-func isMetaTool(name string) bool {
-	switch name {
-	case toolnames.Search, toolnames.SearchTools, toolnames.Load, toolnames.Call:
-		return true
-	}
-	return false
-}
-
-// metaMarker is a search tool of this package. It tells which group it was made for.
-type metaMarker interface{ madeFor() *group }
 
 // metaTool is a search tool. It is immutable; what it answers depends on the run.
 type metaTool struct {
@@ -41,8 +31,6 @@ type metaTool struct {
 	answer func(context.Context, *run, arguments) (string, error)
 }
 
-func (t *metaTool) madeFor() *group { return t.group }
-
 // Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
@@ -53,26 +41,6 @@ func (t *metaTool) info() *schema.ToolInfo {
 		p.Desc = renderIn(say, t.text+"."+key, data)
 	}
 	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
-}
-
-// queryParams are the parameters of a search by words.
-func queryParams() map[string]*schema.ParameterInfo {
-	return map[string]*schema.ParameterInfo{
-		"query":       {Type: schema.String, Required: true},
-		"max_results": {Type: schema.Integer},
-	}
-}
-
-// descriptionData is what the descriptions of the search tools depend on.
-func (g *group) descriptionData() promptData {
-	h := promptData{
-		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.rules.native,
-		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
-	}
-	for _, m := range g.members {
-		h.Partial = h.Partial || m.cfg.Filter != nil
-	}
-	return h
 }
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
@@ -95,61 +63,6 @@ func (t *metaTool) run(ctx context.Context) *run {
 	}
 	return newRun(t.group, agent{})
 }
-
-func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
-	for _, m := range metas {
-		// Where the provider searches, the tool is not shown; a model that copies an older
-		// call of it from the history gets an answer all the same.
-		switch {
-		case m.group.rules.native && m.group.rules.clientRuns:
-			tools = append(tools, nativeTool{m})
-		case m.name == toolnames.Call && live != nil:
-			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
-		case m.name == toolnames.Call:
-			tools = append(tools, m.group.callTool(m))
-		default:
-			tools = append(tools, m)
-		}
-	}
-	return tools
-}
-
-// metaTools are the search tools of the group's protocol.
-func (g *group) metaTools() []*metaTool {
-	switch g.cfg.Protocol {
-	case Regexp:
-		return g.regexpTools()
-	case SearchLoad:
-		return g.searchLoadTools()
-	case SearchCall:
-		return g.searchCallTools()
-	}
-	return g.keywordTools()
-}
-
-// usesMetaName reports whether one of the group's search tools has the name.
-func (g *group) usesMetaName(name string) bool {
-	return slices.ContainsFunc(g.metaTools(), func(m *metaTool) bool { return m.name == name })
-}
-
-// keywordTools is the search tool of the Keyword protocol.
-func (g *group) keywordTools() []*metaTool {
-	return []*metaTool{{
-		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
-		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
-			return f.matches(), err
-		},
-	}}
-}
-
-// What models call the parameters when they do not look.
-var (
-	queryKeys = []string{"query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text"}
-	limitKeys = []string{"max_results", "limit", "top_k", "n"}
-)
-
-func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
 
 // arguments are the decoded arguments of a search tool.
 type arguments struct{ decoded lenient.Arguments }
@@ -175,3 +88,270 @@ func (a arguments) number(keys ...string) int {
 // raw returns the value under the first of the keys that is there, as the model wrote it:
 // decoding loses digits of long numbers. If there is none, it returns "".
 func (a arguments) raw(keys ...string) string { return a.decoded.Raw(keys...) }
+
+// metaMarker is a search tool of this package. It tells which group it was made for.
+type metaMarker interface{ madeFor() *group }
+
+func (t *metaTool) madeFor() *group { return t.group }
+
+// isMetaTool reports whether a name is that of a search tool of any protocol.
+func isMetaTool(name string) bool {
+	switch name {
+	case toolnames.Search, toolnames.SearchTools, toolnames.Load, toolnames.Call:
+		return true
+	}
+	return false
+}
+
+// metaTools are the search tools of the group's protocol.
+func (g *group) metaTools() []*metaTool {
+	switch g.cfg.Protocol {
+	case Regexp:
+		return g.regexpTools()
+	case SearchLoad:
+		return g.searchLoadTools()
+	case SearchCall:
+		return g.searchCallTools()
+	}
+	return g.keywordTools()
+}
+
+func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
+	for _, m := range metas {
+		// Where the provider searches, the tool is not shown; a model that copies an older
+		// call of it from the history gets an answer all the same.
+		switch {
+		case m.group.rules.native && m.group.rules.clientRuns:
+			tools = append(tools, nativeTool{m})
+		case m.name == toolnames.Call && live != nil:
+			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
+		case m.name == toolnames.Call:
+			tools = append(tools, m.group.callTool(m))
+		default:
+			tools = append(tools, m)
+		}
+	}
+	return tools
+}
+
+// usesMetaName reports whether one of the group's search tools has the name.
+func (g *group) usesMetaName(name string) bool {
+	return slices.ContainsFunc(g.metaTools(), func(m *metaTool) bool { return m.name == name })
+}
+
+// descriptionData is what the descriptions of the search tools depend on.
+func (g *group) descriptionData() promptData {
+	h := promptData{
+		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.rules.native,
+		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
+	}
+	for _, m := range g.members {
+		h.Partial = h.Partial || m.cfg.Filter != nil
+	}
+	return h
+}
+
+// queryParams are the parameters of a search by words.
+func queryParams() map[string]*schema.ParameterInfo {
+	return map[string]*schema.ParameterInfo{
+		"query":       {Type: schema.String, Required: true},
+		"max_results": {Type: schema.Integer},
+	}
+}
+
+// keywordTools is the search tool of the Keyword protocol.
+func (g *group) keywordTools() []*metaTool {
+	return []*metaTool{{
+		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
+		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
+			f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+			return f.matches(), err
+		},
+	}}
+}
+
+// What models call the parameters when they do not look.
+var (
+	queryKeys = []string{"query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text"}
+	limitKeys = []string{"max_results", "limit", "top_k", "n"}
+)
+
+func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
+
+// maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long
+// pattern takes time and memory of its own.
+const maxPatternBytes = 1000
+
+// selectedAnswer is what tool_search answers in the Regexp protocol.
+type selectedAnswer struct {
+	Selected      []string `json:"selectedTools"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
+}
+
+func (g *group) regexpTools() []*metaTool {
+	return []*metaTool{{
+		group: g, name: toolnames.Search, text: "tool_search_regexp",
+		params: func() map[string]*schema.ParameterInfo {
+			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
+		},
+		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
+			pattern := first(a.texts("regex_pattern", "pattern", "regex", "query"))
+			f, note := r.searcher(r.turn().loadable).matchNames(ctx, pattern)
+			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
+			if answer.Selected == nil {
+				answer.Selected = []string{}
+			}
+			return encode(answer), ctx.Err()
+		},
+	}}
+}
+
+// matchNames finds the tools whose names match, in the order of the catalogue, and says what
+// the model should know.
+func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
+	_, report := s.group.reporting(ctx)
+	if pattern == "" {
+		return f, render("empty-pattern", promptData{})
+	}
+	if len(pattern) > maxPatternBytes {
+		return f, render("long-pattern", promptData{Limit: maxPatternBytes})
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
+	}
+	f.seen = s.seenSet(ctx)
+	most := s.group.mostResults()
+	kept := ranking{seen: f.seen, limit: most}
+	for e := range s.group.cat.all() {
+		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
+			continue
+		}
+		if kept.isFull() && kept.isFresh(e) {
+			f.cut("cut-results", most)
+			break
+		}
+		kept.add(found{entry: e})
+	}
+	f.found = kept.found
+	f.bound(nameSize)
+	f.markLoaded()
+	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
+		note = render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))})
+	}
+	if report != nil {
+		s.group.emitSearched(ctx, report, pattern, f.hits())
+	}
+	return f, note
+}
+
+var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
+
+// wordsOf is what a pattern holds of words, for suggestions.
+func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
+
+const (
+	// maxShort bounds the description of a candidate, in runes.
+	maxShort = 150
+	// maxNearOnLoad is how many near names an unknown name gets.
+	maxNearOnLoad = 3
+)
+
+type candidate struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	Score       float64 `json:"score"`
+}
+
+type candidatesAnswer struct {
+	Results       []candidate `json:"results"`
+	AlreadyLoaded []string    `json:"already_loaded,omitempty"`
+	Hint          string      `json:"hint,omitempty"`
+}
+
+type loadAnswer struct {
+	Loaded        []string `json:"loaded"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
+}
+
+func (g *group) searchLoadTools() []*metaTool {
+	return []*metaTool{
+		{group: g, name: toolnames.SearchTools, text: "search_tools", params: queryParams, answer: searchTools},
+		{
+			group: g, name: toolnames.Load, text: "load_tool", answer: loadTools,
+			params: func() map[string]*schema.ParameterInfo {
+				return map[string]*schema.ParameterInfo{
+					"tool_name":  {Type: schema.String},
+					"tool_names": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
+				}
+			},
+		},
+	}
+}
+
+func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
+	f, err := r.searcher(r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
+	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
+	for _, x := range f.found {
+		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
+	}
+	return encode(answer), err
+}
+
+// candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
+func candidateSize(e *entry) int {
+	const rest = `{"name":,"description":,"score":1234567.89},`
+	return nameSize(e) + jsonSize(short(e.info.Desc)) + len(rest)
+}
+
+func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
+	s, f := r.searcher(r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
+	s.selectByName(ctx, namesToLoad(a, s.known(ctx)), &f)
+	f.bound(nameSize)
+	f.markLoaded()
+	answer := loadAnswer{Loaded: difference(f.names(), f.loaded), AlreadyLoaded: f.loaded}
+	if answer.Loaded == nil {
+		answer.Loaded = []string{}
+	}
+	for i := range f.unknown {
+		f.unknown[i].near = f.unknown[i].near[:min(len(f.unknown[i].near), maxNearOnLoad)]
+	}
+	if answer.Hint = f.hint(); f.asked == 0 {
+		answer.Hint = render("no-name", promptData{})
+	}
+	return encode(answer), ctx.Err()
+}
+
+// namesToLoad are the names that a call of load_tool asks for.
+func namesToLoad(a arguments, known func(string) bool) (names []string) {
+	for _, text := range append(a.texts("tool_name", "name"), a.texts("tool_names", "names", "tools")...) {
+		for _, name := range splitNames(text, known) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// askedToLoad are the tools that a call of load_tool in a history asked for.
+func (c *catalog) askedToLoad(a arguments) (names []string) {
+	any := func(*entry) bool { return true }
+	for _, name := range namesToLoad(a, func(name string) bool { return c.lookup(name) != nil }) {
+		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
+}
+
+// short is the beginning of a description.
+func short(s string) string {
+	r := []rune(s)
+	if len(r) <= maxShort {
+		return s
+	}
+	return string(r[:maxShort-1]) + "…"
+}

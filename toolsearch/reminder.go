@@ -3,7 +3,10 @@
 
 package toolsearch
 
-// The reminder: the message that lists the hidden tools.
+// The message that lists the hidden tools, and those that tell of changes. Where tools come
+// and go, the list stays as it was written and each change is told at the end of the
+// conversation: to write the list anew would make all that follows it new to the provider's
+// prompt cache.
 
 import (
 	"context"
@@ -15,14 +18,53 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
-// tags of one that is not marked there are no others: it could hold more than names.
-func isReminder(text string, marked bool) bool {
-	list, ok := toolnames.Reminder(text)
-	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
+const (
+	maxDeltas     = 32 // changes told before the list is written anew
+	maxDeltaNames = 20 // added names in one; more are counted by server
+	// minDeltaBytes of changes, or a quarter of the list if that is more, are told before the
+	// list is written anew.
+	minDeltaBytes = 1000
+)
+
+// told is what the messages say of the hidden tools: the list, and changes of it.
+type told struct {
+	lines  []string // as they stand in the messages, the list first
+	named  set      // names that they give
+	listed []string // all tools as of the last text; some may be counted only
+	group  *group   // the tools that the run had then
+}
+
+// remind returns the messages with what the model is told of the hidden tools, and the list
+// in them. saw are the tools that the last model call showed.
+func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M, string) {
+	r := t.run
+	if !hasSource(r.group().members) || r.hiding.off {
+		text := r.reminder(ctx)
+		return t.withReminder(msgs, text), text
+	}
+	if !t.isTold(msgs) {
+		t.told = told{lines: t.toldTexts(msgs)}
+	} else if t.told.group == r.group() && r.group().isUnfiltered() {
+		return msgs, t.told.lines[0]
+	}
+	names := r.listable(ctx)
+	delta, ok := r.change(ctx, &t.told, names, saw)
+	if !ok {
+		text, shown := r.wholeList(ctx, names)
+		t.told = told{lines: []string{text}, listed: names, group: r.group()}
+		t.told.name(shown)
+		return t.withReminder(msgs, text), text
+	}
+	t.told.group = r.group()
+	if delta != "" {
+		t.told.lines = append(t.told.lines, delta)
+		msgs = append(slices.Clip(msgs), t.codec.Reminder(delta))
+	}
+	return msgs, t.told.lines[0]
 }
 
 // reminder is the text for this model call; "" if there is no tool to list.
@@ -76,6 +118,66 @@ func (g *group) plainReminder() (text string, ok bool) {
 		g.reminderText = envelope(names, "")
 	})
 	return g.reminderText, true
+}
+
+// withReminder returns the messages with exactly one reminder, which has the text, and no
+// changes of it: where the first one is, or else before the first message that is not a system message.
+// An empty text means no reminder. The slice handed in is not changed, and no message is
+// left out that says anything else.
+func (t *transcript[M]) withReminder(msgs []M, text string) []M {
+	if t.remindedWith(msgs, text) {
+		return msgs
+	}
+	at := t.reminderPlace(msgs)
+	next := make([]M, 0, len(msgs)+1)
+	for i, msg := range msgs {
+		if i == at && text != "" {
+			next = append(next, t.codec.Reminder(text))
+		}
+		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
+			next = append(next, msg)
+		}
+	}
+	if at == len(msgs) && text != "" {
+		next = append(next, t.codec.Reminder(text))
+	}
+	return next
+}
+
+func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
+	if text == "" || len(t.reminders) > 1 || len(t.deltas) > 0 {
+		return text == "" && len(t.reminders)+len(t.deltas) == 0
+	}
+	if len(t.reminders) == 1 {
+		return t.codec.Text(msgs[t.reminders[0]]).Text == text
+	}
+	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(t.codec.Text(msgs[i]).Text, text) })
+}
+
+func (t *transcript[M]) reminderPlace(msgs []M) int {
+	if len(t.reminders) > 0 {
+		return t.reminders[0]
+	}
+	for i, msg := range msgs {
+		if !t.codec.IsSystem(msg) {
+			return i
+		}
+	}
+	return len(msgs)
+}
+
+// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
+// tags of one that is not marked there are no others: it could hold more than names.
+func isReminder(text string, marked bool) bool {
+	list, ok := toolnames.Reminder(text)
+	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
+}
+
+// isDelta recognises a change of the list by its envelope. One that is not marked has no
+// other tags in it.
+func isDelta(text string, marked bool) bool {
+	lines, ok := toolnames.Changed(text)
+	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
 }
 
 func envelope(names []string, rest string) string {
@@ -201,4 +303,185 @@ func unescapeName(name string) string {
 		return name
 	}
 	return plain
+}
+
+// isTold reports whether the messages hold just what was told.
+func (t *transcript[M]) isTold(msgs []M) bool {
+	if len(t.reminders) != 1 || len(t.told.lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != t.told.lines[0] {
+		return false
+	}
+	for k, i := range t.deltas {
+		if t.codec.Text(msgs[i]).Text != t.told.lines[k+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// toldTexts are the list and the changes of it in the messages; none if there is no list, or
+// more than one.
+func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
+	if len(t.reminders) != 1 {
+		return nil
+	}
+	texts = append(texts, t.codec.Text(msgs[t.reminders[0]]).Text)
+	for _, i := range t.deltas {
+		texts = append(texts, t.codec.Text(msgs[i]).Text)
+	}
+	return texts
+}
+
+// change is the text that brings what was told up to date, and is noted in it; "" if there
+// is nothing to tell. It is not ok where the list has to be written anew.
+func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta string, ok bool) {
+	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !r.recall(ctx, was, names) {
+		return "", false
+	}
+	added := difference(names, was.listed)
+	removed, isDenied := r.removed(was, names)
+	switch {
+	case isDenied:
+		return "", false
+	case len(added) == 0 && !r.knewAny(removed, saw):
+		return "", true // that a tool is gone which nobody uses can wait
+	}
+	limit := r.group().cfg.CatalogLimit
+	counted := len(added) > maxDeltaNames || limit > 0 && len(was.named)-len(removed)+len(added) > limit
+	delta = r.delta(ctx, names, added, removed, counted)
+	if len(removed) > maxDeltaNames || !was.hasRoomFor(delta) {
+		return "", false
+	}
+	was.listed = names
+	if !counted {
+		was.name(added)
+	}
+	for _, name := range removed {
+		delete(was.named, name)
+	}
+	return delta, true
+}
+
+// removed are the names that were told and are not there any more. isDenied reports that one
+// that was told is there, and that the Filter denies it now.
+func (r *run) removed(was *told, names []string) (removed []string, isDenied bool) {
+	for _, name := range difference(was.listed, names) {
+		isDenied = isDenied || r.group().cat.lookup(name) != nil
+		if was.named[name] {
+			removed = append(removed, name)
+		}
+	}
+	return removed, isDenied
+}
+
+// knewAny reports whether the model may call one of the tools without another search.
+func (r *run) knewAny(names, saw []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return r.group().rules.neverLoads || slices.Contains(saw, name) })
+}
+
+// hasRoomFor reports whether one more change costs less than to write the list anew.
+func (d *told) hasRoomFor(delta string) bool {
+	size := len(delta)
+	for _, text := range d.lines[1:] {
+		size += len(text)
+	}
+	return len(d.lines) <= maxDeltas && size <= max(minDeltaBytes, len(d.lines[0])/4)
+}
+
+func (d *told) name(names []string) {
+	for _, name := range names {
+		d.named.add(name)
+	}
+}
+
+// recall reads from the texts what they tell, where another process wrote them. It reports
+// false where they do not tell it all.
+func (r *run) recall(ctx context.Context, was *told, names []string) bool {
+	if whole, shown := r.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
+		was.listed = names
+		was.name(shown)
+		return true
+	}
+	list, _ := toolnames.Reminder(was.lines[0])
+	listed := []string{}
+	for _, line := range strings.Split(strings.Trim(list, "\n"), "\n") {
+		if isRest(line) {
+			return false
+		}
+		listed = append(listed, unescapeName(line))
+	}
+	for _, text := range was.lines[1:] {
+		added, removed, ok := readDelta(text)
+		if !ok {
+			return false
+		}
+		listed = append(slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(removed, name) }), added...)
+	}
+	was.listed = listed
+	was.name(listed)
+	return true
+}
+
+// isRest recognises the line of a list that tells of names which it does not show.
+func isRest(line string) bool {
+	return strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") || strings.HasPrefix(line, "（") && strings.HasSuffix(line, "）")
+}
+
+// delta is the text of a change.
+func (r *run) delta(ctx context.Context, names, added, removed []string, counted bool) string {
+	var lines []string
+	switch {
+	case len(added) == 0:
+	case counted:
+		lines = append(lines, render("changed-counted", promptData{Total: len(added), Words: serverCounts(added), Path: r.storeNames(ctx, names)}))
+	default:
+		lines = append(lines, render("changed-added", promptData{Words: inLine(added)}))
+	}
+	if len(removed) > 0 {
+		lines = append(lines, render("changed-removed", promptData{Words: inLine(removed)}))
+	}
+	return toolnames.ChangedOpen + "\n" + strings.Join(lines, "\n") + "\n" + toolnames.ChangedClose
+}
+
+// inLine makes names safe to stand in one line with commas between them.
+func inLine(names []string) []string {
+	safe := make([]string, len(names))
+	for i, name := range names {
+		safe[i] = escapeName(name)
+		if !strings.Contains(safe[i], ",") {
+			continue
+		}
+		if safe[i] == name {
+			quoted := strconv.QuoteToASCII(name)
+			safe[i] = quoted[1 : len(quoted)-1]
+		}
+		safe[i] = strings.ReplaceAll(safe[i], ",", `\u002c`)
+	}
+	return safe
+}
+
+// readDelta reads the text of a change, in either language; it is not ok where that counts
+// names.
+func readDelta(text string) (added, removed []string, ok bool) {
+	list, _ := toolnames.Changed(text)
+	for _, line := range strings.Split(strings.Trim(list, "\n"), "\n") {
+		known := false
+		for _, words := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
+			if names, is := strings.CutPrefix(line, renderIn(words, "changed-added", promptData{})); is {
+				added, known = append(added, outOfLine(names)...), true
+			} else if names, is := strings.CutPrefix(line, renderIn(words, "changed-removed", promptData{})); is {
+				removed, known = append(removed, outOfLine(names)...), true
+			}
+		}
+		if !known {
+			return nil, nil, false
+		}
+	}
+	return added, removed, true
+}
+
+func outOfLine(list string) (names []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		names = append(names, unescapeName(strings.TrimSpace(name)))
+	}
+	return names
 }
