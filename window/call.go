@@ -14,6 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/readtool"
@@ -40,6 +41,8 @@ func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts
 		return nil // the agent was built without BeforeAgent of this handler
 	}
 	hide, _ := ctx.Value(toolsKey{c}).(hidden)
+	tell := func() {}
+	defer func() { tell() }()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := model.GetCommonOptions(&model.Options{}, opts...)
@@ -47,7 +50,7 @@ func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts
 	call := &recorded{conv: r.conv, ctx: ctx, ModelCall: &ModelCall{
 		N: len(r.conv.calls) + 1, Run: r.n, Conversation: r.conv.id, Attempt: 1, Start: at, Stream: stream, Kept: q.kept, Parts: q.parts, Events: r.conv.pending,
 	}}
-	if o.Model != nil {
+	if call.Agent = agentOf(ctx); o.Model != nil {
 		call.Model = *o.Model
 	}
 	r.conv.pending = nil
@@ -55,12 +58,24 @@ func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts
 		r.conv.runs[r.n-1].Question = c.cfg.keep(start(q.asked, 1000))
 	}
 	call.measure(hide, q)
-	call.follow(r.conv.previous[h])
+	if before := r.conv.previous[h]; call.follow(before) {
+		tell = c.ended(before)
+	}
 	call.hold(c, q)
 	r.conv.previous[h] = call
 	r.conv.calls = append(r.conv.calls, call)
 	c.add(call)
 	return call
+}
+
+// agentOf is the name of the agent that is at work, the innermost one.
+func agentOf(ctx context.Context) string {
+	for _, at := range slices.Backward(compose.GetCurrentAddress(ctx)) {
+		if at.Type == adk.AddressSegmentAgent {
+			return at.ID
+		}
+	}
+	return ""
 }
 
 // read takes a request apart, in the order of the wire.
@@ -271,14 +286,17 @@ func (r *recorded) leave(p Part, text string) {
 	r.Left = append(r.Left, l)
 }
 
-// follow compares the request with the one before it.
-func (r *recorded) follow(before *recorded) {
+// follow compares the request with the one before it, and reports whether the answer of
+// that is known now not to be read to the end.
+func (r *recorded) follow(before *recorded) (left bool) {
 	r.Prefix.Part = -1
 	var then []Part
 	if before != nil {
 		then = before.Parts
-		if !before.ended && before.Run == r.Run {
-			before.Unfinished = true
+		if left = !before.ended && before.Run == r.Run; left {
+			next := *before.ModelCall // snapshots may share the old one's slices, never its fields
+			next.Unfinished = true
+			before.ModelCall = &next
 		}
 	}
 	same := r.equalUpTo(then)
@@ -299,6 +317,7 @@ func (r *recorded) follow(before *recorded) {
 	case before != nil && same == len(then) && same == len(r.Parts) && before.Error != "" && before.Run == r.Run:
 		r.Attempt = before.Attempt + 1
 	}
+	return left
 }
 
 // equalUpTo marks the parts that are equal from the start on, and counts them.
@@ -380,11 +399,22 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	if err == nil {
 		r.answered(c, text, calls, usage)
 	}
-	ctx, done := r.ctx, *r.ModelCall
-	r.ctx = nil
+	tell := c.ended(r)
 	c.mu.Unlock()
-	if c.cfg.OnCall != nil {
-		_ = safe.Call("OnCall", func() error { c.cfg.OnCall(ctx, &done); return nil })
+	tell()
+}
+
+// ended returns what tells others that a call has ended, once the collector's mutex,
+// which is held, is free.
+func (c *Collector) ended(r *recorded) (tell func()) {
+	c.logCall(r)
+	ctx, done, first := r.ctx, *r.ModelCall, !r.told
+	r.told, r.ctx = true, nil
+	return func() {
+		c.flush()
+		if first && c.cfg.OnCall != nil {
+			_ = safe.Call("OnCall", func() error { c.cfg.OnCall(ctx, &done); return nil })
+		}
 	}
 }
 

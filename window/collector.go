@@ -23,6 +23,7 @@ import (
 type Collector struct {
 	cfg  Config
 	seed maphash.Seed
+	log  logger
 
 	mu    sync.Mutex
 	convs map[string]*conversation
@@ -55,6 +56,7 @@ type conversation struct {
 	previous map[any]*recorded // by handler
 	fit      calibration
 	dropped  int
+	logged   []string // the questions of the runs in the log; nil before its first line
 	gone     bool
 }
 
@@ -67,6 +69,7 @@ type recorded struct {
 	size  int64
 	help  int // tokens that only leanctx needs
 	ended bool
+	told  bool // OnCall knows of it
 	slim  bool // its parts are gone
 }
 

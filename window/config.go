@@ -5,7 +5,10 @@ package window
 
 // This file says what can be configured.
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Config says what a [Collector] keeps. Its zero value is useful.
 type Config struct {
@@ -32,6 +35,12 @@ type Config struct {
 	// change the call and must be safe for concurrent use. A panic is contained. If
 	// nil, nothing is called.
 	OnCall func(ctx context.Context, call *ModelCall)
+
+	// Log is written each call as soon as OnCall would be called, in the format of
+	// [Collector.WriteJSON] and in one Write: "leanctx view --follow" shows such a file
+	// while the agent runs. Writes are never concurrent. After an error nothing more is
+	// written, and no run ends with it. If nil, nothing is written.
+	Log io.Writer
 }
 
 // Texts says how much of the texts is kept.

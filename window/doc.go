@@ -16,8 +16,9 @@
 //		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, see.Handler()},
 //	})
 //
-// Package inspect draws the page and the terminal view of a [Conversation], and
-// [Collector.WriteJSON] writes it for other programs.
+// Package inspect draws the page and the terminal view of a [Conversation].
+// [Collector.WriteJSON] writes it for other programs, and Config.Log each call as it
+// ends: "leanctx view --follow" shows such a file while the agent runs.
 //
 // The collector changes nothing: it looks at the request below all other handlers and
 // at the answer as it passes. Chunks of a stream are handed on first and never copied

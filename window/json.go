@@ -18,10 +18,13 @@ import (
 // schemaName names the format of WriteJSON.
 const schemaName = "leanctx.window/1"
 
-// line is one line of the format: a conversation, and then its texts and calls.
+// line is one line of the format: a conversation, and then its texts and calls. In a
+// log, conversations alternate: Of says which one a run or a text belongs to.
 type line struct {
 	Schema       string        `json:"schema,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
+	Of           string        `json:"of,omitempty"`
+	Run          *Run          `json:"run,omitempty"`
 	ID           int           `json:"id,omitempty"`
 	Text         *string       `json:"text,omitempty"`
 	Call         *ModelCall    `json:"call,omitempty"`
@@ -60,29 +63,49 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
-// ReadJSON reads what WriteJSON wrote. A conversation that stands there several times,
-// as in a file that was appended to, is returned as it stands last. An error names the
-// line; what came before it is returned too.
+// ReadJSON reads what WriteJSON wrote, or Config.Log. A conversation that stands there
+// several times, as in a file that was appended to, is returned as it stands last. An
+// error names the line; what came before it is returned too.
 func ReadJSON(r io.Reader) ([]*Conversation, error) {
+	var d decoder
+	err := d.read(r, func(*Conversation, *ModelCall) error { return nil })
+	return d.all, err
+}
+
+// FollowJSON reads what [ReadJSON] reads, and hands on each call as soon as it was read,
+// with its conversation so far, which is the decoder's until FollowJSON returns. It
+// returns at the end of r, or when r or each fails. To follow a file that grows, r waits
+// where the file ends.
+func FollowJSON(r io.Reader, each func(*Conversation, *ModelCall) error) error {
+	return new(decoder).read(r, each)
+}
+
+// decoder reads lines.
+type decoder struct {
+	all  []*Conversation
+	byID map[string]*Conversation
+	last *Conversation
+}
+
+func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error) error {
 	from := bufio.NewReader(r)
-	var all []*Conversation
 	for n := 1; ; n++ {
 		text, err := from.ReadBytes('\n')
 		if len(text) > 1 {
-			if err := readLine(text, &all); err != nil {
-				return all, fmt.Errorf("line %d: %w", n, err)
+			if err := d.line(text, each); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return all, nil
+			return nil
 		}
 		if err != nil {
-			return all, err
+			return err
 		}
 	}
 }
 
-func readLine(text []byte, all *[]*Conversation) error {
+func (d *decoder) line(text []byte, each func(*Conversation, *ModelCall) error) error {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
 		return err
@@ -91,22 +114,61 @@ func readLine(text []byte, all *[]*Conversation) error {
 		if l.Schema != schemaName {
 			return fmt.Errorf("the format is %q, not %q", l.Schema, schemaName)
 		}
-		l.Conversation.Texts = map[int]string{}
-		*all = slices.DeleteFunc(*all, func(c *Conversation) bool { return c.ID == l.Conversation.ID })
-		*all = append(*all, l.Conversation)
+		d.open(l.Conversation)
 		return nil
 	}
-	if len(*all) == 0 {
-		return errors.New("no conversation comes first")
+	if l.Call != nil {
+		l.Of = l.Call.Conversation
 	}
-	now := (*all)[len(*all)-1]
+	now := d.last
+	if of := d.byID[l.Of]; of != nil {
+		now = of
+	}
 	switch {
+	case now == nil:
+		return errors.New("no conversation comes first")
+	case l.Run != nil:
+		now.setRun(*l.Run)
 	case l.Text != nil:
 		now.Texts[l.ID] = *l.Text
 	case l.Call != nil:
-		now.Calls = append(now.Calls, l.Call)
+		now.setCall(l.Call)
+		return each(now, l.Call)
 	default:
 		return errors.New("it holds neither a conversation, nor a text, nor a call")
 	}
 	return nil
+}
+
+func (d *decoder) open(c *Conversation) {
+	c.Texts = map[int]string{}
+	if d.byID == nil {
+		d.byID = map[string]*Conversation{}
+	}
+	if old := d.byID[c.ID]; old != nil {
+		d.all = slices.DeleteFunc(d.all, func(other *Conversation) bool { return other == old })
+	}
+	d.all, d.byID[c.ID], d.last = append(d.all, c), c, c
+}
+
+// setRun adds a run, or has it in the place of what was known of it before.
+func (c *Conversation) setRun(r Run) {
+	at, known := slices.BinarySearchFunc(c.Runs, r.N, func(other Run, n int) int { return other.N - n })
+	if known {
+		c.Runs[at] = r
+		return
+	}
+	c.Runs = slices.Insert(c.Runs, at, r)
+}
+
+// setCall adds a call, or has it in the place of what was known of it before: a log has
+// calls in the order in which they ended, and once more where an answer was read to its
+// end after all.
+func (c *Conversation) setCall(call *ModelCall) {
+	at, known := slices.BinarySearchFunc(c.Calls, call.N, func(other *ModelCall, n int) int { return other.N - n })
+	if known {
+		c.Calls[at] = call
+		return
+	}
+	c.Calls = slices.Insert(c.Calls, at, call)
 }

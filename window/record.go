@@ -48,6 +48,8 @@ type ModelCall struct {
 	Run int `json:"run"`
 	// Conversation is the ID of the [Conversation] that it belongs to.
 	Conversation string `json:"conversation,omitempty"`
+	// Agent is the name of the agent that made it, if it is known.
+	Agent string `json:"agent,omitempty"`
 	// Model is the name of the model, if an option of the request gives one.
 	Model string `json:"model,omitempty"`
 	// Attempt is 1, and more where the same request is sent again.

@@ -25,6 +25,7 @@ type text struct {
 	value  string
 	tokens int // of the whole text
 	calls  int // that hold it
+	logged bool
 }
 
 // textCost is about how many bytes a text takes besides its value.

@@ -114,6 +114,7 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "tool_search", c.Calls[0].Did[0].Tool)
 
 	second := c.Calls[1]
+	require.Equal(t, "agent", second.Agent)
 	require.Positive(t, second.By()[window.LoadedTools])
 	require.Positive(t, second.By()[window.Found])
 	require.Equal(t, hiddenTools-1, second.Hidden.Tools)

@@ -7,7 +7,7 @@
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json convert miles
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest replay conversation.json
-//	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl -o window.html
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl --open
 //
 // Results go to standard output, and messages to standard error. It exits with 0 when
 // it is done, 1 where a threshold was missed, 2 for wrong usage, 3 where input cannot
@@ -65,7 +65,7 @@ func init() { // the commands name themselves in their usage
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
 		{"search", "TOOLS QUERY…", "what a query finds, and with --why why", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
-		{"view", "FILE", "the page of what was in the window, or lines in the terminal", runView},
+		{"view", "FILE", "what was in the window: lines in the terminal, also while the agent runs, or the page", runView},
 	}
 }
 
@@ -121,7 +121,8 @@ func usage(w io.Writer) {
 TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of a
 request to OpenAI or Anthropic, an answer of an MCP server to tools/list, or an mcpServers file, whose
 servers are started only with --connect. CONVERSATION is the messages of Eino, OpenAI or Anthropic as a JSON
-array, a request body or JSON Lines. FILE is what window.Collector.WriteJSON wrote. Each command has --help.
+array, a request body or JSON Lines. FILE is what window.Collector.WriteJSON or window.Config.Log wrote. Each
+command has --help.
 `)
 }
 

@@ -8,9 +8,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/window"
 	"github.com/leanctx/leanctx/window/inspect"
 )
@@ -26,49 +32,162 @@ type conversationJSON struct {
 	Totals window.Totals `json:"totals"`
 }
 
+// callJSON is what --json writes with --call.
+type callJSON struct {
+	Schema       string            `json:"schema"`
+	Conversation string            `json:"conversation"`
+	Call         *window.ModelCall `json:"call"`
+	Texts        map[int]string    `json:"texts"`
+}
+
+// view says what to show, and where.
+type view struct {
+	common       options
+	text         inspect.TextOptions
+	file         string
+	page         string
+	conversation string
+	open, follow bool
+	call         int
+}
+
+func (v *view) flags(f *flag.FlagSet) {
+	f.StringVar(&v.page, "o", "", "the HTML file to write; without it, lines are printed")
+	f.BoolVar(&v.open, "open", false, "write the page, into a temporary file without -o, and open it in the browser")
+	f.BoolVar(&v.follow, "follow", false, "print a line for each model call as it is written to the file, until interrupted; waits for a file that is not there yet")
+	f.IntVar(&v.call, "call", 0, "print what stands in the window of this model call, by its number")
+	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file; without it, all in the terminal and the last on the page or with --call")
+}
+
+// check finds flags that do not go together.
+func (v *view) check(rest []string, set map[string]bool) error {
+	page := v.page != "" || v.open
+	switch {
+	case len(rest) != 1:
+		return fail(exitUsage, "it takes one file that window.Collector.WriteJSON or window.Config.Log wrote")
+	case v.follow && (page || v.common.json || set["call"]):
+		return fail(exitUsage, "--follow prints lines; it does not go with -o, --open, --call or --json")
+	case set["call"] && page:
+		return fail(exitUsage, "--call prints one call; it does not go with -o or --open")
+	case v.common.json && page:
+		return fail(exitUsage, "--json does not go with -o or --open")
+	case set["call"] && v.call < 1:
+		return fail(exitUsage, "--call takes the number of a call, from 1")
+	}
+	v.file = rest[0]
+	return nil
+}
+
 func runView(ctx context.Context, s streams, args []string) error {
-	var common options
-	f := flags(s, "view", &common)
-	page := f.String("o", "", "the HTML file to write; without it, lines are printed")
-	id := f.String("conversation", "", "which conversation of the file; without it, all in the terminal and the last on the page")
+	var v view
+	f := flags(s, "view", &v.common)
+	v.flags(f)
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 {
-		return fail(exitUsage, "it takes one file that window.Collector.WriteJSON wrote")
+	set := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	if err := v.check(rest, set); err != nil {
+		return err
 	}
-	color, err := common.colored(s.out)
+	color, err := v.common.colored(s.out)
 	if err != nil {
 		return err
 	}
-	all, err := conversations(s, rest[0], *id)
+	v.text = inspect.TextOptions{Color: color, Width: columns(s.out)}
+	if v.follow {
+		return v.following(ctx, s)
+	}
+	all, err := conversations(s, v.file, v.conversation)
 	if err != nil {
 		return err
 	}
+	last := all[len(all)-1]
 	switch {
-	case common.json:
-		v := viewJSON{Schema: "leanctx.view/1"}
+	case v.call > 0:
+		return v.showCall(s, last)
+	case v.common.json:
+		out := viewJSON{Schema: "leanctx.view/1"}
 		for _, c := range all {
-			v.Conversations = append(v.Conversations, conversationJSON{c.ID, c.Totals()})
+			out.Conversations = append(out.Conversations, conversationJSON{c.ID, c.Totals()})
 		}
-		return writeJSON(s.out, v)
-	case *page != "":
-		if err := inspect.WriteFile(*page, all[len(all)-1]); err != nil {
-			return err
-		}
-		common.note(s, "wrote %s", *page)
-		return nil
+		return writeJSON(s.out, out)
+	case v.page != "" || v.open:
+		return v.writePage(s, last)
 	}
 	for i, c := range all {
 		if i > 0 {
 			fmt.Fprintln(s.out)
 		}
-		if err := inspect.WriteText(s.out, c, inspect.TextOptions{Color: color, Width: columns(s.out)}); err != nil {
+		if err := inspect.WriteText(s.out, c, v.text); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// showCall shows one call of a conversation.
+func (v *view) showCall(s streams, c *window.Conversation) error {
+	at := slices.IndexFunc(c.Calls, func(call *window.ModelCall) bool { return call.N == v.call })
+	if at < 0 {
+		return fail(exitInput, "%s has %s in conversation %s, and no call %d", v.file, plural(len(c.Calls), "call"), display.Line(c.ID), v.call)
+	}
+	if !v.common.json {
+		return inspect.WriteCall(s.out, c, v.call, v.text)
+	}
+	out := callJSON{"leanctx.view.call/1", c.ID, c.Calls[at], map[int]string{}}
+	for _, p := range out.Call.Parts {
+		if text, kept := c.Texts[p.Text]; kept {
+			out.Texts[p.Text] = text
+		}
+	}
+	return writeJSON(s.out, out)
+}
+
+// writePage writes the page, and opens it.
+func (v *view) writePage(s streams, c *window.Conversation) error {
+	if v.page == "" {
+		folder, err := os.MkdirTemp("", "leanctx-")
+		if err != nil {
+			return err
+		}
+		v.page = filepath.Join(folder, "window.html")
+	}
+	if err := inspect.WriteFile(v.page, c); err != nil {
+		return err
+	}
+	v.common.note(s, "wrote %s", v.page)
+	if !v.open {
+		return nil
+	}
+	if err := openPage(v.page); err != nil {
+		return fail(exitInput, "%s is written, and no browser opened it: %w", v.page, err)
+	}
+	return nil
+}
+
+// following prints a line for each call as it comes.
+func (v *view) following(ctx context.Context, s streams) error {
+	show := inspect.Follow(s.out, v.text)
+	from, done, err := v.tail(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = window.FollowJSON(from, func(c *window.Conversation, _ *window.ModelCall) error {
+		if v.conversation != "" && c.ID != v.conversation {
+			return nil
+		}
+		return show(c)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil // an interrupt is how it ends
+	case err != nil:
+		return fail(exitInput, "%s: %w", v.file, err)
+	}
+	return nil
 }
 
 // conversations reads those of a file, or the one with an ID.
@@ -78,14 +197,27 @@ func conversations(s streams, name, id string) ([]*window.Conversation, error) {
 		return nil, err
 	}
 	all, err := window.ReadJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, fail(exitInput, "%s: %w", name, err)
+	if err != nil && (len(all) == 0 || !endsInside(text)) {
+		return nil, fail(exitInput, "%s: %w. It is a file that window.Collector.WriteJSON or window.Config.Log wrote", name, err)
 	}
-	if id != "" {
-		all = slices.DeleteFunc(all, func(c *window.Conversation) bool { return c.ID != id })
+	if id == "" && len(all) > 0 {
+		return all, nil
 	}
-	if len(all) == 0 {
-		return nil, fail(exitInput, "%s holds no such conversation", name)
+	var ids []string
+	for _, c := range all {
+		if c.ID == id {
+			return []*window.Conversation{c}, nil
+		}
+		ids = append(ids, display.Line(c.ID))
 	}
-	return all, nil
+	if len(ids) == 0 {
+		return nil, fail(exitInput, "%s holds no conversation", name)
+	}
+	return nil, fail(exitInput, "%s holds no such conversation. There are: %s", name, strings.Join(ids, ", "))
 }
+
+// endsInside reports whether a text ends within a line, as that of a file that is being
+// written does.
+func endsInside(text []byte) bool { return !bytes.HasSuffix(text, []byte("\n")) }
+
+var errNoBrowser = errors.New("neither xdg-open nor a browser in BROWSER was found; open the file by hand")

@@ -6,6 +6,7 @@
 //
 //	err := inspect.WriteFile("window.html", see.Conversation("acme/42"))
 //	err = inspect.WriteText(os.Stdout, see.Conversation("acme/42"), inspect.TextOptions{Color: true})
+//	err = inspect.WriteCall(os.Stdout, see.Conversation("acme/42"), 8, inspect.TextOptions{Color: true})
 //	http.Handle("/context/", http.StripPrefix("/context", inspect.Handler(see)))
 //
 // A page loads nothing and asks nobody: its policy allows its own script by hash and

@@ -208,3 +208,109 @@ func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 		all = append(all, one[:n]...)
 	}
 }
+
+func TestFollowWritesEachCallOnce(t *testing.T) {
+	whole := recorded(9, []string{"How far is it?"})
+	other := recorded(3, []string{"And back?"})
+	var b bytes.Buffer
+	show := inspect.Follow(&b, inspect.TextOptions{Width: 110})
+	sofar := *whole
+	for n := range whole.Calls {
+		sofar.Calls = whole.Calls[:n+1]
+		require.NoError(t, show(&sofar))
+		require.NoError(t, show(&sofar), "nothing is new")
+		if n == 4 {
+			require.NoError(t, show(other))
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	var calls []string
+	for _, line := range lines {
+		if number := regexp.MustCompile(`^ +(\d+) +[\d,]+  [A-Za-z]`).FindStringSubmatch(line); number != nil {
+			calls = append(calls, number[1])
+		}
+		require.LessOrEqual(t, len([]rune(line)), 110)
+	}
+	require.Equal(t, []string{"1", "2", "3", "4", "5", "1", "2", "3", "6", "7", "8", "9"}, calls, b.String())
+	require.Equal(t, 1, strings.Count(b.String(), "what happened"))
+	require.Equal(t, 3, strings.Count(b.String(), "leanctx  "), "where the conversation changes, it is named")
+	require.Error(t, show(nil))
+}
+
+func TestFollowWaitsForAnswersAndKnowsANewConversationOfTheSameName(t *testing.T) {
+	c := recorded(2, []string{"go"})
+	c.Calls[1].Unfinished = true
+	var b bytes.Buffer
+	show := inspect.Follow(&b, inspect.TextOptions{})
+	require.NoError(t, show(c))
+	require.NotContains(t, b.String(), "\n   2 ")
+	c.Calls[1].Unfinished = false
+	require.NoError(t, show(c))
+	require.Contains(t, b.String(), "\n   2 ")
+	again := recorded(2, []string{"go"})
+	again.Calls[0].Start = again.Calls[0].Start.Add(time.Hour)
+	require.NoError(t, show(again))
+	require.Equal(t, 2, strings.Count(b.String(), "\n   1 "))
+}
+
+func TestTheScaleOfFollowedBarsGrows(t *testing.T) {
+	var b bytes.Buffer
+	show := inspect.Follow(&b, inspect.TextOptions{})
+	c := recorded(3, []string{"go"})
+	for i, tokens := range []int{900, 1001, 45_000} {
+		c.Calls[i].Parts = []window.Part{{Category: window.Result, Tokens: tokens}}
+		c.Calls[i].Tokens.Estimated = tokens
+	}
+	require.NoError(t, show(c))
+	var scales []string
+	for _, m := range regexp.MustCompile(`a full bar is ([\d,]+) tokens`).FindAllStringSubmatch(b.String(), -1) {
+		scales = append(scales, m[1])
+	}
+	require.Equal(t, []string{"1,000", "2,000", "50,000"}, scales)
+}
+
+func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
+	c := recorded(3, []string{"How far is it?"})
+	call := c.Calls[2]
+	call.Agent, call.Model, call.Attempt = "guide", "small-1", 2
+	call.Parts[3].State, call.Parts[3].Label = window.StateMoved, ""
+	call.Prefix = window.Prefix{Same: 221, Lost: 900, Cause: "result_cleared", Part: 3}
+	var b bytes.Buffer
+	require.NoError(t, inspect.WriteCall(&b, c, 3, inspect.TextOptions{Width: 100}))
+	for _, line := range []string{
+		`call 3 of 3: 1,515 tokens  How far is it?, guide, small-1, attempt 2`,
+		`> How far is it?`,
+		`      114 T agent's tools`,
+		`      135 N system`,
+		`resent`,
+		`     1,500 reported by the provider`,
+		`   36,000 not sent: 400 hidden tools`,
+		`An old result was cleared. Of the 1,494 tokens that the call before sent, 900 cannot come from its`,
+		`How far is it? cut: 9,000 → 400 tokens, whole in How far is it?`,
+		`  called How far is it? How far is it?`,
+		`  answered: How far is it?`,
+	} {
+		require.Contains(t, b.String(), strings.TrimLeft(line, " "), b.String())
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		require.LessOrEqual(t, len([]rune(line)), 100, line)
+	}
+	b.Reset()
+	require.NoError(t, inspect.WriteCall(&b, c, 2, inspect.TextOptions{}))
+	require.Contains(t, b.String(), "would not have been made")
+	require.Contains(t, b.String(), `tools searched "How far is it?"`)
+	require.ErrorContains(t, inspect.WriteCall(&b, c, 4, inspect.TextOptions{}), "3 calls, and no call 4")
+	require.Error(t, inspect.WriteCall(&b, nil, 1, inspect.TextOptions{}))
+}
+
+func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
+	for n := range 12 {
+		for _, width := range []int{40, 100, 200} {
+			c := recorded(12, hostile)
+			c.Calls[n].Agent, c.Calls[n].Model = hostile[6], hostile[7]
+			var b bytes.Buffer
+			require.NoError(t, inspect.WriteCall(&b, c, n+1, inspect.TextOptions{Width: width}))
+			require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", b.String())
+		}
+	}
+}

@@ -8,7 +8,9 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/width"
 
@@ -32,11 +34,12 @@ func WriteText(w io.Writer, c *window.Conversation, o TextOptions) error {
 	if c == nil {
 		return errNoConversation
 	}
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	t := terminal{o: o, totals: c.Totals()}
-	t.head(c)
+	t := newTerminal(o)
+	totals := c.Totals()
+	t.scale = totals.Largest
+	t.verdict(c, totals)
+	t.WriteByte('\n')
+	t.head()
 	run := 0
 	for _, call := range c.Calls {
 		if call.Run != run {
@@ -47,6 +50,83 @@ func WriteText(w io.Writer, c *window.Conversation, o TextOptions) error {
 	}
 	_, err := io.WriteString(w, t.String())
 	return err
+}
+
+// Follow returns a function that writes the lines of [WriteText] as conversations grow:
+// each time it is called with a conversation, it writes the calls that are new. A call
+// whose answer is not there yet waits until it is, or until another call follows. It
+// fails if c is nil or w fails, and is not safe for concurrent use.
+func Follow(w io.Writer, o TextOptions) func(c *window.Conversation) error {
+	f := follower{terminal: newTerminal(o), shown: map[string]*shownCalls{}}
+	return func(c *window.Conversation) error {
+		if c == nil {
+			return errNoConversation
+		}
+		f.show(c)
+		_, err := io.WriteString(w, f.String())
+		f.Reset()
+		return err
+	}
+}
+
+// follower writes lines as they come.
+type follower struct {
+	*terminal
+	now   string // the conversation of the line above
+	run   int
+	shown map[string]*shownCalls
+}
+
+// shownCalls are the calls of one conversation that have their lines.
+type shownCalls struct {
+	first time.Time // when the first of them was sent: another one has the same name otherwise
+	n     map[int]bool
+}
+
+func (f *follower) show(c *window.Conversation) {
+	if len(c.Calls) == 0 {
+		return
+	}
+	shown := f.shown[c.ID]
+	if shown == nil || !shown.first.Equal(c.Calls[0].Start) {
+		shown = &shownCalls{c.Calls[0].Start, map[int]bool{}}
+		f.shown[c.ID] = shown
+	}
+	for i, call := range c.Calls {
+		if shown.n[call.N] || call.Unfinished && i == len(c.Calls)-1 {
+			continue
+		}
+		shown.n[call.N] = true
+		if f.scale == 0 {
+			f.head()
+		}
+		f.grow(call)
+		if f.now != c.ID {
+			f.now, f.run = c.ID, 0
+			fmt.Fprintf(f, "%s  %s\n", f.bold("leanctx"), f.dim(fit(display.Line(c.ID), f.o.Width-9)))
+		}
+		if f.run != call.Run {
+			f.run = call.Run
+			f.question(c, f.run)
+		}
+		f.call(call)
+	}
+}
+
+// grow widens the scale of the bars to the next step that a call fits in: what is
+// largest is not known before the end.
+func (f *follower) grow(call *window.ModelCall) {
+	if call.Tokens.Estimated <= f.scale {
+		return
+	}
+	f.scale = max(f.scale, 1000)
+	for f.scale < call.Tokens.Estimated {
+		f.scale *= 2
+		if first := strconv.Itoa(f.scale)[0]; first == '4' {
+			f.scale = f.scale / 4 * 5
+		}
+	}
+	fmt.Fprintf(f, "%s\n", f.dim(fmt.Sprintf("%*s a full bar is %s tokens", 4+1+9+1, "", display.Grouped(f.scale))))
 }
 
 // group is what a bar shows in one colour.
@@ -68,37 +148,54 @@ var groups = []group{
 }
 
 const (
-	barColumns = 40
-	purple     = "180;147;255"
-	bad        = "255;143;120"
-	question   = "80;190;210"
+	purple   = "180;147;255"
+	bad      = "255;143;120"
+	question = "80;190;210"
 )
 
 type terminal struct {
 	strings.Builder
-	o      TextOptions
-	totals window.Totals
+	o     TextOptions
+	bars  int // columns of a bar
+	scale int // tokens of a full one
 }
 
-func (t *terminal) head(c *window.Conversation) {
-	s := t.totals
+func newTerminal(o TextOptions) *terminal {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	return &terminal{o: o, bars: min(40, max(10, o.Width-60))}
+}
+
+// verdict says in two lines what the conversation cost.
+func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	verdict := "no more than that"
 	if s.Sent > 0 && s.Without > s.Sent {
 		verdict = fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent))
 	}
-	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %d questions, %d calls", fit(display.Line(c.ID), 40), len(c.Runs), s.Calls)))
+	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
 	fmt.Fprintf(t, "sent %s tokens; without %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), t.bold(verdict))
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than what was sent") + "\n")
 	}
-	t.WriteByte('\n')
+}
+
+// head says what the colours, or the letters, and the columns mean.
+func (t *terminal) head() {
 	for i, g := range groups {
 		if i > 0 {
 			t.WriteString("  ")
 		}
 		t.WriteString(t.sign(g, 1) + " " + t.dim(g.name))
 	}
-	fmt.Fprintf(t, "\n\n%s\n", t.dim(fmt.Sprintf("%4s %9s  %-*s  %6s  %s", "call", "tokens", barColumns, "window", "cache", "what happened")))
+	fmt.Fprintf(t, "\n\n%s\n", t.dim(fmt.Sprintf("%4s %9s  %-*s  %6s  %s", "call", "tokens", t.bars, "window", "cache", "what happened")))
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return display.Grouped(n) + " " + word + "s"
 }
 
 func (t *terminal) question(c *window.Conversation, run int) {
@@ -120,7 +217,7 @@ func (t *terminal) call(c *window.ModelCall) {
 	if cache < .5 {
 		share = t.color(bad, share)
 	}
-	used := 4 + 1 + 9 + 2 + barColumns + 2 + 6 + 2
+	used := 4 + 1 + 9 + 2 + t.bars + 2 + 6 + 2
 	line := fmt.Sprintf("%4d %9s  %s  %s  %s", c.N, display.Grouped(c.Tokens.Estimated), t.bar(c), share, t.happened(c, max(20, t.o.Width-used)))
 	t.WriteString(strings.TrimRight(line, " ") + "\n")
 }
@@ -133,12 +230,12 @@ func (t *terminal) bar(c *window.ModelCall) string {
 		for _, category := range g.of {
 			sum += by[category]
 		}
-		if n := (sum*barColumns+t.totals.Largest/2)/max(1, t.totals.Largest) - drawn; n > 0 {
+		if n := (sum*t.bars+t.scale/2)/max(1, t.scale) - drawn; n > 0 {
 			b.WriteString(t.sign(g, n))
 			drawn += n
 		}
 	}
-	return b.String() + strings.Repeat(" ", max(0, barColumns-drawn))
+	return b.String() + strings.Repeat(" ", max(0, t.bars-drawn))
 }
 
 func (t *terminal) sign(g group, n int) string {

@@ -1,0 +1,145 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file reads files that grow, and opens pages.
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// tailEvery is how long to wait for a file to grow.
+const tailEvery = 150 * time.Millisecond
+
+// tail returns a reader of the file that waits where the file ends. Standard input ends by
+// itself.
+func (v *view) tail(ctx context.Context, s streams) (from io.Reader, done func(), err error) {
+	if v.file == "-" {
+		return s.in, func() {}, nil
+	}
+	t := &tailed{ctx: ctx, name: v.file}
+	switch err := t.open(); {
+	case errors.Is(err, fs.ErrNotExist):
+		v.common.note(s, "waiting for %s; end with Ctrl-C", v.file)
+	case err != nil:
+		return nil, nil, fail(exitInput, "%w", err)
+	default:
+		v.common.note(s, "following %s; end with Ctrl-C", v.file)
+	}
+	return t, t.close, nil
+}
+
+// tailed is a file that grows. It starts again where the file is written anew.
+type tailed struct {
+	ctx  context.Context
+	name string
+	file *os.File // nil until it is there
+	at   int64
+}
+
+func (t *tailed) open() (err error) {
+	t.file, err = os.Open(t.name)
+	if err != nil {
+		t.file = nil
+	}
+	t.at = 0
+	return err
+}
+
+func (t *tailed) close() {
+	if t.file != nil {
+		_ = t.file.Close()
+	}
+}
+
+// Read waits for more.
+func (t *tailed) Read(p []byte) (int, error) {
+	for {
+		if t.file != nil {
+			n, err := t.file.Read(p)
+			if t.at += int64(n); n > 0 || err != nil && !errors.Is(err, io.EOF) {
+				return n, err
+			}
+			t.anew()
+		}
+		select {
+		case <-t.ctx.Done():
+			return 0, t.ctx.Err()
+		case <-time.After(tailEvery):
+		}
+		if t.file == nil {
+			if err := t.open(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return 0, err
+			}
+		}
+	}
+}
+
+// anew looks whether the name stands for another file now, or for a shorter one.
+func (t *tailed) anew() {
+	mine, err := t.file.Stat()
+	if err != nil {
+		return
+	}
+	now, err := os.Stat(t.name)
+	switch {
+	case err != nil: // it was taken away: perhaps for another one
+	case !os.SameFile(mine, now):
+		t.close()
+		t.file = nil
+	case now.Size() < t.at:
+		if _, err := t.file.Seek(0, io.SeekStart); err == nil {
+			t.at = 0
+		}
+	}
+}
+
+// openPage shows a file in the browser: the one that BROWSER names, or the system's.
+func openPage(name string) error {
+	var tries [][]string
+	if browser := os.Getenv("BROWSER"); browser != "" {
+		tries = append(tries, []string{browser, name})
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		tries = append(tries, []string{"open", name})
+	case "windows":
+		tries = append(tries, []string{"rundll32", "url.dll,FileProtocolHandler", name})
+	default:
+		tries = append(tries, []string{"xdg-open", name})
+	}
+	err := errNoBrowser
+	for _, try := range tries {
+		path, missing := exec.LookPath(try[0])
+		if missing != nil {
+			continue
+		}
+		c := exec.Command(path, try[1:]...) // a browser outlives this program
+		if err = c.Start(); err != nil {
+			continue
+		}
+		return waitShortly(c)
+	}
+	return err
+}
+
+// waitShortly waits for a program that says quickly what is wrong; one that goes on is a
+// browser at work, which outlives this program.
+func waitShortly(c *exec.Cmd) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(2 * time.Second):
+		return nil
+	}
+}

@@ -1,0 +1,182 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file follows files that grow, and looks at single calls.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/window"
+)
+
+// logged is an agent whose calls are written to a file as they end.
+func logged(t *testing.T, to io.Writer) (ask func(question string)) {
+	t.Helper()
+	see := window.New(window.Config{Log: to, Conversation: func(context.Context) (string, error) { return "acme/42", nil }})
+	return func(question string) {
+		t.Helper()
+		leanctxtest.Run(t, &adk.ChatModelAgentConfig{
+			Model:    leanctxtest.Script[*schema.Message](leanctxtest.Say("26 miles")),
+			Handlers: []adk.ChatModelAgentMiddleware{see.Handler()},
+		}, question)
+	}
+}
+
+// until reads up to a text.
+func until(t *testing.T, from io.Reader, want string) (text string) {
+	t.Helper()
+	one := make([]byte, 1)
+	for !strings.Contains(text, want) {
+		n, err := from.Read(one)
+		text += string(one[:n])
+		require.NoError(t, err, "%q does not come after\n%s", want, text)
+	}
+	return text
+}
+
+func TestViewFollowsAFileThatGrows(t *testing.T) {
+	for _, where := range []string{"pipe", "terminal"} {
+		t.Run(where, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "window.jsonl")
+			c := program(t, nil, "view", name, "--follow")
+			var out io.Reader
+			if where == "pipe" {
+				pipe, err := c.StdoutPipe()
+				require.NoError(t, err)
+				require.NoError(t, c.Start())
+				out = pipe
+			} else {
+				master, err := pty.StartWithSize(c, &pty.Winsize{Rows: 40, Cols: 100})
+				if err != nil {
+					t.Skipf("this system has no pseudo-terminals: the program was not run on one: %v", err)
+				}
+				defer master.Close()
+				out = master
+				until(t, out, "waiting for")
+			}
+			file, err := os.Create(name)
+			require.NoError(t, err)
+			defer file.Close()
+			ask := logged(t, file)
+			ask("How far is it?")
+			head := until(t, out, "How far is it?")
+			require.Contains(t, head, "what happened")
+			require.Equal(t, where == "terminal", strings.Contains(head, "\x1b["))
+			until(t, out, "   1 ")
+			ask("And back?")
+			until(t, out, "And back?")
+			until(t, out, "   2 ")
+			require.NoError(t, file.Truncate(0)) // another run of the program writes it anew
+			_, err = file.Seek(0, io.SeekStart)
+			require.NoError(t, err)
+			logged(t, file)("Once more?")
+			until(t, out, "Once more?")
+			until(t, out, "   1 ")
+			require.NoError(t, c.Process.Signal(os.Interrupt))
+			_, _ = io.Copy(io.Discard, out)
+			require.NoError(t, c.Wait(), "an interrupt is how it ends")
+		})
+	}
+}
+
+func TestViewFollowsStandardInputToItsEnd(t *testing.T) {
+	var log bytes.Buffer
+	ask := logged(t, &log)
+	ask("How far is it?")
+	ask("And back?")
+	out, messages, code := call(t, log.String(), "view", "-", "--follow")
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "> How far is it?")
+	require.Contains(t, out, "> And back?")
+	out, _, code = call(t, log.String(), "view", "-", "--follow", "--conversation", "acme/43")
+	require.Zero(t, code)
+	require.Empty(t, out)
+	_, messages, code = call(t, log.String()+"hello\n", "view", "-", "--follow")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, messages, "line ")
+}
+
+func TestViewReadsAFileThatIsBeingWritten(t *testing.T) {
+	var log bytes.Buffer
+	ask := logged(t, &log)
+	ask("How far is it?")
+	ask("And back?")
+	half := file(t, log.String()[:log.Len()-40])
+	out, messages, code := call(t, "", "view", half)
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "> How far is it?")
+}
+
+func TestViewShowsTheWindowOfOneCall(t *testing.T) {
+	name := recorded(t)
+	out, messages, code := call(t, "", "view", name, "--call", "1")
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "call 1 of 1: 4 tokens")
+	require.Contains(t, out, "user            How far is it?")
+	require.Contains(t, out, "answered: 26 miles")
+	out, _, code = call(t, "", "view", name, "--call", "1", "--json")
+	require.Zero(t, code)
+	var got callJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "leanctx.view.call/1", got.Schema)
+	require.Equal(t, "How far is it?", got.Texts[got.Call.Parts[0].Text])
+	_, messages, code = call(t, "", "view", name, "--call", "2")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, messages, "has 1 call in conversation acme/42, and no call 2")
+}
+
+func TestViewRefusesFlagsThatDoNotGoTogether(t *testing.T) {
+	name := recorded(t)
+	for _, flags := range []string{"--follow --open", "--follow -o a.html", "--follow --call 1", "--follow --json", "--call 1 --open", "--call 0", "--call -3", "--json --open"} {
+		_, messages, code := call(t, "", append([]string{"view", name}, strings.Fields(flags)...)...)
+		require.Equal(t, exitUsage, code, "%s: %s", flags, messages)
+	}
+}
+
+func TestViewOpensThePageInABrowser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser of this test is a shell script")
+	}
+	folder := t.TempDir()
+	opened := filepath.Join(folder, "opened")
+	browser := filepath.Join(folder, "browser")
+	require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" > "+opened+"\n"), 0o700))
+	t.Setenv("TMPDIR", folder)
+	for _, args := range [][]string{{"--open"}, {"--open", "-o", filepath.Join(folder, "mine.html")}} {
+		t.Setenv("BROWSER", browser)
+		_, messages, code := call(t, "", append([]string{"view", recorded(t)}, args...)...)
+		require.Zero(t, code, messages)
+		name, err := os.ReadFile(opened)
+		require.NoError(t, err)
+		require.Contains(t, messages, "wrote "+string(name))
+		page, err := os.ReadFile(string(name))
+		require.NoError(t, err)
+		require.Contains(t, string(page), "How far is it?")
+	}
+	t.Setenv("BROWSER", "")
+	t.Setenv("PATH", folder)
+	_, messages, code := call(t, "", "view", recorded(t), "--open")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, messages, "open the file by hand")
+	require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nexit 3\n"), 0o700))
+	t.Setenv("BROWSER", browser)
+	_, messages, code = call(t, "", "view", recorded(t), "--open")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, messages, "no browser opened it")
+}
