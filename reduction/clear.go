@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -72,7 +73,9 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if state == nil {
 		return ctx, state, nil
 	}
-	c.markUsed(ctx, state.Messages)
+	if c.marks {
+		c.markUsed(ctx, state.Messages)
+	}
 	if !c.policy.clears() {
 		return ctx, state, nil
 	}
@@ -87,30 +90,47 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	return next, out, nil
 }
 
-// reduced returns a state in which rounds keep to their share of the window, repeats are
-// references, old results are cleared, and all of it fits.
+// postProcess calls ClearPostProcess, which has no error of its own.
+func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
+	if c.ClearPostProcess == nil {
+		return ctx, nil
+	}
+	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
+	if err != nil || next == nil {
+		return ctx, err
+	}
+	return next, nil
+}
+
+// reduced returns a state in which old results are cleared and, where the configuration
+// wants that, rounds keep to their share of the window, repeats are references, and all of
+// it fits.
 func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	out, err := c.fitRounds(ctx, state)
-	if err != nil {
-		return nil, err
+	out, err := state, error(nil)
+	if c.cfg.WindowTokens > 0 {
+		if out, err = c.fitRounds(ctx, out); err != nil {
+			return nil, err
+		}
 	}
 	count, factor, err := c.look(ctx, out)
 	if err != nil {
 		return nil, err
 	}
-	full := count >= c.cfg.MaxTokensForClear
-	before := out
-	if out, err = c.refer(ctx, out, full); err != nil {
-		return nil, err
-	}
-	if out != before && full {
-		if count, factor, err = c.look(ctx, out); err != nil {
+	if c.cfg.ReferToRepeats {
+		full, before := count >= c.cfg.MaxTokensForClear, out
+		if out, err = c.refer(ctx, out, full); err != nil {
 			return nil, err
 		}
+		if out != before && full {
+			if count, factor, err = c.look(ctx, out); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if count >= c.cfg.MaxTokensForClear {
+	switch {
+	case count >= c.cfg.MaxTokensForClear:
 		out, err = c.clear(ctx, out, count, factor)
-	} else {
+	case c.cfg.CachedPrice > 0:
 		out, err = c.early(ctx, out, count, factor)
 	}
 	if err != nil {
@@ -171,9 +191,11 @@ func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgent
 // run decides, stores what is to be stored, and reports whether p.out holds anything
 // new.
 func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
-	msgs, rewritten, err := p.phase.rewrite(ctx, p.given)
-	if err != nil {
-		return false, err
+	msgs, rewritten := p.given, false
+	if p.phase.cfg.ClearMessageRewriter != nil {
+		if msgs, rewritten, err = p.phase.rewrite(ctx, p.given); err != nil {
+			return false, err
+		}
 	}
 	p.msgs = msgs
 	rounds := roundsOf(views(p.phase.codec, msgs))
@@ -518,83 +540,4 @@ func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
 		}
 	})
 	return out
-}
-
-// rewrite returns the messages with the rounds outside the kept ones as the
-// user's rewriter wants them, and whether anything is new. It has no effect on a
-// round that was rewritten or cleared before.
-func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
-	if c.cfg.ClearMessageRewriter == nil || c.cfg.SkipClear {
-		return msgs, false, nil
-	}
-	vs := views(c.codec, msgs)
-	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
-	instead := make(map[int][]M, len(old))
-	gone := make(map[int]bool)
-	for _, r := range old {
-		if r.processed || !alone(vs, r, end) {
-			continue
-		}
-		got, err := c.rewriteRound(ctx, msgs, r)
-		if err != nil {
-			return nil, false, err
-		}
-		instead[r.at] = got
-		gone[r.at] = true
-		for _, i := range r.messages() {
-			if rest, any := c.codec.withoutResults(msgs[i]); any {
-				instead[i] = append(instead[i], rest)
-			}
-			gone[i] = true
-		}
-	}
-	if len(instead) == 0 {
-		return msgs, false, nil
-	}
-	out := make([]M, 0, len(msgs))
-	for i, m := range msgs {
-		out = append(out, instead[i]...)
-		if !gone[i] {
-			out = append(out, m)
-		}
-	}
-	return out, true, nil
-}
-
-// alone reports whether the messages with a round's results hold results of no
-// other round, and none of them is kept: then the round can be taken out.
-func alone(vs []view, r round, end int) bool {
-	results := 0
-	for _, i := range r.messages() {
-		if i >= end {
-			return false
-		}
-		results += len(vs[i].results)
-	}
-	for _, p := range r.pairs {
-		if p.found {
-			results--
-		}
-	}
-	return results == 0
-}
-
-// rewriteRound calls the rewriter. What comes back is not shown to it again.
-func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
-	var responses []M
-	for _, i := range r.messages() {
-		responses = append(responses, c.codec.onlyResults(msgs[i]))
-	}
-	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]M, len(got))
-	for i, m := range got {
-		out[i] = m
-		if v := c.codec.view(m); len(v.calls) > 0 {
-			out[i] = c.codec.apply(m, edit{mark: true})
-		}
-	}
-	return out, nil
 }

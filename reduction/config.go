@@ -473,15 +473,3 @@ func contained[T any](name string, f func(context.Context, *ToolDetail) (T, erro
 		return safe.Value(name, func() (T, error) { return f(ctx, detail) })
 	}
 }
-
-// postProcess calls ClearPostProcess, which has no error of its own.
-func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	if c.ClearPostProcess == nil {
-		return ctx, nil
-	}
-	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
-	if err != nil || next == nil {
-		return ctx, err
-	}
-	return next, nil
-}

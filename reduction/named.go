@@ -11,14 +11,12 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -53,7 +51,7 @@ func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
 // history names.
 func (c *clearPhase[M]) markUsed(ctx context.Context, msgs []M) {
 	b := c.policy.begun(ctx)
-	if b == nil || !c.marks {
+	if b == nil {
 		return
 	}
 	now, last := time.Now().Unix(), b.marked.Load()
@@ -200,14 +198,6 @@ func eachText(v any, depth int, f func(string)) {
 	}
 }
 
-// storedNames remembers which files outside of the default roots this middleware
-// stored, and for which calls. It is safe for concurrent use.
-type storedNames struct {
-	roots   func(filePath string) bool // what the provided tool may read
-	results func(filePath string) bool // of that, what holds results
-	known   recent
-}
-
 // maxRecent bounds what is remembered in a recent. The oldest go first.
 const maxRecent = 1 << 15
 
@@ -223,21 +213,6 @@ func keyOf(texts ...string) uint64 {
 	}
 	return h.Sum64()
 }
-
-func newStoredNames(root string) *storedNames {
-	trunc, clear := path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir)
-	return &storedNames{roots: readtool.Under(trunc, clear, backend.CatalogDir), results: readtool.Under(trunc, clear)}
-}
-
-func (s *storedNames) add(callID, path string) {
-	if path != "" && !s.roots(path) {
-		s.known.add(keyOf(callID, vault.Clean(path)))
-	}
-}
-
-func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
-
-func (s *storedNames) any() bool { return s.known.any() }
 
 // recent remembers the last maxRecent keys it was given. The zero value is ready for
 // use, by any number of goroutines.

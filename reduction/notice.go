@@ -7,6 +7,7 @@ package reduction
 // again in a history.
 
 import (
+	"context"
 	"embed"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 //go:embed notice
@@ -244,6 +246,52 @@ func noticeIn(texts []string) notice {
 	return found
 }
 
+// isOurNotice reports whether a notice in place of a result is what this package
+// or Eino's put there: a tool may return anything, a notice about a file of
+// somebody else's included, or quote one. Its path must be one that the call can
+// have, and what it shows must be in that file.
+func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
+	n, s := r.notice, r.rule.store
+	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
+	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || named
+	before, stated := beforeNotice(r.result.texts)
+	switch {
+	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
+		return false
+	case s == nil:
+		return true
+	case !s.Readable():
+		size, used := s.Recorded(ctx, n.path)
+		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
+	case !has(ctx, s, n, len(before)):
+		return false
+	case before != "":
+		return s.Begins(ctx, n.path, before)
+	}
+	// A piece of a file that was read back may come from anywhere in it.
+	return named || showsExcerpt(ctx, s, n, r.result.texts)
+}
+
+// showsExcerpt reports whether the head and the tail that a finished notice shows are
+// those of its file.
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
+	head, tail, ok := excerptIn(texts)
+	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+}
+
+// has reports whether the file of a notice has the size that it states, or at least
+// shown bytes.
+func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
+	size, err := s.Size(ctx, n.path)
+	return err == nil && size >= int64(max(n.bytes, shown))
+}
+
+// shows reports whether text is what a notice shows of a file from an offset on.
+func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
+	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
+	return err == nil && (piece == text || preview(piece) == text)
+}
+
 // showable reports whether a path can stand in a notice: it is one line of text,
 // it cannot be taken for the end of the notice, and it can be found again.
 func showable(p string) bool {
@@ -441,6 +489,26 @@ func shownIn(texts []string) (shown string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// beforeNotice is what stands before the notice at the end of a stream, and how
+// many bytes the notice says that are; a negative number if it does not say.
+func beforeNotice(texts []string) (before string, stated int) {
+	all := joined(texts)
+	at := strings.LastIndex(all, openTag)
+	if at <= 0 {
+		return "", -1
+	}
+	for _, f := range streamTemplates {
+		if v, _, ok := f.find(all[at:]); ok {
+			before = all[:at]
+			if strings.HasPrefix(f[0].Text, "\n") {
+				before = strings.TrimSuffix(before, "\n")
+			}
+			return before, v.headBytes
+		}
+	}
+	return "", -1
 }
 
 // findPath takes a path off the start of text, which end follows.

@@ -46,6 +46,14 @@ func textResult(text string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
 }
 
+// firstText is the text of a result's first part.
+func firstText(r *schema.ToolResult) string {
+	if r == nil || len(r.Parts) == 0 {
+		return ""
+	}
+	return r.Parts[0].Text
+}
+
 // withNotice returns parts with notice in place of the first text and without
 // the other texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {

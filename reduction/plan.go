@@ -3,15 +3,14 @@
 
 package reduction
 
-// Which old results to clear, what replaces them, and whether that breaks even. Nothing is
-// written here.
+// Which old results to clear and what replaces them, which rounds the user's rewriter gets,
+// and whether clearing below the threshold breaks even. Nothing is written here.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -244,72 +243,6 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 	return "", nil
 }
 
-// isOurNotice reports whether a notice in place of a result is what this package
-// or Eino's put there: a tool may return anything, a notice about a file of
-// somebody else's included, or quote one. Its path must be one that the call can
-// have, and what it shows must be in that file.
-func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
-	n, s := r.notice, r.rule.store
-	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
-	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || named
-	before, stated := beforeNotice(r.result.texts)
-	switch {
-	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
-		return false
-	case s == nil:
-		return true
-	case !s.Readable():
-		size, used := s.Recorded(ctx, n.path)
-		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
-	case !has(ctx, s, n, len(before)):
-		return false
-	case before != "":
-		return s.Begins(ctx, n.path, before)
-	}
-	// A piece of a file that was read back may come from anywhere in it.
-	return named || showsExcerpt(ctx, s, n, r.result.texts)
-}
-
-// showsExcerpt reports whether the head and the tail that a finished notice shows are
-// those of its file.
-func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
-	head, tail, ok := excerptIn(texts)
-	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
-}
-
-// has reports whether the file of a notice has the size that it states, or at least
-// shown bytes.
-func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
-	size, err := s.Size(ctx, n.path)
-	return err == nil && size >= int64(max(n.bytes, shown))
-}
-
-// shows reports whether text is what a notice shows of a file from an offset on.
-func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
-	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
-	return err == nil && (piece == text || preview(piece) == text)
-}
-
-// beforeNotice is what stands before the notice at the end of a stream, and how
-// many bytes the notice says that are; a negative number if it does not say.
-func beforeNotice(texts []string) (before string, stated int) {
-	all := joined(texts)
-	at := strings.LastIndex(all, openTag)
-	if at <= 0 {
-		return "", -1
-	}
-	for _, f := range streamTemplates {
-		if v, _, ok := f.find(all[at:]); ok {
-			before = all[:at]
-			if strings.HasPrefix(f[0].Text, "\n") {
-				before = strings.TrimSuffix(before, "\n")
-			}
-			return before, v.headBytes
-		}
-	}
-	return "", -1
-}
-
 // detailOf is a call and its result as a handler or a path generator sees them.
 func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{
@@ -317,6 +250,85 @@ func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 		ToolArgument: &schema.ToolArgument{Text: c.args},
 		ToolResult:   result,
 	}
+}
+
+// rewrite returns the messages with the rounds outside the kept ones as the
+// user's rewriter wants them, and whether anything is new. It has no effect on a
+// round that was rewritten or cleared before.
+func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
+	if c.cfg.SkipClear {
+		return msgs, false, nil
+	}
+	vs := views(c.codec, msgs)
+	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
+	instead := make(map[int][]M, len(old))
+	gone := make(map[int]bool)
+	for _, r := range old {
+		if r.processed || !alone(vs, r, end) {
+			continue
+		}
+		got, err := c.rewriteRound(ctx, msgs, r)
+		if err != nil {
+			return nil, false, err
+		}
+		instead[r.at] = got
+		gone[r.at] = true
+		for _, i := range r.messages() {
+			if rest, any := c.codec.withoutResults(msgs[i]); any {
+				instead[i] = append(instead[i], rest)
+			}
+			gone[i] = true
+		}
+	}
+	if len(instead) == 0 {
+		return msgs, false, nil
+	}
+	out := make([]M, 0, len(msgs))
+	for i, m := range msgs {
+		out = append(out, instead[i]...)
+		if !gone[i] {
+			out = append(out, m)
+		}
+	}
+	return out, true, nil
+}
+
+// alone reports whether the messages with a round's results hold results of no
+// other round, and none of them is kept: then the round can be taken out.
+func alone(vs []view, r round, end int) bool {
+	results := 0
+	for _, i := range r.messages() {
+		if i >= end {
+			return false
+		}
+		results += len(vs[i].results)
+	}
+	for _, p := range r.pairs {
+		if p.found {
+			results--
+		}
+	}
+	return results == 0
+}
+
+// rewriteRound calls the rewriter. What comes back is not shown to it again.
+func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
+	var responses []M
+	for _, i := range r.messages() {
+		responses = append(responses, c.codec.onlyResults(msgs[i]))
+	}
+	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]M, len(got))
+	for i, m := range got {
+		out[i] = m
+		if v := c.codec.view(m); len(v.calls) > 0 {
+			out[i] = c.codec.apply(m, edit{mark: true})
+		}
+	}
+	return out, nil
 }
 
 // A result of fewer tokens stays for some rounds: clearing small ones as soon as it
@@ -329,7 +341,7 @@ const (
 // early returns a state in which old results are cleared if that breaks even, as
 // CachedPrice has it. The messages alone decide.
 func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
-	if c.cfg.CachedPrice == 0 || c.cfg.SkipClear {
+	if c.cfg.SkipClear {
 		return state, nil
 	}
 	look := c.pass(ctx, state, count)

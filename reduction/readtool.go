@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -18,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
@@ -133,12 +135,6 @@ type provided struct {
 // is taken.
 func (*provided) NamedBy() string { return "ReadFileToolName" }
 
-// permit is what one middleware lets its tool read.
-type permit struct {
-	by    *policy
-	roots func(filePath string) bool
-}
-
 func (p *provided) allowed(ctx context.Context, filePath string) bool {
 	for _, each := range p.may {
 		if each.roots(filePath) {
@@ -160,6 +156,91 @@ func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...t
 		return "", err
 	}
 	return t.InvokableRun(ctx, arguments, opts...)
+}
+
+// permit is what one middleware lets its tool read.
+type permit struct {
+	by    *policy
+	roots func(filePath string) bool
+}
+
+// storedNames remembers which files outside of the default roots this middleware
+// stored, and for which calls. It is safe for concurrent use.
+type storedNames struct {
+	roots   func(filePath string) bool // what the provided tool may read
+	results func(filePath string) bool // of that, what holds results
+	known   recent
+}
+
+func newStoredNames(root string) *storedNames {
+	trunc, clear := path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir)
+	return &storedNames{roots: readtool.Under(trunc, clear, backend.CatalogDir), results: readtool.Under(trunc, clear)}
+}
+
+func (s *storedNames) add(callID, path string) {
+	if path != "" && !s.roots(path) {
+		s.known.add(keyOf(callID, vault.Clean(path)))
+	}
+}
+
+func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
+
+func (s *storedNames) any() bool { return s.known.any() }
+
+// mediaReader is the provided tool for a model that takes results of several parts. Eino
+// prefers its enhanced form.
+type mediaReader struct{ *provided }
+
+// StreamableRun implements [tool.EnhancedStreamableTool].
+func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	args := ""
+	if argument != nil {
+		args = argument.Text
+	}
+	if part, ok := r.medium(ctx, readtool.Path(args)); ok {
+		return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{part}}}), nil
+	}
+	text, err := r.InvokableRun(ctx, args, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(text)}), nil
+}
+
+// medium reads a medium back.
+func (r *mediaReader) medium(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
+	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
+		return schema.ToolOutputPart{}, false
+	}
+	content, err := safe.Value("Backend", func() ([]byte, error) {
+		file, _, err := (&union{r.stores}).ReadRange(ctx, filePath, 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return io.ReadAll(file)
+	})
+	if err != nil {
+		return schema.ToolOutputPart{}, false
+	}
+	return readMedium(content)
+}
+
+// readerFor returns the provided tool as an agent with these tools needs it: where the
+// window is known and some tool returns parts, it returns media as what they were.
+func (m *middleware[M]) readerFor(tools []tool.BaseTool) tool.BaseTool {
+	if m.clear.cfg.WindowTokens > 0 && slices.ContainsFunc(tools, returnsParts) {
+		return &mediaReader{m.reader}
+	}
+	return m.reader
+}
+
+func returnsParts(t tool.BaseTool) bool {
+	switch t.(type) {
+	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
+		return true
+	}
+	return false
 }
 
 // joinReaders is the tool of an agent that has one of this package's already: of
@@ -367,60 +448,4 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	}
 	r, _ := p.reader(ctx)
 	return p.named || r != foreignReader
-}
-
-// readerFor returns the provided tool as an agent with these tools needs it: where the
-// window is known and some tool returns parts, it returns media as what they were.
-func (m *middleware[M]) readerFor(tools []tool.BaseTool) tool.BaseTool {
-	if m.clear.cfg.WindowTokens > 0 && slices.ContainsFunc(tools, returnsParts) {
-		return &mediaReader{m.reader}
-	}
-	return m.reader
-}
-
-func returnsParts(t tool.BaseTool) bool {
-	switch t.(type) {
-	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
-		return true
-	}
-	return false
-}
-
-// mediaReader is the provided tool for a model that takes results of several parts. Eino
-// prefers its enhanced form.
-type mediaReader struct{ *provided }
-
-// StreamableRun implements [tool.EnhancedStreamableTool].
-func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	args := ""
-	if argument != nil {
-		args = argument.Text
-	}
-	if part, ok := r.medium(ctx, readtool.Path(args)); ok {
-		return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{part}}}), nil
-	}
-	text, err := r.InvokableRun(ctx, args, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(text)}), nil
-}
-
-// medium reads a medium back.
-func (r *mediaReader) medium(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
-	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
-		return schema.ToolOutputPart{}, false
-	}
-	content, err := safe.Value("Backend", func() ([]byte, error) {
-		file, _, err := (&union{r.stores}).ReadRange(ctx, filePath, 0, -1)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return io.ReadAll(file)
-	})
-	if err != nil {
-		return schema.ToolOutputPart{}, false
-	}
-	return readMedium(content)
 }

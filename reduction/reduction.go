@@ -100,7 +100,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		}
 	}
 	ctx, state, err := m.clear.state(ctx, state)
-	if err != nil || !m.clear.policy.clears() {
+	if err != nil || state == nil || !m.clear.policy.clears() || !session.Any(state.Messages) {
 		return ctx, state, err
 	}
 	return ctx, continued(m.clear.codec, state), nil

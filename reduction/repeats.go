@@ -27,9 +27,6 @@ const maxCallName = 64
 // full says that old results are about to be cleared, and so do not count as visible
 // for those that are kept. An error is that of a user's callback.
 func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], full bool) (*adk.TypedChatModelAgentState[M], error) {
-	if !c.cfg.ReferToRepeats {
-		return state, nil
-	}
 	from := 0
 	if b := c.policy.begun(ctx); b != nil && b.referred.Swap(true) {
 		from = newest(c.codec, state.Messages)

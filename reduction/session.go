@@ -21,13 +21,10 @@ import (
 // its request held in place of results. A request without any leaves no mark.
 const sessionKey = "__leanctx_reduction_session__"
 
-// continued returns a state in which no model call builds on a response whose
-// request held other results than the state's messages do: those that were cleared
-// since, or notices in place of results that are whole.
+// continued returns a state in which no model call builds on a response whose request
+// held other results than the state's messages do: those that were cleared since, or
+// notices in place of results that are whole. There must be messages.
 func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
-	if state == nil || !session.Any(state.Messages) {
-		return state
-	}
 	var sent clearing
 	read := 0
 	msgs := session.Restart(state.Messages, func(i int, _ bool) bool {

@@ -523,14 +523,6 @@ func (stringChunks) text(s string) string               { return s }
 func (stringChunks) result(s string) *schema.ToolResult { return textResult(s) }
 func (stringChunks) first(r *schema.ToolResult) string  { return firstText(r) }
 
-// firstText is the text of a result's first part.
-func firstText(r *schema.ToolResult) string {
-	if r == nil || len(r.Parts) == 0 {
-		return ""
-	}
-	return r.Parts[0].Text
-}
-
 type resultChunks struct{}
 
 func (resultChunks) each(r *schema.ToolResult, f func(string)) {
