@@ -136,7 +136,7 @@ func pagesOfGo() (out []result, err error) {
 		var facts []string
 		for _, p := range strings.Split(string(page), "<p>") {
 			text := strings.Join(strings.Fields(p), " ")
-			if end := strings.IndexAny(text, "<&"); end > 40 && r.IntN(3) == 0 && len(facts) < 24 {
+			if end := strings.IndexAny(text, "<&"); end > 40 && r.IntN(3) == 0 {
 				facts = append(facts, text[:40])
 			}
 		}

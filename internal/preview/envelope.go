@@ -122,17 +122,15 @@ func (d *document) part(n int32) (p part, ok bool) {
 
 // envelope previews what an MCP result holds.
 func (m *maker) envelope(e envelope, room int) (shown string, f Format) {
-	inner := *m
-	inner.layers++
 	suffix := ""
 	if e.isError {
 		suffix = " error"
 	}
 	if len(e.parts) == 1 && e.parts[0].kind == "text" {
-		frame := m.say.say("envelope"+suffix) + "\n"
-		shown, f = inner.make(unescape(e.parts[0].text), room-len(frame))
-		return frame + shown, f
+		return m.inside("envelope"+suffix, unescape(e.parts[0].text), room)
 	}
+	inner := *m
+	inner.layers++
 	var b strings.Builder
 	b.WriteString(m.say.with("parts"+suffix, len(e.parts)))
 	texts, bytes := 0, 0

@@ -133,20 +133,27 @@ func (x *extract) fold() {
 	}
 }
 
-// rank gives each line a score: errors first, then what stands behind them, what the
-// query asks for, and what begins a part.
+// rank gives each line a score: what begins a text, and what the query asks for.
 func (x *extract) rank(query *query) {
 	var words []float64
 	if query != nil {
 		words = query.scores(x.text, x.lines)
 	}
-	behind, errors := 0, 0
 	for i := range x.lines {
 		l := &x.lines[i]
 		l.score = .9 * (1 - float64(i)/float64(len(x.lines)))
 		if words != nil {
 			l.score += 1.5 * words[i]
 		}
+	}
+}
+
+// rankErrors raises the score of errors and of what stands behind them, and lowers that of
+// lines that repeat.
+func (x *extract) rankErrors() {
+	behind, errors := 0, 0
+	for i := range x.lines {
+		l := &x.lines[i]
 		behind--
 		switch {
 		case l.severity == hard && (l.repeat < perTemplate || namesATest(x.text[l.from:l.to])):

@@ -36,7 +36,7 @@ func isHTML(text string) bool {
 	}
 	tags := 0
 	for i := strings.IndexByte(head, '<'); i >= 0; {
-		if t := readTag(head, i); pageTags[t.name] {
+		if t := readTag(head, i); isOfPage(t.name) {
 			tags++
 		}
 		next := strings.IndexByte(head[i+1:], '<')
@@ -48,13 +48,34 @@ func isHTML(text string) bool {
 	return tags == tagsOfHTML
 }
 
-var (
-	pageTags = words("html head body div table script p a li span")
-	// hidden are the elements of which nothing is shown.
-	hidden = words("script style svg noscript template iframe canvas math select object")
-	// blocks are the elements that stand on lines of their own.
-	blocks = words("p div section article header footer main nav aside ul ol li table thead tbody tr h1 h2 h3 h4 h5 h6 br hr form fieldset blockquote pre dl dt dd figure figcaption address title body html caption details summary option button")
-)
+// isHidden is true of the elements of which nothing is shown.
+func isHidden(name string) bool {
+	switch name {
+	case "script", "style", "svg", "noscript", "template", "iframe", "canvas", "math", "select", "object":
+		return true
+	}
+	return false
+}
+
+// isBlock is true of the elements that stand on lines of their own.
+func isBlock(name string) bool {
+	switch name {
+	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "li", "dl", "dt", "dd",
+		"table", "thead", "tbody", "tr", "caption", "h1", "h2", "h3", "h4", "h5", "h6", "br", "hr", "title", "body", "html",
+		"form", "fieldset", "option", "button", "blockquote", "pre", "figure", "figcaption", "address", "details", "summary":
+		return true
+	}
+	return false
+}
+
+// isOfPage is true of the elements that tell a page from other markup.
+func isOfPage(name string) bool {
+	switch name {
+	case "html", "head", "body", "div", "table", "script", "p", "a", "li", "span":
+		return true
+	}
+	return false
+}
 
 // tag is what stands between < and >.
 type tag struct {
@@ -138,10 +159,12 @@ type outliner struct {
 	pre    int    // elements that keep their lines
 	inHead bool
 	title  bool
+	side   int    // elements around the page's own text that are open
+	sides  []span // in b, what stands in them
 }
 
-// outline is the text of a page.
-func outline(page string) string {
+// outline is the text of a page, and where in it stands what leads elsewhere.
+func outline(page string) (text string, sides []span) {
 	page = page[:min(len(page), maxHTML)]
 	o := &outliner{}
 	for i := 0; i < len(page); {
@@ -156,7 +179,37 @@ func outline(page string) string {
 		}
 		i = o.markup(page, i)
 	}
-	return o.b.String()
+	return o.b.String(), o.closed()
+}
+
+// isSide is true of the elements that stand around the text of a page.
+func isSide(name string) bool { return name == "nav" || name == "aside" || name == "footer" }
+
+// enter notes that an element around the text begins or ends.
+func (o *outliner) enter(t tag) {
+	switch {
+	case !t.close:
+		if o.side++; o.side == 1 {
+			o.sides = append(o.sides, span{o.b.Len(), o.b.Len()})
+		}
+	case o.side > 0:
+		if o.side--; o.side == 0 {
+			o.sides[len(o.sides)-1].to = o.b.Len()
+		}
+	}
+}
+
+// closed are the parts around the text, or nothing if one has no end, or they are nearly
+// all there is.
+func (o *outliner) closed() []span {
+	size := 0
+	for _, s := range o.sides {
+		size += s.size()
+	}
+	if o.side > 0 || size*5 > o.b.Len()*4 {
+		return nil
+	}
+	return o.sides
 }
 
 // markup reads what begins with < and returns where it ends.
@@ -176,7 +229,7 @@ func (o *outliner) markup(page string, i int) int {
 		o.words("<")
 		return i + 1
 	}
-	if hidden[t.name] && !t.close {
+	if !t.close && isHidden(t.name) {
 		return elementEnd(page, t)
 	}
 	o.tag(t)
@@ -228,11 +281,19 @@ func (o *outliner) tag(t tag) {
 			o.pre++
 		}
 	}
-	if blocks[t.name] {
-		o.newLine()
-		if !t.close {
-			o.prefix = prefixOf(t.name)
-		}
+	if isBlock(t.name) {
+		o.block(t)
+	}
+}
+
+// block begins a line for an element that stands on lines of its own.
+func (o *outliner) block(t tag) {
+	o.newLine()
+	if isSide(t.name) {
+		o.enter(t)
+	}
+	if !t.close {
+		o.prefix = prefixOf(t.name)
 	}
 }
 
@@ -253,14 +314,19 @@ func prefixOf(name string) string {
 // anchor begins or ends a link.
 func (o *outliner) anchor(t tag) {
 	if o.link != "" && o.b.Len() > o.linked && o.linked >= o.line {
-		o.b.WriteString(" (" + o.link + ")")
+		o.b.WriteString(" (")
+		o.b.WriteString(o.link)
+		o.b.WriteByte(')')
 	}
 	o.link = ""
 	if href := t.attr("href"); !t.close && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
 		if len(href) > maxLink {
 			href = display.Start(href, maxLink) + more
 		}
-		o.link, o.linked = strings.Join(strings.Fields(href), ""), o.b.Len()
+		if strings.ContainsAny(href, " \t\r\n\v\f") {
+			href = strings.Join(strings.Fields(href), "")
+		}
+		o.link, o.linked = href, o.b.Len()
 	}
 }
 
@@ -323,19 +389,23 @@ func endsSentence(s string) bool {
 
 // html previews a page.
 func (m *maker) html(text string, room int) string {
-	return m.outlined(m.say.say("html")+"\n", outline(text), text, room)
+	shown, sides := outline(text)
+	return m.outlined(m.say.say("html")+"\n", shown, sides, text, room)
 }
 
 // outlined previews an outline of a source. Where it is short the source fills the room.
-func (m *maker) outlined(frame, shown, source string, room int) string {
+func (m *maker) outlined(frame, shown string, sides []span, source string, room int) string {
 	const short = 600
 	room -= len(frame)
 	if room < 2*minPart {
 		return display.Start(source, room+len(frame))
 	}
+	if len(shown) > room && len(shown)*4 > len(source)*3 {
+		return frame + m.ends(shown, room, 2)
+	}
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say)
-		x.rankOutline(newQuery(m.query))
+		x.rankOutline(newQuery(m.query), sides)
 		x.keepBest(x.room, 0)
 		shown = display.Start(x.String(), room)
 	}
@@ -347,21 +417,26 @@ func (m *maker) outlined(frame, shown, source string, room int) string {
 
 // rankOutline gives each line of an outline a score: what the query asks for, headings,
 // and text rather than bare links.
-func (x *extract) rankOutline(query *query) {
+func (x *extract) rankOutline(query *query, sides []span) {
 	x.rank(query)
 	for i := range x.lines {
 		l := &x.lines[i]
 		s := x.text[l.from:l.to]
+		for len(sides) > 0 && sides[0].to <= l.from {
+			sides = sides[1:]
+		}
 		switch {
+		case len(sides) > 0 && l.from >= sides[0].from:
+			l.score -= .5
 		case strings.HasPrefix(s, "#"):
-			l.score += .4
+			l.score += .1
 		case strings.HasPrefix(s, "- ") && strings.HasSuffix(s, ")") && strings.Count(s, " ") < 6:
 			l.score -= .3
 		case len(s) < 4:
 			l.score -= .1
 		}
-		if l.repeat > 0 && l.severity < hard { // rank thinks of logs
-			l.score *= 8 / (1 + float64(l.repeat)/4)
+		if l.repeat > 0 {
+			l.score /= 1 + float64(l.repeat)/4
 		}
 		l.short = l.score < shortBelow
 		l.score = max(l.score, .01)

@@ -32,7 +32,8 @@ func TestOutline(t *testing.T) {
 		"text in an SVG":    {"<svg><text>x</text></svg>y", "y"},
 		"capitals":          {"<P>a<SCRIPT>x</Script><H2>b</H2>", "a\n## b"},
 	} {
-		require.Equal(t, c.want, strings.TrimSpace(outline(c.page)), name)
+		text, _ := outline(c.page)
+		require.Equal(t, c.want, strings.TrimSpace(text), name)
 	}
 }
 
@@ -86,11 +87,78 @@ func TestASnapshotKeepsWhatCanBeUsed(t *testing.T) {
 	require.Contains(t, snapshot(b.String()), `textbox "Search" [ref=e999]`)
 }
 
+// manual is a page of many paragraphs, with words of errors in most of the later ones, as
+// documentation has them.
+func manual(navigation int) string {
+	var b strings.Builder
+	b.WriteString("<!doctype html><html><head><title>Manual</title></head><body class=\"manual manual--wide\"><nav class=\"sidebar\"><h2>Sections</h2><ul>")
+	for i := range navigation {
+		fmt.Fprintf(&b, "<li><h3 class=\"toc\"><a class=\"toc__link\" href=\"#s%d\">Section %d</a></h3></li>", i, i)
+	}
+	b.WriteString("</ul></nav><main>")
+	for i := range 300 {
+		fmt.Fprintf(&b, "<div class=\"section section--open\"><h2 id=\"s%d\" class=\"section__title\">Part %d</h2><p class=\"section__text\">Paragraph %s says what is done with a value of this kind.</p>", i, i, spelled(i))
+		if i > 60 {
+			fmt.Fprintf(&b, "<p class=\"section__text\">Error: a value of kind %s cannot be used here; the exception says what failed.</p>", spelled(i))
+		}
+		b.WriteString("</div>\n")
+	}
+	return b.String() + "</main></body></html>"
+}
+
+// spelled is a number without digits, so that lines with other numbers are not of one kind.
+func spelled(n int) string {
+	return string([]byte{'a' + byte(n/26%26), 'k' + byte(n%7), 'a' + byte(n%26)})
+}
+
+func TestWhatAPageSaysOfErrorsIsNotRankedAsALogs(t *testing.T) {
+	shown, format := Make(Request{Text: manual(0), Room: 4000})
+	require.Equal(t, HTML, format)
+	for i := range 15 {
+		require.Contains(t, shown, "Paragraph "+spelled(i)+" says")
+	}
+	require.Less(t, strings.Count(shown, "Error: "), 5)
+}
+
+func TestNavigationComesBehindTheTextOfAPage(t *testing.T) {
+	shown, _ := Make(Request{Text: manual(400), Room: 2000})
+	require.Contains(t, shown, "Paragraph "+spelled(3)+" says")
+	require.NotContains(t, shown, "Section 9\n")
+	onlyLinks := "<!doctype html><nav>" + strings.Repeat("<p class=\"entry entry--first entry--open\"><a href=\"/x\">a place to go to</a></p>", 500) + "</nav>"
+	for page, want := range map[string][]string{
+		"<nav>a<aside>b</aside>c</nav>some text<footer>d</footer>": {"a\nb\nc\n", "d\n"},
+		"<p>some text</p></nav><nav>a</nav>":                       {"a\n"},
+		"<nav>a<p>some text that is in none":                       nil, // it has no end
+		onlyLinks:                                                  nil,
+	} {
+		text, sides := outline(page)
+		var got []string
+		for _, s := range sides {
+			got = append(got, text[s.from:s.to])
+		}
+		require.Equal(t, want, got)
+	}
+}
+
+func TestAPageOfLittleMarkupShowsItsStartAndItsEnd(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!doctype html>\n<title>Specification</title>\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "<p>\nSentence %d describes how the parts of the whole relate to one another.\n</p>\n", i)
+	}
+	shown, format := Make(Request{Text: b.String(), Room: 4000})
+	require.Equal(t, HTML, format)
+	for _, i := range []int{0, 1, 10, 390, 398, 399} {
+		require.Contains(t, shown, fmt.Sprintf("Sentence %d describes", i))
+	}
+	require.NotContains(t, shown, "<p>")
+}
+
 func FuzzHTML(f *testing.F) {
 	f.Add("<p>a</p><a href='x>y'>b</a><!-- c --><script>d</script>", "e")
 	f.Add("<table><tr><td>1<td>2&amp;&lt;</table><pre>\n a", "")
 	f.Fuzz(func(t *testing.T, page, question string) {
-		if text := outline(page); len(text) > 4*len(page)+100 {
+		if text, _ := outline(page); len(text) > 4*len(page)+100 {
 			t.Fatalf("an outline of %d bytes of %d", len(text), len(page))
 		}
 		for _, room := range []int{0, 40, 333} {

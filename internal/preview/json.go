@@ -115,16 +115,30 @@ func unescape(raw string) string {
 	if i < 0 {
 		return raw
 	}
-	b := make([]byte, 0, len(raw))
-	for i >= 0 {
+	b := append(make([]byte, 0, len(raw)), raw[:i]...)
+	for raw = raw[i:]; raw != ""; {
+		if raw[0] == '\\' {
+			n := 0
+			b, n = appendUnescaped(b, raw)
+			raw = raw[n:]
+		}
+		i := 0
+		for i < len(raw) && raw[i] != '\\' {
+			i++
+		}
 		b = append(b, raw[:i]...)
-		n := 0
-		b, n = appendUnescaped(b, raw[i:])
-		raw = raw[i+n:]
-		i = strings.IndexByte(raw, '\\')
+		raw = raw[i:]
 	}
-	return string(append(b, raw...))
+	return string(b)
 }
+
+// escapes is what a byte behind a backslash stands for; 0 if it stands for nothing.
+var escapes = func() (set [256]byte) {
+	for i, c := range []byte(`"\/bfnrt`) {
+		set[c] = "\"\\/\b\f\n\r\t"[i]
+	}
+	return set
+}()
 
 // appendUnescaped adds what the escape at the start of raw stands for, and returns how
 // many bytes of raw it takes.
@@ -132,8 +146,8 @@ func appendUnescaped(b []byte, raw string) ([]byte, int) {
 	if len(raw) == 1 {
 		return b, 1
 	}
-	if i := strings.IndexByte(`"\/bfnrt`, raw[1]); i >= 0 {
-		return append(b, "\"\\/\b\f\n\r\t"[i]), 2
+	if c := escapes[raw[1]]; c != 0 {
+		return append(b, c), 2
 	}
 	piece, n := escape(raw)
 	if len(piece) < 6 {

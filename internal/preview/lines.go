@@ -113,7 +113,22 @@ func severity(line string) int {
 	return most
 }
 
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || '0' <= c && c <= '9' }
+// lowered is each letter of ASCII as a small one, each digit as it is, and 0 for every other
+// byte.
+var lowered = func() (set [256]byte) {
+	for c := byte('0'); c <= '9'; c++ {
+		set[c] = c
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		set[c], set[c-'a'+'A'] = c, c
+	}
+	return set
+}()
+
+func alphanumeric(c byte) bool { return lowered[c] != 0 }
+
+// letter reports whether a byte can stand in a name.
+func letter(c byte) bool { return lowered[c] != 0 || c == '_' }
 
 func byteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
@@ -229,7 +244,7 @@ func mask(b []byte, line string) []byte {
 	line = line[:min(len(line), most)]
 	for i := 0; i < len(line); {
 		c := line[i]
-		if !letter(c) || c == '_' {
+		if !alphanumeric(c) {
 			if c != ' ' || len(b) > 0 && b[len(b)-1] != ' ' {
 				b = append(b, c)
 			}
@@ -237,7 +252,7 @@ func mask(b []byte, line string) []byte {
 			continue
 		}
 		end := i
-		for end < len(line) && letter(line[end]) && line[end] != '_' {
+		for end < len(line) && alphanumeric(line[end]) {
 			end++
 		}
 		if n := len(b); varies(line[i:end]) {

@@ -70,5 +70,5 @@ func element(s string) string {
 
 // page previews a snapshot.
 func (m *maker) page(text string, room int) string {
-	return m.outlined(m.say.say("page")+"\n", snapshot(text), text, room)
+	return m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)
 }

@@ -22,8 +22,8 @@ type Part struct {
 const wholeRecord = 4
 
 // Parts takes a JSON text apart: a record of its main list each, of everything else
-// members and items of about most bytes, and of text in an MCP result lines. ok is false
-// if it is no JSON.
+// members and items of about most bytes, and of text in an MCP result and of a recorded
+// log lines. ok is false if it is no JSON.
 func Parts(text string, most int) (parts []Part, ok bool) {
 	d, ok := scan(text)
 	if !ok {
@@ -110,6 +110,9 @@ type parter struct {
 }
 
 func (d *document) parts(most int) []Part {
+	if pieces := d.pieces(); len(pieces) > 0 {
+		return d.logParts(pieces, most)
+	}
 	p := &parter{document: d, most: most, list: -1}
 	if list, ok := d.mainList(); ok {
 		p.list = list

@@ -10,7 +10,8 @@
 //   - JSON: the list of records that it is about as a table, with what all records share
 //     said once; where there is no such list its start, closed, so that it parses
 //   - HTML and page snapshots: their text as an outline
-//   - test and log output: errors, summaries, and each kind of line once
+//   - test and log output: errors, summaries, and each kind of line once; also where JSON
+//     lines record it, as those of go test -json do
 //   - code: mostly its start
 //   - text: its start and its end, and lines between them that look like errors
 //
@@ -95,19 +96,27 @@ func (m *maker) make(text string, room int) (string, Format) {
 			if e, ok := d.open(); ok && room > 4*minPart {
 				return m.envelope(e, room)
 			}
+			if log, ok := d.recorded(); ok && room > 4*minPart {
+				return m.inside("recorded", log, room)
+			}
 		}
 		return m.json(d, room), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
-		frame := m.say.say("string") + "\n"
-		if room > len(frame)+minPart {
-			next := *m
-			next.layers++
-			shown, f := next.make(inner, room-len(frame))
-			return frame + shown, f
+		if room > len(m.say.say("string"))+1+minPart {
+			return m.inside("string", inner, room)
 		}
 	}
 	return m.text(text, room)
+}
+
+// inside previews a text that stands inside another one, which a label says.
+func (m *maker) inside(label, text string, room int) (string, Format) {
+	frame := m.say.say(label) + "\n"
+	inner := *m
+	inner.layers++
+	shown, f := inner.make(text, room-len(frame))
+	return frame + shown, f
 }
 
 // jsonString is the text that a JSON string stands for, which all of text is.

@@ -98,7 +98,7 @@ func scanUpTo(text string, most int) (d *document, ok bool) {
 	if s.at >= len(text) || text[s.at] != '{' && text[s.at] != '[' {
 		return nil, false
 	}
-	s.nodes = make([]node, 0, len(text)/8+16)
+	s.nodes = make([]node, 0, min(len(text)/8+16, firstNodes))
 	for s.step() {
 	}
 	if len(s.open) > 0 {
@@ -179,7 +179,10 @@ func (s *scanner) step() bool {
 		if c != '"' || !s.str() {
 			return false
 		}
-		s.want = wantColon
+		if s.want = wantColon; byteAt(s.text, s.at) == ':' {
+			s.want = wantValue
+			s.at++
+		}
 		return true
 	case wantFirst:
 		if c == ']' {
@@ -199,17 +202,13 @@ func (s *scanner) back() bool {
 func (s *scanner) after(c byte) bool {
 	top := s.nodes[s.open[len(s.open)-1]].kind
 	switch {
-	case c == ',' && top == '{':
-		s.want = wantKey
 	case c == ',':
-		s.want = wantValue
+		s.comma(top)
+		return true
 	case c == '}' && top == '{', c == ']' && top == '[':
 		return s.close()
-	default:
-		return false
 	}
-	s.at++
-	return true
+	return false
 }
 
 func (s *scanner) value(c byte) bool {
@@ -217,7 +216,7 @@ func (s *scanner) value(c byte) bool {
 	case c == '{' || c == '[':
 		s.open = append(s.open, int32(len(s.nodes)))
 		s.levels = max(s.levels, len(s.open))
-		s.nodes = append(s.nodes, node{start: int32(s.at), kind: c})
+		s.append(node{start: int32(s.at), kind: c})
 		s.at++
 		s.want = wantFirst
 		if c == '{' {
@@ -242,8 +241,20 @@ func (s *scanner) done() bool {
 	if len(s.open) == 0 {
 		return false
 	}
-	s.nodes[s.open[len(s.open)-1]].items++
+	top := &s.nodes[s.open[len(s.open)-1]]
+	top.items++
+	if byteAt(s.text, s.at) == ',' {
+		s.comma(top.kind)
+	}
 	return true
+}
+
+// comma reads a comma in a list or an object.
+func (s *scanner) comma(in byte) {
+	s.at++
+	if s.want = wantValue; in == '{' {
+		s.want = wantKey
+	}
 }
 
 func (s *scanner) close() bool {
@@ -255,29 +266,49 @@ func (s *scanner) close() bool {
 }
 
 func (s *scanner) add(kind byte, end int, cut bool) {
-	s.nodes = append(s.nodes, node{start: int32(s.at), end: int32(end), next: int32(len(s.nodes)) + 1, kind: kind, cut: cut})
+	s.append(node{start: int32(s.at), end: int32(end), next: int32(len(s.nodes)) + 1, kind: kind, cut: cut})
 	s.at = end
+}
+
+// firstNodes is for how many nodes there is room at first. An MCP result has few.
+const firstNodes = 1 << 10
+
+func (s *scanner) append(n node) {
+	if len(s.nodes) == cap(s.nodes) {
+		s.grow()
+	}
+	s.nodes = append(s.nodes, n)
+}
+
+// grow makes room for as many nodes as the rest of the text will have if it goes on like
+// this.
+func (s *scanner) grow() {
+	n := len(s.nodes)
+	n += n/8 + int(int64(n)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
+	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/8)), s.nodes...)
 }
 
 // str reads a string. One that the text ends in is a node, and not done.
 func (s *scanner) str() bool {
-	for from := s.at + 1; ; {
-		i := strings.IndexByte(s.text[from:], '"')
-		if i < 0 {
-			s.add('"', len(s.text), true)
-			return false
+	t, at := s.text, s.at+1
+	if n := strings.IndexByte(t[at:], '"'); n < 0 {
+		at = len(t)
+	} else if t[at+n-1] != '\\' {
+		at += n
+	} else { // escapes mostly are many
+		for at < len(t) && t[at] != '"' {
+			if t[at] == '\\' {
+				at++
+			}
+			at++
 		}
-		end := from + i
-		slashes := 0
-		for s.text[end-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			s.add('"', end+1, false)
-			return true
-		}
-		from = end + 1
 	}
+	if at >= len(t) {
+		s.add('"', len(t), true)
+		return false
+	}
+	s.add('"', at+1, false)
+	return true
 }
 
 func (s *scanner) word(w string) bool {

@@ -158,6 +158,7 @@ func isCodeLine(l string) bool {
 func (m *maker) output(text string, room int) string {
 	x := newExtract(text, room, m.say)
 	x.rank(newQuery(m.query))
+	x.rankErrors()
 	x.keepLast(lastLines, x.room/2)
 	x.keepBest(x.room, 0)
 	return m.within(x.String(), text, room)

@@ -25,7 +25,10 @@ const (
 type query struct {
 	words map[uint32]int // by hash
 	n     int
+	some  [8]uint64 // a bit for the end of each hash in words: most words of a text are in none
 }
+
+func (q *query) bit(hash uint32) (at, bit uint32) { return hash >> 6 % uint32(len(q.some)), hash & 63 }
 
 // fillers are words that tell nothing about what is asked.
 var fillers = words("the and for that this with what which you your can are was were how has have had not from into out all any but will would should could please let get use using used now then first next also need want check look see find show list file result tool true false null path text name value")
@@ -42,6 +45,8 @@ func newQuery(text string) *query {
 			return
 		}
 		q.words[hash] = q.n
+		at, bit := q.bit(hash)
+		q.some[at] |= 1 << bit
 		q.n++
 	})
 	if q.n == 0 {
@@ -64,30 +69,33 @@ func eachWord(text string, f func(hash uint32, word string)) {
 			i += n
 			continue
 		}
-		if !letter(c) || c == '_' {
+		if !alphanumeric(c) {
 			i++
 			continue
 		}
-		from := i
-		for i < len(text) && letter(text[i]) && text[i] != '_' {
+		from, before, h := i, uint32(0), uint32(hashBasis)
+		for i < len(text) && alphanumeric(text[i]) {
+			before, h = h, (h^uint32(lowered[text[i]]))*hashPrime
 			i++
 		}
-		word := text[from:i]
-		if len(word) > 3 && word[len(word)-1] == 's' {
-			word = word[:len(word)-1]
+		if i-from > 3 && text[i-1] == 's' {
+			f(before, text[from:i-1])
+		} else {
+			f(h, text[from:i])
 		}
-		f(hashOf(word), word)
 	}
 }
 
+// The constants of FNV-1a, which is quick for short words.
+const (
+	hashBasis = 2166136261
+	hashPrime = 16777619
+)
+
 func hashOf(word string) uint32 {
-	h := uint32(2166136261)
+	h := uint32(hashBasis)
 	for i := 0; i < len(word); i++ {
-		c := word[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		h = (h ^ uint32(c)) * 16777619
+		h = (h ^ uint32(word[i])) * hashPrime
 	}
 	return h
 }
@@ -103,6 +111,9 @@ func (q *query) scores(text string, lines []line) []float64 {
 		s := text[l.from:min(l.to, l.from+8*maxLine)]
 		total += len(s)
 		eachWord(s, func(hash uint32, _ string) {
+			if at, bit := q.bit(hash); q.some[at]>>bit&1 == 0 {
+				return
+			}
 			if w, ok := q.words[hash]; ok && last[w] != i+1 {
 				last[w] = i + 1
 				in[w]++
