@@ -25,7 +25,8 @@ func Policies() []Policy {
 		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
 		{"Eino", einos},
 		{"leanctx", ours(func(*reduction.Config, int64) {})},
-		{"leanctx, Recommended", recommended},
+		{"leanctx, Recommended", recommended(func(*reduction.Config) {})},
+		{"leanctx, Recommended, CachedPrice .1", recommended(func(c *reduction.Config) { c.CachedPrice = .1 })},
 		{"leanctx, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
 		{"leanctx, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
 		{"leanctx, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
@@ -50,12 +51,15 @@ func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *r
 	}
 }
 
-// recommended is the preset, at another threshold in proportion.
-func recommended(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-	c := reduction.Recommended(store)
-	c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
-	c.MaxTokensForClear = trigger
-	return reduction.New(ctx, c)
+// recommended is the preset with what set changes, at another threshold in proportion.
+func recommended(set func(c *reduction.Config)) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		c := reduction.Recommended(store)
+		c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
+		c.MaxTokensForClear = trigger
+		set(c)
+		return reduction.New(ctx, c)
+	}
 }
 
 // einos is Eino's package, which is told to leave the answers of the read tool alone:
