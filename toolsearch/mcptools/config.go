@@ -85,8 +85,9 @@ type Options struct {
 	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
 	// 500 ms.
 	MaxWait time.Duration
-	// Logs gets what stdio servers write to their standard error, line by line, from one
-	// goroutine for each process. The line must not be kept. If nil, it is dropped.
+	// Logs gets what stdio servers write to their standard error, and what they write to their
+	// standard output that is no message, line by line. It is called by one goroutine at a time
+	// for each process. The line must not be kept. If nil, it is dropped.
 	Logs func(server string, line []byte)
 	// OnEvent is told of servers that come, go and list their tools, and of tools that are
 	// refused. It is called synchronously, from several goroutines. If nil, nobody is told.
@@ -98,6 +99,7 @@ const (
 	defaultTimeout = 60 * time.Second
 	defaultMaxWait = 500 * time.Millisecond
 	connectLimit   = 30 * time.Second // of one connection
+	startLimit     = 5 * time.Minute  // of one to a program, which may have to be installed first
 	listLimit      = 30 * time.Second // of one list
 	firstWait      = 10 * time.Second // for a server that was never connected
 	noticeWait     = 30 * time.Millisecond

@@ -47,6 +47,16 @@ func TestMain(m *testing.M) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "no license file found")
 		os.Exit(3)
+	case "empty": // ends without a word
+		os.Exit(0)
+	case "late":
+		time.Sleep(300 * time.Millisecond)
+		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})
+	case "noisy": // writes other lines between its messages
+		for _, line := range noise {
+			fmt.Println(line)
+		}
+		_ = newFixture().server.Run(context.Background(), &mcp.IOTransport{Reader: os.Stdin, Writer: noisy{os.Stdout}})
 	case "chatty": // is no server
 		fmt.Println("Welcome to the server!")
 		select {}
@@ -61,6 +71,16 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "ready")
 		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})
 	}
+}
+
+// noisy writes noise before each message.
+type noisy struct{ *os.File }
+
+func (n noisy) Write(p []byte) (int, error) {
+	if _, err := n.WriteString(strings.Join(noise, "\n") + "\n"); err != nil {
+		return 0, err
+	}
+	return n.File.Write(p)
 }
 
 // leftBehind returns the stacks of goroutines of this module that still run after a while.

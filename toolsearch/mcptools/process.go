@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,17 +29,15 @@ const patience = 2 * time.Second
 type command struct {
 	server Server
 	logs   func(line []byte)
-	said   *tail // the last of what the program wrote to its standard error
+	said   *tail // the last of what the program wrote, besides messages
+	mu     sync.Mutex
 }
 
 // Connect starts the program.
 func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(c.server.Command, c.server.Args...)
 	cmd.Dir, cmd.Env = c.server.Dir, environment(c.server.Env)
-	cmd.Stderr = &lines{each: func(line []byte) {
-		c.said.write(line)
-		c.logs(line)
-	}}
+	cmd.Stderr = &lines{each: c.log}
 	cmd.WaitDelay = patience // a child of the program may hold its standard error open
 	inGroup(cmd)
 	in, err := cmd.StdinPipe()
@@ -58,8 +57,18 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	p := &process{cmd: cmd, in: in, out: out, exited: make(chan struct{})}
+	c.said.watch(p.end)
 	go p.wait()
-	return (&mcp.IOTransport{Reader: io.NopCloser(out), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
+	reader := newMessages(out, c.log, func() { p.eof.Store(!p.closing.Load()) })
+	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
+}
+
+// log is told of a line that is no message.
+func (c *command) log(line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said.write(line)
+	c.logs(line)
 }
 
 // process is a running program. Closing it ends the program, and all that it started.
@@ -69,6 +78,8 @@ type process struct {
 	out    *os.File
 	exited chan struct{}
 	once   sync.Once
+
+	closing, eof atomic.Bool // eof: the program ended its standard output before it was closed
 }
 
 // Write writes to the program's standard input.
@@ -80,10 +91,27 @@ func (p *process) wait() {
 	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
 }
 
+// endWait is how long the end of a program may take that has ended its output.
+const endWait = 200 * time.Millisecond
+
+// end says how the program ended; "" if it did not end by itself.
+func (p *process) end() string {
+	if !p.eof.Load() {
+		return ""
+	}
+	select {
+	case <-p.exited:
+		return p.cmd.ProcessState.String()
+	case <-time.After(endWait):
+		return ""
+	}
+}
+
 // Close closes the program's standard input, and if that does not end it, tells it to end
 // and then ends it.
 func (p *process) Close() error {
 	p.once.Do(func() {
+		p.closing.Store(true)
 		_ = p.in.Close()
 		for _, end := range []func(*exec.Cmd){nil, terminate, kill} {
 			if end != nil {
@@ -163,10 +191,17 @@ func (l *lines) Write(data []byte) (int, error) {
 	}
 }
 
-// tail keeps the last line of a text that is not empty.
+// tail keeps the last line of a text that is not empty, and asks how the program ended.
 type tail struct {
 	mu   sync.Mutex
 	line string
+	end  func() string
+}
+
+func (t *tail) watch(end func() string) {
+	t.mu.Lock()
+	t.end = end
+	t.mu.Unlock()
 }
 
 func (t *tail) write(line []byte) {
@@ -177,10 +212,20 @@ func (t *tail) write(line []byte) {
 	}
 }
 
-// explain adds the last words of the program to an error.
+// explain adds to an error how the program ended, and its last words.
 func (t *tail) explain(err error) error {
 	t.mu.Lock()
+	end := t.end
+	t.mu.Unlock()
+	state := ""
+	if end != nil {
+		state = end()
+	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err != nil && state != "" {
+		err = fmt.Errorf("the program ended with %s: %w", state, err)
+	}
 	if err == nil || t.line == "" {
 		return err
 	}

@@ -34,6 +34,8 @@ type Servers struct {
 	idle    time.Duration
 	most    int // users
 
+	connects, starts time.Duration // the limits of connections, and of those to programs
+
 	mu     sync.Mutex
 	shared map[string]*link
 	users  map[string]*user
@@ -64,8 +66,12 @@ func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, 
 	if err := checkAll(servers, o); err != nil {
 		return nil, err
 	}
-	s := newServers(servers, o)
-	if o.User == nil {
+	return newServers(servers, o).open(ctx)
+}
+
+// open connects to the servers that are not a user's own.
+func (s *Servers) open(ctx context.Context) (*Servers, error) {
+	if s.o.User == nil {
 		s.mu.Lock()
 		_, err := s.userOf(ctx, "")
 		s.mu.Unlock()
@@ -87,7 +93,7 @@ func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, 
 }
 
 func newServers(servers map[string]Server, o Options) *Servers {
-	s := &Servers{o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers}
+	s := &Servers{o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers, connects: connectLimit, starts: startLimit}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s.servers[name] = servers[name]

@@ -10,8 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,7 +87,7 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 	}()
 	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
 	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, calls: map[string]*time.Timer{}}
-	late := time.AfterFunc(connectLimit, func() { end(errNoAnswer) })
+	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
 	err = s.connect(l)
 	if !late.Stop() && err == nil {
 		err = errNoAnswer
@@ -97,6 +100,15 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 		return nil, s.explain(err)
 	}
 	return s, nil
+}
+
+// connectLimit is how long one connection may take. A program may have to be installed and
+// compiled first, and would never be ready if that was broken off each time.
+func (l *link) connectLimit() time.Duration {
+	if l.server.Command != "" {
+		return l.s.starts
+	}
+	return l.s.connects
 }
 
 func (s *session) connect(l *link) error {
@@ -217,6 +229,23 @@ func (s *session) call(ctx context.Context, tool string, args json.RawMessage, l
 	params := &mcp.CallToolParams{Name: tool, Arguments: args}
 	params.SetProgressToken(token)
 	return within(ctx, s.work, func() (*mcp.CallToolResult, error) { return s.client.CallTool(ctx, params) })
+}
+
+// pingLimit is how long a server may take to say that it is there.
+const pingLimit = 2 * time.Second
+
+// unreadable reports whether a call failed because the server's answer is none that the client
+// can read. The session is as good as before then, which the server is asked.
+func (s *session) unreadable(err error) bool {
+	var network net.Error
+	if s.ctx.Err() != nil || s.wantsSignIn() || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, mcp.ErrConnectionClosed) || strings.Contains(err.Error(), "sending ") {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, pingLimit)
+	defer cancel()
+	_, err = within(ctx, s.work, func() (struct{}, error) { return struct{}{}, s.client.Ping(ctx, nil) })
+	return err == nil || answerOf(err) != nil
 }
 
 // within returns what f returns, or when ctx ends: a server that reads nothing can hold up

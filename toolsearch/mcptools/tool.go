@@ -150,6 +150,9 @@ func (l *link) explain(s *session, err error) (answer string, broken bool) {
 		l.raise() // if the server does not answer that either, the session ends
 		return say("late", words{Server: l.name, Limit: l.timeout().String()}), false
 	}
+	if s.unreadable(err) {
+		return say("unreadable", words{Server: l.name, Text: err.Error()}), false
+	}
 	l.lost(s, err)
 	if s.wantsSignIn() {
 		return say("sign-in", words{Server: l.name}), true
