@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames,
-	openEnds, markdownLinks, namedTests,
+	openEnds, markdownLinks, namedTests, walks,
 }
 
 func TestPolicy(t *testing.T) {

@@ -32,9 +32,6 @@ type hiding struct {
 // conversation holds a search. began is true when the run showed all tools until now.
 func (r *run) decideHiding(ctx context.Context, searched func() bool) (began bool) {
 	h, most := &r.hiding, int64(r.group().cfg.HideAbove)
-	if most == 0 {
-		return false
-	}
 	if !h.known {
 		h.resume(ctx)
 	}

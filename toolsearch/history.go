@@ -266,20 +266,22 @@ func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if err := r.checkLaterTools(ctx, call.tools); err != nil {
 		return err
 	}
-	if r.refresh(ctx) {
+	if hasSource(r.group().members) && r.refresh(ctx) {
 		t.forget()
 	}
 	r.turn().begin()
 	r.emitCatalog(ctx)
-	t.decideHiding(ctx, call.messages)
+	if r.group().cfg.HideAbove > 0 {
+		t.decideHiding(ctx, call.messages)
+	}
 	rules, msgs := r.group().rules, call.messages
 	if rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
 	r.asked = nil
 	t.read(ctx, msgs)
-	if offered := t.withOffers(msgs); !wire.SameList(offered, msgs) {
-		msgs = offered
+	if len(t.offered)+len(t.evidence.prefetched.offers) > 0 {
+		msgs = t.withOffers(msgs)
 		t.read(ctx, msgs)
 	}
 	show := r.visibleTools(ctx, &t.evidence)
@@ -318,7 +320,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.offered = append(t.offered, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
-		case s.User:
+		case s.User && t.run.group().cfg.Prefetch > 0:
 			t.evidence.prefetch(ctx, i, s.Text, t.run)
 		}
 		t.evidence.add(t.codec.View(msgs[i]), t.run)

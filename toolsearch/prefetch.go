@@ -46,7 +46,7 @@ type offer struct {
 // message's position.
 func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
 	g, p := r.group(), &v.prefetched
-	if g.cfg.Prefetch == 0 || r.hiding.off || p.messages == maxPrefetchMessages {
+	if r.hiding.off || p.messages == maxPrefetchMessages {
 		return
 	}
 	p.messages++
