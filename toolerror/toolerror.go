@@ -28,7 +28,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"text/template"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk"
@@ -36,8 +35,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 // Config configures the handler. Both functions must be safe for concurrent use;
@@ -209,21 +208,16 @@ func passes(ctx context.Context, err error) bool {
 }
 
 //go:embed answer.en.tmpl answer.zh.tmpl
-var files embed.FS
+var answerFiles embed.FS
 
-var templates = template.Must(template.ParseFS(files, "*.tmpl"))
+var answers = texts.Load(answerFiles, ".")
 
 func defaultText(name string, err error) string {
 	message, failed := safe.Value("Error", func() (string, error) { return err.Error(), nil })
 	if failed != nil {
 		message = failed.Error()
 	}
-	var b strings.Builder
-	data := struct{ Tool, Error string }{name, shortened(strings.ToValidUTF8(message, "�"))}
-	if err := templates.ExecuteTemplate(&b, language.Pick("answer.en.tmpl", "answer.zh.tmpl"), data); err != nil {
-		return data.Error
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return answers.Current().Say("answer", struct{ Tool, Error string }{name, shortened(strings.ToValidUTF8(message, "\uFFFD"))})
 }
 
 // shortened keeps the start of a message and its end, where the cause often stands.

@@ -279,7 +279,7 @@ func (x *extract) String() string {
 			b.WriteString(text)
 		}
 		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
-			b.WriteString(x.say.with("times", l.times))
+			b.WriteString(" " + x.say.with("times", l.times))
 		}
 		b.WriteByte('\n')
 		end = min(l.to+1, len(x.text))

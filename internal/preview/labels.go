@@ -4,32 +4,34 @@
 package preview
 
 // This file holds the few words of previews that are not the tool's. They are in text/,
-// one file for each language.
+// one file for each language, with {n} where a number goes.
 
 import (
-	_ "embed"
+	"embed"
 	"strconv"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
-var (
-	//go:embed text/labels.en.txt
-	englishLabels string
-	//go:embed text/labels.zh.txt
-	chineseLabels string
+//go:embed text
+var labelFiles embed.FS
 
-	english = parseLabels(englishLabels)
-	chinese = parseLabels(chineseLabels)
+var (
+	labelTexts = texts.Load(labelFiles, "text")
+
+	english = labelsOf(labelTexts.English())
+	chinese = labelsOf(labelTexts.Chinese())
 )
 
 // labels are the words of one language. They never change.
 type labels struct{ words map[string]string }
 
-func parseLabels(text string) *labels {
+// labelsOf renders the texts once: a preview has many of them.
+func labelsOf(t *texts.Texts) *labels {
 	l := &labels{make(map[string]string)}
-	for line := range strings.Lines(text) {
-		name, words, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
-		l.words[name] = words
+	for _, name := range t.Names() {
+		l.words[name] = t.Say(name, nil)
 	}
 	return l
 }
