@@ -31,14 +31,6 @@ func Chinese() bool {
 	return err == nil && info != nil && hasHan(info.Desc)
 }
 
-// Pick returns the text of the language that is set.
-func Pick(english, chinese string) string {
-	if Chinese() {
-		return chinese
-	}
-	return english
-}
-
 // probe is Eino's own tool_search, whose Info is localised at every call; nil
 // where Eino no longer offers it.
 var probe = sync.OnceValue(func() tool.BaseTool {

@@ -16,10 +16,8 @@ func TestFollowsSetLanguageBothWays(t *testing.T) {
 	t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	require.True(t, language.Chinese(), "Eino localises nothing publicly any more, or not where this package looks")
-	require.Equal(t, "zh", language.Pick("en", "zh"))
 	require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
 	require.False(t, language.Chinese())
-	require.Equal(t, "en", language.Pick("en", "zh"))
 }
 
 func BenchmarkChinese(b *testing.B) {
