@@ -38,6 +38,7 @@ type Config struct {
 	// or an empty key fails the call.
 	Tenant func(context.Context) (string, error)
 	// Embedder makes the vectors. If nil, or if the server has no pgvector, there are none.
+	// Those of up to 2,000 dimensions are indexed; longer ones are all compared for each query.
 	Embedder embedding.Embedder
 }
 
@@ -48,6 +49,7 @@ type Tools struct {
 	tenant  func(context.Context) (string, error)
 	embed   embedding.Embedder
 	vectors bool
+	iterate bool // pgvector 0.8 or later goes on where a filter leaves too few
 
 	mu     sync.Mutex
 	common *frequencies
@@ -109,6 +111,9 @@ func (t *Tools) create(ctx context.Context, tx pgx.Tx, name string) error {
 	return nil
 }
 
+// mostIndexed is how many dimensions pgvector indexes. Longer vectors are all compared.
+const mostIndexed = 2000
+
 // createVectors adds the column for vectors, if the server can have one.
 func (t *Tools) createVectors(ctx context.Context, tx pgx.Tx, name string) error {
 	if t.embed == nil {
@@ -122,16 +127,19 @@ func (t *Tools) createVectors(ctx context.Context, tx pgx.Tx, name string) error
 	if err != nil {
 		return err
 	}
-	for _, sql := range []string{
+	statements := []string{
 		`CREATE EXTENSION IF NOT EXISTS vector`,
 		fmt.Sprintf(`ALTER TABLE %s ADD COLUMN IF NOT EXISTS embedding vector(%d)`, t.table, len(probe[0])),
-		`CREATE INDEX IF NOT EXISTS ` + pgx.Identifier{name + "_embedding"}.Sanitize() + ` ON ` + t.table + ` USING hnsw (embedding vector_cosine_ops)`,
-	} {
+	}
+	if len(probe[0]) <= mostIndexed {
+		statements = append(statements, `CREATE INDEX IF NOT EXISTS `+pgx.Identifier{name + "_embedding"}.Sanitize()+` ON `+t.table+` USING hnsw (embedding vector_cosine_ops)`)
+	}
+	for _, sql := range statements {
 		if _, err := tx.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	return tx.QueryRow(ctx, `SELECT string_to_array(extversion, '.')::int[] >= '{0,8}' FROM pg_extension WHERE extname = 'vector'`).Scan(&t.iterate)
 }
 
 // owner is the tenant of a call; "" where there are none.

@@ -8,7 +8,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -84,7 +82,7 @@ func TestTheServer(t *testing.T) {
 		"common words alone find something":           findsByCommonWords,
 		"opens and stores from many sides at once":    opensAtOnce,
 		"a search that hangs costs its time limit":    hangs,
-		"finds by vectors where it can":               findsByVectors,
+		"embeds nothing without pgvector":             withoutPgvector,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, p) })
 	}
@@ -133,13 +131,15 @@ func agentsSearch(t *testing.T, p *pgxpool.Pool) {
 	tools := newTable(t, Config{Pool: p})
 	fill(t, tools, docs)
 	for name, options := range map[string][]leanctxtest.Option{"generate": nil, "stream": {leanctxtest.Streaming()}} {
-		t.Run("Message/"+name, func(t *testing.T) { agentSearches[*schema.Message](t, all, tools, options) })
-		t.Run("AgenticMessage/"+name, func(t *testing.T) { agentSearches[*schema.AgenticMessage](t, all, tools, options) })
+		t.Run("Message/"+name, func(t *testing.T) { agentSearches[*schema.Message](t, all, toolsearch.RetrieverIndex(tools), options) })
+		t.Run("AgenticMessage/"+name, func(t *testing.T) {
+			agentSearches[*schema.AgenticMessage](t, all, toolsearch.RetrieverIndex(tools), options)
+		})
 	}
 }
 
-func agentSearches[M adk.MessageType](t *testing.T, all []tool.BaseTool, tools *Tools, options []leanctxtest.Option) {
-	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: all, NewIndex: toolsearch.RetrieverIndex(tools)})
+func agentSearches[M adk.MessageType](t *testing.T, all []tool.BaseTool, index toolsearch.IndexFunc, options []leanctxtest.Option) {
+	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: all, NewIndex: index})
 	require.NoError(t, err)
 	m := leanctxtest.Script[M](leanctxtest.Call("tool_search", `{"query":"+sha256 digest of a text","max_results":3}`), leanctxtest.Say("done"))
 	leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}, "hash it", options...)
@@ -278,49 +278,23 @@ func hangs(t *testing.T, p *pgxpool.Pool) {
 	require.Equal(t, "hash__sha256", found[0].Name)
 }
 
-// letters embeds a text by its trigrams, without a model.
-type letters struct{ texts atomic.Int64 }
-
-func (e *letters) EmbedStrings(_ context.Context, texts []string, _ ...embedding.Option) ([][]float64, error) {
-	e.texts.Add(int64(len(texts)))
-	all := make([][]float64, len(texts))
-	for i, text := range texts {
-		all[i] = make([]float64, 256)
-		for _, w := range strings.Fields(strings.ToLower(spaced(text))) {
-			for padded := "^" + w + "$"; len(padded) >= 3; padded = padded[1:] {
-				h := fnv.New32a()
-				_, _ = h.Write([]byte(padded[:3]))
-				all[i][h.Sum32()%256]++
-			}
-		}
-		all[i][0] += 1e-3
-	}
-	return all, nil
-}
-
-func findsByVectors(t *testing.T, p *pgxpool.Pool) {
+// withoutPgvector: the server of the other tests may have it, and then TestVectors uses it.
+func withoutPgvector(t *testing.T, p *pgxpool.Pool) {
 	embedder := &letters{}
 	tools := newTable(t, Config{Pool: p, Embedder: embedder})
-	near, ok := tools.Near()
-	if !ok {
-		t.Log("NOT TESTED: the server has no pgvector")
-		require.Zero(t, embedder.texts.Load(), "nothing is embedded in vain")
+	if _, ok := tools.Near(); ok {
 		return
 	}
-	_, _, docs := catalogue(t)
-	fill(t, tools, docs)
-	require.Contains(t, names(t, near, "time convert zone", 5), "time__convert_zone")
-	before := embedder.texts.Load()
-	docs[0].Content += " More."
-	fill(t, tools, docs)
-	require.EqualValues(t, 1, embedder.texts.Load()-before, "only what changed is embedded again")
+	fill(t, tools, []*schema.Document{document("a", "first")})
+	require.Equal(t, []string{"a"}, names(t, tools, "first", 5))
+	require.Zero(t, embedder.texts.Load(), "nothing is embedded in vain")
 }
 
 // TestSearchesGoOnWhenTheServerIsKilled kills the server while agents search, and starts it again.
 func TestSearchesGoOnWhenTheServerIsKilled(t *testing.T) {
 	s := newServer(t)
 	all, _, docs := catalogue(t)
-	tools := newTable(t, Config{Pool: connect(t, s.url())})
+	tools := newTable(t, Config{Pool: connect(t, s.url("leanctx"))})
 	fill(t, tools, docs)
 	var failures atomic.Int64
 	search, err := toolsearch.New(ctx, &toolsearch.Config{

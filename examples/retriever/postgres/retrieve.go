@@ -254,8 +254,8 @@ func documents(found []hit, top int) []*schema.Document {
 }
 
 // Near returns a retriever by vectors; ok is false where there are none. Fuse it with
-// Retrieve's. Where tenants have few tools among many, set hnsw.iterative_scan on the server:
-// without it the tools of others take up the places.
+// Retrieve's. Before pgvector 0.8 a tenant with few tools among many finds less than it
+// should: the tools of others take up the places.
 func (t *Tools) Near() (r retriever.Retriever, ok bool) { return nearest{t}, t.vectors }
 
 type nearest struct{ tools *Tools }
@@ -271,14 +271,23 @@ func (n nearest) Retrieve(ctx context.Context, query string, opts ...retriever.O
 	if err != nil {
 		return nil, fmt.Errorf("postgres: embedding a query: %w", err)
 	}
-	found, err := t.pool.Query(ctx, `SELECT name, server, content, 1 - (embedding <=> $1::vector) AS score FROM `+t.table+`
-		WHERE tenant = ANY($2) AND embedding IS NOT NULL ORDER BY embedding <=> $1::vector LIMIT $3`, vectorText(vectors[0]), tenants, top)
-	if err != nil {
-		return nil, fmt.Errorf("postgres: searching vectors: %w", err)
-	}
-	hits, err := pgx.CollectRows(found, pgx.RowToStructByPos[hit])
+	hits, err := n.search(ctx, tenants, vectorText(vectors[0]), top)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: searching vectors: %w", err)
 	}
 	return documents(hits, top), nil
+}
+
+func (n nearest) search(ctx context.Context, tenants []string, vector string, top int) (hits []hit, err error) {
+	var batch pgx.Batch // one transaction and one journey: the setting holds for it alone
+	if n.tools.iterate {
+		batch.Queue(`SELECT set_config('hnsw.iterative_scan', 'strict_order', true)`)
+	}
+	batch.Queue(`SELECT name, server, content, 1 - (embedding <=> $1::vector) AS score FROM `+n.tools.table+`
+		WHERE tenant = ANY($2) AND embedding IS NOT NULL ORDER BY embedding <=> $1::vector LIMIT $3`, vector, tenants, top).
+		Query(func(rows pgx.Rows) (err error) {
+			hits, err = pgx.CollectRows(rows, pgx.RowToStructByPos[hit])
+			return err
+		})
+	return hits, n.tools.pool.SendBatch(ctx, &batch).Close()
 }

@@ -32,7 +32,7 @@ import (
 // installed.
 const serverVar = "LEANCTX_POSTGRES"
 
-const startTime = 30 * time.Second
+const startTime = time.Minute
 
 // server is a running server.
 type server struct {
@@ -117,14 +117,20 @@ func (s *server) command(name string, args ...string) *exec.Cmd {
 // start starts the server and waits until it answers.
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "shared_buffers=256MB", "-c", "maintenance_work_mem=256MB", "-c", "max_wal_size=4GB")
+	s.run(t, s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "shared_buffers=256MB", "-c", "maintenance_work_mem=256MB", "-c", "max_wal_size=4GB"), "leanctx")
+}
+
+// run runs a server and waits until it answers a user.
+func (s *server) run(t testing.TB, cmd *exec.Cmd, user string) {
+	t.Helper()
+	s.cmd = cmd
 	s.cmd.Stdout, s.cmd.Stderr, s.cmd.WaitDelay = &s.log, &s.log, 5*time.Second
 	require.NoError(t, s.cmd.Start())
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	for {
-		c, err := pgx.Connect(ctx, s.url())
+		c, err := pgx.Connect(ctx, s.url(user))
 		if err == nil {
 			_ = c.Close(ctx)
 			return
@@ -148,21 +154,35 @@ func (s *server) kill() {
 	s.cmd = nil
 }
 
-func (s *server) url() string { return "host=" + s.dir + " user=leanctx dbname=postgres" }
+func (s *server) url(user string) string {
+	return "host=" + s.dir + " user=" + user + " dbname=postgres"
+}
 
 // pool connects to the server, or to that of serverVar.
 func pool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	url := os.Getenv(serverVar)
 	if url == "" {
-		url = newServer(t).url()
+		url = newServer(t).url("leanctx")
 	}
 	return connect(t, url)
 }
 
 func connect(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
-	p, err := pgxpool.New(context.Background(), url)
+	return connectSet(t, url, "")
+}
+
+// connectSet connects, and runs a statement on each connection.
+func connectSet(t testing.TB, url, statement string) *pgxpool.Pool {
+	t.Helper()
+	c, err := pgxpool.ParseConfig(url)
+	require.NoError(t, err)
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statement)
+		return err
+	}
+	p, err := pgxpool.NewWithConfig(context.Background(), c)
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	return p
@@ -178,4 +198,39 @@ func newTable(t testing.TB, c Config) *Tools {
 	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = c.Pool.Exec(context.Background(), "DROP TABLE IF EXISTS "+tools.table) })
 	return tools
+}
+
+// pglite is the program that serves PGlite, PostgreSQL as WebAssembly with pgvector. It is looked for in the path:
+// npm install --prefix /tmp/pglite @electric-sql/pglite-socket puts it into /tmp/pglite/node_modules/.bin.
+const pglite = "pglite-server"
+
+// vectorPool connects to a server that has pgvector: that of the other tests, or PGlite. The test is skipped where
+// neither is there.
+func vectorPool(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	// A small table would be read as a whole: the index of vectors is what is tested.
+	const byIndex = "SET enable_seqscan = off; SET enable_sort = off"
+	url := os.Getenv(serverVar)
+	if _, err := program(); err == nil && url == "" {
+		url = newServer(t).url("leanctx")
+	}
+	if url != "" {
+		p, found := connectSet(t, url, byIndex), false
+		require.NoError(t, p.QueryRow(context.Background(), `SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`).Scan(&found))
+		if found {
+			return p
+		}
+	}
+	path, err := exec.LookPath(pglite)
+	if err != nil {
+		t.Skipf("NOT TESTED against a server with pgvector: install it for PostgreSQL, or put %s (npm install @electric-sql/pglite-socket) into the path.", pglite)
+	}
+	s := &server{}
+	s.dir, err = os.MkdirTemp("/tmp", "leanctx-pg-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(s.dir) })
+	t.Cleanup(s.kill)
+	s.run(t, exec.Command(path, "-u", filepath.Join(s.dir, ".s.PGSQL.5432"), "-m", "20", "-e", "@electric-sql/pglite-pgvector:vector,pg_trgm"), "postgres")
+	// Its connections share one session, and so the names of prepared statements.
+	return connectSet(t, s.url("postgres")+" default_query_exec_mode=simple_protocol", byIndex)
 }

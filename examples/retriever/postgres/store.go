@@ -76,24 +76,22 @@ func (t *Tools) Store(ctx context.Context, docs []*schema.Document, _ ...indexer
 }
 
 func (t *Tools) write(ctx context.Context, tx pgx.Tx, tenant string, rows []row) error {
-	if _, err := tx.Exec(ctx, `CREATE TEMP TABLE coming (name text, server text, content text, name_words text, words text) ON COMMIT DROP`); err != nil {
-		return err
-	}
-	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		r := rows[i]
-		return []any{r.name, r.server, r.content, r.nameWords, r.words}, nil
-	})
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"coming"}, []string{"name", "server", "content", "name_words", "words"}, from); err != nil {
-		return err
+	// Five arrays, not COPY: poolers and servers that only speak the protocol take them too.
+	columns := [5][]string{}
+	for _, r := range rows {
+		for i, text := range [...]string{r.name, r.server, r.content, r.nameWords, r.words} {
+			columns[i] = append(columns[i], text)
+		}
 	}
 	again := ""
 	if t.vectors {
 		again = ", embedding = NULL"
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO `+t.table+` AS old (tenant, name, server, content, words)
-		SELECT $1, name, server, content, setweight(to_tsvector('english', name_words), 'A') || to_tsvector('english', words) FROM coming ORDER BY name
+		SELECT $1, name, server, content, setweight(to_tsvector('english', name_words), 'A') || to_tsvector('english', words)
+			FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS coming (name, server, content, name_words, words) ORDER BY name
 		ON CONFLICT (tenant, name) DO UPDATE SET server = excluded.server, content = excluded.content, words = excluded.words`+again+`
-		WHERE old.content <> excluded.content OR old.server <> excluded.server`, tenant)
+		WHERE old.content <> excluded.content OR old.server <> excluded.server`, tenant, columns[0], columns[1], columns[2], columns[3], columns[4])
 	return err
 }
 
