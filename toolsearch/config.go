@@ -102,7 +102,7 @@ type Config struct {
 	// MinConfidence, from 0 to 1, is how sure a search must be. Where it is less sure of all
 	// that it found, it says that no tool seems to do this, names the nearest, and loads
 	// none; a tool among those is one "select:" away. With BM25Index, 0.08 refuses 2 in 100
-	// right answers, and 2 in 3 searches for what no tool does. An index that knows no
+	// right answers, and 4 in 5 searches for what no tool does. An index that knows no
 	// confidence is never refused. If zero, nothing is.
 	MinConfidence float64
 
@@ -205,7 +205,7 @@ const defaultMaxResults = 5
 //     not to be needed costs some hundred tokens.
 //   - HideAbove 3,000 shows all tools, and no search tool, where their definitions take no
 //     more tokens than that: some thirty tools.
-//   - MinConfidence 0.08 has two in three searches for what no tool does say so, rather than
+//   - MinConfidence 0.08 has four in five searches for what no tool does say so, rather than
 //     load something else, and 2 in 100 searches for what one does: that one is named, and
 //     costs one more call.
 //

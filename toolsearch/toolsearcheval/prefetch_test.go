@@ -44,8 +44,8 @@ Sorry, I was away for a moment. Where were we?
 不好意思，刚才走开了。我们说到哪儿了？`, "\n")
 
 // prefetchThreshold is the confidence from which on the middleware loads. On the half to tune
-// on, 0.03 is the highest that has a needed tool there for .83 of the requests; it costs
-// the other half .04, and a missing tool costs a model call, so it is one step lower.
+// on, 0.05 is the highest that has a needed tool there for .83 of the requests; it costs
+// the other half .12, and a missing tool costs a model call, so it is lower.
 const prefetchThreshold = 0.02
 
 var prefetchThresholds = []float64{0, .01, prefetchThreshold, .03, .05, .08}

@@ -215,6 +215,7 @@ func (q *queryParser) findPhrases() {
 		}
 	})
 	words := q.words
+	q.prose = isProse(words)
 	for i := range words {
 		best := q.bestPhrase(words[i:])
 		if best.phrase == nil {

@@ -72,3 +72,66 @@ func TestWhatAQueryNamesIsCertain(t *testing.T) {
 	require.InDelta(t, 1, hits[0].Confidence, 0)
 	require.Less(t, hits[1].Confidence, 1.0)
 }
+
+// desk is a catalogue of an office, none of whose tools are for music or servers.
+func desk() *Index {
+	return New([]keyword.Doc{
+		{Name: "book_appointment", Description: "Books an appointment with a doctor."},
+		{Name: "cancel_appointment", Description: "Cancels an appointment that was booked."},
+		{Name: "list_events", Description: "Lists the events of a calendar."},
+		{Name: "get_key", Description: "Returns the value of a setting."},
+		{Name: "send_mail", Description: "Sends an e-mail to one or more people."},
+		{Name: "search_notes", Description: "Finds notes by their text."},
+	})
+}
+
+func odds(p float64) float64 { return p / (1 - p) }
+
+// Dates, numbers, names and talk are values and manners: they say nothing against a tool.
+func TestValuesCostNoConfidence(t *testing.T) {
+	x := desk()
+	for plain, text := range map[string]string{
+		"cancel my appointment": "Hello, can you please cancel my appointment on March 14th 2023 at 10:30 am with Quentin Abernathy?",
+		"send an email":         "First I would like you to send an email to Zebulon Ferris today",
+		"发一封邮件":                 "明天给 Zhang 发一封邮件",
+	} {
+		require.Greater(t, confidenceOf(t, x, text), confidenceOf(t, x, plain)-.25, text)
+	}
+}
+
+// A word that no tool has, and that is no value, says that the query is about something else.
+func TestWordsThatNoToolHasCostConfidence(t *testing.T) {
+	x := desk()
+	for plain, text := range map[string]string{
+		"list events":  "list kubernetes events",
+		"get the key":  "redis get key",
+		"search notes": "search airtable notes",
+		"邮件":           "音乐邮件",
+	} {
+		require.Less(t, odds(confidenceOf(t, x, text)), odds(confidenceOf(t, x, plain))/4, text)
+	}
+}
+
+// What every tool does tells less than what only some do.
+func TestCommonVerbsTellLittle(t *testing.T) {
+	x := New([]keyword.Doc{{Name: "get", Description: "x"}, {Name: "merge", Description: "x"}, {Name: "other", Description: "y"}})
+	require.Less(t, confidenceOf(t, x, "get parcel"), confidenceOf(t, x, "merge parcel"))
+}
+
+func TestNamesAreWrittenWithCapitals(t *testing.T) {
+	x := desk()
+	acc := x.accumulator()
+	defer acc.release()
+	for text, want := range map[string]significance{
+		"please ask Quentin about it": properName, "Quentin is ill": unknownWord, "Is it Quentin Or Abel Or Ann": unknownWord,
+		"please ask quentin about it": unknownWord, "please ask about SQL": unknownWord, "well. Quentin is ill": unknownWord,
+	} {
+		q := acc.parse(text)
+		for _, w := range q.terms {
+			if w.text == "quentin" || w.text == "sql" {
+				require.Equal(t, want, w.says, text)
+			}
+		}
+		acc.parser.forget()
+	}
+}

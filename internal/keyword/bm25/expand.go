@@ -36,6 +36,9 @@ const (
 	unknownCharacters = 0.1
 )
 
+// relatedTo is the relation of a word that tools have to one that people say for them.
+const relatedTo = "related to"
+
 // expand sets the importance of a term that is written like a token, and the tokens that
 // stand for it.
 func (q *queryParser) expand(w *term) {
@@ -49,6 +52,7 @@ func (q *queryParser) expand(w *term) {
 			w.importance *= unknownCharacters
 		}
 	}
+	w.says = q.significanceOf(w.written, known)
 	q.addAll(w, q.l.forms[w.text], weightForm, "form of")
 	q.addAll(w, q.l.equivalents[w.text], weightEquivalent, "same as")
 	q.addAll(w, q.l.chinese[w.text], weightChinese, "translation of")
@@ -57,7 +61,7 @@ func (q *queryParser) expand(w *term) {
 		loose = unknownFactor
 	}
 	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, "synonym of")
-	q.addAll(w, q.l.related[w.text], weightRelated*loose, "related to")
+	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
 	for _, a := range q.affixesOf(w.text) {
 		relation := "ends like"
 		if a.prefix {
@@ -157,18 +161,23 @@ func (q *queryParser) translate(word string, weight float64) {
 	if q.isUsed(word) {
 		weight *= weightAlsoUsed / weightTranslation
 	}
+	q.noteForeign(word)
 	for _, alternatives := range q.l.lexicon[word] {
-		if !slices.ContainsFunc(alternatives, func(token string) bool { _, ok := q.x.find(token); return ok }) {
+		if !q.knowsAny(alternatives) {
 			continue
 		}
 		q.addTerm(word+"/"+alternatives[0], word, weight, func(w *term) {
+			w.says = q.significanceOf(word, true)
+			if q.l.commonVerbs[alternatives[0]] {
+				w.says = commonVerb
+			}
 			q.addAll(w, alternatives, 1, "translation of")
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, q.acc.idf(m.token))
 			}
 			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
 			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, "synonym of")
-			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, "related to")
+			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, relatedTo)
 		})
 	}
 }

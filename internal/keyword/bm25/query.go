@@ -33,6 +33,7 @@ type term struct {
 	weight     float64 // less than 1 if it is probably a value
 	importance float64 // how much it matters that a document matches it
 	required   bool
+	says       significance
 	expansions []expansion
 }
 
@@ -51,6 +52,9 @@ type parsedQuery struct {
 	required [][]uint32
 	// named are the documents whose names are in the text.
 	named []uint32
+	// foreign is the importance of the words without spaces that are known, but no document
+	// has in any language.
+	foreign float64
 }
 
 // queryParser parses one text after another, and keeps its memory.
@@ -71,12 +75,14 @@ type queryParser struct {
 	phrases map[int]phraseMatch // by their start
 	ignored map[int]bool        // starts of words that a phrase ignores
 
-	parsed parsedQuery
-	seen   map[string]int // text of a term -> its position
-	clause int
-	word   run // the current one
-	before run // the previous one, if it is a word that counts
-	must   int // end of the field that is marked as required
+	parsed  parsedQuery
+	seen    map[string]int // text of a term -> its position
+	clause  int
+	word    run      // the current one
+	before  run      // the previous one, if it is a word that counts
+	prose   bool     // most words begin with a small letter
+	foreign []string // words that are counted as foreign
+	must    int      // end of the field that is marked as required
 }
 
 // maxStems is how many stems are remembered from one query to the next.
@@ -117,6 +123,7 @@ func (q *queryParser) forget() {
 	clear(q.ignored)
 	clear(q.seen)
 	clear(q.words)
+	clear(q.foreign)
 	terms := q.parsed.terms
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
@@ -147,6 +154,7 @@ func (x *Index) namedIn(text string) []uint32 {
 
 func (q *queryParser) parseRuns() {
 	clear(q.seen)
+	q.foreign = q.foreign[:0]
 	q.parsed = parsedQuery{terms: q.parsed.terms[:0], clauses: make([][]int, len(q.ends))}
 	q.clause, q.before, q.must = 0, run{}, 0
 	span := 0
@@ -285,7 +293,7 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 		}
 		at = len(q.parsed.terms)
 		q.seen[text] = at
-		q.newTerm(term{text: text, written: written, weight: weight})
+		q.newTerm(term{text: text, written: written, weight: weight, says: significant})
 		fill(&q.parsed.terms[at])
 	}
 	w := &q.parsed.terms[at]

@@ -149,7 +149,7 @@ func TestPolitenessIsIgnored(t *testing.T) {
 func TestListsAreWellFormed(t *testing.T) {
 	entries, err := listFiles.ReadDir("lists")
 	require.NoError(t, err)
-	require.Len(t, entries, 11)
+	require.Len(t, entries, 13)
 	for _, entry := range entries {
 		name := entry.Name()
 		first := make(map[string]bool)

@@ -163,7 +163,7 @@ func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 	hits := make([]keyword.Hit, len(chosen))
 	for i, s := range chosen {
 		k := acc.find(s.doc)
-		evidence := evidenceOf(acc.score(k), k.covered)
+		evidence := acc.evidence(q, k)
 		confidence := calibration.Of(evidence, acc.x.Len())
 		if slices.Contains(q.named, s.doc) {
 			confidence = 1

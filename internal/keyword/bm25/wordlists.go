@@ -25,6 +25,8 @@ type knowledge struct {
 	synonyms    map[string][]string // words of a similar meaning
 	related     map[string][]string // words of tools that a query with this word may mean
 	phrases     map[string][]phrase // by their first word
+	incidental  map[string]bool     // words that say little about which tool to call, not as tokens
+	commonVerbs map[string]bool     // verbs of the tools of every field, as words and as tokens
 	// lexicon maps a Chinese word to English tokens. A translation of several words has
 	// one slice for each of them, which holds the alternatives.
 	lexicon map[string][][]string
@@ -44,6 +46,8 @@ var wordLists = sync.OnceValue(func() *knowledge {
 		synonyms:    make(map[string][]string),
 		related:     make(map[string][]string),
 		phrases:     make(map[string][]phrase),
+		incidental:  make(map[string]bool),
+		commonVerbs: make(map[string]bool),
 		lexicon:     make(map[string][][]string),
 		chinese:     make(map[string][]string),
 	}
@@ -62,6 +66,16 @@ var wordLists = sync.OnceValue(func() *knowledge {
 	eachLine("related_en.txt", func(entry []string) {
 		for _, word := range entry[1:] {
 			addNew(l.related, s.stem(entry[0]), s.stem(word))
+		}
+	})
+	eachLine("incidental.txt", func(words []string) {
+		for _, word := range words {
+			l.incidental[word] = true
+		}
+	})
+	eachLine("common_verbs_en.txt", func(verbs []string) {
+		for _, verb := range verbs {
+			l.commonVerbs[verb], l.commonVerbs[s.stem(verb)] = true, true
 		}
 	})
 	eachLine("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })

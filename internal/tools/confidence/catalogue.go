@@ -57,13 +57,14 @@ var serverFields = []field{
 }
 
 // foreign names, for requests of a field, the fields whose tools do not serve them. Where
-// tools of general use may, the pair is left out.
+// tools of general use may, the pair is left out; so is bfcl for operations, as it has tools
+// for pods and commands.
 var foreign = map[string][]string{
 	"apibank":         {"development", "own development"},
 	"metatool":        {"development", "office", "own computing"},
 	"sealtools":       {"development", "office"},
 	"acebench_zh":     {"development", "office", "own computing", "own development"},
-	"operations":      {"apibank", "bfcl", "sealtools", "acebench_zh", "own life", "own office", "own computing"},
+	"operations":      {"apibank", "sealtools", "acebench_zh", "own life", "own office", "own computing"},
 	"office":          {"operations"},
 	"life":            {"development", "office", "own development"},
 	"own development": {"apibank", "acebench_zh", "office", "life", "own life", "own computing", "own office"},
