@@ -25,10 +25,12 @@ import (
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
 func TestParityOfClearingOnOrdinaryHistories(t *testing.T) {
+	race.Skip(t, "runs two packages over the same histories")
 	both(t, ordinaryClearing[*schema.Message], ordinaryClearing[*schema.AgenticMessage])
 }
 

@@ -261,7 +261,7 @@ func TestAForeignToolOfTheDefaultNameIsCutAndCleared(t *testing.T) {
 }
 
 func foreignIsCut[M adk.MessageType](t *testing.T, streaming bool) {
-	const size = 5 << 20
+	size := race.Cases(5 << 20)
 	for _, named := range []bool{false, true} {
 		for _, behind := range []bool{false, true} {
 			cfg := &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1}
@@ -372,6 +372,7 @@ func TestNewReadToolNamesEveryFieldThatIsWrong(t *testing.T) {
 // An agent that reads back whatever it has lost, page by page and for ever, must
 // neither fill the store nor the conversation.
 func TestAnAgentThatReadsBackAllThatItLostNeverLoops(t *testing.T) {
+	race.Skip(t, "reads hundreds of pages back")
 	for kind, open := range storeKinds {
 		t.Run(kind+"/Message", func(t *testing.T) { readsBackForEver[*schema.Message](t, open) })
 		t.Run(kind+"/AgenticMessage", func(t *testing.T) { readsBackForEver[*schema.AgenticMessage](t, open) })

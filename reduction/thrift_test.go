@@ -21,6 +21,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -73,6 +74,7 @@ func adkDump[M adk.MessageType](msgs []M) (out []string) {
 }
 
 func TestResultsThatHaveCostAsMuchAsClearingThemAreCleared(t *testing.T) {
+	race.Skip(t, "estimates the tokens of many long histories")
 	forBoth(t, breaksEven[*schema.Message], breaksEven[*schema.AgenticMessage])
 }
 
@@ -199,6 +201,7 @@ func recommendedWorks[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 func TestARequestNeverExceedsTheWindowButByWhatUsersAndTheModelSay(t *testing.T) {
+	race.Skip(t, "estimates the tokens of many long histories")
 	forBoth(t, keepsToTheWindow[*schema.Message], keepsToTheWindow[*schema.AgenticMessage])
 }
 
@@ -394,6 +397,7 @@ func (w *window[M]) medium(path string) string {
 }
 
 func TestTheResultsOfARoundAreCutOnceAndForAll(t *testing.T) {
+	race.Skip(t, "estimates the tokens of many long histories")
 	forBoth(t, cutOnce[*schema.Message], cutOnce[*schema.AgenticMessage])
 }
 

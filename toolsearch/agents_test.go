@@ -519,7 +519,7 @@ func TestToolsOfAnEarlierRunAreLetGo(t *testing.T) {
 	}
 	first := run()
 	run()
-	require.Eventually(t, func() bool { runtime.GC(); return first.Value() == nil }, finalizing, finalizing/500, "a run that is over holds on")
+	require.Eventually(t, func() bool { runtime.GC(); return first.Value() == nil }, finalizing, finalizing/6000, "a run that is over holds on")
 }
 
 // scribbles is a handler that writes into everything which the tool lists reach.

@@ -137,7 +137,7 @@ func TestBatchesAreMerged(t *testing.T) {
 		var err error
 		s, err = s.Update(ctx, tools...)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return !s.origin.merging.Load() }, 10*time.Second, 10*time.Microsecond)
+		require.Eventually(t, func() bool { return !s.origin.merging.Load() }, time.Minute, 10*time.Microsecond)
 		require.NoError(t, build(catalogOf(t, BM25Index, s).index))
 		if i%50 == 0 {
 			view := Union(s, own)

@@ -213,7 +213,7 @@ func findsExpanded[M adk.MessageType](t *testing.T, streaming bool) {
 	s.cfg.NewIndex = func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
 		x, err := toolsearch.Expanded(nil, &writer{write: umbrella}, nil)(ctx, tools)
 		if err == nil {
-			require.Eventually(t, func() bool { return len(namesFound(t, x, "brolly")) > 0 }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return len(namesFound(t, x, "brolly")) > 0 }, time.Minute, time.Millisecond)
 		}
 		return x, err
 	}

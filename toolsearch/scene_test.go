@@ -171,4 +171,4 @@ func everywhere(t *testing.T, plain func(*testing.T, bool), agentic func(*testin
 }
 
 // finalizing is how long a test waits for the garbage collector, which tells nobody.
-const finalizing = 10 * time.Second
+const finalizing = time.Minute

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // scattered puts documents into segments, among others that the index has not.
@@ -41,7 +42,7 @@ func scattered(rng *rand.Rand, docs, others []Doc) *Index {
 // in these.
 func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 	rng := newRand(t)
-	for range 300 {
+	for range race.Cases(300) {
 		all := randomDocs(rng, 2+rng.IntN(40))
 		cut := 1 + rng.IntN(len(all))
 		whole, view := New(all[:cut]), scattered(rng, all[:cut], all[cut:])

@@ -234,8 +234,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	}
 	n := copy(p, filler[:min(int64(len(filler)), e.left)])
 	e.left -= int64(n)
-	if e.read += int64(n); e.read>>20 != (e.read-int64(n))>>20 { // once in a MiB
+	if e.read += int64(n); e.read>>22 != (e.read-int64(n))>>22 { // once in 4 MiB
 		var now runtime.MemStats
+		runtime.GC()
 		runtime.ReadMemStats(&now)
 		e.peak = max(e.peak, now.HeapAlloc)
 	}

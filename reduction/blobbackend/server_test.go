@@ -35,7 +35,7 @@ const (
 
 	findTime    = time.Minute // for the module proxy to answer
 	installTime = 8 * time.Minute
-	startTime   = 30 * time.Second
+	startTime   = 3 * time.Minute
 )
 
 // errNoServer means that there is none to be had here.
@@ -88,7 +88,14 @@ var theServer = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	return running.start(given)
+	text, err := running.start(given)
+	for range 2 {
+		if !errors.Is(err, errEnded) {
+			break
+		}
+		text, err = running.start(given)
+	}
+	return text, err
 })
 
 func stopServer() { running.stop() }
@@ -98,9 +105,13 @@ var running gateway
 
 type gateway struct {
 	dir string
-	cmd *exec.Cmd
 	in  io.Closer // the server lives as long as this is open
+
+	ended chan struct{} // closed when it has
 }
+
+// errEnded means that the server ended at once: others may have taken its port, which was free.
+var errEnded = errors.New("the server has ended")
 
 // start starts a program and waits until it answers.
 func (g *gateway) start(program string) (string, error) {
@@ -120,18 +131,23 @@ func (g *gateway) start(program string) (string, error) {
 	os.Setenv("AWS_ACCESS_KEY_ID", key)
 	os.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	os.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	g.cmd = command(context.Background(), task{Do: "watch", Command: []string{
+	cmd := command(context.Background(), task{Do: "watch", Command: []string{
 		program, "--port", address, "--access", key, "--secret", secret, "--quiet", "--health", health, "posix", dir,
 	}})
 	var said strings.Builder
-	g.cmd.Stdout, g.cmd.Stderr = &said, &said
-	if g.in, err = g.cmd.StdinPipe(); err != nil {
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if g.in, err = cmd.StdinPipe(); err != nil {
 		return "", err
 	}
-	if err := g.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	if err := answers("http://" + address + health); err != nil {
+	g.ended = make(chan struct{})
+	go func() {
+		defer close(g.ended)
+		_ = cmd.Wait()
+	}()
+	if err := answers("http://"+address+health, g.ended); err != nil {
 		g.stop()
 		return "", fmt.Errorf("%s did not start: %w\n%s", program, err, said.String())
 	}
@@ -142,7 +158,7 @@ func (g *gateway) start(program string) (string, error) {
 func (g *gateway) stop() {
 	if g.in != nil {
 		_ = g.in.Close()
-		_ = g.cmd.Wait()
+		<-g.ended
 		g.in = nil
 	}
 	if g.dir != "" {
@@ -160,7 +176,7 @@ func freeAddress() (string, error) {
 }
 
 // answers waits until a URL that only our server has can be fetched.
-func answers(health string) error {
+func answers(health string, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -180,6 +196,8 @@ func answers(health string) error {
 		}
 		select {
 		case <-again.C:
+		case <-ended:
+			return errEnded
 		case <-ctx.Done():
 			return err
 		}

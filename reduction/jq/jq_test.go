@@ -264,9 +264,23 @@ func TestAnEndedContextEndsAQuery(t *testing.T) {
 	_, err := Query(ctx, "last(range(1e12))", orders(1), 100)
 	require.ErrorIs(t, err, context.Canceled)
 	ctx, cancel = context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
-	_, err = Query(ctx, "last(range(1e12))", orders(1), 100)
+	defer cancel()
+	_, err = Query(&endsWhenAsked{ctx, cancel, 1000}, "last(range(1e12))", orders(1), 100)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// endsWhenAsked is a context that ends when it was asked often enough whether it has.
+type endsWhenAsked struct {
+	context.Context
+	cancel context.CancelFunc
+	left   int
+}
+
+func (e *endsWhenAsked) Err() error {
+	if e.left--; e.left == 0 {
+		e.cancel()
+	}
+	return e.Context.Err()
 }
 
 func FuzzQuery(f *testing.F) {
@@ -278,7 +292,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, document string) {
 		began := time.Now()
 		got, err := Query(context.Background(), query, []byte(document), 500)
-		if len(got) > 500 || err != nil && got != nil || time.Since(began) > 10*time.Second {
+		if len(got) > 500 || err != nil && got != nil || time.Since(began) > time.Minute {
 			t.Fatalf("%q, %v", got, err)
 		}
 	})

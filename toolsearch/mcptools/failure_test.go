@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -62,22 +63,22 @@ func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 
 // A call during which the server dies is repeated only where that does no harm.
 func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "starts")
-	server := child(t, "count")
-	server.Env["COUNT_FILE"] = file
-	starts := func() int {
+	file := filepath.Join(t.TempDir(), "deaths")
+	server := child(t, "yes")
+	server.Env[deathsVar] = file
+	deaths := func() int {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		return strings.Count(string(data), "\n")
 	}
 	s := open(t, map[string]Server{"srv": server}, Options{})
 	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "broke off")
-	require.Equal(t, 1, starts())
+	require.Equal(t, 1, deaths())
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
-	require.Equal(t, 2, starts())
+	require.Equal(t, 1, deaths())
 	require.Contains(t, ask(t, ctx, s, "srv__die_reading", `{}`), "broke off", "it dies the second time as well, and there is no third")
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
-	require.Equal(t, 4, starts())
+	require.Equal(t, 3, deaths())
 }
 
 func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
@@ -86,6 +87,7 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 			server.Timeout = 50 * time.Millisecond
 			s := open(t, map[string]Server{"srv": server}, Options{})
 			require.Contains(t, ask(t, ctx, s, "srv__wait", `{}`), "has not answered this call within 50ms")
+			s.links("")[0].server.Timeout = time.Minute // a busy machine may take longer than that
 			require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 			require.Equal(t, StateUp, statusOf(s, "srv").State)
 		})
@@ -93,12 +95,15 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 }
 
 func TestProgressGivesACallMoreTime(t *testing.T) {
-	t.Parallel()
+	synctest.Test(t, progressGivesTime)
+}
+
+func progressGivesTime(t *testing.T) {
 	f := newFixture()
 	f.server.AddTool(&mcp.Tool{Name: "long", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 10 {
 			select {
-			case <-time.After(200 * time.Millisecond):
+			case <-time.After(time.Second):
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
@@ -141,12 +146,12 @@ func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
 	began := time.Now()
 	s, err := Open(ctx, map[string]Server{"deaf": deaf, "chatty": chatty}, Options{})
 	require.NoError(t, err)
-	require.Less(t, time.Since(began), 5*time.Second, "ctx bounds the wait")
+	require.Less(t, time.Since(began), firstWait, "ctx bounds the wait")
 	require.Empty(t, namesIn(t, ctx, s))
 	began = time.Now()
 	require.NoError(t, s.Close())
-	require.Less(t, time.Since(began), 12*time.Second)
-	require.Empty(t, leftBehind(10*time.Second))
+	require.Less(t, time.Since(began), time.Minute)
+	require.Empty(t, leftBehind(time.Minute))
 	require.NoError(t, s.Close(), "again")
 }
 
@@ -256,7 +261,7 @@ func TestAHungListLeavesTheLastOne(t *testing.T) {
 	require.Equal(t, "added late", ask(t, ctx, s, "srv__add_tool", `{"text":"late"}`))
 	began := time.Now()
 	require.Equal(t, before, namesIn(t, ctx, s))
-	require.Less(t, time.Since(began), 5*time.Second, "MaxWait bounds the wait")
+	require.Less(t, time.Since(began), listLimit/2, "MaxWait bounds the wait")
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.Equal(t, before, namesIn(t, ended, s))
@@ -269,11 +274,13 @@ func TestATransportThatFailsIsTriedAgain(t *testing.T) {
 	f := newFixture()
 	works := f.inMemory().Transport
 	var tries int
+	looked := make(chan struct{})
 	s := open(t, map[string]Server{"srv": {Transport: func(ctx context.Context) (mcp.Transport, error) {
 		switch tries++; tries {
 		case 1:
 			return nil, errors.New("not yet")
 		case 2:
+			<-looked
 			return nil, nil
 		case 3:
 			panic("boom")
@@ -281,6 +288,7 @@ func TestATransportThatFailsIsTriedAgain(t *testing.T) {
 		return works(ctx)
 	}}}, Options{})
 	require.ErrorContains(t, statusOf(s, "srv").Err, "not yet")
+	close(looked)
 	until(t, "it is up", func() bool { return statusOf(s, "srv").State == StateUp })
 	until(t, "its tools are there", func() bool { return len(namesIn(t, ctx, s)) == 11 })
 }

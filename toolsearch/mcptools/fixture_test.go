@@ -31,11 +31,14 @@ import (
 // stdioMode makes the test program a server on stdio, of that kind.
 const stdioMode = "MCPTOOLS_TEST_SERVER"
 
+// deathsVar names a file in which each call notes that the server dies of it.
+const deathsVar = "MCPTOOLS_TEST_DEATHS"
+
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(stdioMode); mode {
 	case "":
 		code := m.Run()
-		if left := leftBehind(5 * time.Second); code == 0 && left != "" {
+		if left := leftBehind(time.Minute); code == 0 && left != "" {
 			fmt.Println("goroutines are left behind:\n" + left)
 			code = 1
 		}
@@ -60,13 +63,6 @@ func TestMain(m *testing.M) {
 	case "chatty": // is no server
 		fmt.Println("Welcome to the server!")
 		select {}
-	case "count": // notes in a file that it was started
-		f, err := os.OpenFile(os.Getenv("COUNT_FILE"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err == nil {
-			fmt.Fprintln(f, os.Getpid())
-			_ = f.Close()
-		}
-		fallthrough
 	default:
 		fmt.Fprintln(os.Stderr, "ready")
 		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})
@@ -151,6 +147,9 @@ func newFixture(o ...*mcp.ServerOptions) *fixture {
 		return text("cancelled"), nil
 	})
 	die := func(context.Context, args) (*mcp.CallToolResult, error) {
+		if f, err := os.OpenFile(os.Getenv(deathsVar), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			fmt.Fprintln(f, os.Getpid())
+		}
 		os.Exit(4)
 		return nil, nil
 	}
@@ -267,9 +266,12 @@ func (r *recorder) of(kind leanctx.Kind) (found []leanctx.Event) {
 	return found
 }
 
-// open opens servers until the test ends.
+// open opens servers until the test ends. Lists are waited for as long as a busy machine needs.
 func open(t testing.TB, servers map[string]Server, o Options) *Servers {
 	t.Helper()
+	if o.MaxWait == 0 {
+		o.MaxWait = time.Minute
+	}
 	s, err := Open(context.Background(), servers, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -322,5 +324,5 @@ func statusOf(s *Servers, name string) Status {
 // within waits for something that other goroutines or processes do.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	require.Eventually(t, is, 20*time.Second, 2*time.Millisecond, what)
+	require.Eventually(t, is, 2*time.Minute, 2*time.Millisecond, what)
 }

@@ -94,7 +94,7 @@ func (c *shuffledConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
-	total, workers := race.Cases(10_000), 8
+	total, workers := race.Cases(3_000), 8
 	f := newFixture()
 	server := f.inMemory()
 	made := server.Transport
@@ -173,5 +173,5 @@ func TestManyServersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	}
 	all.Wait()
 	srv.CloseClientConnections()
-	require.Empty(t, leftBehind(10*time.Second))
+	require.Empty(t, leftBehind(time.Minute))
 }

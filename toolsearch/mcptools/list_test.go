@@ -179,8 +179,9 @@ func TestAListIsReadAgainWhenItIsNoLongerValid(t *testing.T) {
 	if statusOf(s, "srv").Protocol < "2026" {
 		t.Log("this protocol says nothing on how long a list is valid; the list is read again all the same")
 	}
-	require.Equal(t, []string{"srv__tool_1"}, namesIn(t, ctx, s))
-	until(t, "it is read again", func() bool { return namesIn(t, ctx, s)[0] != "srv__tool_1" })
+	first := namesIn(t, ctx, s)
+	require.Len(t, first, 1)
+	until(t, "it is read again", func() bool { return namesIn(t, ctx, s)[0] != first[0] })
 	require.GreaterOrEqual(t, lists.Load(), int64(2))
 }
 

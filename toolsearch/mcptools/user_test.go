@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -159,8 +160,14 @@ func TestThereAreOnlySoManyUsers(t *testing.T) {
 
 // Who asks with a limit gets what there is within it, though the first connection takes longer.
 func TestAFirstConnectionLeavesTimeToAnswer(t *testing.T) {
-	t.Parallel()
-	slow := child(t, "deaf")
+	synctest.Test(t, leavesTimeToAnswer)
+}
+
+func leavesTimeToAnswer(t *testing.T) {
+	slow := Server{Transport: func(ctx context.Context) (mcp.Transport, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
 	s := open(t, map[string]Server{"slow": slow, "quick": newFixture().inMemory()}, Options{User: userOf})
 	limited, cancel := context.WithTimeout(as("ann"), time.Second)
 	defer cancel()

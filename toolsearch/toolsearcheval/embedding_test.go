@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -103,6 +104,7 @@ func byCompany(tools []*schema.ToolInfo) embedderFunc {
 }
 
 func TestAnEmbedderNeverMakesTheRankingWorse(t *testing.T) {
+	race.Skip(t, "evaluates eight rankings")
 	own := ownSet(t)
 	for name, e := range map[string]embedderFunc{"pieces": pieces, "company": byCompany(own.tools)} {
 		for half, cases := range map[string][]toolsearcheval.Case{"dev": own.dev, "heldout": own.heldout} {

@@ -32,7 +32,7 @@ import (
 // installed.
 const serverVar = "LEANCTX_POSTGRES"
 
-const startTime = time.Minute
+const startTime = 3 * time.Minute
 
 // server is a running server.
 type server struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // byName are the hits of a query with names in place of positions, and what is explained of
@@ -66,7 +67,7 @@ func misspelt(rng *rand.Rand, text string) string {
 func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 	rng := newRand(t)
 	tools := slices.Concat(library(400), catalogueOf(400))
-	for round := range 150 {
+	for round := range race.Cases(150) {
 		all := randomDocs(rng, 2+rng.IntN(60))
 		if round%2 == 0 {
 			rng.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
@@ -341,6 +342,7 @@ func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 // TestAStoreAtTheAddressOfAnEarlierOneIsNew: a process that makes a store for each
 // request makes many, and the address of one that is gone is used again.
 func TestAStoreAtTheAddressOfAnEarlierOneIsNew(t *testing.T) {
+	race.Skip(t, "makes thousands of stores and collects them")
 	for name, open := range map[string]func() backend.Backend{
 		"a pointer":           func() backend.Backend { return &large{} },
 		"a value with one":    func() backend.Backend { return struct{ backend.Backend }{&large{}} },
