@@ -34,10 +34,12 @@ type source struct {
 }
 
 // indexes are the choices of --index.
-var indexes = map[string]toolsearch.IndexFunc{"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex}
+var indexes = map[string]toolsearch.IndexFunc{
+	"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex, "fuse": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex),
+}
 
 func (o *source) flags(f *flag.FlagSet) {
-	f.StringVar(&o.index, "index", "bm25", "bm25 or keyword")
+	f.StringVar(&o.index, "index", "bm25", "bm25, keyword (Eino's score) or fuse (both, merged by rank)")
 	f.BoolVar(&o.connect, "connect", false, "start and ask the servers of an mcpServers file")
 	f.BoolVar(&o.strict, "strict", false, "fail where a server cannot be reached")
 }
@@ -52,7 +54,7 @@ type catalog struct {
 // open looks at the flags, and then reads the tools of a file.
 func (o source) open(ctx context.Context, s streams, common options, name string) (c catalog, err error) {
 	if c.newIndex = indexes[o.index]; c.newIndex == nil {
-		return c, fail(exitUsage, "--index is bm25 or keyword, not %q", o.index)
+		return c, fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)
 	}
 	color, err := common.colored(s.out)
 	if err != nil {

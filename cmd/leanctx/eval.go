@@ -19,7 +19,6 @@ import (
 
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
 
 // finding is one thing to mend.
@@ -34,14 +33,16 @@ type finding struct {
 	Try     string   `json:"try,omitempty"`    // what to write
 }
 
-// evalJSON is what --json writes.
+// evalSchema names what evalJSON is.
+const evalSchema = "leanctx.eval/1"
+
+// evalJSON is what --json writes without queries.
 type evalJSON struct {
-	Schema   string                             `json:"schema"`
-	Tools    int                                `json:"tools"`
-	Found    int                                `json:"found_by_own_words"`
-	Findings []finding                          `json:"findings"`
-	Measures *toolsearcheval.Measures           `json:"measures,omitempty"`
-	Kinds    map[string]toolsearcheval.Measures `json:"kinds,omitempty"`
+	Schema   string    `json:"schema"`
+	Index    string    `json:"index"`
+	Tools    int       `json:"tools"`
+	Found    int       `json:"found_by_own_words"`
+	Findings []finding `json:"findings"`
 }
 
 func runEval(ctx context.Context, s streams, args []string) error {
@@ -57,7 +58,12 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 {
+	switch {
+	case common.schema && *queries != "":
+		return writeSchema[measuredJSON](s.out, measuredSchema)
+	case common.schema:
+		return writeSchema[evalJSON](s.out, evalSchema)
+	case len(rest) != 1:
 		return fail(exitUsage, "it takes one file of tools")
 	}
 	c, err := from.open(ctx, s, common, rest[0])
@@ -65,13 +71,13 @@ func runEval(ctx context.Context, s streams, args []string) error {
 		return err
 	}
 	if *queries != "" {
-		return measure{*queries, *under, *top, common.json}.run(ctx, s, c)
+		return measure{*queries, from.index, *under, *top, common.json}.run(ctx, s, c)
 	}
 	report, err := examine(ctx, c.newIndex, c.tools)
 	if err != nil {
 		return err
 	}
-	if common.json {
+	if report.Index = from.index; common.json {
 		err = writeJSON(s.out, report)
 	} else {
 		show(s, c.painter, report, *top)
@@ -88,41 +94,13 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	return nil
 }
 
-// measure says how to measure an index by graded queries.
-type measure struct {
-	file  string
-	under float64
-	top   int
-	json  bool
-}
-
-func (m measure) run(ctx context.Context, s streams, c catalog) error {
-	cases, err := toolsearcheval.LoadCases(m.file)
-	if err != nil {
-		return &failure{exitInput, err}
-	}
-	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
-	if err != nil {
-		return &failure{exitInput, err}
-	}
-	if m.json {
-		err = writeJSON(s.out, evalJSON{Schema: "leanctx.eval/1", Tools: len(c.tools), Findings: []finding{}, Measures: &report.Measures, Kinds: report.Kinds})
-	} else {
-		_, err = fmt.Fprint(s.out, report, "\n", report.Misses(m.top))
-	}
-	if err == nil && report.Recall5 < m.under {
-		err = fail(exitMissed, "recall@5 is %.3f, less than %.3f", report.Recall5, m.under)
-	}
-	return err
-}
-
 // depth is how far down a tool is looked for.
 const depth = 10
 
 // examine asks for each tool by the first sentence of its description, and looks at
 // what the definitions say.
 func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) (evalJSON, error) {
-	report := evalJSON{Schema: "leanctx.eval/1", Tools: len(tools), Findings: []finding{}}
+	report := evalJSON{Schema: evalSchema, Tools: len(tools), Findings: []finding{}}
 	x, err := newIndex(ctx, tools)
 	if err != nil {
 		return report, err

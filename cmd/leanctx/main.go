@@ -5,7 +5,7 @@
 // conversations would have cost, and what was in the window of recorded model calls:
 //
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
-//	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json convert miles
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json "convert miles"
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest replay conversation.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl --open
 //
@@ -63,7 +63,7 @@ var commands []command
 func init() { // the commands name themselves in their usage
 	commands = []command{
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
-		{"search", "TOOLS QUERY…", "what a query finds, and with --why why", runSearch},
+		{"search", "TOOLS [QUERY…]", "what a query finds, and with --why why; a prompt without a query", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
 		{"view", "FILE", "what was in the window: lines in the terminal, also while the agent runs, or the page", runView},
 	}
@@ -77,7 +77,7 @@ type streams struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
+	code := run(ctx, streams{&patient{ctx: ctx, from: os.Stdin}, os.Stdout, os.Stderr}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -131,6 +131,7 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 	f := flag.NewFlagSet(c, flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.BoolVar(&common.json, "json", false, "write one JSON object")
+	f.BoolVar(&common.schema, "schema", false, "write the JSON Schema of what --json writes, and end")
 	f.StringVar(&common.color, "color", "auto", "auto, always or never; NO_COLOR and TERM=dumb count as never")
 	f.BoolVar(&common.quiet, "quiet", false, "write no messages to standard error")
 	f.Usage = func() {

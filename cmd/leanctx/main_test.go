@@ -123,10 +123,48 @@ func TestEvalWithQueriesMeasures(t *testing.T) {
 	require.Contains(t, out, "recall@5")
 	out, _, code = call(t, "", "eval", file(t, three), "--queries", queries, "--json")
 	require.Zero(t, code)
-	require.Contains(t, out, `"Recall5": 1`)
+	var got measuredJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, "leanctx.eval.queries/1", got.Schema)
+	require.Equal(t, measuresJSON{Queries: 2, Recall1: 1, Recall5: 1, Recall10: 1, NDCG10: 1, MRR: 1}, got.All)
+	require.Equal(t, 1, got.Kinds["keyword"].Queries)
+	require.Empty(t, got.Misses)
 	_, messages, code = call(t, "", "eval", file(t, three), "--queries", file(t, `{"query":"weather","relevant":["mail__send"]}`), "--fail-under", ".9")
 	require.Equal(t, exitMissed, code)
 	require.Contains(t, messages, "recall@5 is 0.000")
+}
+
+func TestEvalSaysWhatItsQueriesMissed(t *testing.T) {
+	queries := file(t, `{"id":"a","query":"weather","relevant":["mail__send"]}`+"\n"+`{"id":"b","query":"\u001b[2Jweather","relevant":["mail__draft"]}`)
+	for _, index := range []string{"bm25", "keyword", "fuse"} {
+		out, messages, code := call(t, "", "eval", file(t, three), "--queries", queries, "--index", index, "--top", "1")
+		require.Zero(t, code, messages)
+		require.Contains(t, out, "nDCG@10")
+		require.Contains(t, out, "2 queries lack a relevant tool among the first five:\n")
+		require.Contains(t, out, `a "weather" misses mail__send; found:`+"\n  1. x ")
+		require.Contains(t, out, "… and 1 more")
+		all, _, _ := call(t, "", "eval", file(t, three), "--queries", queries, "--index", index)
+		require.NotContains(t, all, "\x1b")
+		out, _, _ = call(t, "", "eval", file(t, three), "--queries", queries, "--index", index, "--json")
+		var got measuredJSON
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		require.Equal(t, index, got.Index)
+		require.Len(t, got.Misses, 2)
+		require.Equal(t, missJSON{ID: "a", Query: "weather", Missing: []string{"mail__send"}, Found: []string{"x"}}, got.Misses[0])
+	}
+}
+
+func TestEveryIndexIsAChoice(t *testing.T) {
+	scores := map[float64]bool{}
+	for _, index := range []string{"bm25", "keyword", "fuse"} {
+		out, messages, code := call(t, "", "search", file(t, three), "electronic", "mail", "--index", index, "--json", "--why")
+		require.Zero(t, code, messages)
+		var got searchJSON
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		require.Contains(t, got.Hits[0].Name, "mail__")
+		scores[got.Hits[0].Score] = true
+	}
+	require.Len(t, scores, 3, "each ranks by a score of its own")
 }
 
 func TestTheExitCodeSaysHowItEnded(t *testing.T) {
@@ -148,7 +186,7 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 		"an empty list":         {[]string{"eval", file(t, "[]")}, exitInput, "holds no tools"},
 		"a tool without a name": {[]string{"eval", file(t, `[{"description":"a"}]`)}, exitInput, "tool 1: a tool has no name"},
 		"servers":               {[]string{"eval", file(t, `{"mcpServers":{"a":{"command":"true"}}}`)}, exitInput, "--connect"},
-		"another index":         {[]string{"search", tools, "a", "--index", "vectors"}, exitUsage, "bm25 or keyword"},
+		"another index":         {[]string{"search", tools, "a", "--index", "vectors"}, exitUsage, "bm25, keyword or fuse"},
 		"another colour":        {[]string{"search", tools, "a", "--color", "red"}, exitUsage, "auto, always or never"},
 		"a threshold is kept":   {[]string{"eval", tools, "--fail-under", ".6", "--max-findings", "4"}, exitDone, ""},
 		"a threshold is missed": {[]string{"eval", tools, "--fail-under", ".9"}, exitMissed, "67 %"},

@@ -19,8 +19,8 @@ import (
 
 // options are those that all commands have.
 type options struct {
-	json, quiet bool
-	color       string
+	json, schema, quiet bool
+	color               string
 }
 
 // colored reports whether to write colours to w. ok is false if the option is no choice.

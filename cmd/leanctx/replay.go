@@ -23,6 +23,9 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
+// replaySchema names what replayJSON is.
+const replaySchema = "leanctx.replay/1"
+
 // replayJSON is what --json writes.
 type replayJSON struct {
 	Schema        string       `json:"schema"`
@@ -91,6 +94,9 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
+	}
+	if common.schema {
+		return writeSchema[replayJSON](s.out, replaySchema)
 	}
 	if len(rest) == 0 || b.options.Trigger < 1 || b.options.ReadBacks < 0 || b.options.ReadBacks > 1 {
 		return fail(exitUsage, "it takes files of conversations; --trigger is at least 1 and --read-backs from 0 to 1")
@@ -215,7 +221,7 @@ func cards(s streams, file string) (all []replay.Card, err error) {
 
 // replay bills each conversation under each policy.
 func (b bench) replay(ctx context.Context, s streams, common options, all []replay.Recorded) (replayJSON, error) {
-	out := replayJSON{Schema: "leanctx.replay/1", Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks}
+	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks}
 	for _, c := range b.cards {
 		out.Cards = append(out.Cards, cardJSON(c))
 	}

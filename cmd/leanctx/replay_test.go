@@ -119,13 +119,7 @@ func TestGoldenReplay(t *testing.T) {
 	out, messages, code := call(t, "", args...)
 	require.Zero(t, code, messages)
 	out = strings.NewReplacer(long, "long.json", short, "short.json").Replace(out)
-	const golden = "testdata/replay.golden.txt"
-	if os.Getenv("LEANCTX_UPDATE") != "" {
-		require.NoError(t, os.WriteFile(golden, []byte(out), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), out, "LEANCTX_UPDATE=1 writes it anew")
+	compareGolden(t, "testdata/replay.golden.txt", out)
 	colored, _, _ := call(t, "", append(args, "--color", "always")...)
 	require.Contains(t, colored, "\x1b[32m")
 	require.Contains(t, colored, "\x1b[31m", "losses")

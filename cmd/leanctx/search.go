@@ -15,6 +15,9 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
+// searchSchema names what searchJSON is.
+const searchSchema = "leanctx.search/1"
+
 // searchJSON is what --json writes.
 type searchJSON struct {
 	Schema string    `json:"schema"`
@@ -30,42 +33,65 @@ type hitJSON struct {
 	Why        string  `json:"why,omitempty"`
 }
 
+// searcher answers queries over one catalogue.
+type searcher struct {
+	catalog
+	common options
+	x      toolsearch.Index
+	why    bool
+	k      int
+}
+
 func runSearch(ctx context.Context, s streams, args []string) error {
-	var common options
 	var from source
-	f := flags(s, "search", &common)
-	why := f.Bool("why", false, "say why each tool has its place")
-	k := f.Int("k", 5, "how many tools to show")
+	var a searcher
+	f := flags(s, "search", &a.common)
+	f.BoolVar(&a.why, "why", false, "say why each tool has its place")
+	f.IntVar(&a.k, "k", 5, "how many tools to show")
 	from.flags(f)
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
 	}
-	if len(rest) < 2 || *k < 1 {
-		return fail(exitUsage, "it takes a file of tools and a query, and -k is at least 1")
+	switch {
+	case a.common.schema:
+		return writeSchema[searchJSON](s.out, searchSchema)
+	case len(rest) == 0:
+		return fail(exitUsage, "it takes a file of tools, and a query or none for a prompt")
+	case a.k < 1:
+		return fail(exitUsage, "-k is at least 1, not %d", a.k)
+	case len(rest) == 1 && rest[0] == "-":
+		return fail(exitUsage, "the tools come from standard input, so the query has to be an argument")
 	}
-	c, err := from.open(ctx, s, common, rest[0])
-	if err != nil {
+	if a.catalog, err = from.open(ctx, s, a.common, rest[0]); err != nil {
 		return err
 	}
-	x, err := c.newIndex(ctx, c.tools)
-	if err != nil {
+	if a.x, err = a.newIndex(ctx, a.tools); err != nil {
 		return err
 	}
-	q := toolsearch.Query{Text: strings.Join(rest[1:], " "), Limit: *k}
+	if len(rest) == 1 {
+		return a.prompt(ctx, s)
+	}
+	_, err = a.answer(ctx, s, strings.Join(rest[1:], " "))
+	return err
+}
+
+// answer searches, and shows what was found.
+func (a *searcher) answer(ctx context.Context, s streams, query string) ([]hitJSON, error) {
+	q := toolsearch.Query{Text: query, Limit: a.k}
 	start := time.Now()
-	results, err := x.Search(ctx, q)
+	results, err := a.x.Search(ctx, q)
 	took := time.Since(start)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	hits := hitsOf(x, q, results, *why)
-	if common.json {
-		return writeJSON(s.out, searchJSON{"leanctx.search/1", q.Text, len(c.tools), hits})
+	hits := hitsOf(a.x, q, results, a.why)
+	if a.common.json {
+		return hits, writeJSON(s.out, searchJSON{searchSchema, q.Text, len(a.tools), hits})
 	}
-	common.note(s, "%s, %s", plural(len(c.tools), "tool"), took.Round(10*time.Microsecond))
-	showHits(s, c, hits)
-	return nil
+	a.common.note(s, "%s, %s", plural(len(a.tools), "tool"), took.Round(10*time.Microsecond))
+	showHits(s, a.catalog, hits)
+	return hits, nil
 }
 
 func hitsOf(x toolsearch.Index, q toolsearch.Query, results []toolsearch.Result, why bool) []hitJSON {
@@ -100,11 +126,15 @@ func showHits(s streams, c catalog, hits []hitJSON) {
 		name := display.Line(h.Name)
 		room := max(20, columns(s.out)-widest-30)
 		fmt.Fprintf(s.out, "%2d  %s%s  %s %6.2f  %s\n", i+1, p.bold(name), strings.Repeat(" ", widest-len([]rune(name))), p.cyan(bar), h.Score, p.dim(clip(display.Line(about[h.Name]), room)))
-		for line := range strings.Lines(h.Why) {
-			fmt.Fprintf(s.out, "      %s\n", p.dim(indent(line)+display.Line(line)))
-		}
+		showWhy(s, p, h.Why)
 	}
 }
 
-// indent is the white space that a line begins with, which printable takes away.
+func showWhy(s streams, p painter, why string) {
+	for line := range strings.Lines(why) {
+		fmt.Fprintf(s.out, "      %s\n", p.dim(indent(line)+display.Line(line)))
+	}
+}
+
+// indent is the white space that a line begins with, which display.Line takes away.
 func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " "))] }

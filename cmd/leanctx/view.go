@@ -14,11 +14,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/window"
 	"github.com/leanctx/leanctx/window/inspect"
+)
+
+// The names of what viewJSON and callJSON are.
+const (
+	viewSchema = "leanctx.view/1"
+	callSchema = "leanctx.view.call/1"
 )
 
 // viewJSON is what --json writes.
@@ -37,7 +44,7 @@ type callJSON struct {
 	Schema       string            `json:"schema"`
 	Conversation string            `json:"conversation"`
 	Call         *window.ModelCall `json:"call"`
-	Texts        map[int]string    `json:"texts"`
+	Texts        map[string]string `json:"texts"` // by the "text" of parts
 }
 
 // view says what to show, and where.
@@ -88,6 +95,12 @@ func runView(ctx context.Context, s streams, args []string) error {
 	}
 	set := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	switch {
+	case v.common.schema && set["call"]:
+		return writeSchema[callJSON](s.out, callSchema)
+	case v.common.schema:
+		return writeSchema[viewJSON](s.out, viewSchema)
+	}
 	if err := v.check(rest, set); err != nil {
 		return err
 	}
@@ -108,7 +121,7 @@ func runView(ctx context.Context, s streams, args []string) error {
 	case v.call > 0:
 		return v.showCall(s, last)
 	case v.common.json:
-		out := viewJSON{Schema: "leanctx.view/1"}
+		out := viewJSON{Schema: viewSchema}
 		for _, c := range all {
 			out.Conversations = append(out.Conversations, conversationJSON{c.ID, c.Totals()})
 		}
@@ -136,10 +149,10 @@ func (v *view) showCall(s streams, c *window.Conversation) error {
 	if !v.common.json {
 		return inspect.WriteCall(s.out, c, v.call, v.text)
 	}
-	out := callJSON{"leanctx.view.call/1", c.ID, c.Calls[at], map[int]string{}}
+	out := callJSON{callSchema, c.ID, c.Calls[at], map[string]string{}}
 	for _, p := range out.Call.Parts {
 		if text, kept := c.Texts[p.Text]; kept {
-			out.Texts[p.Text] = text
+			out.Texts[strconv.Itoa(p.Text)] = text
 		}
 	}
 	return writeJSON(s.out, out)

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,11 +18,14 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -135,7 +139,7 @@ func TestViewShowsTheWindowOfOneCall(t *testing.T) {
 	var got callJSON
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "leanctx.view.call/1", got.Schema)
-	require.Equal(t, "How far is it?", got.Texts[got.Call.Parts[0].Text])
+	require.Equal(t, "How far is it?", got.Texts["1"])
 	_, messages, code = call(t, "", "view", name, "--call", "2")
 	require.Equal(t, exitInput, code)
 	require.Contains(t, messages, "has 1 call in conversation acme/42, and no call 2")
@@ -179,4 +183,68 @@ func TestViewOpensThePageInABrowser(t *testing.T) {
 	_, messages, code = call(t, "", "view", recorded(t), "--open")
 	require.Equal(t, exitInput, code)
 	require.Contains(t, messages, "no browser opened it")
+}
+
+// window.jsonl is the log of an agent with both middlewares and usage that its provider
+// reports.
+func writeWindow(t *testing.T, name string) {
+	t.Helper()
+	log, err := os.Create(name)
+	require.NoError(t, err)
+	defer log.Close()
+	see := window.New(window.Config{Log: log, Conversation: func(context.Context) (string, error) { return "acme/42", nil }})
+	var hidden []tool.BaseTool
+	for i, about := range []string{"Converts a length between miles and kilometres.", "Reads the access log of a server.", "Sends a message to people by electronic mail."} {
+		hidden = append(hidden, leanctxtest.Tool([]string{"units__convert", "files__read", "mail__send"}[i], about, func(context.Context, string) (string, error) {
+			return strings.Repeat("GET /index.html 200 in 3 ms, as all requests of that day.\n", 120), nil
+		}))
+	}
+	for i := range 60 {
+		hidden = append(hidden, leanctxtest.Tool(fmt.Sprintf("calendar__step_%02d", i), fmt.Sprintf("Does step %d of what it takes to plan a meeting with people in other time zones, and tells what comes next.", i), nil))
+	}
+	search, err := toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: hidden, OnEvent: see.Event})
+	require.NoError(t, err)
+	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: reduction.NewMemoryBackend(1 << 20), ProvideReadTool: true, MaxLengthForTrunc: 5000, MaxTokensForClear: 1500, OnEvent: see.Event})
+	require.NoError(t, err)
+	usage := func(prompt, cached int) schema.TokenUsage {
+		return schema.TokenUsage{PromptTokens: prompt, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: cached}, CompletionTokens: 20, TotalTokens: prompt + 20}
+	}
+	leanctxtest.Run(t, &adk.ChatModelAgentConfig{
+		Instruction: "Use tools for whatever they can do.",
+		Model: leanctxtest.Script[*schema.Message](
+			leanctxtest.Call("tool_search", `{"query":"access log"}`).WithUsage(usage(900, 0)),
+			leanctxtest.Call("files__read", `{"day":"monday"}`).WithUsage(usage(1000, 128)),
+			leanctxtest.Call("files__read", `{"day":"tuesday"}`).WithUsage(usage(2300, 896)),
+			leanctxtest.Say("All requests took 3 ms on both days.").WithUsage(usage(2500, 896))),
+		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, see.Handler()},
+	}, "How long did requests take on Monday and Tuesday?")
+}
+
+func TestGoldenView(t *testing.T) {
+	const name = "testdata/window.jsonl"
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		writeWindow(t, name)
+	}
+	for golden, args := range map[string][]string{
+		"view": {"view", name}, "call": {"view", name, "--call", "4"}, "follow": {"view", "-", "--follow"},
+	} {
+		t.Run(golden, func(t *testing.T) {
+			log, err := os.ReadFile(name)
+			require.NoError(t, err)
+			out, messages, code := call(t, string(log), args...)
+			require.Zero(t, code, messages)
+			compareGolden(t, "testdata/"+golden+".golden.txt", out)
+		})
+	}
+}
+
+// compareGolden compares a text with a file, which LEANCTX_UPDATE=1 writes anew.
+func compareGolden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "LEANCTX_UPDATE=1 writes it anew")
 }

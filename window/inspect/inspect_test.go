@@ -143,7 +143,7 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	require.Equal(t, "sent 6,018 tokens; without 121,500: 20.2 times as many", lines[1])
+	require.Equal(t, "sent 6,018 tokens; without leanctx 121,500: 20.2 times as many", lines[1])
 	require.Len(t, lines, 7+2+4, b.String())
 	require.Contains(t, lines[9], "⌕ Wie viele Zeilen")
 	require.Contains(t, lines[10], "cut 9,000 → 400")
@@ -312,5 +312,14 @@ func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
 			require.NoError(t, inspect.WriteCall(&b, c, n+1, inspect.TextOptions{Width: width}))
 			require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", b.String())
 		}
+	}
+}
+
+func TestTheVerdictSaysWhereLeanctxCostMore(t *testing.T) {
+	for without, want := range map[int]string{50: "leanctx cost 100 % more", 100: "the same", 150: "1.5 times as many", 0: "the same"} {
+		c := &window.Conversation{ID: "c", Calls: []*window.ModelCall{{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &without}}}
+		var b bytes.Buffer
+		require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{}))
+		require.Contains(t, b.String(), fmt.Sprintf("without leanctx %d: %s\n", without, want))
 	}
 }

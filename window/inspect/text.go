@@ -169,12 +169,15 @@ func newTerminal(o TextOptions) *terminal {
 
 // verdict says in two lines what the conversation cost.
 func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
-	verdict := "no more than that"
-	if s.Sent > 0 && s.Without > s.Sent {
-		verdict = fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent))
+	verdict := t.bold("the same")
+	switch {
+	case s.Sent > 0 && s.Without > s.Sent:
+		verdict = t.bold(fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent)))
+	case s.Without > 0 && s.Without < s.Sent:
+		verdict = t.color(bad, fmt.Sprintf("leanctx cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
 	}
 	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
-	fmt.Fprintf(t, "sent %s tokens; without %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), t.bold(verdict))
+	fmt.Fprintf(t, "sent %s tokens; without leanctx %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than what was sent") + "\n")
 	}

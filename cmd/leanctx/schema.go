@@ -1,0 +1,46 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file describes what --json writes.
+
+import (
+	"io"
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/leanctx/leanctx"
+)
+
+// eventShape is how an event is written.
+type eventShape struct {
+	Time   time.Time             `json:"time"`
+	Kind   string                `json:"kind"`
+	Tool   string                `json:"tool,omitempty"`
+	CallID string                `json:"call_id,omitempty"`
+	Server string                `json:"server,omitempty"`
+	Repeat bool                  `json:"repeat,omitempty"`
+	Search *leanctx.Search       `json:"search,omitempty"`
+	Tools  *leanctx.ToolChange   `json:"tools,omitempty"`
+	Output *leanctx.OutputChange `json:"output,omitempty"`
+	Pass   *leanctx.Pass         `json:"pass,omitempty"`
+	Error  string                `json:"error,omitempty"`
+}
+
+// writeSchema writes the JSON Schema of what --json writes.
+func writeSchema[T any](w io.Writer, name string) error {
+	event, err := jsonschema.For[eventShape](nil)
+	if err != nil {
+		return err
+	}
+	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[leanctx.Event](): event}})
+	if err != nil {
+		return err
+	}
+	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
+	schema.Properties["schema"].Const = jsonschema.Ptr[any](name)
+	return writeJSON(w, schema)
+}
