@@ -11,10 +11,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/replay"
 )
 
@@ -26,13 +28,16 @@ type recording struct {
 	System   json.RawMessage   `json:"system"`       // Anthropic
 	Says     string            `json:"instructions"` // OpenAI's Responses API
 	Messages []json.RawMessage `json:"messages"`
-	Input    []json.RawMessage `json:"input"` // OpenAI's Responses API
-	Role     string            `json:"role"`  // where the object is a message itself
-	Type     string            `json:"type"`  // the same
+	Input    []json.RawMessage `json:"input"`  // OpenAI's Responses API
+	Role     string            `json:"role"`   // where the object is a message itself
+	Type     string            `json:"type"`   // the same
+	Answer   []json.RawMessage `json:"answer"` // leanctxtest
+	Error    string            `json:"error"`  // the same
+	Schema   string            `json:"schema"` // window
 }
 
 // recordings reads the conversations of a file, which may be compressed with gzip.
-func recordings(s streams, name string) (all []replay.Recorded, err error) {
+func recordings(s streams, common options, name string) (all []replay.Recorded, err error) {
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
@@ -48,9 +53,15 @@ func recordings(s streams, name string) (all []replay.Recorded, err error) {
 	}
 	trimmed := bytes.TrimSpace(text)
 	var whole recording
+	first, _, _ := bytes.Cut(trimmed, []byte("\n"))
 	switch {
 	case len(trimmed) == 0:
 		return nil, fail(exitInput, "%s is empty", name)
+	case isWindow(first):
+		var filled int
+		if all, filled, err = windows(name, trimmed); filled > 0 {
+			common.note(s, "%s: %s in part; filling of the same length takes the place of the rest. Record with Texts: window.TextsAll", name, kept(filled))
+		}
 	case trimmed[0] == '[':
 		if err := json.Unmarshal(trimmed, &whole.Messages); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
@@ -59,6 +70,10 @@ func recordings(s streams, name string) (all []replay.Recorded, err error) {
 	case json.Valid(trimmed):
 		if err := json.Unmarshal(trimmed, &whole); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
+		}
+		if isExchange(trimmed) {
+			all, err = exchanges(name, []json.RawMessage{trimmed})
+			break
 		}
 		all, err = whole.conversations(name, nil)
 	default:
@@ -70,6 +85,26 @@ func recordings(s streams, name string) (all []replay.Recorded, err error) {
 	return all, nil
 }
 
+// isWindow reports whether a file that begins with a line is one of package window.
+func isWindow(line []byte) bool {
+	var r recording
+	return json.Unmarshal(line, &r) == nil && strings.HasPrefix(r.Schema, "leanctx.window/")
+}
+
+// isExchange reports whether a line is a request of leanctxtest with its answer.
+func isExchange(line json.RawMessage) bool {
+	var r recording
+	return json.Unmarshal(line, &r) == nil && r.Messages != nil && (r.Answer != nil || r.Error != "")
+}
+
+// kept is a count of texts with its verb.
+func kept(n int) string {
+	if n == 1 {
+		return "1 text was kept"
+	}
+	return display.Grouped(n) + " texts were kept"
+}
+
 // linesOfRecordings reads JSON Lines: conversations, or the messages of one.
 func linesOfRecordings(name string, text []byte) (all []replay.Recorded, err error) {
 	rows, err := lines(name, text)
@@ -77,6 +112,9 @@ func linesOfRecordings(name string, text []byte) (all []replay.Recorded, err err
 		return nil, err
 	}
 	var one recording
+	if slices.ContainsFunc(rows, isExchange) {
+		return exchanges(name, rows)
+	}
 	for i, row := range rows {
 		var r recording
 		if err := json.Unmarshal(row, &r); err != nil {
@@ -139,40 +177,23 @@ func (m *messages) call(id, name, args string) {
 	(*m)[last].ToolCalls = append((*m)[last].ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
 }
 
-func (m *messages) result(id, name, text string) {
-	*m = append(*m, schema.ToolMessage(text, id, schema.WithToolName(name)))
-}
-
-// part is a part of a message: of OpenAI or Anthropic, an item of OpenAI's Responses
-// API, or a block of Eino's AgenticMessage.
-type part struct {
-	Type string `json:"type"`
-	Role string `json:"role"`
-
-	Text     string          `json:"text"`
-	Thinking string          `json:"thinking"`
-	Content  json.RawMessage `json:"content"`
-	Blocks   []part          `json:"content_blocks"`
-
-	ID        string          `json:"id"`
-	CallID    string          `json:"call_id"`
-	ToolUseID string          `json:"tool_use_id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	Arguments string          `json:"arguments"`
-	Output    json.RawMessage `json:"output"`
-
-	Said   *part `json:"user_input_text"`
-	Wrote  *part `json:"assistant_gen_text"`
-	Mused  *part `json:"reasoning"`
-	Called *part `json:"function_tool_call"`
-	Gave   *struct {
-		CallID  string `json:"call_id"`
-		Name    string `json:"name"`
-		Content []struct {
-			Text *part `json:"text"`
-		} `json:"content"`
-	} `json:"function_tool_result"`
+// result adds what a tool returned: a text, or parts.
+func (m *messages) result(id, name string, content json.RawMessage) error {
+	result := schema.ToolMessage("", id, schema.WithToolName(name))
+	*m = append(*m, result)
+	content = bytes.TrimSpace(content)
+	if len(content) == 0 || content[0] != '[' {
+		var err error
+		result.Content, err = texts(content)
+		return err
+	}
+	var all []part
+	err := json.Unmarshal(content, &all)
+	for _, p := range all {
+		p.into(result)
+	}
+	settle(result)
+	return err
 }
 
 // add adds a message of any of the formats.
@@ -192,12 +213,12 @@ func (m *messages) add(raw json.RawMessage) error {
 		m.call(p.CallID, p.Name, p.Arguments)
 		return nil
 	case p.Type == "function_call_output":
-		text, err := texts(p.Output)
-		m.result(p.CallID, "", text)
-		return err
+		return m.result(p.CallID, "", p.Output)
 	case p.Type == "reasoning":
 		return nil // its text is not sent again
-	case len(content) > 0 && content[0] == '[' && role(p.Role) != schema.Tool:
+	case len(content) > 0 && content[0] == '[' && role(p.Role) == schema.Tool:
+		return m.result(p.ToolCallID, p.Name, content)
+	case len(content) > 0 && content[0] == '[':
 		var all []part
 		if err := json.Unmarshal(content, &all); err != nil {
 			return err
@@ -231,11 +252,7 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 	if msg.Role, msg.Content = role(string(msg.Role)), text; msg.Role == "" {
 		return fmt.Errorf("%q is no role of a message", clip(string(fields["role"]), 40))
 	}
-	if msg.Content == "" {
-		for _, in := range msg.UserInputMultiContent {
-			msg.Content += in.Text
-		}
-	}
+	simplify(&msg)
 	*m = append(*m, &msg)
 	return nil
 }
@@ -253,86 +270,4 @@ func role(name string) schema.RoleType {
 		return schema.Tool
 	}
 	return ""
-}
-
-// parts adds the parts of one message. Results of tools become messages of their own,
-// before what a user says beside them.
-func (m *messages) parts(by schema.RoleType, all []part, raw ...json.RawMessage) error {
-	if by == "" {
-		return fmt.Errorf("it has parts and no role")
-	}
-	said := &schema.Message{Role: by}
-	for _, p := range all {
-		if err := m.part(said, p); err != nil {
-			return err
-		}
-	}
-	for _, r := range raw { // OpenAI has the calls beside the parts
-		var beside struct {
-			ToolCalls []schema.ToolCall `json:"tool_calls"`
-		}
-		if err := json.Unmarshal(r, &beside); err != nil {
-			return err
-		}
-		said.ToolCalls = append(said.ToolCalls, beside.ToolCalls...)
-	}
-	if by == schema.Assistant || said.Content != "" {
-		*m = append(*m, said)
-	}
-	return nil
-}
-
-// part puts a part into the message that is being read, or a result before it. Images
-// and other media are left out: a replay counts text.
-func (m *messages) part(said *schema.Message, p part) error {
-	calls := func(id, name, args string) {
-		said.ToolCalls = append(said.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
-	}
-	switch {
-	case p.Said != nil:
-		said.Content += p.Said.Text
-	case p.Wrote != nil:
-		said.Content += p.Wrote.Text
-	case p.Mused != nil:
-		said.ReasoningContent += p.Mused.Text
-	case p.Called != nil:
-		calls(p.Called.CallID, p.Called.Name, p.Called.Arguments)
-	case p.Gave != nil:
-		var text strings.Builder
-		for _, c := range p.Gave.Content {
-			if c.Text != nil {
-				text.WriteString(c.Text.Text)
-			}
-		}
-		m.result(p.Gave.CallID, p.Gave.Name, text.String())
-	case p.Type == "tool_use":
-		calls(p.ID, p.Name, string(p.Input))
-	case p.Type == "tool_result":
-		text, err := texts(p.Content)
-		m.result(p.ToolUseID, "", text)
-		return err
-	case p.Type == "thinking":
-		said.ReasoningContent += p.Thinking
-	default:
-		said.Content += p.Text
-	}
-	return nil
-}
-
-// texts is the text of a content: a string, or parts of which some are text.
-func texts(raw json.RawMessage) (text string, err error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return "", nil
-	}
-	if raw[0] != '[' {
-		err = json.Unmarshal(raw, &text)
-		return text, err
-	}
-	var all []part
-	err = json.Unmarshal(raw, &all)
-	for _, p := range all {
-		text += p.Text
-	}
-	return text, err
 }

@@ -121,8 +121,8 @@ func usage(w io.Writer) {
 TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of a
 request to OpenAI or Anthropic, an answer of an MCP server to tools/list, or an mcpServers file, whose
 servers are started only with --connect. CONVERSATION is the messages of Eino, OpenAI or Anthropic as a JSON
-array, a request body or JSON Lines. FILE is what window.Collector.WriteJSON or window.Config.Log wrote. Each
-command has --help.
+array, a request body or JSON Lines, what leanctxtest.Recorder saved, or FILE. FILE is what
+window.Collector.WriteJSON or window.Config.Log wrote. Each command has --help.
 `)
 }
 

@@ -113,7 +113,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	}
 	var all []replay.Recorded
 	for _, name := range rest {
-		more, err := recordings(s, name)
+		more, err := recordings(s, common, name)
 		if err != nil {
 			return err
 		}

@@ -36,13 +36,14 @@ func quotations(msgs []*schema.Message) map[int][]use {
 	for i, m := range msgs {
 		switch m.Role {
 		case schema.Tool:
-			for k := 0; k+quoteBytes <= len(m.Content); k += everyByte {
-				if piece := m.Content[k : k+quoteBytes]; telling(piece) {
+			text := said(m)
+			for k := 0; k+quoteBytes <= len(text); k += everyByte {
+				if piece := text[k : k+quoteBytes]; telling(piece) {
 					at[piece] = m.ToolCallID
 				}
 			}
 		case schema.Assistant:
-			texts := []string{m.Content}
+			texts := []string{said(m)}
 			for _, tc := range m.ToolCalls {
 				texts = append(texts, tc.Function.Arguments)
 			}

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -93,6 +94,8 @@ type Conversation struct {
 	msgs []*schema.Message
 	uses map[int][]use // by assistant message
 	call map[string]schema.ToolCall
+
+	media map[string]bool // calls that returned images or files
 }
 
 // Read reads a conversation: a JSON array of messages.
@@ -108,8 +111,9 @@ func Read(data []byte) (*Conversation, error) {
 // without an id, and ids that repeat, get ids of their own in a copy.
 func New(msgs []*schema.Message) *Conversation {
 	msgs = distinct(msgs)
-	c := &Conversation{msgs: msgs, uses: quotations(msgs), call: make(map[string]schema.ToolCall)}
+	c := &Conversation{msgs: msgs, uses: quotations(msgs), call: make(map[string]schema.ToolCall), media: make(map[string]bool)}
 	for _, m := range msgs {
+		c.media[m.ToolCallID] = c.media[m.ToolCallID] || m.Role == schema.Tool && media(m) > 0
 		for _, tc := range m.ToolCalls {
 			c.call[tc.ID] = tc
 		}
@@ -260,7 +264,7 @@ func (r *replay) add(m *schema.Message) {
 
 // result is what a tool returned.
 func (r *replay) result(m *schema.Message) error {
-	r.whole[m.ToolCallID] = m.Content
+	r.whole[m.ToolCallID] = said(m)
 	got, err := r.returned(m)
 	if err != nil {
 		return err
@@ -348,6 +352,9 @@ func equal(a, b *schema.Message) bool {
 	if a.Role != b.Role || a.Content != b.Content || a.ReasoningContent != b.ReasoningContent || len(a.ToolCalls) != len(b.ToolCalls) {
 		return false
 	}
+	if !reflect.DeepEqual(a.UserInputMultiContent, b.UserInputMultiContent) || !reflect.DeepEqual(a.AssistantGenMultiContent, b.AssistantGenMultiContent) {
+		return false
+	}
 	for i := range a.ToolCalls {
 		if a.ToolCalls[i].Function != b.ToolCalls[i].Function {
 			return false
@@ -356,20 +363,55 @@ func equal(a, b *schema.Message) bool {
 	return true
 }
 
+// mediaTokens is what one image or file is counted as, as package reduction does: about
+// what providers bill for an image of a million pixels.
+const mediaTokens = 1000
+
 // Tokens estimates a message.
 func Tokens(m *schema.Message) int64 {
 	const around = 4
-	n := around + tokens.Estimate(m.Content) + tokens.Estimate(m.ReasoningContent)
+	n := around + tokens.Estimate(said(m)) + tokens.Estimate(m.ReasoningContent) + mediaTokens*media(m)
 	for _, tc := range m.ToolCalls {
 		n += around + tokens.Estimate(tc.Function.Name) + tokens.Estimate(tc.Function.Arguments)
 	}
 	return int64(n)
 }
 
+// said is what a message says, without its media.
+func said(m *schema.Message) string {
+	if len(m.UserInputMultiContent)+len(m.AssistantGenMultiContent) == 0 {
+		return m.Content
+	}
+	var b strings.Builder
+	b.WriteString(m.Content)
+	for i := range m.UserInputMultiContent {
+		b.WriteString(m.UserInputMultiContent[i].Text)
+	}
+	for i := range m.AssistantGenMultiContent {
+		b.WriteString(m.AssistantGenMultiContent[i].Text)
+	}
+	return b.String()
+}
+
+// media counts the images and files of a message.
+func media(m *schema.Message) (n int) {
+	for i := range m.UserInputMultiContent {
+		if m.UserInputMultiContent[i].Type != schema.ChatMessagePartTypeText {
+			n++
+		}
+	}
+	for i := range m.AssistantGenMultiContent {
+		if p := &m.AssistantGenMultiContent[i]; p.Type != schema.ChatMessagePartTypeText && p.Type != schema.ChatMessagePartTypeReasoning {
+			n++
+		}
+	}
+	return n
+}
+
 // visible reports whether the request holds a text.
 func (r *replay) visible(quote string) bool {
 	for _, m := range r.state.Messages {
-		if strings.Contains(m.Content, quote) {
+		if strings.Contains(said(m), quote) {
 			return true
 		}
 		for _, tc := range m.ToolCalls {
@@ -386,8 +428,8 @@ var somePath = regexp.MustCompile(`/[A-Za-z0-9_.:/-]*(?:trunc|clear)/[A-Za-z0-9_
 // notePaths notes where the messages say that edited results are.
 func (r *replay) notePaths() {
 	for _, m := range r.state.Messages {
-		if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && m.Content != whole {
-			r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(m.Content), ".")
+		if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && said(m) != whole {
+			r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(said(m)), ".")
 		}
 	}
 }
@@ -420,11 +462,12 @@ func (r *replay) readBack(id, quote string) error {
 func (r *replay) check() {
 	for _, m := range r.state.Messages {
 		whole, ok := r.whole[m.ToolCallID]
-		if m.Role != schema.Tool || !ok || m.Content == whole || strings.HasPrefix(m.ToolCallID, "again_") {
+		if m.Role != schema.Tool || !ok || said(m) == whole || strings.HasPrefix(m.ToolCallID, "again_") {
 			continue
 		}
 		r.bill.Edited++
-		if got, err := readAll(r.ctx, r.store, r.paths[m.ToolCallID]); err != nil || got != whole {
+		got, err := readAll(r.ctx, r.store, r.paths[m.ToolCallID])
+		if err != nil || got != whole && !r.from.media[m.ToolCallID] { // a file of a medium is no text
 			r.bill.Unreadable++
 		}
 	}

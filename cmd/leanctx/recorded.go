@@ -1,0 +1,305 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// This file makes conversations of the requests that leanctxtest and window recorded.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/replay"
+	"github.com/leanctx/leanctx/window"
+)
+
+// grown is a conversation that grows from request to request. A message is known by its
+// calls or by its text, so that a result that a later request shows cut or cleared stays
+// as it was seen first.
+type grown struct {
+	agent string
+	first string
+	msgs  []*schema.Message
+	known map[string]bool
+	last  string // the newest answer: what goes on shows it
+}
+
+// identity is what a message is known by in later requests.
+func identity(m *schema.Message) string {
+	switch {
+	case m.Role == schema.Tool && m.ToolCallID != "":
+		return "result " + m.ToolCallID
+	case len(m.ToolCalls) > 0 && m.ToolCalls[0].ID != "":
+		return "call " + m.ToolCalls[0].ID
+	}
+	media, _ := json.Marshal([]any{m.UserInputMultiContent, m.AssistantGenMultiContent})
+	calls, _ := json.Marshal(m.ToolCalls)
+	return string(m.Role) + " " + m.Content + string(media) + string(calls)
+}
+
+// grow puts requests together, in the order in which they were sent. Agents at work side
+// by side have a conversation each.
+type grow struct {
+	name string
+	all  []*grown
+}
+
+// add adds a request and its answer, nil if it failed.
+func (g *grow) add(agent string, request []*schema.Message, answer *schema.Message) {
+	to := g.of(agent, request)
+	for _, m := range request {
+		if id := identity(m); !to.known[id] {
+			to.known[id] = true
+			to.msgs = append(to.msgs, m)
+		}
+	}
+	if answer != nil {
+		to.last = identity(answer)
+		to.known[to.last] = true
+		to.msgs = append(to.msgs, answer)
+	}
+}
+
+// of is the conversation that a request belongs to: one that began in the same way and
+// whose newest answer it shows.
+func (g *grow) of(agent string, request []*schema.Message) *grown {
+	first, begun := agent+"\x00", false
+	shown := map[string]bool{}
+	for _, m := range request {
+		id := identity(m)
+		if shown[id] = true; !begun {
+			first += id
+		}
+		begun = begun || m.Role != schema.System
+	}
+	for _, c := range slices.Backward(g.all) {
+		if c.first == first && (c.last == "" || shown[c.last]) {
+			return c
+		}
+	}
+	c := &grown{agent: agent, first: first, known: map[string]bool{}}
+	g.all = append(g.all, c)
+	return c
+}
+
+// recorded are the conversations, for a replay.
+func (g *grow) recorded() (all []replay.Recorded, err error) {
+	for _, c := range g.all {
+		conversation := replay.New(c.msgs)
+		if conversation.Calls() == 0 {
+			continue
+		}
+		name := g.name
+		if len(g.all) > 1 {
+			name = strings.TrimSpace(fmt.Sprintf("%s, %d %s", name, len(all)+1, c.agent))
+		}
+		all = append(all, replay.Recorded{Name: name, Conversation: conversation})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("it holds no answer of a model")
+	}
+	return all, nil
+}
+
+// exchanges reads the lines that leanctxtest.Recorder saves.
+func exchanges(name string, rows []json.RawMessage) ([]replay.Recorded, error) {
+	g := grow{name: name}
+	for i, row := range rows {
+		var r recording
+		if err := json.Unmarshal(row, &r); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		var request messages
+		for k, raw := range r.Messages {
+			if err := request.add(raw); err != nil {
+				return nil, fmt.Errorf("entry %d, message %d: %w", i+1, k+1, err)
+			}
+		}
+		answer, err := joined(r.Answer)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		if r.Error != "" {
+			answer = nil
+		}
+		g.add("", request, answer)
+	}
+	return g.recorded()
+}
+
+// joined is an answer that was recorded in chunks.
+func joined(chunks []json.RawMessage) (*schema.Message, error) {
+	var plain []*schema.Message
+	var agentic []*schema.AgenticMessage
+	for _, raw := range chunks {
+		var err error
+		if bytes.Contains(raw, []byte(`"content_blocks"`)) {
+			var m schema.AgenticMessage
+			err = json.Unmarshal(raw, &m)
+			agentic = append(agentic, &m)
+		} else {
+			var m schema.Message
+			err = json.Unmarshal(raw, &m)
+			plain = append(plain, &m)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var whole any
+	var err error
+	switch {
+	case len(agentic) > 0:
+		whole, err = schema.ConcatAgenticMessages(agentic)
+	case len(plain) > 0:
+		whole, err = schema.ConcatMessages(plain)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	var m messages
+	if err := m.add(text); err != nil || len(m) == 0 {
+		return nil, err
+	}
+	return m[len(m)-1], nil
+}
+
+// windows reads what window.Collector.WriteJSON or window.Config.Log wrote. What only
+// leanctx needs is left out, and what it took out of results is put back; where a text was
+// not kept whole, as much filling takes its place.
+func windows(name string, text []byte) (all []replay.Recorded, filled int, err error) {
+	read, err := window.ReadJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range read {
+		w := seen{c: c, g: grow{name: name}, helped: map[string]bool{}, filled: map[string]bool{}}
+		if len(read) > 1 {
+			w.g.name = name + ", " + c.ID
+		}
+		for _, call := range c.Calls {
+			w.call(call)
+		}
+		more, err := w.g.recorded()
+		if err != nil {
+			return nil, 0, err
+		}
+		all, filled = append(all, more...), filled+len(w.filled)
+	}
+	if len(all) == 0 {
+		return nil, 0, fmt.Errorf("it holds no conversation")
+	}
+	return all, filled, nil
+}
+
+// seen makes messages of the parts of windows.
+type seen struct {
+	c      *window.Conversation
+	g      grow
+	helped map[string]bool // calls that only searched or read back
+	filled map[string]bool // results and texts that were not kept whole
+}
+
+// call adds a call.
+func (w *seen) call(c *window.ModelCall) {
+	help := map[string]bool{}
+	for _, p := range c.Parts {
+		switch {
+		case p.Category == window.HelpTools:
+			help[p.Label] = true
+		case p.Category == window.Assistant && p.CallID != "" && help[p.Label]:
+			w.helped[p.CallID] = true
+		}
+	}
+	var request messages
+	for _, p := range c.Parts {
+		w.part(&request, c, p)
+	}
+	answer := messages{{Role: schema.Assistant, Content: c.Answer}}
+	for _, use := range c.Did {
+		if w.helped[use.CallID] = help[use.Tool]; !help[use.Tool] {
+			answer.call(use.CallID, use.Tool, use.Arguments)
+		}
+	}
+	if c.Error != "" || c.Unfinished || c.Without == nil { // it gave no answer, or would not have been asked
+		w.g.add(c.Agent, request, nil)
+		return
+	}
+	w.g.add(c.Agent, request, answer[0])
+}
+
+// part adds a part of a request to its messages. Names of tools, answers of searches and
+// pages are only there because of leanctx.
+func (w *seen) part(to *messages, c *window.ModelCall, p window.Part) {
+	text := w.text(c, p)
+	medium := p.Tokens > 0 && p.Bytes > 0 && w.c.Texts[p.Text] == "" && p.Text != 0
+	switch p.Category {
+	case window.System:
+		to.say(schema.System, text)
+	case window.User:
+		to.say(schema.User, text)
+	case window.Assistant:
+		if p.CallID == "" && p.Label == "" {
+			to.say(schema.Assistant, text)
+		} else if p.CallID != "" && !w.helped[p.CallID] {
+			to.call(p.CallID, p.Label, text)
+		}
+		return
+	case window.Result, window.ResultCut, window.ResultCleared:
+		if last := len(*to) - 1; last < 0 || (*to)[last].Role != schema.Tool || (*to)[last].ToolCallID != p.CallID {
+			*to = append(*to, schema.ToolMessage("", p.CallID, schema.WithToolName(p.Label)))
+		}
+		(*to)[len(*to)-1].Content += text
+	default:
+		return
+	}
+	if medium {
+		m := (*to)[len(*to)-1]
+		m.Content = ""
+		id := fmt.Sprint("text ", p.Text)
+		part{Type: "image", raw: json.RawMessage(`{"url":"` + id + `"}`)}.into(m)
+	}
+}
+
+const (
+	notice = "<persisted-output>" // begins what stands for a result that was taken out
+	filler = "The rest of this text is not in the recording. "
+)
+
+// text is the text of a part as it was without leanctx.
+func (w *seen) text(c *window.ModelCall, p window.Part) string {
+	text, size, id := w.c.Texts[p.Text], p.Bytes, fmt.Sprint("text ", p.Text)
+	switch p.Category {
+	case window.Assistant:
+		return text // the answer that it was is kept in the same way
+	case window.ResultCut, window.ResultCleared:
+		id = "result " + p.CallID
+		if at := slices.IndexFunc(c.Left, func(l window.Left) bool { return l.CallID == p.CallID }); at >= 0 {
+			text, size = w.c.Texts[c.Left[at].Text], c.Left[at].Before*bytesOfToken
+		}
+		if strings.HasPrefix(text, notice) {
+			text = ""
+		}
+	case window.Result:
+		id = "result " + p.CallID
+	}
+	if missing := size - len(text); missing > bytesOfToken && !(text == "" && p.Text != 0 && p.Category != window.ResultCut && p.Category != window.ResultCleared) {
+		w.filled[id] = true
+		text += strings.Repeat(filler, missing/len(filler)+1)[:missing]
+	}
+	return text
+}
+
+// bytesOfToken is how window estimates tokens.
+const bytesOfToken = 4
