@@ -17,10 +17,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/mcptools"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
@@ -30,6 +32,7 @@ import (
 // catalogues share.
 type source struct {
 	connect, strict bool
+	wait            time.Duration
 	index           string
 }
 
@@ -41,6 +44,7 @@ var indexes = map[string]toolsearch.IndexFunc{
 func (o *source) flags(f *flag.FlagSet) {
 	f.StringVar(&o.index, "index", "bm25", "bm25, keyword (Eino's score) or fuse (both, merged by rank)")
 	f.BoolVar(&o.connect, "connect", false, "start and ask the servers of an mcpServers file")
+	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for servers, which may have to be downloaded first")
 	f.BoolVar(&o.strict, "strict", false, "fail where a server cannot be reached")
 }
 
@@ -199,19 +203,18 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 	if err != nil {
 		return nil, &failure{exitInput, err}
 	}
-	common.note(s, "asking %s", plural(len(config), "server"))
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	last := &lastLines{said: map[string]string{}}
+	asked, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
-	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
+	common.note(s, "asking %s", plural(len(config), "server"))
+	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: last.keep})
 	if err != nil {
 		return nil, &failure{exitServer, err}
 	}
 	defer servers.Close()
-	var down []string
-	for _, status := range servers.Status() {
-		if status.Err != nil {
-			down = append(down, fmt.Sprintf("%s: %v", status.Server, status.Err))
-		}
+	down := o.waitFor(asked, servers, last)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if len(down) > 0 && o.strict {
 		return nil, fail(exitServer, "%s", strings.Join(down, "\n"))
@@ -232,11 +235,64 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 		found[info.Name] = info
 	}
 	if len(found) == 0 {
-		return nil, fail(exitServer, "no server has a tool")
+		return nil, fail(exitServer, "none of the servers in %s gave a tool", name)
 	}
 	all := make([]*schema.ToolInfo, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, found[name])
 	}
 	return all, nil
+}
+
+// waitFor waits until each server is there or has failed, and says what the others are
+// missing for.
+func (o source) waitFor(ctx context.Context, servers *mcptools.Servers, last *lastLines) (down []string) {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		down = nil
+		waits := false
+		for _, status := range servers.Status() {
+			switch {
+			case status.State == mcptools.StateUp, status.State == mcptools.StateDisabled:
+			case status.Err != nil:
+				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), last.of(status.Server)))
+			default:
+				waits = true
+				down = append(down, fmt.Sprintf("%s: it did not answer in %s; --wait gives it longer%s", display.Line(status.Server), o.wait, last.of(status.Server)))
+			}
+		}
+		if !waits {
+			return down
+		}
+		select {
+		case <-ctx.Done():
+			return down
+		case <-look.C:
+		}
+	}
+}
+
+// lastLines keeps the last line that each server wrote to its standard error: it often
+// says why it ended.
+type lastLines struct {
+	mu   sync.Mutex
+	said map[string]string
+}
+
+func (l *lastLines) keep(server string, line []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text := display.Line(string(line)); text != "" {
+		l.said[server] = text
+	}
+}
+
+func (l *lastLines) of(server string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text := l.said[server]; text != "" {
+		return ". It said: " + clip(text, 200)
+	}
+	return ""
 }

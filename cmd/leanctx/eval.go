@@ -190,6 +190,12 @@ func words(t *schema.ToolInfo) (all []string) {
 	return all
 }
 
+// What is said of parameters without a description.
+const (
+	ruleParameters = "parameters"
+	bareMessage    = "no description: "
+)
+
 var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // check looks at what each definition says, by rules.
@@ -222,7 +228,7 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		}
 		byLetters[letters] = t.Name
 		if bare := undescribed(t); len(bare) > 0 {
-			say("parameters", "no description: "+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: they are found by their words too")
+			say(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: they are found by their words too")
 		}
 	}
 	return all
@@ -246,10 +252,12 @@ func undescribed(t *schema.ToolInfo) (names []string) {
 }
 
 func show(s streams, p painter, r evalJSON, top int) {
-	for i, f := range r.Findings {
-		if i == top {
-			fmt.Fprintf(s.out, "%s\n\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(len(r.Findings)-top, "finding"))))
-			break
+	shown := r.Findings[:min(top, len(r.Findings))]
+	var bare []finding // one table, since what to do is the same for all
+	for _, f := range shown {
+		if f.Rule == ruleParameters {
+			bare = append(bare, f)
+			continue
 		}
 		fmt.Fprintf(s.out, "%s  %s\n", p.bold(display.Line(f.Tool)), p.red(display.Line(f.Message)))
 		if len(f.Shared) > 0 {
@@ -263,9 +271,30 @@ func show(s streams, p painter, r evalJSON, top int) {
 		}
 		fmt.Fprintln(s.out)
 	}
+	showBare(s, p, bare)
+	if rest := len(r.Findings) - len(shown); rest > 0 {
+		fmt.Fprintf(s.out, "%s\n\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(rest, "finding"))))
+	}
 	text := fmt.Sprintf("%s of %s found by their own words", display.Grouped(r.Found), are(r.Tools, "tool"))
 	if r.Found == r.Tools {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
+}
+
+// showBare lists the tools with parameters that have no description.
+func showBare(s streams, p painter, bare []finding) {
+	if len(bare) == 0 {
+		return
+	}
+	widest := 0
+	for _, f := range bare {
+		widest = max(widest, utf8.RuneCountInString(display.Line(f.Tool)))
+	}
+	fmt.Fprintln(s.out, p.red("parameters without a description"))
+	for _, f := range bare {
+		name := display.Line(f.Tool)
+		fmt.Fprintf(s.out, "  %s%s  %s\n", p.bold(name), strings.Repeat(" ", widest-utf8.RuneCountInString(name)), display.Line(strings.TrimPrefix(f.Message, bareMessage)))
+	}
+	fmt.Fprintf(s.out, "  %s %s\n\n", p.dim("try:"), bare[0].Try)
 }

@@ -98,11 +98,12 @@ func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
 mail__draft  it has the description of mail__send
   try:       say what only this tool does
 
-mail__draft  no description: to
-  try:       describe them: they are found by their words too
-
 x  its description has 7 characters
   try:       say in one sentence what it does and when to use it
+
+parameters without a description
+  mail__draft  to
+  try: describe them: they are found by their words too
 
 2 of 3 tools are found by their own words
 `, out)

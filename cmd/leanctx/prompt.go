@@ -27,9 +27,7 @@ func (a *searcher) prompt(ctx context.Context, s streams) error {
 	if ask.interactive {
 		a.common.note(s, "%s. Type what a model would search for, or the number of a tool that was found to see why; an empty line ends.", plural(len(a.tools), "tool"))
 	}
-	var query string
-	var hits []hitJSON
-	quiet := a.common.quiet
+	talk := dialog{searcher: a, echo: !ask.interactive && !a.common.json && !a.common.quiet}
 	a.common.quiet = true // the count of tools is said once
 	for {
 		line, err := ask.line()
@@ -37,26 +35,39 @@ func (a *searcher) prompt(ctx context.Context, s streams) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case line == "" && (err != nil || ask.interactive):
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+		case line == "" && errors.Is(err, io.EOF), line == "" && err == nil && ask.interactive:
+			return nil
+		case line == "" && err != nil:
 			return err
 		case line == "":
 			continue
 		}
-		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(hits) && !a.common.json {
-			a.explain(s, query, hits[n-1].Name)
-			continue
-		}
-		if !ask.interactive && !a.common.json && !quiet {
-			fmt.Fprintf(s.out, "%s\n", a.painter.bold("> "+line))
-		}
-		if hits, err = a.answer(ctx, s, line); err != nil {
+		if err := talk.say(ctx, s, line); err != nil {
 			return err
 		}
-		query = line
 	}
+}
+
+// dialog is what was asked last, and what was found.
+type dialog struct {
+	*searcher
+	echo  bool // queries are repeated in the output, since nobody types them there
+	query string
+	hits  []hitJSON
+}
+
+// say answers a line: a query, or the place of a hit.
+func (t *dialog) say(ctx context.Context, s streams, line string) (err error) {
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(t.hits) && !t.common.json {
+		t.explain(s, t.query, t.hits[n-1].Name)
+		return nil
+	}
+	if t.echo {
+		fmt.Fprintf(s.out, "%s\n", t.painter.bold("> "+line))
+	}
+	t.query = line
+	t.hits, err = t.answer(ctx, s, line)
+	return err
 }
 
 // explain says why a tool has its place.

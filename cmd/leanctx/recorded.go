@@ -250,11 +250,7 @@ func (w *seen) part(to *messages, c *window.ModelCall, p window.Part) {
 	case window.User:
 		to.say(schema.User, text)
 	case window.Assistant:
-		if p.CallID == "" && p.Label == "" {
-			to.say(schema.Assistant, text)
-		} else if p.CallID != "" && !w.helped[p.CallID] {
-			to.call(p.CallID, p.Label, text)
-		}
+		w.assistant(to, p, text)
 		return
 	case window.Result, window.ResultCut, window.ResultCleared:
 		if last := len(*to) - 1; last < 0 || (*to)[last].Role != schema.Tool || (*to)[last].ToolCallID != p.CallID {
@@ -269,6 +265,16 @@ func (w *seen) part(to *messages, c *window.ModelCall, p window.Part) {
 		m.Content = ""
 		id := fmt.Sprint("text ", p.Text)
 		part{Type: "image", raw: json.RawMessage(`{"url":"` + id + `"}`)}.into(m)
+	}
+}
+
+// assistant adds what the model said, or a call. Its reasoning is not sent again.
+func (w *seen) assistant(to *messages, p window.Part, text string) {
+	switch {
+	case p.CallID != "" && !w.helped[p.CallID]:
+		to.call(p.CallID, p.Label, text)
+	case p.CallID == "" && p.Label == "":
+		to.say(schema.Assistant, text)
 	}
 }
 

@@ -112,6 +112,11 @@ func runView(ctx context.Context, s streams, args []string) error {
 	if v.follow {
 		return v.following(ctx, s)
 	}
+	return v.show(ctx, s)
+}
+
+// show shows what is in the file now.
+func (v *view) show(ctx context.Context, s streams) error {
 	all, err := conversations(s, v.file, v.conversation)
 	if err != nil {
 		return err

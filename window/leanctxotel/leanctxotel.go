@@ -4,7 +4,7 @@
 // Package leanctxotel reports what is in the window of each model call to
 // OpenTelemetry:
 //
-//	tell, err := leanctxotel.New(leanctxotel.Config{})
+//	tell, err := leanctxotel.New(leanctxotel.Config{Provider: "openai"})
 //	see := window.New(window.Config{OnCall: tell.Call})
 //	watch := leanctx.Tee(see.Event, tell.Event)
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
@@ -12,8 +12,8 @@
 //
 // Every model call becomes a span of kind client, named "chat" and the model, with the attributes
 // of the conventions for generative AI and the parts of the window under "leanctx.".
-// The name of the provider is not among them: Eino does not tell it to handlers.
-// Metrics count what is saved and what it costs the provider's cache. Attributes of
+// Eino does not tell handlers which provider and model an agent has: name them in
+// [Config]. Metrics count what is saved and what it costs the provider's cache. Attributes of
 // metrics have few values: they hold no names of tools, no IDs and no paths. Texts of
 // messages and results are never reported; with [Config.Content] the queries of
 // searches are.
@@ -22,6 +22,7 @@ package leanctxotel
 // This file makes the telemetry, and reports calls as spans.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,15 @@ const scope = "github.com/leanctx/leanctx/window/leanctxotel"
 
 // Config says where to report to. Its zero value reports to the global providers.
 type Config struct {
+	// Provider is the name of the provider as the conventions have it, such as "openai",
+	// "anthropic", "deepseek" or "gcp.gemini". They require it, on spans and on metrics.
+	// For several providers, make a Telemetry of each and choose by [window.ModelCall]'s
+	// Agent. If empty, it is left out.
+	Provider string
+
+	// Model is the model of calls whose options name none. If empty, it is left out.
+	Model string
+
 	// TracerProvider makes the spans. If nil, the global one. A no-op provider switches
 	// spans off.
 	TracerProvider trace.TracerProvider
@@ -62,6 +72,7 @@ type Config struct {
 // Telemetry reports to OpenTelemetry. It is safe for concurrent use.
 type Telemetry struct {
 	annotate, content bool
+	provider, model   string
 	tracer            trace.Tracer
 	meters            meters
 }
@@ -78,20 +89,21 @@ func New(c Config) (*Telemetry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("leanctxotel: %w", err)
 	}
-	return &Telemetry{annotate: c.Annotate, content: c.Content, tracer: c.TracerProvider.Tracer(scope), meters: m}, nil
+	return &Telemetry{annotate: c.Annotate, content: c.Content, provider: c.Provider, model: c.Model, tracer: c.TracerProvider.Tracer(scope), meters: m}, nil
 }
 
 // Call reports a model call: it is the OnCall of a [window.Config].
 func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
-	t.meters.call(ctx, call, !t.annotate)
-	attributes := t.attributes(call)
+	who := t.who(call)
+	t.meters.call(ctx, call, who, !t.annotate)
+	attributes := append(t.attributes(call), who...)
 	if t.annotate {
 		trace.SpanFromContext(ctx).SetAttributes(attributes...)
 		return
 	}
-	name := "chat"
-	if call.Model != "" {
-		name += " " + call.Model
+	name := chat
+	if model := t.modelOf(call); model != "" {
+		name += " " + model
 	}
 	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(call.Start), trace.WithAttributes(attributes...))
 	if call.Error != "" {
@@ -102,24 +114,55 @@ func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
 
 // The names of the conventions for generative AI, which have no Go constants any more.
 const (
-	operationName = "gen_ai.operation.name"
-	requestModel  = "gen_ai.request.model"
-	conversation  = "gen_ai.conversation.id"
-	inputTokens   = "gen_ai.usage.input_tokens"
-	outputTokens  = "gen_ai.usage.output_tokens"
-	cacheRead     = "gen_ai.usage.cache_read.input_tokens"
-	cacheCreation = "gen_ai.usage.cache_creation.input_tokens"
-	errorType     = "error.type"
-	queryText     = "gen_ai.retrieval.query.text"
-	tokenUsage    = "gen_ai.client.token.usage"
-	duration      = "gen_ai.client.operation.duration"
+	operationName   = "gen_ai.operation.name"
+	providerName    = "gen_ai.provider.name"
+	requestModel    = "gen_ai.request.model"
+	requestStream   = "gen_ai.request.stream"
+	agentName       = "gen_ai.agent.name"
+	conversation    = "gen_ai.conversation.id"
+	inputTokens     = "gen_ai.usage.input_tokens"
+	outputTokens    = "gen_ai.usage.output_tokens"
+	reasoningTokens = "gen_ai.usage.reasoning.output_tokens"
+	cacheRead       = "gen_ai.usage.cache_read.input_tokens"
+	cacheCreation   = "gen_ai.usage.cache_creation.input_tokens"
+	firstChunk      = "gen_ai.response.time_to_first_chunk"
+	tokenType       = "gen_ai.token.type"
+	errorType       = "error.type"
+	queryText       = "gen_ai.retrieval.query.text"
+
+	tokenUsage = "gen_ai.client.token.usage"
+	duration   = "gen_ai.client.operation.duration"
+	untilFirst = "gen_ai.client.operation.time_to_first_chunk"
 )
+
+// chat is the only operation that is reported, and otherError what an error is called
+// whose kind is not known.
+const (
+	chat       = "chat"
+	otherError = "_OTHER"
+)
+
+func (t *Telemetry) modelOf(c *window.ModelCall) string { return cmp.Or(c.Model, t.model) }
+
+// who says what made a call, and of whom: the attributes that spans and metrics share.
+func (t *Telemetry) who(c *window.ModelCall) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String(operationName, chat)}
+	for _, named := range []struct{ key, value string }{{providerName, t.provider}, {requestModel, t.modelOf(c)}, {agentName, c.Agent}} {
+		if named.value != "" {
+			all = append(all, attribute.String(named.key, named.value))
+		}
+	}
+	if c.Error != "" {
+		all = append(all, attribute.String(errorType, otherError))
+	}
+	return all
+}
 
 // attributes describe a call.
 func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	all := []attribute.KeyValue{
-		attribute.String(operationName, "chat"),
 		attribute.Int("leanctx.attempt", c.Attempt),
+		attribute.Bool(requestStream, c.Stream),
 		attribute.Int("leanctx.window.tokens", c.Tokens.Estimated),
 		attribute.Int("leanctx.hidden.tools", c.Hidden.Tools),
 		attribute.Int("leanctx.hidden.tokens", c.Hidden.Tokens),
@@ -127,10 +170,11 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 		attribute.Int("leanctx.prefix.tokens", c.Prefix.Same),
 		attribute.Int("leanctx.prefix.lost_tokens", c.Prefix.Lost),
 	}
-	for _, named := range []struct{ key, value string }{{requestModel, c.Model}, {conversation, c.Conversation}} {
-		if named.value != "" {
-			all = append(all, attribute.String(named.key, named.value))
-		}
+	if c.Conversation != "" {
+		all = append(all, attribute.String(conversation, c.Conversation))
+	}
+	if c.Stream && c.First > 0 {
+		all = append(all, attribute.Float64(firstChunk, c.First.Seconds()))
 	}
 	if c.Without != nil {
 		all = append(all, attribute.Int("leanctx.without.tokens", *c.Without))
@@ -141,9 +185,6 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	if c.Kept {
 		all = append(all, attribute.Bool("leanctx.kept", true))
 	}
-	if c.Error != "" {
-		all = append(all, attribute.String(errorType, "_OTHER"))
-	}
 	by := c.By()
 	for _, category := range window.Categories() {
 		if tokens := by[category]; tokens > 0 {
@@ -153,6 +194,9 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	if u := c.Tokens.Reported; u != nil {
 		all = append(all, attribute.Int(inputTokens, u.PromptTokens), attribute.Int(outputTokens, u.CompletionTokens),
 			attribute.Int(cacheRead, u.PromptTokenDetails.CachedTokens), attribute.Int(cacheCreation, u.PromptTokenDetails.CacheWriteTokens))
+		if n := u.CompletionTokensDetails.ReasoningTokens; n > 0 {
+			all = append(all, attribute.Int(reasoningTokens, n))
+		}
 	}
 	return append(all, t.since(c)...)
 }
@@ -195,10 +239,17 @@ func leftOut(c *window.ModelCall) (n int) {
 // meters are the metrics.
 type meters struct {
 	usage, window                                     metric.Int64Histogram
-	took, search                                      metric.Float64Histogram
+	took, first, search                               metric.Float64Histogram
 	saved, lost, searches, loaded, gated, denied      metric.Int64Counter
 	readBacks, readBackTokens, storeFailures, refused metric.Int64Counter
 }
+
+// Boundaries of buckets. The first two are those of the conventions.
+var (
+	tokenBuckets  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	callBuckets   = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	searchBuckets = []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3}
+)
 
 func newMeters(m metric.Meter) (meters, error) {
 	var all meters
@@ -207,20 +258,21 @@ func newMeters(m metric.Meter) (meters, error) {
 		made, err := m.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(about))
 		*to, failed = made, append(failed, err)
 	}
-	histogram := func(to *metric.Int64Histogram, name, unit, about string) {
-		made, err := m.Int64Histogram(name, metric.WithUnit(unit), metric.WithDescription(about))
+	histogram := func(to *metric.Int64Histogram, name, about string) {
+		made, err := m.Int64Histogram(name, metric.WithUnit("{token}"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(tokenBuckets...))
 		*to, failed = made, append(failed, err)
 	}
-	seconds := func(to *metric.Float64Histogram, name, about string) {
-		made, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about))
+	seconds := func(to *metric.Float64Histogram, name, about string, buckets []float64) {
+		made, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(buckets...))
 		*to, failed = made, append(failed, err)
 	}
-	histogram(&all.usage, tokenUsage, "{token}", "Tokens that the provider reported")
-	seconds(&all.took, duration, "Time of a model call")
-	histogram(&all.window, "leanctx.window.tokens", "{token}", "Estimated tokens of a request, by category")
+	histogram(&all.usage, tokenUsage, "Tokens that the provider reported")
+	seconds(&all.took, duration, "Time of a model call", callBuckets)
+	seconds(&all.first, untilFirst, "Time to the first chunk of a streamed answer", callBuckets)
+	histogram(&all.window, "leanctx.window.tokens", "Estimated tokens of a request, by category")
 	counter(&all.saved, "leanctx.saved.tokens", "{token}", "Estimated tokens that were not sent, by rule")
 	counter(&all.lost, "leanctx.prefix.lost.tokens", "{token}", "Estimated tokens that a provider's cache cannot serve any more, by cause")
-	seconds(&all.search, "leanctx.search.duration", "Time of a search for tools")
+	seconds(&all.search, "leanctx.search.duration", "Time of a search for tools", searchBuckets)
 	counter(&all.searches, "leanctx.search.count", "{search}", "Searches for tools, by outcome")
 	counter(&all.loaded, "leanctx.tools.loaded", "{tool}", "Tools that became visible")
 	counter(&all.gated, "leanctx.tools.gated", "{call}", "Calls of tools that were not loaded")
@@ -237,29 +289,36 @@ func one(key, value string) metric.MeasurementOption {
 }
 
 // call counts a model call; ownGenAI also counts what other instrumentations count.
-func (m *meters) call(ctx context.Context, c *window.ModelCall, ownGenAI bool) {
+func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.KeyValue, ownGenAI bool) {
+	of := metric.WithAttributes() // the agent, where it is known
+	if c.Agent != "" {
+		of = one(agentName, c.Agent)
+	}
 	for category, tokens := range c.By() {
-		m.window.Record(ctx, int64(tokens), one("leanctx.category", string(category)))
+		m.window.Record(ctx, int64(tokens), of, one("leanctx.category", string(category)))
 	}
 	if c.Without != nil {
-		m.saved.Add(ctx, int64(c.Hidden.Tokens), one("leanctx.rule", "hidden"))
+		m.saved.Add(ctx, int64(c.Hidden.Tokens), of, one("leanctx.rule", "hidden"))
 	}
 	for _, l := range c.Left {
-		m.saved.Add(ctx, int64(l.Before-l.After), one("leanctx.rule", l.Rule))
+		m.saved.Add(ctx, int64(l.Before-l.After), of, one("leanctx.rule", l.Rule))
 	}
 	if c.Prefix.Cause != "" {
-		m.lost.Add(ctx, int64(c.Prefix.Lost), one("leanctx.cause", c.Prefix.Cause))
+		m.lost.Add(ctx, int64(c.Prefix.Lost), of, one("leanctx.cause", c.Prefix.Cause))
 	}
 	if !ownGenAI {
 		return
 	}
-	chat := attribute.String(operationName, "chat")
+	all := metric.WithAttributes(who...)
 	if c.Took > 0 {
-		m.took.Record(ctx, c.Took.Seconds(), metric.WithAttributes(chat))
+		m.took.Record(ctx, c.Took.Seconds(), all)
+	}
+	if c.Stream && c.First > 0 && c.Error == "" {
+		m.first.Record(ctx, c.First.Seconds(), all)
 	}
 	if u := c.Tokens.Reported; u != nil {
-		m.usage.Record(ctx, int64(u.PromptTokens), metric.WithAttributes(chat, attribute.String("gen_ai.token.type", "input")))
-		m.usage.Record(ctx, int64(u.CompletionTokens), metric.WithAttributes(chat, attribute.String("gen_ai.token.type", "output")))
+		m.usage.Record(ctx, int64(u.PromptTokens), all, one(tokenType, "input"))
+		m.usage.Record(ctx, int64(u.CompletionTokens), all, one(tokenType, "output"))
 	}
 }
 

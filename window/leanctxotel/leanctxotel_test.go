@@ -6,6 +6,7 @@ package leanctxotel_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
+	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
 	api "go.opentelemetry.io/otel/trace"
 
 	"github.com/leanctx/leanctx"
@@ -81,9 +84,9 @@ func (l lab) sums(t *testing.T) map[string]float64 {
 func call() *window.ModelCall {
 	without := 50_000
 	return &window.ModelCall{
-		N: 3, Run: 1, Conversation: "acme/42", Model: "small-1", Attempt: 1, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
+		N: 3, Run: 1, Conversation: "acme/42", Agent: "guide", Model: "small-1", Attempt: 1, Stream: true, First: time.Second / 2, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
 		Parts:  []window.Part{{Category: window.HelpTools, Tokens: 900}, {Category: window.Result, Tokens: 4000}, {Category: window.Result, Tokens: 100}},
-		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
+		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: 11}, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
 		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
 		Hidden: window.Hidden{Tools: 400, Tokens: 36_000}, Without: &without,
 		Left: []window.Left{{Rule: "cleared", Before: 9000, After: 40, Path: "/tmp/secret"}, {Rule: "cut", Before: 2000, After: 1000}},
@@ -95,7 +98,7 @@ func call() *window.ModelCall {
 }
 
 func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
-	l := newLab(t, leanctxotel.Config{})
+	l := newLab(t, leanctxotel.Config{Provider: "openai", Model: "another"})
 	ctx, parent := l.traces.Tracer("app").Start(context.Background(), "request")
 	l.tell.Call(ctx, call())
 	failed := call()
@@ -114,7 +117,8 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 		got[string(kv.Key)] = kv.Value.AsInterface()
 	}
 	for key, want := range map[string]any{
-		"gen_ai.request.model": "small-1", "gen_ai.conversation.id": "acme/42",
+		"gen_ai.request.model": "small-1", "gen_ai.conversation.id": "acme/42", "gen_ai.provider.name": "openai", "gen_ai.agent.name": "guide",
+		"gen_ai.request.stream": true, "gen_ai.response.time_to_first_chunk": .5, "gen_ai.usage.reasoning.output_tokens": int64(11),
 		"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": int64(5100), "gen_ai.usage.output_tokens": int64(30),
 		"gen_ai.usage.cache_read.input_tokens": int64(800), "gen_ai.usage.cache_creation.input_tokens": int64(7),
 		"leanctx.window.tokens": int64(5000), "leanctx.window.result.tokens": int64(4100), "leanctx.window.help_tools.tokens": int64(900),
@@ -125,7 +129,61 @@ func TestACallBecomesASpanBelowTheCallers(t *testing.T) {
 		require.Equal(t, want, got[key], key)
 	}
 	require.NotContains(t, got, "gen_ai.retrieval.query.text", "queries are content")
+	require.NotContains(t, got, "error.type")
 	require.Equal(t, codes.Error, spans[1].Status.Code)
+	require.Contains(t, spans[1].Attributes, attribute.String("error.type", "_OTHER"))
+}
+
+func TestTheConfigNamesTheModelOfCallsThatDoNot(t *testing.T) {
+	l := newLab(t, leanctxotel.Config{Model: "small-1"})
+	c := call()
+	c.Model, c.Agent = "", ""
+	l.tell.Call(context.Background(), c)
+	span := l.spans.GetSpans()[0]
+	require.Equal(t, "chat small-1", span.Name)
+	require.Contains(t, span.Attributes, attribute.String("gen_ai.request.model", "small-1"))
+	for _, kv := range span.Attributes {
+		require.NotContains(t, []string{"gen_ai.provider.name", "gen_ai.agent.name"}, string(kv.Key), "what is not known is left out")
+	}
+}
+
+// TestNamesAreThoseOfTheConventions compares with the Go constants of conventions 1.40, and
+// with the names that 1.41 added.
+func TestNamesAreThoseOfTheConventions(t *testing.T) {
+	l := newLab(t, leanctxotel.Config{Provider: "openai", Content: true})
+	c := call()
+	c.Error = "the call failed"
+	l.tell.Call(context.Background(), c)
+	known := map[attribute.Key]bool{
+		semconv.GenAIOperationNameKey: true, semconv.GenAIProviderNameKey: true, semconv.GenAIRequestModelKey: true, "gen_ai.request.stream": true,
+		semconv.GenAIAgentNameKey: true, semconv.GenAIConversationIDKey: true, semconv.GenAIUsageInputTokensKey: true, semconv.GenAIUsageOutputTokensKey: true,
+		"gen_ai.usage.reasoning.output_tokens": true, semconv.GenAIUsageCacheReadInputTokensKey: true, semconv.GenAIUsageCacheCreationInputTokensKey: true,
+		"gen_ai.response.time_to_first_chunk": true, semconv.GenAITokenTypeKey: true, semconv.ErrorTypeKey: true, semconv.GenAIRetrievalQueryTextKey: true,
+	}
+	used := map[attribute.Key]bool{}
+	for _, kv := range l.spans.GetSpans()[0].Attributes {
+		used[kv.Key] = true
+	}
+	metrics := map[string]bool{}
+	for name := range l.sums(t) {
+		name, attributes, _ := strings.Cut(name, " ")
+		metrics[name] = true
+		for _, kv := range strings.Fields(attributes) {
+			key, _, _ := strings.Cut(kv, "=")
+			used[attribute.Key(key)] = true
+		}
+	}
+	for key := range used {
+		require.True(t, known[key] || strings.HasPrefix(string(key), "leanctx."), key)
+	}
+	for key := range known {
+		require.True(t, used[key], key)
+	}
+	for name := range metrics {
+		conventional := []string{genaiconv.ClientTokenUsage{}.Name(), genaiconv.ClientOperationDuration{}.Name(), "gen_ai.client.operation.time_to_first_chunk"}
+		require.True(t, slices.Contains(conventional, name) || strings.HasPrefix(name, "leanctx."), name)
+	}
+	require.Equal(t, "openai", string(genaiconv.ProviderNameOpenAI))
 }
 
 func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
@@ -142,7 +200,7 @@ func TestAnnotateWritesToTheCallersSpan(t *testing.T) {
 }
 
 func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
-	l := newLab(t, leanctxotel.Config{})
+	l := newLab(t, leanctxotel.Config{Provider: "openai"})
 	ctx := context.Background()
 	l.tell.Call(ctx, call())
 	for _, e := range []leanctx.Event{
@@ -159,26 +217,27 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 	}
 	got := l.sums(t)
 	require.Equal(t, map[string]float64{
-		"gen_ai.client.operation.duration gen_ai.operation.name=chat":                   2,
-		"gen_ai.client.token.usage gen_ai.operation.name=chat gen_ai.token.type=input":  5100,
-		"gen_ai.client.token.usage gen_ai.operation.name=chat gen_ai.token.type=output": 30,
-		"leanctx.window.tokens leanctx.category=help_tools":                             900,
-		"leanctx.window.tokens leanctx.category=result":                                 4100,
-		"leanctx.saved.tokens leanctx.rule=hidden":                                      36_000,
-		"leanctx.saved.tokens leanctx.rule=cleared":                                     8960,
-		"leanctx.saved.tokens leanctx.rule=cut":                                         1000,
-		"leanctx.prefix.lost.tokens leanctx.cause=tools_loaded":                         3000,
-		"leanctx.search.duration":                                                       1,
-		"leanctx.search.count leanctx.outcome=found":                                    1,
-		"leanctx.search.count leanctx.outcome=empty":                                    1,
-		"leanctx.search.count leanctx.outcome=fallback":                                 1,
-		"leanctx.tools.loaded":                                                          5,
-		"leanctx.tools.gated":                                                           1,
-		"leanctx.tools.denied":                                                          1,
-		"leanctx.read_back.count":                                                       2,
-		"leanctx.read_back.tokens":                                                      64,
-		"leanctx.store.failures":                                                        1,
-		"leanctx.tools.refused":                                                         1,
+		"gen_ai.client.operation.time_to_first_chunk gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":        .5,
+		"gen_ai.client.operation.duration gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1":                   2,
+		"gen_ai.client.token.usage gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.type=input":  5100,
+		"gen_ai.client.token.usage gen_ai.agent.name=guide gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=small-1 gen_ai.token.type=output": 30,
+		"leanctx.window.tokens gen_ai.agent.name=guide leanctx.category=help_tools":                                                                                      900,
+		"leanctx.window.tokens gen_ai.agent.name=guide leanctx.category=result":                                                                                          4100,
+		"leanctx.saved.tokens gen_ai.agent.name=guide leanctx.rule=hidden":                                                                                               36_000,
+		"leanctx.saved.tokens gen_ai.agent.name=guide leanctx.rule=cleared":                                                                                              8960,
+		"leanctx.saved.tokens gen_ai.agent.name=guide leanctx.rule=cut":                                                                                                  1000,
+		"leanctx.prefix.lost.tokens gen_ai.agent.name=guide leanctx.cause=tools_loaded":                                                                                  3000,
+		"leanctx.search.duration":                       1,
+		"leanctx.search.count leanctx.outcome=found":    1,
+		"leanctx.search.count leanctx.outcome=empty":    1,
+		"leanctx.search.count leanctx.outcome=fallback": 1,
+		"leanctx.tools.loaded":                          5,
+		"leanctx.tools.gated":                           1,
+		"leanctx.tools.denied":                          1,
+		"leanctx.read_back.count":                       2,
+		"leanctx.read_back.tokens":                      64,
+		"leanctx.store.failures":                        1,
+		"leanctx.tools.refused":                         1,
 	}, got)
 	require.NotContains(t, fmt.Sprint(got), "secret")
 }
