@@ -128,7 +128,11 @@ func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema
 		}
 		report.Findings = append(report.Findings, confusable(t, place, results, byName))
 	}
-	report.Findings = append(report.Findings, check(tools)...)
+	rules := check(tools)
+	slices.SortStableFunc(rules, func(a, b finding) int { // what keeps a tool from being found comes first
+		return slices.Index(severity, a.Rule) - slices.Index(severity, b.Rule)
+	})
+	report.Findings = append(report.Findings, rules...)
 	return report, nil
 }
 
@@ -189,6 +193,9 @@ func words(t *schema.ToolInfo) (all []string) {
 	}
 	return all
 }
+
+// severity is the order in which rules are told.
+var severity = []string{"no description", "same description", "short description", "name", "similar name", "long description", ruleParameters}
 
 // What is said of parameters without a description.
 const (

@@ -129,27 +129,32 @@ window.Collector.WriteJSON or window.Config.Log wrote. Each command has --help.
 // flags returns the flag set of a command, with what all commands have.
 func flags(s streams, c string, common *options) *flag.FlagSet {
 	f := flag.NewFlagSet(c, flag.ContinueOnError)
-	f.SetOutput(s.err)
+	f.SetOutput(io.Discard) // run says what is wrong
 	f.BoolVar(&common.json, "json", false, "write one JSON object")
 	f.BoolVar(&common.schema, "schema", false, "write the JSON Schema of what --json writes, and end")
 	f.StringVar(&common.color, "color", "auto", "auto, always or never; NO_COLOR and TERM=dumb count as never")
 	f.BoolVar(&common.quiet, "quiet", false, "write no messages to standard error")
 	f.Usage = func() {
 		at := slices.IndexFunc(commands, func(other command) bool { return other.name == c })
-		fmt.Fprintf(s.err, "leanctx %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].about[:1])+commands[at].about[1:])
+		f.SetOutput(s.out)
+		fmt.Fprintf(s.out, "leanctx %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].about[:1])+commands[at].about[1:])
 		f.PrintDefaults()
 	}
 	return f
 }
 
-// parse reads flags wherever they stand among the arguments, and returns the rest.
+// parse reads flags wherever they stand among the arguments, and returns the rest. It
+// prints the usage where it is asked for.
 func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
+	usage := f.Usage
+	f.Usage = func() {}
 	for len(args) > 0 {
 		if err := f.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
+				usage()
 				return nil, err
 			}
-			return nil, &failure{exitUsage, err}
+			return nil, fail(exitUsage, "%w. See leanctx %s --help", err, f.Name())
 		}
 		if args = f.Args(); len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]

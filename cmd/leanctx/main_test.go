@@ -113,6 +113,8 @@ parameters without a description
 	require.Equal(t, "leanctx.eval/1", got.Schema)
 	require.Equal(t, 2, got.Found)
 	require.Len(t, got.Findings, 4)
+	first, _, _ := call(t, "", "eval", file(t, `{"name":"a","description":"Brews coffee in the kitchen","params":{"cups":""}}`+"\n"+`{"name":"b"}`), "--top", "1")
+	require.Contains(t, first, "b  it has no description", "what matters most is told first")
 	out, _, _ = call(t, "", "eval", file(t, three), "--top", "1")
 	require.Contains(t, out, "and 3 findings")
 }
@@ -177,9 +179,8 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 	}{
 		"no command":            {nil, exitUsage, ""},
 		"help":                  {[]string{"help"}, exitDone, ""},
-		"help of a command":     {[]string{"eval", "--help"}, exitDone, "Which tools are never found"},
 		"an unknown command":    {[]string{"evil"}, exitUsage, `no command "evil"`},
-		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "fast"},
+		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "not defined: -fast. See leanctx eval --help\n"},
 		"no file":               {[]string{"eval"}, exitUsage, "one file"},
 		"a file that is not":    {[]string{"eval", "none.json"}, exitInput, "none.json"},
 		"no JSON":               {[]string{"eval", file(t, "{}\nhello")}, exitInput, ":2: this is neither"},
@@ -200,6 +201,16 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 			require.Equal(t, c.code, code, messages)
 			require.Contains(t, messages, c.says)
 		})
+	}
+}
+
+func TestHelpIsAResult(t *testing.T) {
+	for _, c := range commands {
+		out, messages, code := call(t, "", c.name, "--help")
+		require.Zero(t, code)
+		require.Empty(t, messages)
+		require.Contains(t, out, "leanctx "+c.name+" "+c.arguments)
+		require.Contains(t, out, "-schema")
 	}
 }
 
