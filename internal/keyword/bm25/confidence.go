@@ -19,7 +19,7 @@ import (
 // evidenceSlope is the exponent of the share of the query that a document answers.
 const evidenceSlope = 0.9
 
-var calibration = keyword.Calibration{Evidence: 3.62, Size: -8.12, Offset: 8.50}
+var calibration = keyword.Calibration{Evidence: 3.75, Size: -8.30, Offset: 8.61}
 
 // significance says what a term tells about whether a document is meant. Scores do not
 // depend on it: there, all documents lack the same words.
@@ -41,7 +41,7 @@ var (
 )
 
 // looseRelated is what a related word tells, compared with the word itself.
-const looseRelated = 0.7
+const looseRelated = 0.5
 
 // significanceOf returns that of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
