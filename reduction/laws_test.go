@@ -521,7 +521,7 @@ func TestWhateverAStoreCanAndWhateverBreaksNothingIsLost(t *testing.T) {
 	sets := len(powerSets(backend.NewMemory(0)))
 	var seen struct{ cut, whole, unsaved, cleared int }
 	seeds := 2 * histories()
-	if race.Enabled {
+	if race.Enabled || testing.Short() {
 		seeds /= 4
 	}
 	for set := range sets {

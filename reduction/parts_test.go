@@ -236,7 +236,7 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 		require.Equal(t, 3*i+1, r.pairs[0].at)
 	}
 	t.Logf("%d rounds: %v", rounds, took)
-	require.Less(t, took, 10*time.Second, "a look at every round for each of these results takes minutes")
+	require.Less(t, took, 30*time.Second, "a look at every round for each of these results takes minutes")
 }
 
 func TestNoNoticeSaysThatThereAreNoErrors(t *testing.T) {

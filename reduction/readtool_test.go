@@ -381,7 +381,7 @@ func TestAnAgentThatReadsBackAllThatItLostNeverLoops(t *testing.T) {
 
 func readsBackForEver[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
 	const trigger = 4000
-	for seed := range uint64(race.Cases(int(histories() / 3))) {
+	for seed := range uint64(race.Cases(int(histories() / 5))) {
 		g := newGen[M](seed)
 		store, memory := open(t)
 		cfg := &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: trigger, MaxLengthForTrunc: 6000}

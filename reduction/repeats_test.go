@@ -183,7 +183,7 @@ func TestOldArgumentsKeepTheirShapeAndTheirValuesStayReadable(t *testing.T) {
 }
 
 func oldArguments[M adk.MessageType](t *testing.T) {
-	for seed := range 10 * histories() {
+	for seed := range uint64(race.Cases(int(10 * histories()))) {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		over := []int{1, 200, 1000}[g.IntN(3)]

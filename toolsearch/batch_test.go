@@ -19,6 +19,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // someTool is a tool with words of one's own and those of others.
@@ -222,6 +224,7 @@ func heapNow() int64 {
 // A thousand tenants with a hundred tools each, of which they share ninety, take less than
 // twice the memory of one catalogue of all these tools; and views of a large set next to none.
 func TestAThousandTenantsTakeLittleMemory(t *testing.T) {
+	race.Skip(t, "it measures memory")
 	r := rand.New(rand.NewPCG(1, 1))
 	made := 0
 	some := func(n int) (tools []tool.BaseTool) {

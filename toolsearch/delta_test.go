@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -115,7 +116,7 @@ func TestTheListAndItsChangesTellTheToolsOfTheMoment(t *testing.T) {
 }
 
 func toldLaw[M adk.MessageType](t *testing.T, streaming bool) {
-	for seed := range uint64(30) {
+	for seed := range uint64(race.Cases(30)) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		s, source := liveScene[M](t, streaming)
 		s.cfg.CatalogLimit = []int{0, 0, 5, 40}[random.IntN(4)]

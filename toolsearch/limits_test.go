@@ -126,9 +126,9 @@ func TestALongSchemaIsShortened(t *testing.T) {
 		}{
 			{"as long as is shown", exact(pad), false, 2, 2},
 			{"one byte longer", exact(pad + 1), true, 2, 2},
-			{"words of megabytes", properties(20, 4<<20, "description"), true, 20, 20},
-			{"data of megabytes", properties(1000, 4<<20, "const"), true, 1000, 1000},
-			{"parameters of megabytes", properties(1999, 4<<20, "const"), true, 1900, 1000},
+			{"words of a megabyte", properties(20, 1<<20, "description"), true, 20, 20},
+			{"data of a megabyte", properties(1000, 1<<20, "const"), true, 1000, 1000},
+			{"parameters of a megabyte", properties(1999, 1<<20, "const"), true, 1900, 1000},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				x := toolWith(t, "huge", "Does it.", c.schema)
@@ -183,41 +183,43 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 // Whatever is called: the answer is bounded, and it is JSON where it should be.
 func TestEveryAnswerIsBounded(t *testing.T) {
 	race.Skip(t, "ranks tools of megabytes")
-	inBothLanguages(t, func(t *testing.T, _ *texts.Texts) {
-		for _, name := range []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"} {
-			var tools []tool.BaseTool
-			var names []string
-			for i := range 200 {
-				if len(name) > 100_000 && i == 5 {
-					break
-				}
-				names = append(names, fmt.Sprintf("%s_%03d", name, i))
-				tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 2_000), properties(40, 4_000, "description")))
+	for _, name := range []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"} {
+		var tools []tool.BaseTool
+		var names []string
+		for i := range 120 {
+			if len(name) > 100_000 && i == 5 {
+				break
 			}
-			list, err := json.Marshal(names[:min(len(names), 100)])
-			require.NoError(t, err)
-			for _, c := range []struct {
-				protocol   Protocol
-				tool, args string
-			}{
-				{Keyword, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
-				{Keyword, "tool_search", `{"query":"select:nothing,nobody,none,` + name[:min(len(name), 99)] + `"}`},
-				{Regexp, "tool_search", `{"regex_pattern":"."}`},
-				{Regexp, "tool_search", `{"regex_pattern":"nnnnnnx"}`},
-				{SearchLoad, "search_tools", `{"query":["send","word","send word"],"max_results":100}`},
-				{SearchLoad, "load_tool", `{"tool_names":` + string(list) + `}`},
-				{SearchCall, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
-				{SearchCall, "call_tool", `{"name":"nobody","arguments":{}}`},
-				{SearchCall, "call_tool", `{"name":` + encode(names[0]) + `,"arguments":{"p0001":7}}`},
-			} {
-				answer := ask(t, Config{Protocol: c.protocol, DynamicTools: tools}, c.tool, c.args)
-				require.LessOrEqual(t, len(answer), maxAnswerBytes+answerRoom, "%v %.200s: %.300s", c.protocol, c.args, answer)
-				if c.tool != "call_tool" {
-					require.True(t, json.Valid([]byte(answer)), "%v %.200s: %.300s", c.protocol, c.args, answer)
-				}
-			}
+			names = append(names, fmt.Sprintf("%s_%03d", name, i))
+			tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 500), properties(40, 4_000, "description")))
 		}
-	})
+		inBothLanguages(t, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, tools, names, name) })
+	}
+}
+
+func answersAreBounded(t *testing.T, tools []tool.BaseTool, names []string, name string) {
+	list, err := json.Marshal(names[:min(len(names), 100)])
+	require.NoError(t, err)
+	for _, c := range []struct {
+		protocol   Protocol
+		tool, args string
+	}{
+		{Keyword, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
+		{Keyword, "tool_search", `{"query":"select:nothing,nobody,none,` + name[:min(len(name), 99)] + `"}`},
+		{Regexp, "tool_search", `{"regex_pattern":"."}`},
+		{Regexp, "tool_search", `{"regex_pattern":"nnnnnnx"}`},
+		{SearchLoad, "search_tools", `{"query":["send","word","send word"],"max_results":100}`},
+		{SearchLoad, "load_tool", `{"tool_names":` + string(list) + `}`},
+		{SearchCall, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
+		{SearchCall, "call_tool", `{"name":"nobody","arguments":{}}`},
+		{SearchCall, "call_tool", `{"name":` + encode(names[0]) + `,"arguments":{"p0001":7}}`},
+	} {
+		answer := ask(t, Config{Protocol: c.protocol, DynamicTools: tools}, c.tool, c.args)
+		require.LessOrEqual(t, len(answer), maxAnswerBytes+answerRoom, "%v %.200s: %.300s", c.protocol, c.args, answer)
+		if c.tool != "call_tool" {
+			require.True(t, json.Valid([]byte(answer)), "%v %.200s: %.300s", c.protocol, c.args, answer)
+		}
+	}
 }
 
 // reports are tools of which each has a word of its own, and all share one.

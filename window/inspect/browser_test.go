@@ -255,6 +255,6 @@ func TestInABrowserFiveHundredCallsOpen(t *testing.T) {
 	require.Empty(t, b.complaints())
 }
 
-// bound is how long 500 calls may take on a machine that does other work as well. Alone
-// it is less than a second.
-const bound = 4 * time.Second
+// bound is how long 500 calls may take on a machine that does much other work as well. Alone
+// it is less than a second; what looks at every call for each call takes minutes.
+const bound = 20 * time.Second
