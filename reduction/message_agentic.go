@@ -377,7 +377,7 @@ func (agentic) weigh(w *weight, m *schema.AgenticMessage) (reported int) {
 		if m.ResponseMeta != nil && m.ResponseMeta.TokenUsage != nil {
 			reported = m.ResponseMeta.TokenUsage.PromptTokens
 		}
-		w.edited = w.edited || isMarked(m.Extra, processedKey)
+		w.edited |= flagOf(isMarked(m.Extra, processedKey))
 	}
 	for _, b := range m.ContentBlocks {
 		if b != nil {

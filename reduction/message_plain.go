@@ -311,7 +311,7 @@ func (plain) weigh(w *weight, m *schema.Message) (reported int) {
 	}
 	if m.Role == schema.Assistant {
 		reported = plainUsage(m.ResponseMeta)
-		w.edited = w.edited || isMarked(m.Extra, processedKey)
+		w.edited |= flagOf(isMarked(m.Extra, processedKey))
 		for i := range m.ToolCalls {
 			f := &m.ToolCalls[i].Function
 			w.call(f.Name, f.Arguments)

@@ -4,10 +4,11 @@
 package reduction
 
 // The default token estimate. No message is rendered, nothing is allocated, and in a
-// run each text is read once.
+// run each text is read once, and a message that is still there mostly not looked at.
 
 import (
 	"context"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,21 +76,57 @@ func (e *estimator[M]) corrected(run *counted, msgs []M, tools []*schema.ToolInf
 	} else {
 		defer run.busy.Store(false)
 	}
-	w, from := run.begin(len(msgs))
-	w.sizes, w.memo = e.sizes, &run.tools
-	w.tools(tools)
-	w.memo, w.at = &run.texts, 0
-	var c tokens.Correction
-	for i, m := range msgs {
-		before, edited := w.tokens, w.edited
-		reported := e.codec.weigh(w, m)
-		if reported > 0 && (i >= from || !edited && float64(before)*c.Factor() < float64(threshold)) {
-			c.Add(int64(reported), before)
-		}
+	run.begin(len(msgs))
+	n, factor, all := e.walk(run, msgs, tools, threshold)
+	if n >= threshold && !all {
+		run.forget()
+		n, factor, _ = e.walk(run, msgs, tools, threshold)
 	}
-	run.texts.end(w.at)
-	return int64(float64(w.tokens) * c.Factor()), c.Factor()
+	return n, factor
 }
+
+// walk is corrected for a run that nobody else looks at. all is false if it took leading
+// messages for what they were in the walk before.
+func (e *estimator[M]) walk(run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (n int64, factor float64, all bool) {
+	run.weight = weight{sizes: e.sizes}
+	w := &run.weight
+	w.remember(&run.tools)
+	w.tools(tools)
+	w.remember(&run.texts)
+	c, of := tokens.Correction{}, w.tokens // the definitions
+	known, had := run.messages, len(run.messages)
+	at := 0
+	for at < min(len(known), len(msgs)) && known[at].at == addressOf(msgs[at]) {
+		if k := &known[at]; k.reported > 0 {
+			run.correct(&c, k, at, of, threshold)
+		}
+		at++
+	}
+	all = at == 0
+	switch {
+	case at < len(known):
+		w.tokens, w.at, w.edited = of+known[at].before, int(known[at].texts), known[at].edited
+	case at > 0:
+		w.tokens, w.at, w.edited = of+run.end.before, int(run.end.texts), run.end.edited
+	}
+	known = known[:at]
+	for i, m := range msgs[at:] {
+		k := knownMessage{addressOf(m), w.tokens - of, int32(w.at), 0, w.edited}
+		if reported := e.codec.weigh(w, m); reported > 0 {
+			k.reported = int32(min(reported, math.MaxInt32))
+			run.correct(&c, &k, at+i, of, threshold)
+		}
+		known = append(known, k)
+	}
+	run.end = knownMessage{nil, w.tokens - of, int32(w.at), 0, w.edited}
+	clear(known[len(known):max(had, len(known))])
+	run.messages = known
+	run.texts.end(w.at)
+	return int64(float64(w.tokens) * c.Factor()), c.Factor(), all
+}
+
+// addressOf is where a message is.
+func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
 // counted is what a run knows about the texts of its messages. The zero value is
 // ready for use.
@@ -97,17 +134,49 @@ type counted struct {
 	busy         atomic.Bool // a second model call of the run at the same time counts by itself
 	begun        bool
 	from         int // the requests of answers from here on stand as they were sent
+	walks        int
+	messages     []knownMessage
+	end          knownMessage // what stands behind them
 	tools, texts memo
 	weight       weight
 }
 
+// knownMessage is a message of the walk before, with what stood before it. It is known by
+// where it is. Whoever changes a message in its place goes unnoticed for a few requests,
+// but never in one that would be over the threshold.
+type knownMessage struct {
+	at       unsafe.Pointer
+	before   int64 // tokens of the messages before it
+	texts    int32 // in them
+	reported int32 // the tokens of its request, as the provider tells
+	edited   flag  // something before it was
+}
+
+// wholeWalk is how often a walk looks at all messages.
+const wholeWalk = 16
+
 // begin begins a walk over n messages.
-func (r *counted) begin(n int) (w *weight, from int) {
+func (r *counted) begin(n int) {
 	if !r.begun {
 		r.begun, r.from = true, n
 	}
-	r.weight = weight{}
-	return &r.weight, r.from
+	if r.walks++; r.walks%wholeWalk == 0 {
+		r.forget()
+	}
+}
+
+// forget makes the next walk look at all messages.
+func (r *counted) forget() {
+	clear(r.messages)
+	r.messages = r.messages[:0]
+}
+
+// correct learns from the answer that a message is, if its request stands in the history.
+func (r *counted) correct(c *tokens.Correction, k *knownMessage, i int, definitions, threshold int64) {
+	before := definitions + k.before
+	if i >= r.from || k.edited == 0 && float64(before)*c.Factor() < float64(threshold) {
+		c.Add(int64(k.reported), before)
+	}
 }
 
 // edited notes that what the model sees before the message with number n has changed.
@@ -127,9 +196,19 @@ type memo struct {
 }
 
 type knownText struct {
-	text    string
-	tokens  int32
-	cleared bool // it is the notice of a cleared result
+	text   string
+	tokens int32
+	edited flag // it is the notice of a cleared result
+}
+
+// flag is 1 where something holds. Flags are joined without a branch.
+type flag uint8
+
+func flagOf(holds bool) flag {
+	if holds {
+		return 1
+	}
+	return 0
 }
 
 // near is how many texts may be gone at one place for those after them to be known still.
@@ -171,7 +250,7 @@ func (m *memo) end(n int) {
 }
 
 func know(text string, result bool) knownText {
-	return knownText{text, int32(tokens.Estimate(text)), result && edited(text)}
+	return knownText{text, int32(tokens.Estimate(text)), flagOf(result && edited(text))}
 }
 
 // edited reports whether a text was not in the first request that had its message.
@@ -184,47 +263,64 @@ func edited(text string) bool {
 type weight struct {
 	tokens int64
 	sizes  *schemaSizes
-	memo   *memo // nil: nothing is remembered
-	at     int   // how many texts there were
-	edited bool  // something was cleared or rewritten
-	rough  bool  // a token has four bytes
+	memo   *memo       // nil: nothing is remembered
+	known  []knownText // what the memo holds
+	at     int         // how many texts there were
+	edited flag        // something was cleared or rewritten
+	rough  bool        // a token has four bytes
 }
 
-func (w *weight) text(s string) { w.piece(s, false) }
+// remember begins a walk over texts of which some are known.
+func (w *weight) remember(m *memo) { w.memo, w.known, w.at = m, m.known, 0 }
+
+func (w *weight) text(s string) {
+	if !w.next(s) {
+		w.unknown(s, false)
+	}
+}
 
 // result weighs a text that may be the notice of a cleared result.
-func (w *weight) result(s string) { w.piece(s, true) }
+func (w *weight) result(s string) {
+	if !w.next(s) {
+		w.unknown(s, true)
+	}
+}
 
-func (w *weight) piece(s string, result bool) {
+// next weighs a text that is empty, or that the walk before found at this place. It is
+// small enough to become a part of its callers: a long history has thousands of texts.
+func (w *weight) next(s string) bool {
 	if s == "" {
-		return
+		return true
 	}
-	if w.rough {
-		w.tokens += tokensOf(len(s))
-		return
+	if w.at >= len(w.known) {
+		return false
 	}
-	if m := w.memo; m != nil && w.at < len(m.known) {
-		if k := &m.known[w.at]; same(k.text, s) {
-			w.at++
-			w.tokens += int64(k.tokens)
-			w.edited = w.edited || k.cleared
-			return
-		}
+	k := &w.known[w.at]
+	if !same(k.text, s) {
+		return false
 	}
-	w.unknown(s, result)
+	w.at++
+	w.tokens += int64(k.tokens)
+	w.edited |= k.edited
+	return true
 }
 
 // unknown weighs a text that is not at this place of the walk before.
 func (w *weight) unknown(s string, result bool) {
+	if w.rough {
+		w.tokens += tokensOf(len(s))
+		return
+	}
 	var k knownText
 	if w.memo == nil {
 		k = know(s, result)
 	} else {
 		k = w.memo.add(w.at, s, result)
+		w.known = w.memo.known
 		w.at++
 	}
 	w.tokens += int64(k.tokens)
-	w.edited = w.edited || k.cleared
+	w.edited |= k.edited
 }
 
 func (w *weight) call(name, arguments string) {

@@ -339,14 +339,15 @@ func knows[M adk.MessageType](t *testing.T) {
 		case 0:
 			return adktest.User[M](text)
 		case 1:
-			return adktest.Assistant[M](text, adktest.ToolCall{ID: "c", Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, r.IntN(100))})
+			return reporting(adktest.Assistant[M](text, adktest.ToolCall{ID: "c", Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, r.IntN(100))}), r.IntN(150))
 		}
 		return adktest.Result[M]("c", "shell", text)
 	}
+	corrected := 0
 	for range race.Cases(2000) {
-		run := &counted{}
+		run, whole := &counted{}, &counted{}
 		var msgs []M
-		for range 6 + r.IntN(6) {
+		for range 6 + r.IntN(20) {
 			switch at := r.IntN(len(msgs) + 1); r.IntN(8) {
 			case 0:
 				msgs = slices.Insert(slices.Clone(msgs), at, next())
@@ -361,10 +362,45 @@ func knows[M adk.MessageType](t *testing.T) {
 				msgs = append(msgs, next())
 			}
 			tools := []*schema.ToolInfo{{Name: "shell", Desc: "runs"}, {Name: fmt.Sprint("tool ", r.IntN(3))}}[:r.IntN(3)]
-			got, _ := e.corrected(run, msgs, tools, 1<<40)
-			require.Equal(t, e.count(msgs, tools), got, "seed %d", seed)
+			threshold := []int64{20, 100, 1 << 40}[r.IntN(3)]
+			got, factor := e.corrected(run, msgs, tools, threshold)
+			if factor == 1 {
+				require.Equal(t, e.count(msgs, tools), got, "seed %d", seed)
+			} else {
+				corrected++
+			}
+			whole.forget() // it looks at every message
+			want, wanted := e.corrected(whole, msgs, tools, threshold)
+			require.Equal(t, []any{want, wanted}, []any{got, factor}, "seed %d", seed)
+			if r.IntN(10) == 0 {
+				run.edited(len(msgs))
+				whole.edited(len(msgs))
+			}
 		}
 	}
+	require.NotZero(t, corrected)
+}
+
+// Whoever changes a message in its place is noticed before anything is cleared, and after
+// a few requests.
+func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
+	long := strings.Repeat("some words of a long text ", 500)
+	e, run := newEstimator[*schema.Message](), &counted{}
+	msgs := []*schema.Message{schema.UserMessage("look"), schema.UserMessage(long), schema.UserMessage("and go")}
+	whole, _ := e.corrected(run, msgs, nil, 1<<40)
+	msgs[1].Content = "short"
+	want := e.count(msgs, nil)
+	got, _ := e.corrected(run, msgs, nil, whole)
+	require.Equal(t, want, got, "one that would be over the threshold")
+
+	msgs[1].Content = long
+	walks := 0
+	for got != whole {
+		got, _ = e.corrected(run, msgs, nil, 1<<40)
+		walks++
+	}
+	require.LessOrEqual(t, walks, wholeWalk)
+	require.Greater(t, walks, 1, "messages are not looked at each time")
 }
 
 // One context may serve several model calls at once: each counts right, with the run's
@@ -402,6 +438,7 @@ func readOnce[M adk.MessageType](t *testing.T) {
 		run.texts.known[i].tokens += 1000 // a text that is read again counts less
 	}
 	known := int64(len(run.texts.known)) * 1000
+	run.forget()
 	again, _ := e.corrected(run, msgs, nil, 1<<40)
 	require.Equal(t, first+known, again)
 	hello := adktest.User[M]("hello")
