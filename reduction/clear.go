@@ -59,6 +59,7 @@ type clearPass[M adk.MessageType] struct {
 	msgs    []M          // after the rewriter
 	out     []M          // with the changes so far
 	marked  map[int]bool // assistant messages that have the mark in out
+	listed  []*oldResult // where a look has listed them before
 	done    []*oldResult
 	tally   *tally // nil if nobody is told
 
@@ -198,11 +199,12 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	p.msgs = msgs
-	rounds := roundsOf(views(p.phase.codec, msgs))
-	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
-	candidates := p.candidates(ctx, old, end)
-	if p.early {
-		candidates = ripeOf(candidates, rounds)
+	candidates := p.listed
+	if candidates == nil || rewritten {
+		if p.tally != nil {
+			p.tally = &tally{} // of these, not of those that a look has listed
+		}
+		candidates = p.list(ctx)
 	}
 	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
 		p.leave(candidates)

@@ -344,16 +344,24 @@ func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgen
 	if c.cfg.SkipClear {
 		return state, nil
 	}
-	look := c.pass(ctx, state, count)
-	look.tally, look.msgs = nil, state.Messages
-	rounds := roundsOf(views(c.codec, look.msgs))
-	old, end := outside(rounds, c.cfg.ClearRetentionSuffixLimit)
-	if !look.breaksEven(ripeOf(look.candidates(ctx, old, end), rounds)) {
+	p := c.pass(ctx, state, count)
+	p.factor, p.early, p.msgs = factor, true, state.Messages
+	p.listed = p.list(ctx)
+	if !p.breaksEven(p.listed) {
 		return state, nil
 	}
-	p := c.pass(ctx, state, count)
-	p.factor, p.early = factor, true
 	return c.run(ctx, p, state)
+}
+
+// list lists the old results that may be cleared, oldest first.
+func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
+	rounds := roundsOf(views(p.phase.codec, p.msgs))
+	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
+	candidates := p.candidates(ctx, old, end)
+	if p.early {
+		return ripeOf(candidates, rounds)
+	}
+	return candidates
 }
 
 // breaksEven reports whether sending results, the oldest first, has cost as much as
