@@ -225,6 +225,17 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
+// list lists the old results that may be cleared, oldest first.
+func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
+	rounds := roundsOf(views(p.phase.codec, p.msgs))
+	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
+	candidates := p.candidates(ctx, old, end)
+	if p.early {
+		return ripeOf(candidates, rounds)
+	}
+	return candidates
+}
+
 // cannotSaveEnough reports whether clearing everything cannot save
 // ClearAtLeastTokens. It can tell only where the default counter counts and no
 // handler has its say.

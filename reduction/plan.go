@@ -353,17 +353,6 @@ func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgen
 	return c.run(ctx, p, state)
 }
 
-// list lists the old results that may be cleared, oldest first.
-func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
-	rounds := roundsOf(views(p.phase.codec, p.msgs))
-	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
-	candidates := p.candidates(ctx, old, end)
-	if p.early {
-		return ripeOf(candidates, rounds)
-	}
-	return candidates
-}
-
 // breaksEven reports whether sending results, the oldest first, has cost as much as
 // writing what stands behind the first of them to the cache once more, less what reading
 // it there costs.
