@@ -10,10 +10,10 @@
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
 //
-// Events report changes and totals, never what stayed the same: over a run there
-// are at most four for each model call, two for each tool call, one for each
-// result that is taken out for the first time and for each change of the catalogue,
-// and one for tools that could not be hidden.
+// Events report changes and totals, never what stayed the same. A run has at most
+// four for each model call, two for each tool call, one for each result that is
+// replaced for the first time and for each change of the catalogue, and one for
+// tools that could not be hidden.
 package leanctx
 
 import (
@@ -47,7 +47,7 @@ const (
 	KindToolsDenied Kind = "tools_denied"
 	// KindToolsNotHidden: handlers after toolsearch added tools whose
 	// ToolInfo.Extra["defer_loading"] is true, which stay visible in this run. Tools and
-	// Err are set. It comes once in a run.
+	// Err are set. It is reported once per run.
 	KindToolsNotHidden Kind = "tools_not_hidden"
 	// KindCallGated: a call did not run because its tool was not loaded. Tool and
 	// CallID are set.
@@ -73,18 +73,18 @@ const (
 	KindResultRead Kind = "result_read"
 	// KindResultCleared: an old result was replaced for the first time. Output is set.
 	KindResultCleared Kind = "result_cleared"
-	// KindClearDone: the threshold was crossed and the history was looked through.
-	// Pass is set.
+	// KindClearDone: a clearing pass went through the history, because it crossed the
+	// threshold. Pass is set.
 	KindClearDone Kind = "clear_done"
 )
 
-// The kinds of both, and of MCP servers.
+// The kinds of both packages, and of MCP servers.
 const (
-	// KindStoreFailed: a store did not take what it was given, which stays in the
-	// conversation. Err is set; Output as well, where it was a result.
+	// KindStoreFailed: a write to a store failed, and the content stays in the
+	// conversation. Err is set, and Output if it was a result.
 	KindStoreFailed Kind = "store_failed"
-	// KindSessionRestarted: the conversation that the provider keeps cannot go on, so
-	// the next request is sent whole.
+	// KindSessionRestarted: the conversation that the provider keeps cannot be
+	// continued, so the next request is sent whole.
 	KindSessionRestarted Kind = "session_restarted"
 	// KindServerUp: an MCP server answers. Server is set.
 	KindServerUp Kind = "server_up"
@@ -116,7 +116,7 @@ type Event struct {
 	Tools *ToolChange
 	// Output is a tool's result and what became of it.
 	Output *OutputChange
-	// Pass is one look through a history.
+	// Pass is one clearing pass.
 	Pass *Pass
 	// Err is what failed. Its text may name machines and files, and never reaches
 	// the model. In JSON it is the text.
@@ -141,7 +141,8 @@ type Search struct {
 type Hit struct {
 	// Name is the tool's name.
 	Name string `json:"name"`
-	// Score orders the results of one search; those of different indexes do not compare.
+	// Score orders the results of one search. Scores of different indexes are not
+	// comparable.
 	Score float64 `json:"score"`
 	// Confidence is the index's estimate, from 0 to 1, that the tool serves the
 	// request. If zero, it is not known.
@@ -170,7 +171,7 @@ type ToolChange struct {
 	// AddedCount and RemovedCount count all of them.
 	AddedCount   int `json:"added_count,omitempty"`
 	RemovedCount int `json:"removed_count,omitempty"`
-	// Tokens is the estimated size of the definitions of all that are concerned.
+	// Tokens is the estimated size of the definitions of all tools concerned.
 	Tokens int64 `json:"tokens,omitempty"`
 	// Phase is the phase of a denial: a toolsearch.Phase.
 	Phase string `json:"phase,omitempty"`
@@ -202,14 +203,14 @@ type OutputChange struct {
 	Stream bool `json:"stream,omitempty"`
 }
 
-// Pass is one look through a history.
+// Pass is one clearing pass through a history.
 type Pass struct {
-	// Looked counts the results that were looked at, Cleared those that were replaced
-	// for the first time, and Repeated those that an earlier run had replaced already.
+	// Looked counts the results examined, Cleared those replaced for the first time,
+	// and Repeated those that an earlier run had replaced already.
 	Looked   int `json:"looked"`
 	Cleared  int `json:"cleared"`
 	Repeated int `json:"repeated,omitempty"`
-	// Kept counts what was left as it is, by reason.
+	// Kept counts the results left as they are, by reason.
 	Kept map[string]int `json:"kept,omitempty"`
 	// Before and After are estimates of the whole history in tokens. Threshold is
 	// what started the pass, and Target what it aimed at; if zero, it had none.

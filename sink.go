@@ -3,7 +3,7 @@
 
 package leanctx
 
-// This file hands events on: to a log, to a file, to several receivers, to people.
+// This file passes events on: to a log, to a file, to several receivers, to people.
 
 import (
 	"context"
@@ -49,8 +49,8 @@ func JSONL(w io.Writer) func(context.Context, Event) {
 	}
 }
 
-// Tee returns a receiver that hands each event to all receivers, in order. Nil
-// ones are left out, and a panic in one does not reach the others.
+// Tee returns a receiver that passes each event to all receivers, in order. Nil
+// receivers are skipped, and a panic in one does not reach the others.
 func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event) {
 	kept := make([]func(context.Context, Event), 0, len(receivers))
 	for _, r := range receivers {
@@ -94,12 +94,12 @@ func (e Event) Level() slog.Level {
 	return slog.LevelInfo
 }
 
-// LogValue is a group of what is set, under the keys that JSON has.
+// LogValue returns the parts that are set, as a group with the keys of the JSON form.
 func (e Event) LogValue() slog.Value {
 	return slog.GroupValue(append([]slog.Attr{slog.String("kind", string(e.Kind))}, e.attrs()...)...)
 }
 
-// attrs are the parts that are set, but for the time and the kind.
+// attrs are the parts that are set, except the time and the kind.
 func (e Event) attrs() []slog.Attr {
 	var g group
 	g.text("tool", e.Tool)
@@ -196,8 +196,8 @@ func hitNames(hits []Hit) []string {
 	return names
 }
 
-// String is one line for people. What a model or a server wrote stands in it with
-// its control characters escaped.
+// String returns one line for people. Control characters that a model or a server
+// wrote are escaped.
 func (e Event) String() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(string(e.Kind), "_", " "))

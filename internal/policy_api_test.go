@@ -7,6 +7,8 @@ package internal_test
 
 import (
 	"go/ast"
+	"go/doc"
+	"go/parser"
 	"go/token"
 	"path"
 	"regexp"
@@ -94,7 +96,7 @@ type messageUse struct {
 }
 
 // messageUses finds type switches and assertions on the message types, and the
-// name AgenticMessage wherever it is no type argument. The plain type may be
+// name AgenticMessage except as a type argument. The plain type may be
 // named: tools and callers of New use it.
 func messageUses(f *file) (out []messageUse) {
 	told := make(map[*ast.SelectorExpr]bool) // as part of something larger, or allowed
@@ -196,6 +198,46 @@ var noInternalAliases = rule{
 	good: []map[string]string{{
 		"toolsearch/a.go": "package toolsearch\n\nimport b \"" + modulePath + "/internal/backend\"\n\ntype inner = b.Backend\n\ntype Config = TypedConfig[int]\n",
 		"internal/x/a.go": "package x\n\nimport \"" + modulePath + "/internal/backend\"\n\ntype Backend = backend.Backend\n",
+	}},
+}
+
+var wholeExamples = rule{
+	name: "every example of a public package is a whole program",
+	mend: "keep what an example uses in the example's own file, and import nothing internal: pkg.go.dev then shows it as a program that runs",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			if f.ast == nil || !f.isTest() || f.testdata() || !public(f) || within("examples", f.dir()) {
+				continue
+			}
+			// An example is shown as a program by what go/doc resolves, which t does not.
+			resolved, err := parser.ParseFile(token.NewFileSet(), f.path, f.text, parser.ParseComments)
+			if err != nil {
+				found = append(found, err.Error())
+				continue
+			}
+			for _, e := range doc.Examples(resolved) {
+				if e.Play == nil {
+					found = append(found, f.path+": Example"+e.Name+" needs another file")
+					continue
+				}
+				ast.Inspect(e.Play, func(n ast.Node) bool {
+					if i, ok := n.(*ast.ImportSpec); ok && strings.Contains(i.Path.Value, "/internal/") {
+						found = append(found, f.path+": Example"+e.Name+" imports "+i.Path.Value)
+					}
+					return true
+				})
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"toolsearch/a_test.go": "package toolsearch_test\n\nfunc ExampleNew() {\n\thelper()\n\t// Output: x\n}\n",
+		"window/b_test.go":     "package window_test\n\nimport \"" + modulePath + "/internal/adktest\"\n\nfunc Example() {\n\tadktest.Run()\n\t// Output: x\n}\n\nfunc ExampleNew() {}\n",
+	}, []string{"toolsearch/a_test.go: ExampleNew needs another file", "window/b_test.go: Example imports \"" + modulePath + "/internal/adktest\""}}},
+	good: []map[string]string{{
+		"toolsearch/a_test.go": "package toolsearch_test\n\nimport \"fmt\"\n\nfunc helper() { fmt.Println(\"x\") }\n\nfunc ExampleNew() {\n\thelper()\n\t// Output: x\n}\n",
+		"examples/a/a_test.go": "package main\n\nfunc Example() {\n\tmain()\n}\n",
+		"internal/a/a_test.go": "package a\n\nfunc Example() {\n\thelper()\n}\n",
 	}},
 }
 

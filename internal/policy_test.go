@@ -47,7 +47,7 @@ type sample struct {
 var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
-	messageSwitch, noInternalAliases, documentedNames,
+	messageSwitch, noInternalAliases, documentedNames, wholeExamples,
 	openEnds, markdownLinks, namedTests, walks,
 }
 
@@ -189,7 +189,7 @@ func (t *tree) code() []*file {
 	return t.where(func(f *file) bool { return f.ast != nil })
 }
 
-// product returns the Go files that are no tests.
+// product returns the Go files that are not tests.
 func (t *tree) product() []*file {
 	return t.where(func(f *file) bool { return f.ast != nil && !f.isTest() })
 }

@@ -69,7 +69,7 @@ var openEnds = rule{
 }
 
 var (
-	// fences and spans are code, in which brackets and parentheses are no links.
+	// fences and spans are code, in which brackets and parentheses are not links.
 	fences = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	spans  = regexp.MustCompile("`[^`\n]+`")
 	// links in Markdown, its reference definitions, and the HTML that it allows.

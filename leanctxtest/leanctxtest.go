@@ -1,13 +1,13 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctxtest helps to test agents, and what is built with leanctx. It needs
-// nothing but Eino and package testing, and serves both message types.
+// Package leanctxtest helps to test agents, and stores and handlers built for leanctx.
+// It needs nothing but Eino and package testing, and serves both message types.
 //
 // [Run] runs an agent on a question. Its model is a [Script], a function ([Respond]), or
-// a recording of a real one ([Record], [Replay]). What comes out is judged with any
-// library, and with [RequireLean] and [RequireReadable]: what the run cost, and whether
-// everything that the tools returned can still be read, byte for byte.
+// a recording of a real one ([Record], [Replay]). Check the outcome with any assertion
+// library, with [RequireLean] for what the run cost, and with [RequireReadable] for
+// whether everything that the tools returned can still be read, byte for byte.
 //
 //	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("report", `{}`), leanctxtest.Say("done"))
 //	out := leanctxtest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: handlers}, "Report.")
@@ -30,9 +30,9 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// TestBackend tests whether a store keeps what [reduction.Backend] promises, each
-// part in a subtest of its own. Write is always tested. Every further power is found
-// by a type assertion and tested too: [reduction.Reader], [reduction.RangeReader],
+// TestBackend tests whether a store keeps what [reduction.Backend] promises, one
+// promise per subtest. Write is always tested. Every further interface that the store
+// implements is tested too: [reduction.Reader], [reduction.RangeReader],
 // [reduction.Creator], [reduction.AnyCreator], [reduction.Cleaner]. The whole suite
 // runs twice, the second time through [reduction.Scoped].
 //

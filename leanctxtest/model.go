@@ -18,15 +18,15 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 )
 
-// Turn is one answer of a [Model]: text, tool calls, or an error. Turns are values;
-// the methods return a changed copy.
+// Turn is one answer of a [Model]: text, tool calls, or an error. It is a value; its
+// methods return a changed copy.
 type Turn struct{ turn adktest.Turn }
 
 // Say is a turn of text. Without a call after it, it ends the run.
 func Say(text string) Turn { return Turn{adktest.Say(text)} }
 
-// Call is a turn that calls a tool. The arguments are JSON, and the model makes up
-// the id of the call.
+// Call is a turn that calls a tool with JSON arguments. The model makes up the ID of
+// the call.
 func Call(tool, args string) Turn { return Turn{}.And(tool, args) }
 
 // Fail is a turn that returns an error instead of an answer.
@@ -44,14 +44,14 @@ func (t Turn) WithUsage(u schema.TokenUsage) Turn {
 	return t
 }
 
-// BreakAfter returns the turn as one whose stream breaks off with err after that
-// many chunks. An answer that is not streamed fails with err as a whole.
+// BreakAfter returns the turn with a stream that fails with err after that many
+// chunks. An answer that is not streamed fails with err as a whole.
 func (t Turn) BreakAfter(chunks int, err error) Turn {
 	t.turn.Breaks, t.turn.BreakAfter = err, chunks
 	return t
 }
 
-// Request is what a model call was sent.
+// Request is what one model call sent.
 type Request[M adk.MessageType] struct {
 	Messages []M                // what the model saw; shared with the agent, so do not change them
 	Tools    []*schema.ToolInfo // given with model.WithTools
@@ -82,8 +82,8 @@ func Script[M adk.MessageType](turns ...Turn) *Model[M] {
 	}}
 }
 
-// Respond returns a model that asks answer for each turn. Where an agent calls its
-// model from several goroutines, so does the model call answer.
+// Respond returns a model that calls answer for each turn, from the goroutine that
+// the agent calls the model from.
 func Respond[M adk.MessageType](answer func(Request[M]) Turn) *Model[M] {
 	return &Model[M]{respond: func(_ int, r Request[M]) Turn { return answer(r) }}
 }

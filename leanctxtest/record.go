@@ -3,7 +3,7 @@
 
 package leanctxtest
 
-// This file writes the conversation with a real model down, and plays it back.
+// This file records the conversation with a real model, and replays it.
 
 import (
 	"bytes"
@@ -33,8 +33,8 @@ type exchange[M adk.MessageType] struct {
 	Error    string            `json:"error,omitempty"`
 }
 
-// Recorder is a model that keeps what another one is sent and answers. It is safe for
-// concurrent use.
+// Recorder is a model that passes requests to another one and records them with the
+// answers. It is safe for concurrent use.
 type Recorder[M adk.MessageType] struct {
 	inner model.BaseModel[M]
 
@@ -43,8 +43,8 @@ type Recorder[M adk.MessageType] struct {
 	streams   []*schema.StreamReader[M] // a copy of each stream, nil where there is none
 }
 
-// Record returns m as a model that records. After the run, [Recorder.Save] writes the
-// file that [Replay] reads.
+// Record returns a model that asks m and records. After the run, [Recorder.Save]
+// writes the file that [Replay] reads.
 func Record[M adk.MessageType](m model.BaseModel[M]) *Recorder[M] {
 	return &Recorder[M]{inner: m}
 }
@@ -88,9 +88,9 @@ func (r *Recorder[M]) keep(x *exchange[M], stream *schema.StreamReader[M]) {
 	r.exchanges, r.streams = append(r.exchanges, x), append(r.streams, stream)
 }
 
-// Save writes what was recorded as JSON Lines, and makes the folder where it is
-// missing. Call it once, after the run. The file holds the messages, the tools and the
-// answers as they are: look at it for secrets before you commit it.
+// Save writes the recording as JSON Lines, and creates the directory if it is missing.
+// Call it once, after the run. The file holds the messages, the tools and the answers
+// as they are: check it for secrets before you commit it.
 func (r *Recorder[M]) Save(t testing.TB, file string) {
 	t.Helper()
 	r.mu.Lock()
@@ -132,8 +132,8 @@ func (x *exchange[M]) drain(s *schema.StreamReader[M]) {
 // Replay returns a model that answers as a recorded one did. A request is compared with
 // the recorded ones that have not been answered yet: texts, calls, results, media and
 // tools have to be equal, in order; Extra and response metadata are not compared. A
-// request that differs from all of them fails the test and the run. So does a recorded
-// request that was not made, at the end of the test.
+// request that differs from all of them fails the test and the run. A recorded request
+// that was never made fails the test at its end.
 func Replay[M adk.MessageType](t testing.TB, file string) model.BaseModel[M] {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -250,7 +250,8 @@ func exchangeOf[M adk.MessageType](r Request[M]) (*exchange[M], error) {
 	return x, err
 }
 
-// plainJSON writes a message with its keys in order, and without what no provider is sent.
+// plainJSON writes a message with its keys in order, and without what is never sent to
+// a provider.
 func plainJSON(m any) (json.RawMessage, error) {
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -3,7 +3,7 @@
 
 package leanctxtest
 
-// This file judges runs.
+// This file holds the assertions on runs.
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// Max bounds what a run may cost. A zero is no bound.
+// Max bounds what a run may cost. A field that is zero sets no bound.
 type Max struct {
 	Window int // tokens of the largest request, estimated at four bytes each
 	Calls  int // model calls
@@ -58,10 +58,10 @@ func tokens[M adk.MessageType](r Request[M]) int {
 	return (n + 3) / 4
 }
 
-// RequireReadable fails the test if something that a tool returned is lost: each text
-// has to stand in the last form of its result, as the last request or the outcome has it,
-// or whole in a file of the store that this form names. The store is the agent's, and a
-// [reduction.Reader].
+// RequireReadable fails the test if something that a tool returned is lost. The last
+// form of each result, as the last request or the outcome has it, must hold every text
+// that the tool returned, or name a file of the store that does. The store is the
+// agent's, and must be a [reduction.Reader].
 func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], store reduction.Backend) {
 	t.Helper()
 	reader, ok := store.(reduction.Reader)

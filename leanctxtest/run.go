@@ -51,21 +51,21 @@ func After[M adk.MessageType](messages ...M) Option {
 	return func(s *settings) { s.history = messages }
 }
 
-// Outcome is what a run gave.
+// Outcome is the outcome of a run.
 type Outcome[M adk.MessageType] struct {
 	Answer   string // the text of the last message
 	Messages []M    // the history, the question, and what the run added; streams are joined
 	Err      error  // why the run ended; only with MayFail
 
-	// Conversation has every model call of the run as it went out, what stands in it
-	// and why, with all texts. Package inspect makes a page of it.
+	// Conversation has every model call of the run as it was sent, with what it holds
+	// and why, and all texts. Package inspect makes a page of it.
 	Conversation *window.Conversation
 
 	watch *watcher[M]
 }
 
-// Run runs an agent of configuration c on a question, to the end. It adds handlers
-// after those of c, and leaves c as it is. An empty Name or Description is filled in.
+// Run runs an agent with configuration c on a question, to the end. It adds handlers
+// after those of c, and does not change c. An empty Name or Description is filled in.
 func Run[M adk.MessageType](t testing.TB, c *adk.TypedChatModelAgentConfig[M], question string, options ...Option) *Outcome[M] {
 	t.Helper()
 	s := settings{ctx: t.Context()}

@@ -31,7 +31,7 @@ const (
 	maxRecounts = 8
 )
 
-// clearPhase clears old results. It never changes, but for what stored and reported
+// clearPhase clears old results. It never changes, except for what stored and reported
 // remember.
 type clearPhase[M adk.MessageType] struct {
 	cfg    *TypedConfig[M]
@@ -483,7 +483,7 @@ func (p *clearPass[M]) store(ctx context.Context, r *oldResult, at vault.Place, 
 
 var errStoreDown = errors.New("the store has failed too often")
 
-// redo makes p.out anew from the changes that are left.
+// redo makes p.out again from the changes that are left.
 func (p *clearPass[M]) redo() {
 	p.out = slices.Clone(p.msgs)
 	clear(p.marked)

@@ -27,16 +27,16 @@ import (
 // The fields down to ToolConfig are those of Eino's package and mean the same.
 // Those below it are additions, and their zero values change nothing.
 type TypedConfig[M adk.MessageType] struct {
-	// Backend is where content goes that is taken out of the conversation.
-	// Required unless SkipTruncation is set. Without it old results are replaced
-	// by a placeholder, and what they said is gone.
+	// Backend stores the content that is taken out of the conversation. Required
+	// unless SkipTruncation is set. Without it old results are replaced by a
+	// placeholder, and their content is lost.
 	//
-	// A Backend may be able to do more than Write; see [Reader], [RangeReader],
-	// [Creator] and [Cleaner]. One that takes streams is needed for streamed
-	// results to be cut with bounded memory: for one that cannot, everything that
-	// a tool streams beyond MaxLengthForTrunc is held in memory until its end.
-	// One that can be read is needed for the promise that no content is written
-	// over another by a second process that uses the same call ids.
+	// A Backend may implement more than Write; see [Reader], [RangeReader],
+	// [Creator] and [Cleaner]. Only one that takes streams lets streamed results be
+	// cut in bounded memory: for any other, everything that a tool streams beyond
+	// MaxLengthForTrunc is held in memory until its end. Only one that can be read
+	// guarantees that a second process that uses the same call ids overwrites
+	// nothing.
 	Backend Backend
 
 	// SkipTruncation leaves results alone when they return. A TruncHandler in
@@ -69,8 +69,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// called once a result is known to be too long; for a stream, ToolResult then
 	// holds what had arrived. The path may get a suffix when it already holds
 	// something else. A path that is too long for MaxLengthForTrunc, or is not one
-	// line of UTF-8, gives way to the default one. Its error is returned as the tool's error. If nil,
-	// the default path is used.
+	// line of UTF-8, is replaced by the default one. Its error is returned as the
+	// tool's error. If nil, the default path is used.
 	GenTruncOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// GenClearOffloadFilePath names the file of a cleared result instead. Its
@@ -90,9 +90,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// TokenCounter estimates the tokens of messages and tools. It decides when
 	// to clear and how much. Its error ends the run. It must not keep or change
 	// what it gets. If nil, tokens are estimated from the bytes of all texts and schemas,
-	// about as o200k has them, with 1,600 for each image, sound, film or file, and
-	// corrected by what the provider reports for the requests of this conversation,
-	// from the second answer on.
+	// about as o200k counts them, with 1,600 for each image, audio, video or file, and
+	// from the second answer on corrected by what the provider reports for the requests
+	// of this conversation.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
 	// MaxTokensForClear is the estimate from which on old results are cleared. Where
@@ -184,15 +184,15 @@ type TypedConfig[M adk.MessageType] struct {
 	// negative. If zero, arguments stay.
 	ClearArgumentsOver int
 
-	// CachedPrice is what a token of a prompt costs that the provider has in its cache,
-	// as a part of what one costs that is written to it: .1 with OpenAI, .08 with
-	// Anthropic. If set, old results are also cleared below MaxTokensForClear, as soon as
-	// sending them has cost as much as clearing them does: when the tokens of each, times
-	// the requests it was in, add up to (1 - CachedPrice) / CachedPrice times the tokens
-	// behind the first of them. A token is four bytes here, and a result of less than
-	// 2,000 stays for five rounds. That lowers the bill of conversations that stay below
-	// the threshold for long, but the model needs more often what it no longer sees. If
-	// zero, only the threshold counts. It must be less than 1, and not negative.
+	// CachedPrice is the price of a prompt token that is read from the provider's cache,
+	// relative to one that is written to it: .1 with OpenAI, .08 with Anthropic. If set,
+	// old results are also cleared below MaxTokensForClear, as soon as sending them has
+	// cost as much as clearing them does: when the tokens of each, times the requests it
+	// was in, add up to (1 - CachedPrice) / CachedPrice times the tokens after the first
+	// of them. A token is four bytes here, and a result of less than 2,000 stays for five
+	// rounds. That lowers the bill of conversations that stay below the threshold for
+	// long, but the model more often needs what it no longer sees. If zero, only the
+	// threshold counts. It must be less than 1, and not negative.
 	CachedPrice float64
 
 	// WindowTokens is what the model takes, in tokens of the TokenCounter. If set,
@@ -201,14 +201,14 @@ type TypedConfig[M adk.MessageType] struct {
 	//   - The results of one round have a quarter of the window together. Where they
 	//     have more, the largest are cut, all to the same size, before the model sees
 	//     them for the first time; of media, the last ones that fit in an eighth stay.
-	//   - Clearing an old result also makes references of its images, sounds, films and
-	//     files. The tool of ProvideReadTool brings one back as what it was if the agent
-	//     has a tool that returns parts; every other reads the JSON that is stored.
-	//   - A request that is too long all the same has everything outside of the retained
-	//     rounds cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then
-	//     media become references, those of the user too, the oldest first; what is left
-	//     of results is cut, down to 1,000 bytes each; and long values of the arguments
-	//     become references.
+	//   - Clearing an old result also replaces its images, audio, video and files by
+	//     references. The tool of ProvideReadTool returns one in its original form if the
+	//     agent has a tool that returns parts; any other read tool reads the stored JSON.
+	//   - If a request is still too long, everything outside of the retained rounds is
+	//     cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then media become
+	//     references, those of the user too, the oldest first; what is left of results is
+	//     cut, down to 1,000 bytes each; and long values of the arguments become
+	//     references.
 	//
 	// What is cut is stored and readable. Left alone are excluded tools, answers that
 	// load tools, results without a Backend or without a call, arguments that are not a JSON
@@ -223,15 +223,15 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it is longer
-	// than its limit, and for each look through the history once it has grown to
-	// MaxTokensForClear, or that clears before because of CachedPrice. It is called before
-	// the result goes on, so it should be quick; it may keep the event. Panics are
+	// than its limit, and for each clearing pass, which starts once the history has
+	// grown to MaxTokensForClear, or earlier with CachedPrice. It is called before the
+	// result goes on, so it should be quick; it may keep the event. Panics are
 	// recovered.
 	//
-	// The tokens of a result are those of its text at four bytes each. Those of a
-	// look are the TokenCounter's; with a counter of your own, what the clearing
-	// saved is the default estimate unless ClearAtLeastTokens is set. If nil, nobody
-	// is told.
+	// The tokens of a result are those of its text at four bytes each. Those of a pass
+	// are the TokenCounter's; with a counter of your own, what the clearing saved is
+	// the default estimate unless ClearAtLeastTokens is set. If nil, nothing is
+	// reported.
 	OnEvent func(ctx context.Context, event leanctx.Event)
 }
 

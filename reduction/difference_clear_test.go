@@ -191,7 +191,7 @@ func clearTarget[M adk.MessageType](t *testing.T) {
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{}))
 	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10 * each}))
 	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 18*each + each/2}))
-	// A counter that knows only one answer is no reason to go on for ever.
+	// A counter that knows only one answer is no reason to go on forever.
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: over[M]}))
 	// Nor one whose sums do not add up.
 	counts := 0

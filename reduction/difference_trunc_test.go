@@ -319,7 +319,7 @@ func TestR14_AToolsOwnBackendIsUsedWithoutAHandlerAndTheGeneralOneWithIt(t *test
 	require.ErrorContains(t, err, "no backend for offload")
 }
 
-func TestR20_MediaBehindTheLimitOfAStreamArrive(t *testing.T) {
+func TestR20_MediaAfterTheLimitOfAStreamArrive(t *testing.T) {
 	image := &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &png}}}}}
 	store := backend.NewMemory(0)
 	mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})

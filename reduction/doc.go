@@ -24,23 +24,23 @@
 //	        |                                                 |
 //	        +------------> model <-- read tool <-- Backend <--+
 //
-// What holds, whatever tools, models and stores do:
+// Guarantees, whatever tools, models and stores do:
 //
 //   - Nothing is lost. A path is shown only after everything was stored under it,
-//     and no content is written over another one. Reading the path gives back the
-//     exact bytes that the tool returned.
-//   - It shrinks. What takes the place of a result is shorter, and within the
-//     limit; otherwise the result stays.
-//   - It is stable. A notice is never touched again, so that the prompt cache
-//     holds. One that Eino's package wrote is understood.
-//   - Calls keep their results, ids and order. Images, sounds, films, files and
-//     search results stay where they are.
+//     and stored content is never overwritten. Reading the path gives back the exact
+//     bytes that the tool returned.
+//   - It shrinks. What replaces a result is shorter, and within the limit; otherwise
+//     the result stays.
+//   - It is stable. A notice never changes again, so that the prompt cache holds.
+//     Notices of Eino's package are recognised.
+//   - Calls keep their results, ids and order. Images, audio, video, files and
+//     search results stay where they are, unless WindowTokens is set.
 //   - What was read back is never stored again, and never cut.
 //   - A store that fails, hangs, panics or keeps only a part loses the saving: a
 //     result stays in the conversation; of a stream its head and its tail do, and
 //     the notice says so.
-//   - Messages, results and maps that are handed in are never changed, and one
-//     middleware serves any number of runs at once.
+//   - The caller's messages, results and maps are never changed, and one middleware
+//     serves any number of runs at once.
 //
 // # Stores
 //
@@ -60,20 +60,19 @@
 //
 // # Reading back
 //
-// Set ProvideReadTool, or give the agent the tool of [NewReadTool], or one of its
-// own that ReadFileToolName names. A page of that tool is never cut when it returns:
-// that would only be answered by reading again, so a read tool should bound its own
-// answers, as the one here does. When it is old it is cleared like any other result,
-// without a copy: the notice names the file that it was read from, where the same call
-// finds it again.
+// Set ProvideReadTool, or give the agent the tool of [NewReadTool], or one of its own
+// that ReadFileToolName names. A page of that tool is never cut when it returns, since
+// the model would only read it again; so a read tool should bound its own answers, as
+// the one here does. An old page is cleared like any other result, but not stored: the
+// notice names the file that it was read from, where the same call finds it again.
 //
 // # Tokens
 //
-// The default estimate reads the bytes of each text once in a run and says about how
-// many tokens o200k makes of them, within a tenth for code, prose, JSON, logs, sums
-// and Chinese; it counts what Eino leaves out: schemas of tools and, at a fixed price,
-// media. From the second answer on it is corrected by what the provider reports. A
-// model call below the threshold costs microseconds and no memory.
+// The default estimate reads each text once per run. It is within a tenth of o200k for
+// code, prose, JSON, logs, hashes and Chinese, and counts what Eino leaves out: tool
+// schemas and, at a fixed price, media. From the second answer on it is corrected by
+// what the provider reports. A model call below the threshold costs microseconds and no
+// memory.
 //
 // Differences from Eino's package are listed in docs/differences.md.
 package reduction

@@ -132,7 +132,7 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 	}
 }
 
-func TestALookAtTheHistoryCountsWhatItLeaves(t *testing.T) {
+func TestAClearingPassCountsWhatItKeeps(t *testing.T) {
 	both(t, oldResults[*schema.Message], oldResults[*schema.AgenticMessage])
 }
 

@@ -119,7 +119,7 @@ func TestTheOriginalStreamGoesOnWhenAHandlersContentCannotBeStored(t *testing.T)
 	}
 }
 
-func TestAToolsErrorAndItsLackOfAResultPassThrough(t *testing.T) {
+func TestErrorsAndMissingResultsOfToolsPassThrough(t *testing.T) {
 	ctx, boom := context.Background(), errors.New("boom")
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0)})
 	invokable, err := mw.WrapInvokableToolCall(ctx, func(context.Context, string, ...tool.Option) (string, error) { return "partial", boom }, callC)

@@ -76,7 +76,7 @@ func copyValue(v reflect.Value) reflect.Value {
 
 // storeKinds are the ways in which a store can be able or unable.
 var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory){
-	"all powers": func(*testing.T) (reduction.Backend, *backend.Memory) {
+	"all interfaces": func(*testing.T) (reduction.Backend, *backend.Memory) {
 		m := backend.NewMemory(0)
 		return m, m
 	},
@@ -90,7 +90,7 @@ var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory
 	},
 }
 
-// stored reads a content from under a path, byte for byte.
+// stored reads content from under a path, byte for byte.
 func stored(t testing.TB, m reduction.RangeReader, path string) string {
 	t.Helper()
 	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
@@ -103,7 +103,7 @@ func stored(t testing.TB, m reduction.RangeReader, path string) string {
 
 var pageHead = regexp.MustCompile(`bytes (\d+) to (\d+) of (\d+), between the two lines (\S+)\n`)
 
-// readBack reads a content through the read tool, page by page.
+// readBack reads content through the read tool, page by page.
 func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
 	t.Helper()
 	var out strings.Builder

@@ -148,7 +148,7 @@ func (l *lawbook[M]) message(where string, given, got, original M) {
 	was, is, first := l.shape.answers(given), l.shape.answers(got), l.shape.answers(original)
 	require.Len(l.T, is, len(was), where)
 	for i := range is {
-		require.Equal(l.T, was[i].others, is[i].others, "%s: a part that is no text changed", where)
+		require.Equal(l.T, was[i].others, is[i].others, "%s: a part that is not text changed", where)
 		if is[i].joined() == was[i].joined() {
 			continue
 		}
@@ -312,8 +312,8 @@ func TestParallelCallsOfOneIDDoNotWriteOverEachOther(t *testing.T) {
 					typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}),
 					typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}),
 				}
-				if kind != "all powers" {
-					mws[1] = mws[0] // stores that are no pointers are known only to their middleware
+				if kind != "all interfaces" {
+					mws[1] = mws[0] // stores that are not pointers are known only to their middleware
 				}
 				var wg sync.WaitGroup
 				outs := make([]string, 20)
@@ -432,7 +432,7 @@ func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
 	}
 }
 
-// powerSets returns a store with each subset of the powers that callers ask for.
+// powerSets returns a store with each subset of the interfaces that callers ask for.
 func powerSets(m backendtest.FullStore) []reduction.Backend {
 	type (
 		bk = backend.Backend
@@ -551,8 +551,8 @@ func TestWhateverAStoreCanAndWhateverBreaksNothingIsLost(t *testing.T) {
 	}
 }
 
-// breaking is a store with a set of powers, some calls of which go wrong, and
-// which holds contents of others. It is used by one goroutine at a time.
+// breaking is a store with a set of interfaces, some calls of which go wrong, and
+// which holds content of others. It is used by one goroutine at a time.
 type breaking struct {
 	*testing.T
 	*gen[*schema.Message]

@@ -222,7 +222,7 @@ func tryTemplates(fs []template, text string, kind noticeKind) notice {
 
 // noticeIn finds the notice that stands in place of a whole result. Eino puts
 // one in place of each text; of a stream in an agentic message only the last
-// text holds it. Texts that name different paths are no notice of one result.
+// text holds it. Texts that name different paths are not a notice of one result.
 func noticeIn(texts []string) notice {
 	var found notice
 	cleared := 0

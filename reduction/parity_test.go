@@ -230,7 +230,7 @@ var scenarios = []scenario{
 	{"R-30", "a path generator that fails, and a stream", pathFails[*schema.Message], pathFails[*schema.AgenticMessage]},
 	{"R-31", "the error of a wrong configuration", wrongConfig[*schema.Message], wrongConfig[*schema.AgenticMessage]},
 	{"R-32", "the mark of rounds in which nothing is cleared", marksOfExcluded[*schema.Message], marksOfExcluded[*schema.AgenticMessage]},
-	{"R-33", "a stream that fails behind the limit", failingStream[*schema.Message], failingStream[*schema.AgenticMessage]},
+	{"R-33", "a stream that fails after the limit", failingStream[*schema.Message], failingStream[*schema.AgenticMessage]},
 	{"R-34", "a limit without room for a notice", smallLimit[*schema.Message], smallLimit[*schema.AgenticMessage]},
 	{"R-35", "tokens of hexadecimal sums", sums[*schema.Message], sums[*schema.AgenticMessage]},
 	{"R-36", "a question that alone exceeds the threshold", longQuestion[*schema.Message], longQuestion[*schema.AgenticMessage]},

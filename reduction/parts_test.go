@@ -46,7 +46,7 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyLooksLikeANoticeIsNone(t *testing.T) {
+func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
 	for _, text := range []string{
 		"", "x", openTag, closeTag, openTag + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag + " and more",
@@ -66,7 +66,7 @@ func TestWhatOnlyLooksLikeANoticeIsNone(t *testing.T) {
 	require.Equal(t, "/1", noticeIn([]string{one, "caption", one}).path)
 }
 
-func TestFieldsInToolOutputAreNotFilledIn(t *testing.T) {
+func TestTemplateFieldsInToolOutputAreNotExpanded(t *testing.T) {
 	out := english.fill(english.truncated, noticeData{path: "/p", head: "{{.path}}", tail: "{{.bytes}}"})
 	require.Contains(t, out, "{{.path}}")
 	require.Contains(t, out, "{{.bytes}}")

@@ -354,7 +354,7 @@ func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgen
 }
 
 // breaksEven reports whether sending results, the oldest first, has cost as much as
-// writing what stands behind the first of them to the cache once more, less what reading
+// writing what follows the first of them to the cache once more, less what reading
 // it there costs.
 func (p *clearPass[M]) breaksEven(results []*oldResult) bool {
 	if len(results) == 0 {
@@ -381,7 +381,7 @@ func (p *clearPass[M]) breaksEven(results []*oldResult) bool {
 
 // ripeOf leaves out small results that have not stayed long.
 func ripeOf(candidates []*oldResult, rounds []round) (ripe []*oldResult) {
-	later := len(rounds) // rounds behind that of the candidate
+	later := len(rounds) // rounds after that of the candidate
 	for _, r := range candidates {
 		for later > 0 && rounds[len(rounds)-later].at <= r.round {
 			later--

@@ -82,7 +82,7 @@ type ToolDetail struct {
 	StreamToolResult *schema.StreamReader[*schema.ToolResult]
 }
 
-// TruncResult is what a TruncHandler decided. If nil, it counts as the zero value.
+// TruncResult is the decision of a TruncHandler. Nil means the zero value.
 type TruncResult struct {
 	// NeedTrunc says that the result is to be replaced. If false, it goes on as it
 	// is, and nothing else is looked at.
@@ -109,7 +109,7 @@ type TruncResult struct {
 	OffloadContent string
 }
 
-// ClearResult is what a ClearHandler decided. If nil, it counts as the zero value.
+// ClearResult is the decision of a ClearHandler. Nil means the zero value.
 type ClearResult struct {
 	// NeedClear says that the result is to be replaced. If false, it stays as it is,
 	// and nothing else is looked at.

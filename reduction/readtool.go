@@ -43,9 +43,9 @@ type ReadToolConfig struct {
 	// MaxBytes is the most bytes in an answer, its frame included, and at least 4,096.
 	// If zero, defaults to 24,000.
 	MaxBytes int
-	// OnError is told why a read failed, with the store's own error, which the model
-	// does not see. A missing file is no failure. If nil, nobody is told. It must be
-	// safe for concurrent use.
+	// OnError receives the store's error if a read failed, which the model does not
+	// see. A missing file is not a failure. If nil, errors are dropped. It must be safe
+	// for concurrent use.
 	OnError func(ctx context.Context, filePath string, err error)
 	// JSONQuery answers queries about results that are JSON, as that of module
 	// reduction/jq does. If nil, the tool has no argument jq.

@@ -219,10 +219,10 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 	}{
 		"the agent's own":            {[]tool.BaseTool{serversReadFile(1)}, adktest.Handlers(reduce()), "adktest.invokable"},
 		"of a handler in front":      {nil, adktest.Handlers(adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
-		"of a handler behind":        {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1))), "Read the complete contents"},
+		"of a later handler":         {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1))), "Read the complete contents"},
 		"between two of ours":        {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
 		"Eino's files in front":      {nil, adktest.Handlers(files, reduce()), "another tool of that name"},
-		"Eino's files behind":        {nil, adktest.Handlers(reduce(), files), "another tool of that name"},
+		"Eino's files after":         {nil, adktest.Handlers(reduce(), files), "another tool of that name"},
 		"ours beside another":        {[]tool.BaseTool{own, serversReadFile(1)}, adktest.Handlers(reduce()), "adktest.invokable"},
 		"a second of ours, too late": {nil, adktest.Handlers(reduce(), adding[M](own)), "another tool of that name"},
 		"none":                       {nil, adktest.Handlers(reduce()), ""},

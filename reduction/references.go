@@ -3,7 +3,7 @@
 
 package reduction
 
-// Long values in the arguments of old calls, and images, sounds, films and files: they
+// Long values in the arguments of old calls, and images, audio, video and files: they
 // become references, and the store has what they refer to. A value is replaced as a whole
 // and the arguments stay valid JSON: a model that sees cut arguments learns to write the
 // mark of the cut into files.

@@ -156,7 +156,7 @@ func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
 
 // sharedDirs are the ways in which processes may share a directory.
 var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
-	"all powers": func(d *reduction.DirBackend) reduction.Backend { return d },
+	"all interfaces": func(d *reduction.DirBackend) reduction.Backend { return d },
 	"create only": func(d *reduction.DirBackend) reduction.Backend {
 		return struct {
 			reduction.Backend

@@ -40,14 +40,14 @@ type Scope struct {
 
 // Scoped returns b as seen from one scope: every path is stored below the scope's
 // key and read only from there. Models see paths without the key. Give one scoped
-// store to all that share results: [Config], toolsearch.Config, [NewReadTool].
+// store to everything that shares results: [Config], toolsearch.Config, [NewReadTool].
 //
 // The key is the first directory of a path in b. A key of lower-case letters,
 // digits and "_.:-", at most 128 of them, is its own name there; every other one is
 // escaped.
 //
-// The result has the powers that b has, except [Cleaner]: delete through b. If b is
-// nil, the result is nil. Scoped stores may be nested.
+// The result implements the interfaces that b implements, except [Cleaner]: delete
+// through b. If b is nil, the result is nil. Scoped stores may be nested.
 func Scoped(b Backend, s Scope) Backend {
 	if b == nil {
 		return nil
@@ -69,7 +69,7 @@ func Scoped(b Backend, s Scope) Backend {
 	})
 }
 
-// scoped is a store below the key of a scope, with no power but Write.
+// scoped is a store below the key of a scope, with no method but Write.
 type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
@@ -229,7 +229,7 @@ func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string
 	return shown[path], nil
 }
 
-// powers are the powers of a scoped store and which of them it has.
+// powers are the optional interfaces of a scoped store and which of them it has.
 type powers struct {
 	reads, hasRanges, creates, createsAny bool
 
@@ -239,7 +239,7 @@ type powers struct {
 	free    scopedAny
 }
 
-// withPowers returns a store that has exactly these powers, as callers find them by
+// withPowers returns a store that has exactly these interfaces, as callers find them by
 // type assertions.
 func withPowers(b *scoped, p powers) Backend {
 	if p.reads {
@@ -438,7 +438,7 @@ func (s *scoped) within(ctx context.Context, bytes int64, write func() error) er
 	return err
 }
 
-// counting returns a content that fails where the scope is full. done says how it ended.
+// counting returns content that fails where the scope is full. done says how it ended.
 func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Reader, done func(error), err error) {
 	if s.quota == nil {
 		return content, func(error) {}, nil
@@ -455,7 +455,7 @@ func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Re
 	}, nil
 }
 
-// countedContent is a content of which each piece takes room when it is read.
+// countedContent is content of which each piece takes room when it is read.
 type countedContent struct {
 	ctx   context.Context
 	from  io.Reader

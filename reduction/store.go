@@ -17,9 +17,9 @@ import (
 )
 
 // Backend is a store of texts under file paths: the one method that every Eino
-// file system has. A Backend may be able to do more. Each further power is an
-// interface of its own ([Reader], [RangeReader], [Creator], [AnyCreator],
-// [Cleaner]) and is found by a type assertion. What follows holds for all of them.
+// file system has. A Backend may implement further interfaces ([Reader],
+// [RangeReader], [Creator], [AnyCreator], [Cleaner]), which are found by type
+// assertions. What follows holds for all of them.
 //
 // A store must be safe for concurrent use, also on one name. It must not keep
 // or change the request it is given. Content is a string of bytes: it need not be
@@ -114,7 +114,7 @@ type AnyCreator interface {
 // Cleaner is a Backend that knows when its files were last used, and can delete the
 // others. A use is a write, a read, or a model call whose history names the file: at the
 // start of each run, and each hour of a long one, the middleware marks what the history
-// names. It never deletes anything: when, is up to the owner.
+// names. The middleware never deletes anything: that is up to the owner of the store.
 type Cleaner interface {
 	// MarkUsed notes that files are in use. Those that do not exist are passed over.
 	// A store may note it once an hour, and for a whole directory where it has no
@@ -123,23 +123,23 @@ type Cleaner interface {
 
 	// DeleteUnused deletes the files below dir, at any depth, that were last used before
 	// since, and says how many files and bytes those were. An empty dir or "/" means the
-	// whole store; a missing one holds nothing to delete and is no error. A store that
+	// whole store; a missing one holds nothing to delete and is not an error. A store that
 	// knows times only roughly keeps what may be newer. Files that are written while
 	// it runs stay. When it fails halfway, files and bytes are what is gone, and the call
 	// may be repeated.
 	//
-	// A conversation that went on an hour after since, or later, keeps all that it names:
-	// what is marked again within an hour is not noted again. What reads a path that a
-	// dead conversation still holds gets fs.ErrNotExist.
+	// A conversation that was active an hour after since, or later, keeps everything that
+	// it names: a file that is marked twice within an hour may be noted once. Reading a
+	// path that an older conversation still holds returns fs.ErrNotExist.
 	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
 
-	// Stored says how many files there are below dir, and how many bytes they have.
+	// Stored returns how many files there are below dir, and their size in bytes.
 	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
 }
 
 // DirBackend is a store in a directory of this machine. It must be made with
 // [NewDirBackend], and is safe for concurrent use by any number of goroutines and
-// processes. It has every power that a [Backend] can have.
+// processes. It implements every optional interface of a [Backend].
 //
 // The path "/tmp/trunc/x" is the file tmp/trunc/x in the directory. An element that
 // begins with ".leanctx-" is escaped on disk, and on Windows so are the characters
@@ -154,7 +154,7 @@ type Cleaner interface {
 //
 // The directory should be the store's own. If it is deleted and made again while
 // the store is open, the next write goes on in the new one, provided that this user
-// owns it and it is no symbolic link.
+// owns it and it is not a symbolic link.
 //
 // Two promises need more than every system gives: on a file system without hard
 // links, a Create by two processes at once may let the later one win, and a file
@@ -220,10 +220,10 @@ func (d *DirBackend) Stored(ctx context.Context, dir string) (files int, bytes i
 }
 
 // MemoryBackend is a store in memory, up to a number of bytes. When new content does
-// not fit, the files whose last write is longest ago go, and reading them back
+// not fit, the files whose last write is longest ago are dropped, and reading them
 // reports that they do not exist. Nothing survives the process. It must be made with
-// [NewMemoryBackend], and is safe for concurrent use. It has every power that a
-// [Backend] can have.
+// [NewMemoryBackend], and is safe for concurrent use. It implements every optional
+// interface of a [Backend].
 type MemoryBackend struct{ memory *backend.Memory }
 
 // NewMemoryBackend returns an empty store bounded to maxBytes of content, paths and

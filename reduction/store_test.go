@@ -103,7 +103,7 @@ func TestEinosOwnStoreSaysThatAFileIsMissing(t *testing.T) {
 	}
 }
 
-// byValue is a store that is no pointer and cannot be read.
+// byValue is a store that is not a pointer and cannot be read.
 type byValue struct{ to *backendtest.Faulty }
 
 func (b byValue) Write(ctx context.Context, req *filesystem.WriteRequest) error {
@@ -395,7 +395,7 @@ func asTenant(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, tenant)
 }
 
-func TestAScopedStoreHasThePowersOfItsStore(t *testing.T) {
+func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
 	m := backend.NewMemory(0)
 	for _, store := range append(powerSets(m), m) {
 		scoped := reduction.Scoped(store, as("a"))

@@ -14,7 +14,7 @@ package reduction
 // the tail of it into the notice. If the source fails, what was held back
 // follows, and then the error, at once. After that the source is not asked
 // again: a tool that forgets to close it blocks nobody. That one source of a merged
-// stream has ended is no failure, and is passed on.
+// stream has ended is not a failure, and is passed on.
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func shut[T any](s *schema.StreamReader[T]) {
 }
 
 // isSourceEnd reports whether an error says that one source of a merged stream
-// has ended, which is no failure: the others go on.
+// has ended, which is not a failure: the others go on.
 func isSourceEnd(err error) bool {
 	_, ok := schema.GetSourceName(err)
 	return ok

@@ -130,10 +130,10 @@ var passThrough = func(_ context.Context, d *reduction.ToolDetail) (*reduction.T
 var crashCases = map[string]crashCase{
 	"within the limit": {tool: failingTool(200)},
 	"held back":        {tool: failingTool(900)},
-	"behind the limit": {tool: failingTool(5000)},
+	"after the limit":  {tool: failingTool(5000)},
 	"no end":           {tool: texts(source{size: 5000, fail: errTool, open: true}.texts)},
 	"parts within":     {tool: &partStreamer{"shell", source{size: 200, fail: errTool}.parts}},
-	"parts behind":     {tool: &partStreamer{"shell", source{size: 5000, fail: errTool}.parts}},
+	"parts after":      {tool: &partStreamer{"shell", source{size: 5000, fail: errTool}.parts}},
 	"excluded and watched": {tool: failingTool(5000), set: func(c *reduction.Config) {
 		c.TruncExcludeTools, c.OnEvent = []string{"shell"}, func(context.Context, leanctx.Event) {}
 	}},
@@ -270,7 +270,7 @@ func inTurn[T any](sizes []int, chunk func(string) T, fail error) *schema.Stream
 }
 
 // readMerged reads a stream to its end: its chunks, the names of the sources that
-// ended, the error, and whether the last name came behind the last chunk.
+// ended, the error, and whether the last name came after the last chunk.
 func readMerged[T any](t *testing.T, r *schema.StreamReader[T]) (chunks []T, names []string, last bool, err error) {
 	t.Helper()
 	defer r.Close()
@@ -332,7 +332,7 @@ func TestTheEndOfOneSourceEndsNoOther(t *testing.T) {
 						require.Equal(t, fail, err)
 						if fail == nil { // else the failure may come before any end
 							require.ElementsMatch(t, want, names)
-							require.True(t, last, "the last source ends behind all there is")
+							require.True(t, last, "the last source ends after everything")
 						}
 						switch {
 						case whole || len(content) <= 1000:

@@ -515,5 +515,5 @@ func imagesComeBack[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Len(t, wanted, len(picture(`{"n":0}`)))
 	require.True(t, slices.Equal(append(seen(1), wanted), seen(2)), "the picture is back, and nothing else has changed")
 	last := wires[3].Messages
-	require.Contains(t, shapeOf[M]().answers(last[len(last)-1])[0].joined(), "/tmp/clear/none", "what is no medium is read as text")
+	require.Contains(t, shapeOf[M]().answers(last[len(last)-1])[0].joined(), "/tmp/clear/none", "what is not a medium is read as text")
 }

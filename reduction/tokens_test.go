@@ -283,7 +283,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	// The same, kept as it was sent.
 	sent, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: int64(all / 2)}, charged[M](40, 1.4))
 	require.Positive(t, pass.Cleared)
-	require.Equal(t, 1., factor(sent, all*2), "behind a notice no request stands as it was sent")
+	require.Equal(t, 1., factor(sent, all*2), "after a notice no request stands as it was sent")
 	// Reports of something else, and of one answer.
 	require.Equal(t, 1., factor(charged[M](10, 3), all*2))
 	require.Equal(t, 1., factor(charged[M](10, .1), all*2))
@@ -443,7 +443,7 @@ func readOnce[M adk.MessageType](t *testing.T) {
 	require.Equal(t, first+known, again)
 	hello := adktest.User[M]("hello")
 	for name, changed := range map[string][]M{
-		"behind": append(slices.Clone(msgs), hello), "before": append([]M{hello}, msgs...), "between": slices.Insert(slices.Clone(msgs), 7, hello),
+		"after": append(slices.Clone(msgs), hello), "before": append([]M{hello}, msgs...), "between": slices.Insert(slices.Clone(msgs), 7, hello),
 	} {
 		got, _ := e.corrected(run, changed, nil, 1<<40)
 		require.Equal(t, again+e.count([]M{hello}, nil), got, name)

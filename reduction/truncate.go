@@ -183,7 +183,8 @@ type Preview func(PreviewRequest) string
 
 // PreviewRequest is a result that is cut.
 type PreviewRequest struct {
-	// Text is all of the result's text, as the tool returned it. It may be no UTF-8.
+	// Text is all of the result's text, as the tool returned it. It need not be valid
+	// UTF-8.
 	Text string
 	// MaxBytes is how long the preview may be.
 	MaxBytes int
@@ -201,13 +202,13 @@ func PreviewHeadTail(r PreviewRequest) string {
 	return previews.HeadTail(request(r))
 }
 
-// PreviewByKind shows what the text is, by its format: a list of JSON records as a table,
-// with what all records share said once; other JSON closed, so that it parses; the text of
+// PreviewByKind previews a text by its format: a list of JSON records as a table, in which
+// common values appear once; the start of other JSON, closed so that it parses; the text of
 // an HTML page or of a snapshot of one; of tests and logs the errors, the end, and each
 // kind of line once; of other text the start and the end, with lines between them that
-// look like errors, and lines that fit Question. An MCP result is looked through. Text of
-// no certain format keeps its start and end. One megabyte takes some milliseconds; JSON of
-// more than four keeps its start and end.
+// look like errors or fit Question. Of an MCP result it previews the text inside. Text of
+// uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
+// more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {
 	shown, _ := previews.Make(request(r))
 	return shown
@@ -241,7 +242,7 @@ func previewsAny[M adk.MessageType](c *TypedConfig[M]) bool {
 	return false
 }
 
-// keep returns where a content is: where it was read from, or where it is stored
+// keep returns where content is: where it was read from, or where it is stored
 // now.
 func (t *truncator) keep(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
 	p := info.rule.store.ReadBack(ctx, t.root, info.argText(), content)

@@ -71,7 +71,7 @@ func (c *clearPhase[M]) shortening(ctx context.Context, state *adk.TypedChatMode
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
-// tokens than a number of bytes may. It allocates nothing but for media.
+// tokens than a number of bytes may. It allocates nothing except for media.
 func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 	sum := 0
 	for _, m := range msgs {

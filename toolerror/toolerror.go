@@ -3,7 +3,7 @@
 
 // Package toolerror keeps the error of a tool from ending the run of a CloudWeGo
 // Eino agent: the model reads the error as the tool's answer, and can correct its
-// arguments or go on another way.
+// arguments or try another way.
 //
 //	answerErrors, err := toolerror.New(ctx, nil)
 //	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
@@ -42,14 +42,13 @@ import (
 // Config configures the handler. Both functions must be safe for concurrent use;
 // if one panics, the default takes its place.
 type Config struct {
-	// Pass reports whether an error of a tool ends the run. If nil, none does but
-	// those that always do.
+	// Pass reports whether an error of a tool ends the run. If nil, only those errors
+	// end it that always do.
 	Pass func(ctx context.Context, tool string, err error) bool
 
-	// Text is what the model reads in place of an error, whose own text may name
-	// machines, files and accounts. If nil, it is the error's text, of which at most
-	// 4,000 bytes are shown, and what to do about it, in the language of
-	// adk.SetLanguage.
+	// Text returns what the model reads in place of an error, whose own text may name
+	// machines, files and accounts. If nil, the model reads the error's text, at most
+	// 4,000 bytes of it, and what to do about it, in the language of adk.SetLanguage.
 	Text func(ctx context.Context, tool string, err error) string
 }
 

@@ -46,7 +46,7 @@ func (b brokenParts) StreamableRun(context.Context, *schema.ToolArgument, ...too
 	return chunks(b.err, &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: "first part"}}}), nil
 }
 
-// chunks is a stream that fails and that nobody closes behind the error.
+// chunks is a stream that fails and that nobody closes after the error.
 func chunks[T any](err error, first T) *schema.StreamReader[T] {
 	r, w := schema.Pipe[T](2)
 	var none T
@@ -138,7 +138,7 @@ func TestFailedStreamsThatNobodyReadsAreCollected(t *testing.T) {
 	runtime.GC()
 }
 
-func TestWhatSteersARunPasses(t *testing.T) {
+func TestErrorsThatSteerARunPass(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	cases := map[string]struct {
@@ -259,7 +259,7 @@ func TestTheAnswerFollowsTheLanguage(t *testing.T) {
 	require.Contains(t, seen(t, m), "执行失败：host build-7")
 }
 
-func TestWhatDoesNotFailStaysAsItIs(t *testing.T) {
+func TestResultsOfToolsThatDoNotFailAreUnchanged(t *testing.T) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			adktest.Both(t, func(t *testing.T, streaming bool) {

@@ -42,7 +42,7 @@ var makers = []maker{
 }
 
 // toolKinds are the ways in which tools come: made by hand with an info that is kept, made
-// by utils.InferTool, and made anew on every call of Info, as adapters of remote tools do.
+// by utils.InferTool, and rebuilt on every call of Info, as adapters of remote tools do.
 var toolKinds = []struct {
 	kind string
 	make func(n int) []tool.BaseTool
@@ -130,7 +130,7 @@ func must[T any](v T, err error) T {
 
 // BenchmarkRun is a whole run of an agent with one tool of its own and 10,000 hidden ones.
 // Rounds are rounds of tool calls; in the first ones the model searches, and in the others it
-// calls the agent's own tool. Eino's core prepares all tools of an agent anew for each round,
+// calls the agent's own tool. Eino's core prepares all tools of an agent again for each round,
 // and that is most of what is left on both sides.
 func BenchmarkRun(b *testing.B) {
 	for _, kind := range toolKinds {
@@ -258,7 +258,7 @@ func BenchmarkBeforeAgent(b *testing.B) {
 	}
 }
 
-// inRun runs an agent on a history and calls do inside the run, where a handler behind h
+// inRun runs an agent on a history and calls do inside the run, where a handler after h
 // is asked before the first model call.
 func inRun(b testing.TB, h adk.ChatModelAgentMiddleware, history []*schema.Message, do func(context.Context, *adk.ChatModelAgentState, *adk.ModelContext)) {
 	agent := adktest.Agent[*schema.Message]{

@@ -242,7 +242,7 @@ func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Optio
 }
 
 // Callbacks are told of hidden tools as of any other, also inside call_tool.
-func TestCallbacksAreToldOfHiddenTools(t *testing.T) {
+func TestCallbacksSeeHiddenToolsLikeOthers(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		protocol toolsearch.Protocol
@@ -270,7 +270,7 @@ func TestCallbacksAreToldOfHiddenTools(t *testing.T) {
 
 // A handler that wraps hidden tools once more, without a word on callbacks, does not make
 // callbacks go wrong.
-func TestCallbacksAreToldOfHiddenToolsThatAreWrapped(t *testing.T) {
+func TestCallbacksSeeHiddenToolsThatAreWrapped(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
 	s.behind = adktest.Handlers[*schema.Message](&wraps{})
 	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
@@ -620,7 +620,7 @@ func (selfMade) InvokableRun(ctx context.Context, args string, _ ...tool.Option)
 	return "done", nil
 }
 
-func TestToolsThatTellCallbacksAreNotToldOfTwice(t *testing.T) {
+func TestToolsThatRunCallbacksThemselvesAreReportedOnce(t *testing.T) {
 	const once = "t/selfMade start, t/selfMade end"
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
 	s.cfg.DynamicTools, s.cfg.AllowUnloadedCalls = []tool.BaseTool{selfMade{}}, true

@@ -51,36 +51,36 @@ type Config struct {
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
 	// ToolInfo.Extra["defer_loading"] is true. Those that a later handler adds stay
-	// visible, which OnEvent is told once in a run (leanctx.KindToolsNotHidden).
+	// visible, which OnEvent reports once per run (leanctx.KindToolsNotHidden).
 	DeferMarkedTools bool
 
 	// AlwaysVisible names hidden tools to show in full from the first model call on, after
-	// the agent's own. A trailing * matches any rest. So are tools whose
-	// ToolInfo.Extra["defer_loading"] is false. A name that no tool has is no error: a
-	// Source may provide it later. Filter and its phases hold for them as for all, and
-	// UnloadAfter does not. If empty, none are shown.
+	// the agent's own. A trailing * matches any rest. Tools whose
+	// ToolInfo.Extra["defer_loading"] is false are shown too. A name that no tool has is not
+	// an error: a Source may provide it later. Filter applies to these tools in all its
+	// phases; UnloadAfter does not. If empty, none are shown.
 	AlwaysVisible []string
 
 	// HideAbove hides the tools only if their definitions take more than this many tokens
-	// together, at four bytes each. Up to that many all are shown and there is no search
-	// tool: what the model is sent is what it would be sent with these tools in the agent's
-	// own list, except for those that Filter denies (in PhaseSearch, PhaseLoad or
-	// PhaseActive). A run begins to hide when tools join that are too many; what it showed
-	// stays, and it never stops. A conversation that holds a search goes on hiding down to
-	// four fifths of the limit. AlwaysVisible tools do not count. With several instances in
-	// one agent, the tools of all count. If zero, tools are always hidden.
+	// together, at four bytes each. Up to that many, all are shown and there is no search
+	// tool: the requests are those of an agent with these tools in its own list, except for
+	// those that Filter denies (in PhaseSearch, PhaseLoad or PhaseActive). A run begins to
+	// hide when too many tools join, and never stops; what it showed stays. A conversation
+	// that holds a search goes on hiding down to four fifths of the limit. AlwaysVisible
+	// tools do not count. With several instances in one agent, the tools of all count. If
+	// zero, tools are always hidden.
 	HideAbove int
 
 	// Prefetch is the most tools to load for each message of a user before the model is
 	// called: those that a search for the user's words finds, unless none of them is likely
 	// to serve. It saves model calls; it saves tokens only with CatalogLimit, since loading
 	// tools invalidates the provider's prompt cache from the tools on. 3 is a good value.
-	// What is loaded follows from the messages and the tools alone. Messages that handlers
-	// added are not looked at; of a conversation the first 64 messages and 50 tools count, and
-	// the first 1,000 words of a message. It takes an index that knows its confidence, such as
-	// KeywordIndex and BM25Index. With SearchCall, which loads none, a message behind the
-	// user's describes the tools, in at most 8 KB: the prompt cache holds. If zero, none are
-	// loaded.
+	// What is loaded depends on the messages and the tools alone. Messages that handlers
+	// added are ignored; of a conversation the first 64 messages and 50 tools count, and of a
+	// message the first 1,000 words. It needs an index that reports a confidence, such as
+	// KeywordIndex and BM25Index. With SearchCall, which loads none, a message after the
+	// user's describes the tools, in at most 8 KB, and the prompt cache holds. If zero, none
+	// are loaded.
 	Prefetch int
 
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
@@ -95,15 +95,15 @@ type Config struct {
 	// If zero, defaults to 5.
 	MaxResults int
 
-	// MinScore leaves out results that score less. Its scale is the index's own, so that
-	// MinConfidence mostly serves better. If zero, any score above 0 will do.
+	// MinScore leaves out results that score less. Its scale is the index's own, so
+	// MinConfidence is mostly the better choice. If zero, any score above 0 counts.
 	MinScore float64
 
-	// MinConfidence, from 0 to 1, is how sure a search must be. Where it is less sure of all
-	// that it found, it says that no tool seems to do this, names the nearest, and loads
-	// none; a tool among those is one "select:" away. With BM25Index, 0.08 refuses 2 in 100
-	// right answers, and 4 in 5 searches for what no tool does. An index that knows no
-	// confidence is never refused. If zero, nothing is.
+	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
+	// result, it says that no tool seems to do this, names the nearest, and loads none; the
+	// model can still load one of those with "select:". With BM25Index, 0.08 refuses 2 in 100
+	// right answers, and 4 in 5 searches for what no tool does. Results without a confidence
+	// are never refused. If zero, none are.
 	MinConfidence float64
 
 	// Filter decides who may see, find, load and call which tool. If nil, everybody may.
@@ -115,11 +115,11 @@ type Config struct {
 	// never called. If nil, Native decides.
 	Model any
 
-	// Native is the adapter and with it the form of the provider's tool search: Hosted for the provider's
-	// own, whatever Model is, or one of the others where Model is wrapped or unknown. A
-	// Model whose type is known and that cannot do what Native says is refused with
-	// ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty,
-	// it follows from Model; if that is nil too, Eino's behaviour.
+	// Native is the adapter, and with it the form of the provider's tool search: Hosted for
+	// the provider's own search with any Model, or one of the others if Model is wrapped or
+	// unknown. A Model whose type is known and that cannot do what Native says is refused
+	// with ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty,
+	// it follows from Model; if that is nil too, the behaviour is Eino's.
 	Native Adapter
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
@@ -138,13 +138,13 @@ type Config struct {
 	// can read it with a file tool that reads the same store. If nil, it is not stored.
 	Backend Backend
 
-	// OnEvent is told of what changes: the catalogue, searches, tools loaded and unloaded,
-	// sets of tools that the Filter denies, calls that do not run, and failures of the index
-	// and the Backend. A run has at most four events for each model call and two for each
-	// tool call, besides those of the catalogue. It is called synchronously, by several
-	// goroutines at once where tools run in parallel, and may keep the event. A panic in it
-	// is ignored. With several instances in one agent, each is told of its own denials and
-	// calls, and the first of all else. If nil, nobody is told and nothing is measured.
+	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
+	// unloaded, sets of tools that the Filter denies, calls that do not run, and failures of
+	// the index and the Backend. A run has at most four events for each model call and two
+	// for each tool call, besides those of the catalogue. It is called synchronously, by
+	// several goroutines at once if tools run in parallel, and may keep the event. A panic in
+	// it is recovered. With several instances in one agent, each reports its own denials and
+	// calls, and the first one everything else. If nil, nothing is reported or measured.
 	OnEvent func(context.Context, leanctx.Event)
 }
 

@@ -107,11 +107,11 @@ func toldAtTheEnd[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
 }
 
-// Over random changes: what the messages say are the names that there are, but for those that
+// Over random changes: what the messages say are the names that there are, except those that
 // are counted and those that went unused; earlier messages stay as they are unless the list
-// is written anew; what the changes take is bounded; another process that is handed the
+// is rewritten; what the changes take is bounded; another process that is handed the
 // messages changes nothing in them.
-func TestTheListAndItsChangesTellTheToolsOfTheMoment(t *testing.T) {
+func TestTheListAndItsChangesDescribeTheCurrentTools(t *testing.T) {
 	everywhere(t, toldLaw[*schema.Message], toldLaw[*schema.AgenticMessage])
 }
 

@@ -48,12 +48,12 @@
 //
 // # Tools that come and go
 //
-// [Config.Source] provides tools that differ between users or change while a run is under
-// way. It is asked before every model call, and what it returns is offered in that call. Its
-// tools are not in the agent's list, which Eino fixes when a run starts: slots are, and
-// before each round of calls they stand for the tools that the model called. A handler after
-// this one that wraps each tool of the list in one with a fixed Info hides them; put it
-// before.
+// [Config.Source] provides tools that differ between users or change during a run. It is
+// asked before every model call, and what it returns is offered in that call. Its tools are
+// not in the agent's list, which Eino fixes when a run starts. The list has slots instead,
+// which are bound, before each round of calls, to the tools that the model called. Put a
+// handler that wraps each tool of the list in one with a fixed Info before this one: after
+// it, it would hide the bound tools.
 //
 // # Differences from Eino
 //

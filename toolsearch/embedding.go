@@ -54,7 +54,7 @@ const (
 // The tools are embedded in the background when the first search comes, in batches, with
 // the words of ToolDocuments; searches are answered by BM25Index until that is done, and
 // whenever the embedder fails or takes longer than a second. After three such failures in a
-// row it is not asked for 30 seconds. An embedder by which tools are not found by their own
+// row it is not asked for 30 seconds. An embedder that does not find tools by their own
 // names is not used at all. The work in the background takes half an hour at most, and stops
 // within 30 seconds once the index is garbage: with its middleware, or with the set of tools
 // that a Source has replaced. Words with a leading + are left to BM25Index. Vectors are kept in
@@ -64,8 +64,8 @@ const (
 // The model is the name of what the embedder computes, and part of every key in the store:
 // another model must have another name. If store can read, vectors are kept there, one file
 // for each version of the catalogue, and only what is new or changed is embedded. If nil,
-// they are computed once in each process. Unlike those of Fuse, a failure of the embedder is
-// not told to OnEvent.
+// they are computed once in each process. Unlike failures of Fuse's parts, those of the
+// embedder are not reported to OnEvent.
 func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if model == "" {

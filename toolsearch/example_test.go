@@ -3,14 +3,18 @@
 
 package toolsearch_test
 
-// Examples: each runs a real agent whose model is a script.
+// Examples: each runs a real agent whose model is a script. They share this file, since
+// pkg.go.dev shows an example as a whole program only if it needs no other file.
 
 import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
@@ -51,7 +55,7 @@ func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns .
 	for i, r := range model.Requests() {
 		if i > 0 {
 			last := r.Messages[len(r.Messages)-1]
-			if result(last) == "" { // what changed is told last
+			if result(last) == "" { // a change of the list is announced last
 				last = r.Messages[len(r.Messages)-2]
 			}
 			fmt.Println("result:", result(last))
@@ -189,4 +193,231 @@ func ExampleFilter() {
 	// tools:  clock, tool_search
 	// result: {"matches":["weather__get_forecast"]}
 	// tools:  clock, tool_search, weather__get_forecast
+}
+
+type planKey struct{}
+
+// Everybody may read about every tool and find it, so that users learn what there is. Only
+// the plan "premium" loads and calls the paid ones. The plan comes with the context of a run:
+// one middleware serves both.
+func ExampleFilter_plans() {
+	paid := map[string]bool{"travel__find_hotel": true}
+	search, err := toolsearch.New(context.Background(), &toolsearch.Config{
+		DynamicTools: cityTools(),
+		Protocol:     toolsearch.SearchLoad,
+		Filter: func(ctx context.Context, req toolsearch.FilterRequest) (bool, error) {
+			switch req.Phase {
+			case toolsearch.PhaseList, toolsearch.PhaseSearch:
+				return true, nil
+			}
+			return !paid[req.Tool.Name] || ctx.Value(planKey{}) == "premium", nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, plan := range []string{"free", "premium"} {
+		model := leanctxtest.Script[*schema.Message](
+			leanctxtest.Call("search_tools", `{"query":"hotel"}`),
+			leanctxtest.Call("load_tool", `{"tool_name":"travel__find_hotel"}`),
+			leanctxtest.Say("done"))
+		askOnce(context.WithValue(context.Background(), planKey{}, plan), model, search, nil, "A hotel in Oslo?")
+		last := model.Requests()[2]
+		for _, m := range last.Messages {
+			if m.Role == schema.Tool {
+				fmt.Printf("%s: %s\n", plan, m.Content)
+			}
+		}
+		fmt.Printf("%s: tools: %s\n", plan, strings.Join(last.ToolNames(), ", "))
+	}
+	// Output:
+	// free: {"results":[{"name":"travel__find_hotel","description":"Finds a hotel in a city.","score":10}]}
+	// free: {"loaded":[],"hint":"You may not use the tool \"travel__find_hotel\"."}
+	// free: tools: search_tools, load_tool
+	// premium: {"results":[{"name":"travel__find_hotel","description":"Finds a hotel in a city.","score":10}]}
+	// premium: {"loaded":["travel__find_hotel"]}
+	// premium: tools: search_tools, load_tool, travel__find_hotel
+}
+
+// askOnce asks an agent one question.
+func askOnce(ctx context.Context, m model.BaseChatModel, h adk.ChatModelAgentMiddleware, tools []tool.BaseTool, question string) {
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "guide", Description: "knows cities", Model: m, Handlers: []adk.ChatModelAgentMiddleware{h},
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	finish(adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}).Query(ctx, question))
+}
+
+// deferring is a tool that its author marked.
+type deferring struct{ tool.InvokableTool }
+
+func (m deferring) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	info, err := m.InvokableTool.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := *info
+	own.Extra = map[string]any{"defer_loading": true}
+	return &own, nil
+}
+
+// agentTools are tools of the agent itself, one of which its author marked.
+func agentTools() []tool.BaseTool {
+	done := func(context.Context, string) (string, error) { return "done", nil }
+	return []tool.BaseTool{
+		leanctxtest.Tool("ask_user", "Asks the user.", done), leanctxtest.Tool("print_page", "Prints a page.", done),
+		deferring{leanctxtest.Tool("send_fax", "Sends a fax.", done)},
+	}
+}
+
+// hides prints the tools that an agent sees before and after a search for a fax.
+func hides(cfg toolsearch.Config) {
+	search, err := toolsearch.New(context.Background(), &cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"fax"}`), leanctxtest.Say("done"))
+	askOnce(context.Background(), model, search, agentTools(), "Fax it.")
+	for _, r := range model.Requests() {
+		fmt.Println("tools:", strings.Join(r.ToolNames(), ", "))
+	}
+}
+
+// SearchableTools hides tools that the agent has already, by their names.
+func ExampleConfig_searchableTools() {
+	hides(toolsearch.Config{SearchableTools: []string{"print_page", "send_fax"}})
+	// Output:
+	// tools: ask_user, tool_search
+	// tools: ask_user, tool_search, send_fax
+}
+
+// DeferMarkedTools hides the agent's tools whose info says so: {"defer_loading": true} in
+// Extra.
+func ExampleConfig_deferMarkedTools() {
+	hides(toolsearch.Config{DeferMarkedTools: true})
+	// Output:
+	// tools: ask_user, print_page, tool_search
+	// tools: ask_user, print_page, tool_search, send_fax
+}
+
+// A tool that a call makes available can be found and called in the next model call of the
+// same run.
+func ExampleConfig_source() {
+	var available []tool.BaseTool
+	source := toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return available, nil }, nil)
+	connect, _ := utils.InferTool("connect", "Connects to the city guide.", func(context.Context, struct{}) (string, error) {
+		available = cityTools()
+		return "connected", nil
+	})
+	search, err := toolsearch.New(context.Background(), &toolsearch.Config{
+		DynamicTools: []tool.BaseTool{connect}, AlwaysVisible: []string{"connect"}, Source: source,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	converse(search,
+		leanctxtest.Call("connect", `{}`),
+		leanctxtest.Call("tool_search", `{"query":"weather"}`),
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+	// Output:
+	// tools:  clock, tool_search, connect
+	// result: connected
+	// tools:  clock, tool_search, connect
+	// result: {"matches":["weather__get_forecast"]}
+	// tools:  clock, tool_search, connect, weather__get_forecast
+	// result: Rain in Oslo
+	// tools:  clock, tool_search, connect, weather__get_forecast
+}
+
+// find prints what an index finds among the tools of the cities.
+func find(f toolsearch.IndexFunc, query string) {
+	ctx := context.Background()
+	var infos []*schema.ToolInfo
+	for _, t := range cityTools() {
+		info, _ := t.Info(ctx)
+		infos = append(infos, info)
+	}
+	index, err := f(ctx, infos)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, _ := index.Search(ctx, toolsearch.Query{Text: query, Limit: 3})
+	for _, r := range found {
+		fmt.Println(r.Name)
+	}
+}
+
+// KeywordIndex finds parts of names and descriptions, letter by letter.
+func ExampleKeywordIndex() {
+	find(toolsearch.KeywordIndex, "hotel")
+	// Output: travel__find_hotel
+}
+
+// BM25 reads sentences, word forms, misspellings, and Chinese over English tools.
+func ExampleBM25Index() {
+	find(toolsearch.BM25Index, "is it going to be rainy? I need the forecasts")
+	find(toolsearch.BM25Index, "hotle")
+	find(toolsearch.BM25Index, "酒店")
+	// Output:
+	// weather__get_forecast
+	// travel__find_hotel
+	// travel__find_hotel
+}
+
+// engine stands in for a search engine with an Eino retriever.
+type engine struct{ docs []*schema.Document }
+
+func (e engine) Retrieve(_ context.Context, query string, _ ...retriever.Option) (found []*schema.Document, err error) {
+	for _, d := range e.docs {
+		if strings.Contains(d.Content, query) {
+			found = append(found, d)
+		}
+	}
+	return found, nil
+}
+
+// ToolDocuments makes the documents that an engine stores; one call of its Eino indexer
+// stores them.
+func ExampleToolDocuments() {
+	docs, err := toolsearch.ToolDocuments(context.Background(), cityTools())
+	fmt.Println(len(docs), err)
+	fmt.Println(docs[0].MetaData[toolsearch.ToolNameKey])
+	// Output:
+	// 2 <nil>
+	// weather__get_forecast
+}
+
+// Any Eino retriever can rank tools.
+func ExampleRetrieverIndex() {
+	docs, _ := toolsearch.ToolDocuments(context.Background(), cityTools())
+	find(toolsearch.RetrieverIndex(engine{docs}), "weather")
+	// Output: weather__get_forecast
+}
+
+// Several rankings become one; an engine behind a network gets a time limit, and the search
+// goes on without it when it does not answer.
+func ExampleFuse() {
+	docs, _ := toolsearch.ToolDocuments(context.Background(), cityTools())
+	find(toolsearch.Fuse(
+		toolsearch.BM25Index,
+		toolsearch.TimeLimit(300*time.Millisecond, toolsearch.RetrieverIndex(engine{docs})),
+	), "weather")
+	// Output: weather__get_forecast
+}
+
+// A model without tool search can take over from one that has it: give it to
+// ModelFailoverConfig as Portable.
+func ExamplePortable() {
+	backup := toolsearch.Portable(leanctxtest.Script[*schema.Message](leanctxtest.Say("here I am")))
+	answer, err := backup.Generate(context.Background(), []*schema.Message{schema.UserMessage("Hello?")})
+	fmt.Println(answer.Content, err)
+	// Output: here I am <nil>
 }

@@ -469,7 +469,7 @@ func waysAsk[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A name that the model may know is answered by "you may not use it", whichever way it takes;
 // one that neither the list nor a search shows, like one that does not exist.
-func TestWhatWasShownAndIsRefusedIsSaidToBe(t *testing.T) {
+func TestAVisibleToolThatIsDeniedIsAnsweredAsNotAllowed(t *testing.T) {
 	everywhere(t, refusedIsSaid[*schema.Message], refusedIsSaid[*schema.AgenticMessage])
 }
 
@@ -495,7 +495,7 @@ func refusedIsSaid[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Where no name may be listed, no hint points to a list, nor does one name a tool.
-func TestHintsSayNothingOfAListThatIsNotThere(t *testing.T) {
+func TestHintsDoNotMentionAListThatIsNotShown(t *testing.T) {
 	for _, proto := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
 		for listed, filter := range map[bool]toolsearch.Filter{true: nil, false: func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 			return req.Phase != toolsearch.PhaseList, nil

@@ -199,7 +199,7 @@ func (t *transcript[M]) isSearch(msg M) bool {
 	})
 }
 
-// unsearching is a model that is not told of the search tool of the run.
+// unsearching is a model that does not get the search tool of the run.
 type unsearching[M adk.MessageType] struct{ model.BaseModel[M] }
 
 // Generate calls the model.

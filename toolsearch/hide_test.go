@@ -135,9 +135,9 @@ func changesNothing[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// An agent that makes its tools anew for each run, with what belongs to the run inside,
+// An agent that rebuilds its tools for each run, with what belongs to the run inside,
 // has them called and no others.
-func TestToolsOfTheRunAreTheOnesThatRun(t *testing.T) {
+func TestToolsMadeForARunAreTheOnesThatRunInIt(t *testing.T) {
 	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			h, err := toolsearch.New(context.Background(), &toolsearch.Config{SearchableTools: []string{"whoami"}, Protocol: protocol})
@@ -375,7 +375,7 @@ func resumedHiding[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A conversation that was searched goes on hiding until much less is hidden, and what the
 // Filter denies is neither shown nor counted.
-func TestWhatCountsForHiding(t *testing.T) {
+func TestSearchedConversationsKeepHidingAndDeniedToolsDoNotCount(t *testing.T) {
 	everywhere(t, countsForHiding[*schema.Message], countsForHiding[*schema.AgenticMessage])
 }
 
@@ -507,9 +507,9 @@ func isPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Where a protocol never loads tools, a message behind the user's describes them: every time
+// Where a protocol never loads tools, a message after the user's describes them: every time
 // the same one, at the same place, and each tool once.
-func TestWhereNothingIsLoadedToolsAreDescribedBehindTheUsersMessage(t *testing.T) {
+func TestUnderSearchCallPrefetchDescribesToolsAfterTheUsersMessage(t *testing.T) {
 	everywhere(t, offersTools[*schema.Message], offersTools[*schema.AgenticMessage])
 }
 

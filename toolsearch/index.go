@@ -40,11 +40,11 @@ type Result struct {
 	Name string
 	// Score is higher for a better fit; its scale is the index's own.
 	Score float64
-	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, where one
-	// query in two is one that no tool serves. It means the same for every query, catalogue
-	// and index. If zero and Config.MinConfidence is set, it becomes that which BM25Index has
-	// for the tool or for one further down, whichever is highest. Where BM25Index finds none
-	// of the tools, it is not known, and nothing is refused for it.
+	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, assuming
+	// that no tool serves one query in two. It means the same for every query, catalogue and
+	// index. If zero and Config.MinConfidence is set, it becomes the highest confidence that
+	// BM25Index has for the tool or for one further down. If BM25Index finds none of the
+	// tools, it stays unknown, and no result is refused for it.
 	Confidence float64
 }
 
@@ -53,8 +53,8 @@ type Result struct {
 // first search, which takes that much longer; searches that come meanwhile wait for it.
 type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
-// Explainer is what an Index can also be: it says why a tool scored what it did, as
-// text for a person.
+// Explainer is an optional interface of an Index: it explains the score of a tool, as text
+// for people.
 type Explainer interface {
 	// Explain returns "" for a tool that the index does not know.
 	Explain(q Query, name string) string
@@ -87,8 +87,8 @@ const (
 	maxPhraseBytes = 512
 )
 
-// KeywordIndex is the specified score, and gives the same answers as Eino on every
-// input. For each keyword a tool gets the highest of 10 (a part of its name equals the
+// KeywordIndex ranks exactly as Eino does, on every input. For each keyword a tool gets
+// the highest of 10 (a part of its name equals the
 // keyword), 5 (a part contains it), 3 (the name contains it) and 2 (the description
 // contains it); the sum over the keywords ranks the tools, and names break ties. It
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
@@ -281,7 +281,7 @@ func (b bm25Index) rateUnknown(ctx context.Context, text string, found []Result)
 }
 
 // raise gives each result the highest confidence at its place or further down, and those
-// behind the last that has one the lowest. If none has one, all stay unknown.
+// after the last that has one the lowest. If none has one, all stay unknown.
 func raise(found []Result) {
 	best, least := 0.0, 1.0
 	for i := len(found) - 1; i >= 0; i-- {

@@ -244,7 +244,7 @@ func unloadsAll[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Whoever reads an explanation knows words, not stems.
+// People who read an explanation know words, not stems.
 func TestAnExplanationShowsWordsAsTheyAreWritten(t *testing.T) {
 	tools := []*schema.ToolInfo{{Name: "money__exchangeRates", Desc: "Converting currencies and summarizing studies.", Extra: map[string]any{toolsearch.PhrasesKey: []string{"价格 Qualities"}}}}
 	x, err := toolsearch.BM25Index(context.Background(), tools)
@@ -358,7 +358,7 @@ func (r ranked) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, 
 
 func (r ranked) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return r, nil }
 
-func TestWhatIsNotKnownIsNotRefused(t *testing.T) {
+func TestResultsOfUnknownConfidenceAreNotRefused(t *testing.T) {
 	for _, c := range []struct {
 		results ranked
 		want    bool // returned
@@ -376,7 +376,7 @@ func TestWhatIsNotKnownIsNotRefused(t *testing.T) {
 }
 
 // An index of one's own that knows no confidence gets that of the words.
-func TestAnIndexOfOnesOwnIsRatedByTheWords(t *testing.T) {
+func TestACustomIndexGetsTheConfidenceOfBM25(t *testing.T) {
 	everywhere(t, ratedByWords[*schema.Message], ratedByWords[*schema.AgenticMessage])
 }
 
@@ -448,7 +448,7 @@ func TestEveryIndexHasAConfidence(t *testing.T) {
 	behind := confidences(t, toolsearch.RetrieverIndex(retrieving{"mail__send", "weather__forecast", "drive__search_files"}), "weather forecast")
 	require.Equal(t, map[string]float64{
 		"mail__send": lexical["weather__forecast"], "weather__forecast": lexical["weather__forecast"], "drive__search_files": lexical["weather__forecast"],
-	}, behind, "before, at and behind the only tool that the words speak for")
+	}, behind, "before, at and after the only tool that the words speak for")
 	require.Zero(t, best(confidences(t, toolsearch.RetrieverIndex(retrieving{"mail__send"}), "weather forecast")), "not known")
 }
 
@@ -795,5 +795,5 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, docs[len(docs)-1].Content, "book a bill")
 	}
-	require.Empty(t, first(toolsearch.BM25Index, opaque("book a bill")), "a text is no list")
+	require.Empty(t, first(toolsearch.BM25Index, opaque("book a bill")), "a text is not a list")
 }

@@ -167,7 +167,7 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 	}{
 		{"letters", strings.Repeat("ü", 1<<20), maxAnswerBytes},
 		{"what JSON escapes", strings.Repeat("\x01\"\\\n", 1<<20), maxAnswerBytes},
-		{"what is no text", strings.Repeat("\xff", 1<<20), maxAnswerBytes},
+		{"what is not text", strings.Repeat("\xff", 1<<20), maxAnswerBytes},
 	} {
 		a := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{adktest.Simple("huge", c.desc)}}, "tool_search", `{"query":"huge"}`)
 		require.LessOrEqual(t, len(a), maxAnswerBytes+answerRoom, c.name)

@@ -266,7 +266,7 @@ func tooManyTools[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestNothingOfASourceEndsARun(t *testing.T) {
+func TestNoFailureOfASourceEndsARun(t *testing.T) {
 	everywhere(t, faultySources[*schema.Message], faultySources[*schema.AgenticMessage])
 }
 

@@ -26,16 +26,16 @@ var ErrNativeUnsupported = errors.New("the model has no native tool search")
 
 // Adapter is what an adapter and its provider expect of a native tool search: where the
 // hidden tools go, who searches, and what a result looks like. A history may come from any
-// of them, or from none: what the adapter does not take is rewritten on a copy.
+// adapter: what this one does not accept is rewritten on a copy.
 //
 // Where the provider searches (the hosted ones) it also loads, unseen: calls are not held
 // back as unloaded, and UnloadAfter has no effect. Filter holds everywhere.
 type Adapter string
 
 const (
-	// Hosted is the provider's own search, whatever Model is: ClaudeHosted or OpenAIHosted,
-	// by the type of Model. It needs Model; where that has no hosted search, New refuses it
-	// with ErrNativeUnsupported.
+	// Hosted is the provider's own search: ClaudeHosted or OpenAIHosted, by the type of
+	// Model. It needs Model; New refuses a Model without hosted search with
+	// ErrNativeUnsupported.
 	Hosted Adapter = "hosted"
 	// ClaudeHosted is eino-ext's claude adapter with Anthropic's own search: all hidden
 	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
@@ -283,7 +283,7 @@ var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl
 
 // inFull are the tools that a native model call must show in full, because nothing in the
 // history shows them to the provider: they were loaded by a search of another kind, or by
-// being called. What the provider loaded by itself is its own affair.
+// being called. What the provider loaded by itself, it knows.
 func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 	c := r.group().rules
 	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {

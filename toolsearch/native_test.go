@@ -30,7 +30,7 @@ type modelType string
 
 func (m modelType) GetType() string { return string(m) }
 
-func TestTheContractFitsTheModel(t *testing.T) {
+func TestTheContractFollowsFromTheModel(t *testing.T) {
 	const client, hosted, refused = "client", "hosted", "refused"
 	wrapped := struct{ inner any }{modelType("Claude")}
 	for _, c := range []struct {

@@ -362,7 +362,7 @@ func TestTS29_SearchesOfEveryProtocolCount(t *testing.T)                    { pl
 func TestX05_ASearchUnderAnAliasLoads(t *testing.T)                         { playAll(t, "X-05") }
 
 // keptByProvider says whether a response that the provider keeps can still be built on,
-// with a tool loaded behind it.
+// with a tool loaded after it.
 func keptByProvider[M adk.MessageType](t *testing.T, s side[M]) string {
 	call := adktest.Assistant[M]("", searchFor("1", "a1"))
 	require.NoError(t, json.Unmarshal([]byte(`{"extra":{"ark-response-id":"r","ark-response-cache-expire-at":9999999999}}`), call))

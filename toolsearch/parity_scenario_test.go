@@ -193,7 +193,7 @@ func (s scenario) differs(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptAsInEinoIsTheSame(t *testing.T) {
+func TestListedAgreementsWithEinoHold(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range keptScenarios() {
 		seen[s.id] = true

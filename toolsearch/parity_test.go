@@ -4,7 +4,7 @@
 package toolsearch_test
 
 // The same answers, tools and messages as Eino's, on random catalogues and conversations of
-// several runs, but for the differences that are listed.
+// several runs, except for the differences that are listed.
 
 import (
 	"context"
@@ -306,7 +306,7 @@ func (s searched) explainMatches(e, o string, why ids) error {
 }
 
 // withoutExtra leaves out what is found on top because loaded tools use up no place: as
-// many tools as the answer calls loaded, behind what Eino finds.
+// many tools as the answer calls loaded, after what Eino finds.
 func (s searched) withoutExtra(e, o []string, why ids) []string {
 	var a struct {
 		Loaded []string `json:"already_loaded"`
@@ -658,7 +658,7 @@ func (s *conversation[M]) compareSearch(id, e, o string) error {
 	return one.explainNames(found(e), found(o), s.why)
 }
 
-// sameInfos compares what the model is told of each tool, but for the text of tool_search.
+// sameInfos compares what the model is told of each tool, except the text of tool_search.
 func sameInfos(e, o []*schema.ToolInfo) error {
 	told := map[string]*schema.ToolInfo{}
 	for _, i := range e {
@@ -677,7 +677,7 @@ func TestParityOfRandomHistories(t *testing.T) {
 }
 
 // randomHistories goes on from histories of searches that somebody else wrote: with results
-// that are no JSON, name unknown tools, or belong to other tools.
+// that are not JSON, name unknown tools, or belong to other tools.
 func randomHistories[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	r := newRand(t)
 	names := numbered(6)

@@ -36,7 +36,7 @@ type prefetched struct {
 	last     *leanctx.Event // for the last message, until the model answers it
 }
 
-// offer describes tools behind a user's message, where a protocol never loads them.
+// offer describes tools after a user's message, where a protocol never loads them.
 type offer struct {
 	after int // the message's position
 	text  string
@@ -109,7 +109,7 @@ func isOffer(text string) bool {
 	return ok && json.Unmarshal([]byte(tools), &answer) == nil && len(answer.Tools) > 0
 }
 
-// withOffers returns the messages with an offer behind each message of a user that calls for
+// withOffers returns the messages with an offer after each message of a user that calls for
 // one, and no others. The slice handed in is not changed.
 func (t *transcript[M]) withOffers(msgs []M) []M {
 	offers := t.evidence.prefetched.offers

@@ -71,7 +71,7 @@ func TestEveryTextIsInItsLanguage(t *testing.T) {
 	})
 }
 
-func TestTextsHoldWhatTheyMust(t *testing.T) {
+func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		table := map[string][]string{
 			"near":                             {"near_a", "near_b"},
@@ -137,7 +137,7 @@ func TestTextsHoldWhatTheyMust(t *testing.T) {
 
 var saysName = regexp.MustCompile(`\b(?:render|cut)\(\s*"([^"]+)"`)
 
-func TestEveryTextThatIsSaidExists(t *testing.T) {
+func TestEveryTextThatIsRenderedExists(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	said := 0

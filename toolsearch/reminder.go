@@ -5,7 +5,7 @@ package toolsearch
 
 // The message that lists the hidden tools, and those that tell of changes. Where tools come
 // and go, the list stays as it was written and each change is told at the end of the
-// conversation: to write the list anew would make all that follows it new to the provider's
+// conversation: to rewrite the list would make all that follows it new to the provider's
 // prompt cache.
 
 import (
@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	maxDeltas     = 32 // changes told before the list is written anew
+	maxDeltas     = 32 // changes announced before the list is rewritten
 	maxDeltaNames = 20 // added names in one; more are counted by server
 	// minDeltaBytes of changes, or a quarter of the list if that is more, are told before the
-	// list is written anew.
+	// list is rewritten.
 	minDeltaBytes = 1000
 )
 
@@ -332,7 +332,7 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 }
 
 // change is the text that brings what was told up to date, and is noted in it; "" if there
-// is nothing to tell. It is not ok where the list has to be written anew.
+// is nothing to tell. It is not ok where the list has to be rewritten.
 func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta string, ok bool) {
 	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !r.recall(ctx, was, names) {
 		return "", false
@@ -378,7 +378,7 @@ func (r *run) knewAny(names, saw []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r.group().rules.neverLoads || slices.Contains(saw, name) })
 }
 
-// hasRoomFor reports whether one more change costs less than to write the list anew.
+// hasRoomFor reports whether one more change costs less than to rewrite the list.
 func (d *told) hasRoomFor(delta string) bool {
 	size := len(delta)
 	for _, text := range d.lines[1:] {

@@ -19,7 +19,7 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// ToolNameKey is the key of a document's MetaData under which its tool's name stands.
+// ToolNameKey is the key of a document's MetaData that holds its tool's name.
 const ToolNameKey = "tool_name"
 
 // RetrieverIndex searches with an Eino retriever: Elasticsearch, Milvus, Redis or any
@@ -32,9 +32,9 @@ const ToolNameKey = "tool_name"
 // without a score gets one by its place. An error of the retriever makes the specified
 // keyword score answer.
 //
-// The confidence of a tool is that which BM25Index has for it or for a tool further down,
-// whichever is highest: the retriever puts it before what those words speak for. Where
-// BM25Index finds none of the tools, it is not known.
+// The confidence of a tool is the highest that BM25Index has for it or for a tool further
+// down, since the retriever ranks it above those. If BM25Index finds none of the tools, it
+// is unknown.
 func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if safe.IsNil(r) {

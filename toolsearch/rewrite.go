@@ -182,7 +182,7 @@ func firstChange[M adk.MessageType](before, after []M) int {
 }
 
 // restartedAt returns messages in which no response at or after a place can be built
-// on, as a message at that place was changed. -1 is no place.
+// on, as a message at that place was changed. -1 means no place.
 func restartedAt[M adk.MessageType](at int, msgs []M) []M {
 	if at < 0 {
 		return msgs

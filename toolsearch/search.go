@@ -209,7 +209,7 @@ func (s searcher) known(ctx context.Context) func(string) bool {
 	}
 }
 
-// selectByName takes tools by name. MaxResults is no limit here: the model named them.
+// selectByName takes tools by name. MaxResults does not apply here: the model named them.
 func (s searcher) selectByName(ctx context.Context, names []string, f *searchResult) {
 	const most = 10 // unknown names that get suggestions; each is looked up among all names
 	if len(names) > maxNames {

@@ -24,8 +24,8 @@ import (
 // or that change during a run. It must be safe for concurrent use.
 //
 // It is asked at the start of a run and before every model call, and what it returns is
-// offered in that call; so it should wait, within bounds, for a change that it knows to be
-// under way, and return when ctx is done. Returning the same set says that nothing changed,
+// offered in that call. So it should wait, for a bounded time, for a change that it knows is
+// under way, and return when ctx is done. Returning the same set means that nothing changed,
 // and costs nothing.
 type Source interface {
 	// Tools returns the tools of this moment for the user of ctx; nil is no tools. On an
@@ -99,7 +99,7 @@ func (r *run) refresh(ctx context.Context) bool {
 		return false
 	}
 	g, err := groupOf(ctx, next)
-	if err != nil { // only by an index, which is no error where tools come and go
+	if err != nil { // only by an index, which is not an error where tools come and go
 		return false
 	}
 	r.now.Store(&turn{group: g, reported: &r.reported})
@@ -176,7 +176,7 @@ func (r *run) noteGone(old, now *group) {
 			}
 		}
 	}
-	for _, name := range r.notes.shown() { // of this process: a resumed run lists all anew
+	for _, name := range r.notes.shown() { // of this process: a resumed run lists all again
 		before, after := old.cat.lookup(name), now.cat.lookup(name)
 		if before != nil && after != nil && before != after && before.definition() != after.definition() {
 			r.live.stale.add(name)

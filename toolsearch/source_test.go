@@ -116,7 +116,7 @@ func TestAListOfToolsThatAreWrongIsAnErrorAndTheLastSetStays(t *testing.T) {
 }
 
 // A list that began earlier and ends later does not take the place of a newer one.
-func TestTheListThatBeganLastCounts(t *testing.T) {
+func TestAListThatBeganEarlierNeverReplacesANewerOne(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	var calls, fail atomic.Int64
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) {
@@ -147,7 +147,7 @@ func TestTheListThatBeganLastCounts(t *testing.T) {
 	require.Equal(t, []string{"new"}, namesOf(set))
 }
 
-func TestASourceRemembersSoManyUsersAndNoMore(t *testing.T) {
+func TestASourceKeepsTheSetsOfABoundedNumberOfUsers(t *testing.T) {
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return nil, nil }, userOf).(*listSource)
 	for i := range maxKeys + 50 {
 		_, err := s.Tools(asUser(fmt.Sprint("user", i)))

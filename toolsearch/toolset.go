@@ -107,9 +107,9 @@ func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet,
 	return next, nil
 }
 
-// Select returns those tools that keep approves of, in their order: one user's view of a
-// large set. It must not change the info that it is given. A keep that panics, or is nil,
-// keeps nothing.
+// Select returns the tools for which keep returns true, in their order: one user's view of
+// a large set. keep must not change the info that it is given. If keep panics or is nil,
+// nothing is kept.
 //
 // Nothing of the tools that are left out shows in what a model is told, but the time that
 // some work takes depends on them. Where that matters, give each user a Union of sets.

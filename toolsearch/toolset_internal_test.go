@@ -49,7 +49,7 @@ func manyTools(n int) (tools []tool.BaseTool) {
 	return tools
 }
 
-func TestAnEqualSetMadeAnewHasTheSameKey(t *testing.T) {
+func TestEqualSetsHaveTheSameKey(t *testing.T) {
 	one, two := setOf(t, manyTools(600)...), setOf(t, manyTools(600)...)
 	require.NotSame(t, one, two)
 	require.Equal(t, one.key(), two.key())

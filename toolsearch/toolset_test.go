@@ -115,7 +115,7 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 	require.Equal(t, []string{"a"}, toolNames(t, good))
 }
 
-func TestTheEmptySet(t *testing.T) {
+func TestTheEmptyToolSetHasNoTools(t *testing.T) {
 	ctx := context.Background()
 	var none *toolsearch.ToolSet
 	require.Empty(t, toolNames(t, none))
@@ -176,7 +176,7 @@ func TestTheSameToolsAreTheSameSet(t *testing.T) {
 	require.Equal(t, []string{"c", "a", "b"}, toolNames(t, other), "the order counts")
 }
 
-func TestOfAnEqualToolTheNewValueRuns(t *testing.T) {
+func TestUpdateRunsTheNewValueOfAnEqualTool(t *testing.T) {
 	ctx := context.Background()
 	session := func(name string) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a", Desc: "d"}, func(context.Context, string) (string, error) { return name, nil })
@@ -206,7 +206,7 @@ func TestSelectGivesNobodyMoreThanItKeeps(t *testing.T) {
 	require.Equal(t, []string{"b", "d", "a", "c"}, toolNames(t, toolsearch.Union(view, s)))
 }
 
-func TestOfOneNameTheFirstSetsToolStays(t *testing.T) {
+func TestUnionKeepsTheFirstToolOfAName(t *testing.T) {
 	one, two := count("a", "one"), count("a", "two")
 	u := toolsearch.Union(newSet(t, one), newSet(t, two, count("b", "")))
 	got := slices.Collect(u.All())

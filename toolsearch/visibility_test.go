@@ -63,7 +63,7 @@ func onlyOwnAnswers[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// An answer that is cut, cleared or otherwise rewritten behind the search tool loads all the
+// An answer that is cut, cleared or otherwise rewritten after the search tool loads all the
 // same: what it loaded is known from the call.
 func TestWhatWasLoadedStaysWhereTheAnswerIsRewritten(t *testing.T) {
 	everywhere(t, rewrittenAnswers[*schema.Message], rewrittenAnswers[*schema.AgenticMessage])
@@ -315,7 +315,7 @@ func unloads[M adk.MessageType](t *testing.T, streaming bool) {
 		adktest.Do(searchFor("1", "select:a1,a2,a3")), // 1: all three
 		adktest.Do(callOf("2", "a2")),                 // 2: a1 and a3 have not been used for one call
 		adktest.Do(callOf("3", "a2")),                 // 3: ... for two: hidden
-		adktest.Do(searchFor("4", "select:a1")),       // 4: found again, behind a2
+		adktest.Do(searchFor("4", "select:a1")),       // 4: found again, after a2
 		adktest.Do(callOf("5", "a3")),                 // 5: gated, and loaded
 		adktest.Do(callOf("6", "a3")),                 // 6: a2 is hidden
 	}, h)
@@ -439,7 +439,7 @@ func steadyReminder[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 		require.NoError(t, first.Err)
 		wires := append(first.wires, s.run(kept(first), nil, nil, h).wires...)
 		for _, w := range wires {
-			require.Equal(t, wires[0].MessagesDump[2], w.MessagesDump[2], "behind the system messages")
+			require.Equal(t, wires[0].MessagesDump[2], w.MessagesDump[2], "after the system messages")
 			n, text := reminders(w)
 			require.Equal(t, 1, n)
 			require.Equal(t, "<available-deferred-tools>\n"+strings.Join(numbered(20), "\n")+"\n</available-deferred-tools>", text)
@@ -616,12 +616,12 @@ func without[M adk.MessageType](history []M) []M {
 	})
 }
 
-func TestDeletingASearchsResultKeepsTheToolInTheRunAlone(t *testing.T) {
+func TestDeletingASearchResultKeepsTheToolForThatRunOnly(t *testing.T) {
 	everywhere(t, deletesResult[*schema.Message], deletesResult[*schema.AgenticMessage])
 }
 
 func deletesResult[M adk.MessageType](t *testing.T, streaming bool) {
-	for name, before := range map[string]bool{"by a handler before": true, "by a handler behind": false} {
+	for name, before := range map[string]bool{"by an earlier handler": true, "by a later handler": false} {
 		t.Run(name, func(t *testing.T) {
 			s := on[M](t, streaming, toolsearch.Keyword)
 			f := &forgets[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}

@@ -3,7 +3,7 @@
 
 package window
 
-// calibration corrects estimates by what a provider reported of earlier requests. A
+// calibration corrects estimates by what a provider reported for earlier requests. A
 // provider counts the text and adds a little for each part of a request, so two
 // factors are fitted by least squares: one per estimated token, one per part.
 type calibration struct {
@@ -29,8 +29,8 @@ func (c *calibration) learn(estimated, parts, reported int) {
 	c.lastEstimate, c.lastReported = e, r
 }
 
-// correct is the estimate with what was learned. With less than two reports, or where
-// two factors make no sense, it is one factor: that of the newest report.
+// correct returns the corrected estimate. With fewer than two reports, or where two
+// factors make no sense, it uses one factor: that of the newest report.
 func (c *calibration) correct(estimated, parts int) int {
 	if c.n == 0 {
 		return estimated

@@ -124,7 +124,7 @@ func (q *request) tool(c *Collector, v *conversation, hide hidden, t *schema.Too
 	q.add(c, category, piece{tool: t.Name, text: definition(t)})
 }
 
-// add appends a part. What a provider would be sent differently has another hash.
+// add appends a part. Parts that would differ on the wire have different hashes.
 func (q *request) add(c *Collector, category Category, p piece) {
 	label := p.tool
 	if label == "" {
@@ -149,17 +149,17 @@ func (q *request) add(c *Collector, category Category, p piece) {
 	q.texts = append(q.texts, p.text)
 }
 
-// mediaTokens is what one image or file is counted as: about what providers bill for
-// an image of a million pixels.
+// mediaTokens is the estimate for one image or file: about what providers bill for an
+// image of a million pixels.
 const mediaTokens = 1000
 
-// estimate is how many tokens a text has, about.
+// estimate returns about how many tokens a text has.
 func estimate(text string) int { return (len(text) + 3) / 4 }
 
 func definitionTokens(t *schema.ToolInfo) int { return estimate(definition(t)) }
 
-// reads reports whether a call reads stored content back: an event said so, or it
-// names a path that stands in a notice.
+// reads reports whether a call reads stored content back: an event said so, or the
+// call names a path that a notice shows.
 func (v *conversation) reads(p piece) bool {
 	if v.outputs[p.callID].rule == "read" {
 		return true
@@ -207,8 +207,8 @@ func (v *conversation) category(p piece, help bool) Category {
 	return Result
 }
 
-// measure counts the request, what is hidden, what is left out, and what it would be
-// without.
+// measure counts the request, what is hidden, what is left out, and how large the
+// request would be without leanctx.
 func (r *recorded) measure(hide hidden, q *request) {
 	v := r.conv
 	for i, p := range r.Parts {
@@ -371,7 +371,7 @@ func (r *recorded) hold(c *Collector, q *request) {
 			}
 		}
 	}
-	for i := range r.Left { // what is left out is still there as long as an earlier call has it
+	for i := range r.Left { // a whole result stays in memory as long as an earlier call has it
 		if v.texts.byID[r.Left[i].Text] == nil {
 			r.Left[i].Text = 0
 		}

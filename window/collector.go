@@ -3,7 +3,8 @@
 
 package window
 
-// This file keeps conversations, tells which one an event or a call belongs to, and bounds them.
+// This file keeps conversations, finds the one that an event or a call belongs to, and
+// bounds the memory they take.
 
 import (
 	"context"
@@ -113,7 +114,7 @@ func (c *Collector) begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{c}, run{conv, len(conv.runs)})
 }
 
-// ask is the conversation's name by the user's function; "" if it has none.
+// ask returns the conversation's name as the user's function gives it, or "".
 func (c *Collector) ask(ctx context.Context) string {
 	if c.cfg.Conversation == nil {
 		return ""
@@ -161,7 +162,7 @@ func (c *Collector) Event(ctx context.Context, e leanctx.Event) {
 	}
 }
 
-// note remembers what an event says of results and tools.
+// note records what an event says about results and tools.
 func (v *conversation) note(e leanctx.Event) {
 	switch e.Kind {
 	case leanctx.KindCatalogChanged:
@@ -201,7 +202,7 @@ func (v *conversation) became(rule string, e leanctx.Event) {
 		}
 	}
 	if rule == "read" && old.rule != "" {
-		return // a page that was cut or cleared is no page any more
+		return // a page that was cut or cleared is no longer a page
 	}
 	v.outputs[e.CallID] = now
 }
@@ -249,7 +250,7 @@ func (v *conversation) snapshot() *Conversation {
 	return s
 }
 
-// About how many bytes things take besides their texts.
+// Estimates of the bytes that things take besides their texts.
 const (
 	conversationCost = 2048
 	callCost         = 600
@@ -267,7 +268,7 @@ func (c *Collector) add(r *recorded) {
 	c.shrink()
 }
 
-// shrink drops what is oldest until the rest fits: texts, then parts, then whole
+// shrink drops the oldest until the rest fits: texts, then parts, then whole
 // conversations. The newest call stays.
 func (c *Collector) shrink() {
 	for c.kept > c.cfg.MaxBytes {

@@ -3,7 +3,7 @@
 
 package window
 
-// This file says what can be configured.
+// This file holds the configuration.
 
 import (
 	"context"
@@ -20,20 +20,19 @@ type Config struct {
 	// Texts says how much of the texts is kept. If zero, the first 2 KB of each.
 	Texts Texts
 
-	// Redact rewrites every text before it is kept, such as to take secrets out. What
-	// panics is not kept. It must be safe for concurrent use. If nil, texts are kept as
-	// they are.
+	// Redact rewrites every text before it is kept, for instance to remove secrets. A
+	// text on which it panics is not kept. It must be safe for concurrent use. If nil,
+	// texts are kept as they are.
 	Redact func(string) string
 
-	// MaxBytes is the most memory, in bytes, of everything that is kept. Above it, the
-	// texts of the oldest calls go first, then their parts, then whole conversations.
-	// If zero, defaults to 64 MB.
+	// MaxBytes bounds the memory of everything that is kept. Above it, the texts of the
+	// oldest calls are dropped first, then their parts, then whole conversations. If
+	// zero, defaults to 64 MB.
 	MaxBytes int64
 
 	// OnCall is called when a call has ended, or when it is known that its answer will
-	// not be read to the end; ctx is the one that the call was made with. It must not
-	// change the call and must be safe for concurrent use. A panic is contained. If
-	// nil, nothing is called.
+	// not be read to the end. The context is that of the call. OnCall must not change
+	// the call and must be safe for concurrent use. A panic in it is recovered.
 	OnCall func(ctx context.Context, call *ModelCall)
 
 	// Log is written each call as soon as OnCall would be called, in the format of

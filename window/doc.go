@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package window records what is in a model's context window, call by call: every
-// part, why it is there, what was left out and where that lies, what it would have
-// been without leanctx, and what changes cost the provider's cache.
+// part, why it is there, what was left out and where it is stored, how large the
+// window would have been without leanctx, and what changes cost the provider's cache.
 //
-// A [Collector] is a handler that stands last in an agent's Handlers, and a receiver
-// of the events of both middlewares:
+// A [Collector] receives the events of both middlewares, and has a handler that comes
+// last in an agent's Handlers:
 //
 //	see := window.New(window.Config{})
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: see.Event})
@@ -20,16 +20,16 @@
 // [Collector.WriteJSON] writes it for other programs, and Config.Log each call as it
 // ends: "leanctx view --follow" shows such a file while the agent runs.
 //
-// The collector changes nothing: it looks at the request below all other handlers and
-// at the answer as it passes. Chunks of a stream are handed on first and never copied
-// or read ahead. A stream that is closed before its end leaves its call unfinished.
+// The collector changes nothing: it sees the request after all other handlers, and
+// the answer as it passes. Chunks of a stream are passed on first, and never copied or
+// read ahead. A stream that is closed before its end leaves its call unfinished.
 //
 // # What the figures mean
 //
-// Tokens are estimated from the text. Where the provider reports its own count, both
-// are there, and later calls have an estimate that is corrected by it. *Without* is
-// computed: the tokens sent, less the tools, messages and answers that only leanctx
-// needs, plus the definitions of hidden tools and what was taken out of results. A
+// Tokens are estimated from the text. Where the provider reports its own count, the
+// record has both, and the estimates of later calls are calibrated by it. Without is
+// computed: the tokens sent, minus the tools, messages and answers that only leanctx
+// needs, plus the definitions of hidden tools and what was removed from results. A
 // call that only searched or read content back would not have been made.
 //
 // Texts are recorded only as far as Config.Texts says, and stay in memory until

@@ -3,7 +3,7 @@
 
 package window
 
-// This file watches a model: it is the handler that stands last in an agent.
+// This file holds the last handler of an agent, which records each model call.
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// Handler returns the handler of one agent. It must be the last of its Handlers, or
-// it does not see what those behind it change. It never changes anything itself.
+// Handler returns a handler for one agent. It must be the last of the agent's Handlers,
+// since it does not see what later ones change. It never changes anything itself.
 func (c *Collector) Handler() adk.ChatModelAgentMiddleware { return HandlerFor[*schema.Message](c) }
 
 // HandlerFor is [Collector.Handler] for either message type.
@@ -33,7 +33,7 @@ type handler[M adk.MessageType] struct {
 	c *Collector
 }
 
-// BeforeAgent opens a run, also when one goes on after an interrupt.
+// BeforeAgent opens a run, and also one that resumes after an interrupt.
 func (h *handler[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
 	ctx = h.c.begin(ctx)
 	if rc != nil {
@@ -70,8 +70,8 @@ func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
 	return h
 }
 
-// WrapModel returns a model that is watched. It stands below retries and failover, so
-// that each attempt is seen.
+// WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
+// that each attempt is recorded.
 func (h *handler[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	return &watched[M]{m, h}, nil
 }
@@ -81,7 +81,7 @@ type watched[M adk.MessageType] struct {
 	h *handler[M]
 }
 
-// Generate hands the request on and records both.
+// Generate passes the request on and records both.
 func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
 	call := observe(ctx, w.h, in, opts, false)
 	out, err := w.BaseModel.Generate(ctx, in, opts...)
@@ -89,7 +89,7 @@ func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option)
 	return out, err
 }
 
-// Stream looks at the chunks as they pass: none is copied, delayed or read ahead.
+// Stream records the chunks as they pass: none is copied, delayed or read ahead.
 func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
 	call := observe(ctx, w.h, in, opts, true)
 	out, err := w.BaseModel.Stream(ctx, in, opts...)

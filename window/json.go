@@ -63,9 +63,9 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
-// ReadJSON reads what WriteJSON wrote, or Config.Log. A conversation that stands there
-// several times, as in a file that was appended to, is returned as it stands last. An
-// error names the line; what came before it is returned too.
+// ReadJSON reads what WriteJSON or Config.Log wrote. If a conversation occurs several
+// times, as in a file that was appended to, its last version is returned. An error names
+// the line; what came before it is returned too.
 func ReadJSON(r io.Reader) ([]*Conversation, error) {
 	var d decoder
 	err := d.read(r, func(*Conversation, *ModelCall) error { return nil })

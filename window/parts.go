@@ -22,7 +22,7 @@ type piece struct {
 	tool   string // of a call or a result
 	callID string
 	text   string
-	media  int // bytes that are no text
+	media  int // bytes that are not text
 	label  string
 }
 
@@ -90,8 +90,8 @@ func plainPieces(m *schema.Message) (all []piece) {
 	return all
 }
 
-// anyContent reads a part of a message with several: its text, or what kind of media
-// it is and how many bytes.
+// anyContent reads one part of a message that has several: its text, or the kind of
+// media and its size in bytes.
 func anyContent(kind schema.ChatMessagePartType, text string, part any) (string, string, int) {
 	if kind == schema.ChatMessagePartTypeText || text != "" {
 		return text, "", 0
@@ -174,7 +174,7 @@ func resultPieces(r *schema.FunctionToolResult) (all []piece) {
 	return all
 }
 
-// answer is what a model's answer says, calls and reports.
+// answer is a model's answer: its text, its tool calls and the reported usage.
 func answer[M adk.MessageType](m M) (text string, calls []piece, usage *schema.TokenUsage) {
 	for _, p := range pieces(m) {
 		switch p.kind {
@@ -199,7 +199,7 @@ func answer[M adk.MessageType](m M) (text string, calls []piece, usage *schema.T
 	return text, calls, usage
 }
 
-// join makes one answer of the chunks of a stream.
+// join makes the chunks of a stream one answer.
 func join[M adk.MessageType](chunks []M) (M, error) {
 	var whole any
 	var err error
@@ -240,8 +240,8 @@ func searches(tool string) bool {
 	return false
 }
 
-// isReminder recognises the message that lists hidden tools, Eino's too, and one that tells
-// of changes in it.
+// isReminder recognises the message that lists hidden tools, Eino's too, and one that
+// reports changes of the list.
 func isReminder(text string) bool {
 	_, lists := toolnames.Reminder(text)
 	_, changes := toolnames.Changed(text)
@@ -254,10 +254,10 @@ func isOffer(text string) bool {
 	return is
 }
 
-// notice is what stands in the place of a result, read from its text: it serves
-// histories of which no events are known.
+// notice is what replaced a result, as its text says: it serves histories whose events
+// are not known.
 type notice struct {
-	category Category // "" if it is none
+	category Category // "" if it is not a notice
 	path     string
 	bytes    int // that the tool returned, 0 where it is not stated
 }

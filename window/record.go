@@ -13,10 +13,10 @@ import (
 	"github.com/leanctx/leanctx"
 )
 
-// Conversation is what was recorded of one conversation. A [Collector] returns
-// snapshots: they are the caller's to keep and no longer change.
+// Conversation is the record of one conversation. A [Collector] returns snapshots,
+// which belong to the caller and no longer change.
 type Conversation struct {
-	// ID is what Config.Conversation returned, or a name made up for one run.
+	// ID is what Config.Conversation returned, or a name generated for one run.
 	ID string `json:"id"`
 	// Runs are the agent's runs, oldest first.
 	Runs []Run `json:"runs"`
@@ -25,7 +25,7 @@ type Conversation struct {
 	// Texts are the recorded texts by [Part.Text], each stored once. What Config.Texts
 	// or Config.MaxBytes left out is missing.
 	Texts map[int]string `json:"-"`
-	// Dropped counts the calls of which only the figures are left.
+	// Dropped counts the calls whose parts were dropped, so that only figures are left.
 	Dropped int `json:"dropped,omitempty"`
 }
 
@@ -33,14 +33,14 @@ type Conversation struct {
 type Run struct {
 	// N counts from 1.
 	N int `json:"n"`
-	// Start is when it began or went on.
+	// Start is when it began or resumed.
 	Start time.Time `json:"start"`
-	// Question is the user's newest message, at most 1,000 bytes of it.
+	// Question is the user's latest message, at most 1,000 bytes of it.
 	Question string `json:"question,omitempty"`
 }
 
-// ModelCall is one request to a model and what became of it. A refused attempt and
-// its retry are two calls.
+// ModelCall is one request to a model and its outcome. A failed attempt and its retry
+// are two calls.
 type ModelCall struct {
 	// N counts the calls of the conversation, from 1.
 	N int `json:"n"`
@@ -52,11 +52,11 @@ type ModelCall struct {
 	Agent string `json:"agent,omitempty"`
 	// Model is the name of the model, if an option of the request gives one.
 	Model string `json:"model,omitempty"`
-	// Attempt is 1, and more where the same request is sent again.
+	// Attempt is 1, or more if the same request is sent again.
 	Attempt int `json:"attempt"`
 	// Start is when it was sent.
 	Start time.Time `json:"start"`
-	// Took is the time until the answer was whole, and First until its first chunk.
+	// Took is the time until the end of the answer, and First until its first chunk.
 	Took  time.Duration `json:"took_ns"`
 	First time.Duration `json:"first_ns"`
 	// Stream says that the answer was streamed.
@@ -64,12 +64,13 @@ type ModelCall struct {
 	// Error says why it failed: the error's own text only with TextsAll, since that
 	// may name machines and files.
 	Error string `json:"error,omitempty"`
-	// Unfinished says that its answer was not read to the end, or not yet.
+	// Unfinished says that its answer was not, or not yet, read to the end.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Kept says that the provider keeps the conversation on its server: what it sees
-	// is more than what was sent.
+	// Kept says that the provider keeps the conversation on its server: the model sees
+	// more than was sent.
 	Kept bool `json:"kept,omitempty"`
-	// Parts are the request in the order of the wire: tools, then messages.
+	// Parts are the parts of the request in the order in which providers read them:
+	// tools, then messages.
 	Parts []Part `json:"parts"`
 	// Tokens counts the request.
 	Tokens Tokens `json:"tokens"`
@@ -101,15 +102,15 @@ type Tokens struct {
 	Reported *schema.TokenUsage `json:"reported,omitempty"`
 }
 
-// Prefix compares a request with the one before it, of the same agent. What a
-// provider's cache can serve is at most the part that is equal from the start on.
+// Prefix compares a request with the previous one of the same agent. A provider's cache
+// can serve at most their common prefix.
 type Prefix struct {
-	// Same is how many tokens are equal from the start on.
+	// Same is the length of the common prefix, in tokens.
 	Same int `json:"same"`
-	// Lost is how many tokens of the call before come after that.
+	// Lost is how many tokens of the previous request come after it.
 	Lost int `json:"lost,omitempty"`
-	// Cause is what ended the equal part: "tools_loaded", "tools_unloaded",
-	// "reminder", "result_cut", "result_cleared" or "other". If empty, nothing did.
+	// Cause is what ended it: "tools_loaded", "tools_unloaded", "reminder",
+	// "result_cut", "result_cleared" or "other". If empty, nothing did.
 	Cause string `json:"cause,omitempty"`
 	// Part is the index of the first part that differs; -1 if none does.
 	Part int `json:"part"`
@@ -122,7 +123,7 @@ type Hidden struct {
 	Tokens int `json:"tokens"`
 }
 
-// Left is a result of which the window holds less than the tool returned.
+// Left is a result that the window holds only in part, or not at all.
 type Left struct {
 	// Rule is "cut", "cleared" or "referred".
 	Rule string `json:"rule"`
@@ -134,9 +135,9 @@ type Left struct {
 	After  int `json:"after"`
 	// Path is where the whole result is stored. If empty, it is not stored.
 	Path string `json:"path,omitempty"`
-	// Now says that this call is the first in which it is so.
+	// Now says that this is the first call without the whole result.
 	Now bool `json:"now,omitempty"`
-	// Text is the whole result as a key of [Conversation.Texts], where an earlier
+	// Text is the key of the whole result in [Conversation.Texts], if an earlier
 	// window had it. If zero, none had.
 	Text int `json:"text,omitempty"`
 }
@@ -158,13 +159,13 @@ type Part struct {
 	Label string `json:"label,omitempty"`
 	// CallID is set for calls and results.
 	CallID string `json:"call_id,omitempty"`
-	// Bytes is its size, and Tokens an estimate of it.
+	// Bytes is its size, and Tokens an estimate.
 	Bytes  int `json:"bytes"`
 	Tokens int `json:"tokens"`
 	// Text is the key of its text in [Conversation.Texts]. If zero, no text is kept.
 	Text int `json:"text"`
-	// Since is the number of the call in which it first stood where it stands now,
-	// without a change in front of it.
+	// Since is the N of the earliest call that had this part, and everything before
+	// it, unchanged until now.
 	Since int `json:"since"`
 	// State compares it with the call before.
 	State State `json:"state"`
@@ -179,7 +180,7 @@ type State string
 const (
 	StateSame  State = "same"  // everything from the start up to it is equal
 	StateNew   State = "new"   // it was not in the call before
-	StateMoved State = "moved" // it was, but something in front of it changed
+	StateMoved State = "moved" // it was, but something before it changed
 )
 
 // Category says what a part is.
@@ -201,7 +202,7 @@ const (
 	Page          Category = "page"           // content that was read back
 )
 
-// Categories are all categories in their order. The slice is the caller's.
+// Categories returns all categories in their order. The slice belongs to the caller.
 func Categories() []Category {
 	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Page}
 }
@@ -212,7 +213,7 @@ type Totals struct {
 	Calls int `json:"calls"`
 	// Helped counts the calls that would not have been made without leanctx.
 	Helped int `json:"helped"`
-	// Sent and Without are sums of estimates, and so compare.
+	// Sent and Without are sums of estimates, and so comparable.
 	Sent    int `json:"sent"`
 	Without int `json:"without"`
 	// Largest is the largest window, LargestCall the call that had it, and
@@ -220,15 +221,15 @@ type Totals struct {
 	Largest        int `json:"largest"`
 	LargestCall    int `json:"largest_call"`
 	LargestWithout int `json:"largest_without"`
-	// Same is the sum of the equal prefixes.
+	// Same is the sum of the common prefixes.
 	Same int `json:"same"`
 	// Reported and Cached are the provider's counts of the prompts. ReportedCalls says
 	// how many calls have one.
 	Reported      int `json:"reported"`
 	Cached        int `json:"cached"`
 	ReportedCalls int `json:"reported_calls"`
-	// Left counts results that were taken out, Unreadable those of them that are
-	// stored nowhere; LeftBefore and LeftAfter are their tokens.
+	// Left counts the results that are not whole, and Unreadable those of them that are
+	// not stored; LeftBefore and LeftAfter are their tokens.
 	Left       int `json:"left"`
 	Unreadable int `json:"unreadable"`
 	LeftBefore int `json:"left_before"`

@@ -13,7 +13,7 @@ import (
 )
 
 // texts stores each text of a conversation once, as far as the configuration allows.
-// Calls hold on to the texts of their parts; what no call holds goes.
+// Calls hold the texts of their parts; a text that no call holds is dropped.
 type texts struct {
 	byHash map[uint64]int
 	byID   map[int]*text
@@ -51,7 +51,7 @@ func (t *texts) hold(c *Config, hash uint64, value string, tokens int) (id int, 
 	return id, grown
 }
 
-// drop lets go of a text, and returns how many bytes are freed.
+// drop releases a text, and returns how many bytes are freed.
 func (t *texts) drop(id int) (freed int64) {
 	kept := t.byID[id]
 	if kept == nil {
@@ -65,7 +65,7 @@ func (t *texts) drop(id int) (freed int64) {
 	return int64(len(kept.value)) + textCost
 }
 
-// keep is what is kept of a text.
+// keep returns what is kept of a text.
 func (c *Config) keep(value string) string {
 	if c.Texts == TextsNone {
 		return ""
@@ -83,6 +83,6 @@ func (c *Config) keep(value string) string {
 	return start(value, len(value))
 }
 
-// start is the beginning of a text, at most n bytes, that keeps nothing else of it in
-// memory and is valid UTF-8.
+// start returns the beginning of a text, at most n bytes of valid UTF-8, and keeps
+// nothing else of it in memory.
 func start(value string, n int) string { return strings.Clone(display.Start(value, n)) }

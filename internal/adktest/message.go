@@ -3,7 +3,7 @@
 
 package adktest
 
-// This file is the only one here that knows both message types.
+// This file is the only one of the package that knows both message types.
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func Text[M adk.MessageType](m M) string { return codecFor[M]().text(m) }
 // Extra returns a message's Extra map itself.
 func Extra[M adk.MessageType](m M) map[string]any { return codecFor[M]().extra(m) }
 
-// WithExtra returns the message with an Extra map in the place of its own.
+// WithExtra returns the message with an Extra map in place of its own.
 func WithExtra[M adk.MessageType](m M, extra map[string]any) M {
 	return codecFor[M]().withExtra(m, extra)
 }

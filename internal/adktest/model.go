@@ -1,9 +1,8 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package adktest runs real Eino agents with a scripted model, for tests: one
-// script serves both message types, streaming or not, and what went over the
-// wire is on record.
+// Package adktest runs real Eino agents with a scripted model, for tests: one script
+// serves both message types, streaming or not, and every request is recorded.
 package adktest
 
 import (
@@ -26,7 +25,7 @@ type Turn struct {
 	Err   error // returned instead of an answer
 	Usage *schema.TokenUsage
 
-	Breaks     error // the stream ends with it after BreakAfter chunks; an answer in one piece is it alone
+	Breaks     error // the stream fails with it after BreakAfter chunks; an answer in one piece fails with it
 	BreakAfter int
 }
 

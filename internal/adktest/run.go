@@ -3,7 +3,7 @@
 
 package adktest
 
-// This file runs an agent and collects what came out.
+// This file runs an agent and collects the outcome.
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type Agent[M adk.MessageType] struct {
 	Configure func(*adk.TypedChatModelAgentConfig[M])
 }
 
-// Outcome is what a run gave.
+// Outcome is the outcome of a run.
 type Outcome[M adk.MessageType] struct {
 	Messages    []M // of the events, in order, streams joined
 	Err         error
@@ -118,8 +118,9 @@ func (s *Store) Set(_ context.Context, id string, b []byte) error {
 	return nil
 }
 
-// Finalize runs all finalizers of what is garbage by now, and of what these let go. They
-// run one after another, so that the last of a round says that the others have run.
+// Finalize runs the finalizers of everything that is garbage by now, and of what becomes
+// garbage through them. They run one after another, so the last of a round shows that
+// the others have run.
 func Finalize() {
 	for range 4 {
 		done := make(chan struct{})

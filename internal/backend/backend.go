@@ -14,7 +14,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 )
 
-// Backend is a store of named contents: the one method that every Eino file system
+// Backend is a store of named content: the one method that every Eino file system
 // has.
 type Backend interface {
 	Write(ctx context.Context, req *filesystem.WriteRequest) error

@@ -91,7 +91,7 @@ func allowMore(t *testing.T, n int) (restore func()) {
 
 // Wherever opening fails, the call says so, and what is stored stays as it was: it is
 // not missing, not taken, and not refused as a link.
-func TestWhereOpeningFailsNothingElseIsBelieved(t *testing.T) {
+func TestAFailureToOpenIsNotTakenForAMissingFile(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for n := range 6 {
 		d, at := newDir(t)

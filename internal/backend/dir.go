@@ -3,7 +3,7 @@
 
 package backend
 
-// This file holds the store that keeps contents in a directory: how they get in.
+// This file holds the store that keeps content in a directory: how content gets in.
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 // removed it, empty, before a file was in it.
 const placeTries = 5
 
-// Dir keeps contents as files below one directory: "/a/b" is a/b in it, as it is
+// Dir keeps content as files below one directory: "/a/b" is a/b in it, as it is
 // (on Windows the characters that it reserves are escaped). Directories that it
 // makes are 0700 and files 0600; a directory that exists keeps its mode.
 //
@@ -40,7 +40,7 @@ const placeTries = 5
 // temporary name, synced, and then put in place, so that it is there whole or not
 // at all, after a crash too.
 //
-// It has all the powers: [Backend], [Reader], [RangeReader], [Creator],
+// It has all of these capabilities: [Backend], [Reader], [RangeReader], [Creator],
 // [AnyCreator] and [Cleaner], streams in both directions, and is safe for concurrent use by any
 // number of goroutines and processes. Two promises need more: on a file system
 // without hard links a Create by two processes at once may let the later win,
@@ -49,7 +49,7 @@ const placeTries = 5
 //
 // The directory should be the store's own. If it is deleted and made again while the
 // store is open, the next write goes on in the new one, provided that this user owns
-// it and it is no symbolic link.
+// it and it is not a symbolic link.
 type Dir struct {
 	path string // absolute
 
@@ -59,8 +59,8 @@ type Dir struct {
 	// link makes a second name for a file, and fails if the name is taken.
 	link func(dir *os.Root, from, to string) error
 
-	// names keeps what looks at a name and then removes or takes it (the writing
-	// side) apart from what puts something there.
+	// names excludes code that checks a name and then removes or takes it (the writing
+	// side) from code that puts something there.
 	names sync.RWMutex
 }
 
@@ -93,7 +93,7 @@ func NewDir(dir string) (*Dir, error) {
 	return &Dir{path: at, root: root, link: (*os.Root).Link}, nil
 }
 
-// Close frees the directory. Afterwards every method returns an error; what
+// Close releases the directory. Afterwards every method returns an error; what
 // ReadRange returned before can still be read.
 func (d *Dir) Close() error { return d.top().Close() }
 
@@ -104,9 +104,9 @@ func (d *Dir) top() *os.Root {
 	return d.root
 }
 
-// reopen goes on in the directory that now has the store's path, if the old one was
+// reopen switches to the directory that now has the store's path, if the old one was
 // deleted and the new one is a plain directory of this user. It reports whether the
-// directory is another one than gone.
+// directory is no longer gone.
 func (d *Dir) reopen(gone *os.Root) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, con
 	return n.filePath, nil
 }
 
-// exclusiveAny puts a temporary file in its place, or in the next one that is free.
+// exclusiveAny moves a temporary file to its name, or to the next one that is free.
 func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *naming) error {
 	parent := path.Dir(nameOf(n.filePath))
 	err := d.exclusive(at, temp)
@@ -203,8 +203,8 @@ func (d *Dir) free(ctx context.Context, filePath string) error {
 	return taken(at)
 }
 
-// save writes content to a temporary file beside its place and then has put move
-// it there. Nothing is left behind when it fails.
+// save writes content to a temporary file in the same directory and then has put move
+// it to its name. Nothing is left behind when it fails.
 func (d *Dir) save(ctx context.Context, filePath string, content io.Reader, put func(place, string) error) error {
 	name, err := diskName(ctx, filePath)
 	if err != nil {
@@ -268,7 +268,7 @@ func (d *Dir) tryTemp(name string) (at place, temp *os.File, err error) {
 	return place{}, nil, err
 }
 
-// replace puts a temporary file in the place of whatever file is there.
+// replace moves a temporary file to its name, over whatever file is there.
 func (d *Dir) replace(at place, temp string) error {
 	d.names.RLock()
 	defer d.names.RUnlock()
@@ -278,8 +278,8 @@ func (d *Dir) replace(at place, temp string) error {
 	return at.dir.Rename(temp, at.base)
 }
 
-// exclusive puts a temporary file in its place if that is free. Where there are
-// no hard links it can only look first.
+// exclusive moves a temporary file to its name if that is free. Without hard links
+// it can only check first.
 func (d *Dir) exclusive(at place, temp string) error {
 	d.names.Lock()
 	defer d.names.Unlock()

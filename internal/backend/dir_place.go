@@ -37,9 +37,8 @@ func (p place) close() {
 	}
 }
 
-// locate opens the directory of name, element by element, and makes what is
-// missing if it is told to. An empty name is a place in the store's directory
-// with an empty base.
+// locate opens the directory of name, element by element, and makes missing ones if
+// asked to. An empty name is a place in the store's directory with an empty base.
 func (d *Dir) locate(name string, create bool) (place, error) {
 	at := place{dir: d.top()}
 	parent, base := path.Split(name)
@@ -71,7 +70,7 @@ func enter(dir *os.Root, element string, create bool) (next *os.Root, err error)
 	return next, err
 }
 
-// tryEnter opens a directory once; replaced tells that another directory took its place.
+// tryEnter opens a directory once; replaced reports that another directory took its place.
 func tryEnter(dir *os.Root, element string, create bool) (next *os.Root, replaced bool, err error) {
 	if create {
 		if err := dir.Mkdir(element, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -122,7 +121,7 @@ func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
 	return f, info, err
 }
 
-// tryOpen opens a plain file once; replaced tells that it became another plain file.
+// tryOpen opens a plain file once; replaced reports that it became another plain file.
 func tryOpen(at place) (f *os.File, info fs.FileInfo, replaced bool, err error) {
 	seen, err := at.dir.Lstat(at.base)
 	if err != nil {
@@ -165,8 +164,8 @@ func taken(at place) error {
 	}
 }
 
-// syncDir makes a new name durable where a directory can be synced. Where it
-// cannot, the file is complete all the same, so an error says nothing.
+// syncDir makes a new name durable where a directory can be synced. Where it cannot,
+// the file is complete all the same, so an error means nothing.
 func syncDir(dir *os.Root) {
 	if f, err := dir.Open("."); err == nil {
 		_ = f.Sync()

@@ -3,7 +3,7 @@
 
 package backend
 
-// This file holds how contents get out of a directory store: by reading, and by
+// This file holds how content gets out of a directory store: by reading, and by
 // being deleted.
 
 import (

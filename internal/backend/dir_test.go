@@ -116,7 +116,7 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	require.Equal(t, "outside", string(got))
 }
 
-func TestWhatIsNoFileIsMissingOrRefused(t *testing.T) {
+func TestADirectoryIsNotAFile(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "dir/file", "x"))
 	for _, name := range []string{"dir", "dir/file/below"} {

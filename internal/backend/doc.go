@@ -1,12 +1,12 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backend says what a store of tool results must be able to do, makes
-// safe names for it, and holds the two stores that come with leanctx.
+// Package backend defines what a store of tool results must do, makes safe names for
+// it, and holds the two stores that come with leanctx.
 //
 // [Backend] is Eino's one-method interface: whatever takes a
 // [filesystem.WriteRequest] is a store. A store may be able to do more. Each
-// such power is a small interface of its own ([Reader], [RangeReader],
+// such capability is a small interface of its own ([Reader], [RangeReader],
 // [Creator], [Cleaner]), found by a type assertion, so that a store implements
 // what it can and nothing has to be configured.
 //

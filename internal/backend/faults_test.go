@@ -22,7 +22,7 @@ import (
 )
 
 // A window of lines is the right one or an error, wherever reading fails.
-func TestAReadThatFailsIsNoShortContent(t *testing.T) {
+func TestAFailedReadIsNotTakenForShortContent(t *testing.T) {
 	boom := errors.New("boom")
 	long := strings.Repeat("x", 2*bufferSize+10)
 	for _, content := range []string{"", "\n", "one", "one\ntwo\nthree\n", "\n\nx\n\n", long + "\nnext\n" + long, "first\n" + long + "\n"} {
@@ -209,7 +209,7 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 
 // The names of one content lie in one directory, and a name that is refused ends the
 // search for one; both where there are hard links and where there are none.
-func TestNamesOfOneContent(t *testing.T) {
+func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		for second, want := range map[string]error{"other/b": fs.ErrInvalid, "..": fs.ErrInvalid, "": fs.ErrExist, "dir/b": nil, "/dir//b": nil} {
 			d, at := newDir(t)
@@ -367,7 +367,7 @@ func TestACallEndsWithItsContextWhereverItIs(t *testing.T) {
 }
 
 // A file that is as old as the clock may be wrong stays.
-func TestTheMarginOfTheClock(t *testing.T) {
+func TestAFileWithinTheClocksMarginIsNotDeleted(t *testing.T) {
 	d, at := newDir(t)
 	limit := time.Now().Add(-time.Hour)
 	for name, by := range map[string]time.Duration{"just": 1900 * time.Millisecond, "older": 2100 * time.Millisecond} {

@@ -3,7 +3,7 @@
 
 package backend
 
-// This file holds the store that keeps contents in memory.
+// This file holds the store that keeps content in memory.
 
 import (
 	"container/list"
@@ -22,15 +22,15 @@ import (
 // DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
 const DefaultMemoryBytes = 256 << 20
 
-// fileCost is what a file counts for besides its name and content, so that a
-// store of empty files is bounded as well.
+// fileCost is what a file counts besides its name and content, so that a store of
+// empty files is bounded as well.
 const fileCost = 128
 
-// Memory keeps contents in memory, up to a number of bytes. When a new one does
-// not fit, the oldest go: those whose last write is longest ago. What went is
-// missing from then on, and cannot be read back. Nothing survives the process.
+// Memory keeps content in memory, up to a number of bytes. When a new one does
+// not fit, the files whose last write is longest ago are dropped, and are missing
+// from then on. Nothing survives the process.
 //
-// It has all the powers: [Backend], [Reader], [RangeReader], [Creator],
+// It has all of these capabilities: [Backend], [Reader], [RangeReader], [Creator],
 // [AnyCreator] and [Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
 type Memory struct {
 	max int64
@@ -42,7 +42,7 @@ type Memory struct {
 	order list.List                // oldest write first
 }
 
-// file never changes once it is in a Memory, but for the time of its last use.
+// file never changes once it is in a Memory, except for the time of its last use.
 type file struct {
 	name, content string
 	used          time.Time
@@ -59,10 +59,10 @@ var (
 	_ Cleaner     = (*Memory)(nil)
 )
 
-// NewMemory returns an empty store bounded to maxBytes of contents, names and 128
+// NewMemory returns an empty store bounded to maxBytes of content, names and 128
 // bytes for each file. Zero or less means [DefaultMemoryBytes]: there is no
 // store without a bound. A single content that alone is above the bound is
-// refused, and takes nothing else with it. A content that is being streamed into
+// refused, and displaces nothing. Content that is being streamed into
 // [Memory.Create] is held beside the bound until it is complete.
 func NewMemory(maxBytes int64) *Memory {
 	if maxBytes <= 0 {
@@ -143,7 +143,7 @@ func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) er
 	return n.firstFree(store)
 }
 
-// collect reads a content to its end, unless it does not fit.
+// collect reads content to its end, unless it does not fit.
 func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error) {
 	b := &boundedBuilder{max: m.max}
 	if err := pour(ctx, b, content); err != nil {
@@ -272,7 +272,7 @@ func (m *Memory) get(name string) *file {
 	return nil
 }
 
-// put makes f visible as the newest file and lets the oldest go.
+// put makes f visible as the newest file and drops the oldest.
 func (m *Memory) put(f *file, replace bool) error {
 	cost := f.cost()
 	if cost > m.max {
@@ -315,7 +315,7 @@ func (b *boundedBuilder) Write(p []byte) (int, error) {
 	return b.Builder.Write(p)
 }
 
-// String gives back the spare memory of a builder that grew far ahead of need.
+// String releases the spare memory of a builder that grew far beyond need.
 func (b *boundedBuilder) String() string {
 	if s := b.Builder.String(); b.Cap()-len(s) > len(s)/8 {
 		return strings.Clone(s)

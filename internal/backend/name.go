@@ -55,10 +55,10 @@ func DirName(dir string) (string, error) {
 	return Name(dir)
 }
 
-// errOtherDir says that the names of one content are not in one directory.
+// errOtherDir says that the names for a stream are not in one directory.
 var errOtherDir = fmt.Errorf("the names lie in different directories: %w", fs.ErrInvalid)
 
-// naming goes through the names that a content may have.
+// naming goes through the names that a stream may get.
 type naming struct {
 	names    func(attempt int) string
 	attempt  int
@@ -93,8 +93,7 @@ func nameOf(filePath string) string {
 	return name
 }
 
-// failed is the error of a store's method: what it was doing, to what, and why it
-// could not.
+// failed is the error of a store's method: the operation, the name and the cause.
 func failed(doing, filePath string, err error) error {
 	return fmt.Errorf("backend: %s %q: %w", doing, filePath, err)
 }

@@ -5,9 +5,9 @@
 
 package backend
 
-// This file stands for owner_unix.go where files have no owner that is known.
+// This file replaces owner_unix.go on systems where the owner of a file is not known.
 
 import "io/fs"
 
-// ownedByUs cannot tell here to whom a file belongs.
+// ownedByUs cannot tell here who owns a file.
 func ownedByUs(fs.FileInfo) bool { return true }

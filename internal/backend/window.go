@@ -3,7 +3,7 @@
 
 package backend
 
-// This file copies streams and takes windows of lines and bytes out of them.
+// This file copies streams and cuts windows of lines and bytes out of them.
 
 import (
 	"bufio"
@@ -20,11 +20,11 @@ const bufferSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// noProgress is how many empty reads in a row are taken for a broken reader.
+// noProgress is how many empty reads in a row mean a broken reader.
 const noProgress = 100
 
-// pour copies src to dst until io.EOF, and looks at ctx before every read. The
-// first error ends it.
+// pour copies src to dst until io.EOF, and checks ctx before every read. The first
+// error ends it.
 func pour(ctx context.Context, dst io.Writer, src io.Reader) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
@@ -56,7 +56,7 @@ func wantsAll(req *filesystem.ReadRequest) bool {
 	return req.Offset <= 1 && req.Limit <= 0
 }
 
-// Lines reads the window that req asks for out of a content, in the way that
+// Lines reads the window of content that req asks for, in the way that
 // [Reader] describes. It holds no more than the window.
 func Lines(content io.Reader, req *filesystem.ReadRequest) (string, error) {
 	r := bufio.NewReaderSize(content, bufferSize)
@@ -99,8 +99,8 @@ func skipLines(r *bufio.Reader, n int) (ok bool, err error) {
 	return true, nil
 }
 
-// span cuts a window of bytes to a content of size bytes: a negative length
-// means to the end, and what lies behind the end is empty.
+// span clips a window of bytes to content of size bytes: a negative length
+// means to the end, and what lies past the end is empty.
 func span(size, offset, length int64) (from, n int64) {
 	from = min(offset, size)
 	if n = size - from; length >= 0 {

@@ -5,7 +5,7 @@
 // terminal, on a page.
 package display
 
-// This file has no state: each function returns what it is given in another form.
+// The functions of this file have no state.
 
 import (
 	"strconv"

@@ -98,7 +98,7 @@ func decodeObject(raw string) object {
 		}
 		end := skipValue(raw, i)
 		key := unquote(raw[i:end])
-		i = skipSpace(raw, skipSpace(raw, end)+1) // behind the colon
+		i = skipSpace(raw, skipSpace(raw, end)+1) // after the colon
 		end = skipValue(raw, i)
 		o = append(o, member{key, raw[i:end]})
 		i = end

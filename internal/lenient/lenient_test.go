@@ -52,7 +52,7 @@ func TestTexts(t *testing.T) {
 	require.Equal(t, []string{"a"}, Decode(`{"MaxLines2":"a"}`).Texts("max_lines_2"))
 }
 
-func TestBare(t *testing.T) {
+func TestBareReturnsTextsOutsideOfObjects(t *testing.T) {
 	for text, want := range map[string][]string{
 		``:                       nil,
 		"  \n":                   nil,
@@ -99,7 +99,7 @@ func TestNumber(t *testing.T) {
 	require.Zero(t, Decode(`5`).Number("a"))
 }
 
-func TestRaw(t *testing.T) {
+func TestRawReturnsTheValueAsWritten(t *testing.T) {
 	require.Equal(t, `{"id": 12345678901234567890}`, Decode(`{"Arguments": {"id": 12345678901234567890}}`).Raw("input", "arguments"))
 	require.Equal(t, `null`, Decode(`{"a":null,"b":1}`).Raw("a", "b"))
 	require.Equal(t, `1`, Decode(`[{"x":2},{"a":1}]`).Raw("a"))

@@ -20,7 +20,7 @@ const (
 	maxColumns = 64
 	// longText is how much of a cell counts in full.
 	longText = 60
-	// pastLong is what a byte behind that counts.
+	// pastLong is what a byte after that counts.
 	pastLong = .05
 	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
 	// start of a message is seldom what it says.
@@ -28,9 +28,9 @@ const (
 	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
 	// asked is more often further right than further down.
 	fewerRows = .15
-	// leastTable is the room below which a table says nothing.
+	// leastTable is the room below which a table is useless.
 	leastTable = 200
-	// headRoom is more than the keys behind the common values take in any language.
+	// headRoom is more than the keys after the common values take in any language.
 	headRoom = 80
 )
 
@@ -320,7 +320,7 @@ func (t *table) appendRows(b []byte, l layout, limit int, say *labels) []byte {
 	return t.appendBehind(b, behind, shown, say)
 }
 
-// appendBehind writes rows behind the first ones, and says how many are missing between
+// appendBehind writes rows after the first ones, and says how many are missing between
 // them.
 func (t *table) appendBehind(b []byte, behind []row, next int, say *labels) []byte {
 	part := func(text string) {

@@ -85,7 +85,7 @@ func newExtract(text string, room int, say *labels) *extract {
 	return x
 }
 
-// lineEnd is where the line ends that at is in, behind its newline.
+// lineEnd is where the line ends that at is in, after its newline.
 func lineEnd(text string, at int) int {
 	const far = 8 << 10 // a longer line is cut
 	if i := strings.IndexByte(text[at:min(len(text), at+far)], '\n'); i >= 0 {
@@ -115,7 +115,7 @@ func (x *extract) read(part span, least int) {
 	}
 }
 
-// fold finds the lines that are the same but for numbers.
+// fold finds the lines that are the same except for numbers.
 func (x *extract) fold() {
 	first := make(map[string]int, len(x.lines)/2)
 	var b []byte

@@ -82,7 +82,7 @@ type tag struct {
 	name  string // in lower case; empty where there is no tag
 	close bool
 	attrs string
-	end   int // behind >
+	end   int // after >
 }
 
 // maxTag is the longest name of a tag.
@@ -109,7 +109,7 @@ func readTag(s string, i int) (t tag) {
 	return t
 }
 
-// tagEnd is where the > of a tag is, behind its quoted values.
+// tagEnd is where the > of a tag is, after its quoted values.
 func tagEnd(s string, at int) int {
 	const longest = 1 << 20
 	for ; at < len(s) && s[at] != '>'; at++ {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOutline(t *testing.T) {
+func TestOutlineOfHTML(t *testing.T) {
 	for name, c := range map[string]struct{ page, want string }{
 		"a page": {`<!DOCTYPE html><html><head><title>The shop &amp; more</title><style>p{color:red}</style><meta content="x > y"></head>` +
 			`<body class="a"><!-- no --><script>if (a < b) document.write("</p>")</script><h1>Chargers</h1><p>Two  of

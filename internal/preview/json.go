@@ -109,7 +109,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// unescape is the text that a JSON string stands for. What is no escape stays.
+// unescape is the text that a JSON string stands for. What is not an escape stays.
 func unescape(raw string) string {
 	i := strings.IndexByte(raw, '\\')
 	if i < 0 {

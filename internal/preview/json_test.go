@@ -65,7 +65,7 @@ func TestRecordsBecomeATable(t *testing.T) {
 	require.Contains(t, of(goods(120), 2000), `"columns left out":"`)
 }
 
-func TestWhatIsATable(t *testing.T) {
+func TestListsOfRecordsBecomeTables(t *testing.T) {
 	record := `{"name":"n%[1]d","text":"some words %[1]d"}`
 	many := func(sep, format string) string {
 		var all []string
@@ -156,7 +156,7 @@ func TestADocumentThatEndsTooEarly(t *testing.T) {
 	require.NotContains(t, of(`{"a":"`+strings.Repeat("a", 500)+`","n":`+strings.Repeat("1", 50), 560), "111", "a number that may go on is not shown")
 }
 
-func TestWhatIsNoJSON(t *testing.T) {
+func TestTextThatIsNotJSONIsNotReadAsJSON(t *testing.T) {
 	for _, text := range []string{
 		`{"a":1} and then some words, as a log has them after an object ` + strings.Repeat("x ", 100),
 		"[info] starting\n[warn] slow\n" + strings.Repeat("[info] working\n", 40),

@@ -4,7 +4,7 @@
 package preview
 
 // This file looks at the lines of a text: which look like errors, and which are the same
-// but for numbers.
+// except for numbers.
 
 import (
 	"strings"
@@ -175,7 +175,7 @@ func isMessage(line string, at int) bool {
 	return end == len(line)
 }
 
-// isError is true of "error:" and of "error[E0425]", at a word's start or behind a dot or
+// isError is true of "error:" and of "error[E0425]", at a word's start or after a dot or
 // colon.
 func isError(line string, at int) bool {
 	end := at + len("error")

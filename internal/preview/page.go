@@ -25,7 +25,7 @@ func isPage(text string) bool {
 }
 
 var (
-	// scaffolding are the roles that say nothing without a name or a text.
+	// scaffolding are the roles that mean nothing without a name or a text.
 	scaffolding = words("generic list listitem row rowgroup group none presentation table cell gridcell main navigation banner contentinfo complementary region article section form img paragraph document iframe separator")
 	// operable are the roles that can be clicked or typed into: their references are
 	// needed.

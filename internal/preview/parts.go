@@ -3,8 +3,8 @@
 
 package preview
 
-// This file takes a stored JSON text apart for those who search it: into whole records,
-// and into a document that can be asked.
+// This file splits a stored JSON text for searching into whole records, and makes it a
+// document that can be queried.
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ const wholeRecord = 4
 
 // Parts takes a JSON text apart: a record of its main list each, of everything else
 // members and items of about most bytes, and of text in an MCP result and of a recorded
-// log lines. ok is false if it is no JSON.
+// log lines. ok is false if it is not JSON.
 func Parts(text string, most int) (parts []Part, ok bool) {
 	d, ok := scan(text)
 	if !ok {

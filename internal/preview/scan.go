@@ -3,8 +3,8 @@
 
 package preview
 
-// This file reads JSON into a list of places in the text. It decodes nothing, and
-// takes a document that ends too early for one whose open parts end there.
+// This file reads JSON into a list of positions in the text. It decodes nothing, and
+// reads a document that ends too early as if its open parts ended there.
 
 import "strings"
 
@@ -14,7 +14,7 @@ const maxJSON = 4 << 20
 // node is a value, or the key of a member, in the order of the text.
 type node struct {
 	start, end int32 // in the text; a string with its quotes
-	next       int32 // the node behind this one and all that it holds
+	next       int32 // the node after this one and all that it holds
 	items      int32 // of a list its items, of an object its members
 	kind       byte  // the first byte: { [ " t f n, or 0 for a number
 	cut        bool  // the text ends inside it
@@ -158,7 +158,7 @@ func (s *scanner) space() {
 }
 
 // step reads one token. It returns false at the end of the value that was begun, at
-// the end of the text, and where something else than JSON begins.
+// the end of the text, and where something other than JSON begins.
 func (s *scanner) step() bool {
 	s.space()
 	if s.at >= len(s.text) {
@@ -319,7 +319,7 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// number reads a number. One at the very end of the text may go on, and is none.
+// number reads a number. One at the very end of the text may be cut, and does not count.
 func (s *scanner) number() bool {
 	t, i := s.text, s.at
 	if byteAt(t, i) == '-' {

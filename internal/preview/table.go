@@ -284,7 +284,7 @@ func (t *table) opens(f *field, value int32) bool {
 func (t *table) visitMembers(f *field, value int32, n int) {
 	at := 0
 	if t.key != nil && f.depth == 0 {
-		at = 1 // behind the key of the record
+		at = 1 // after the key of the record
 	}
 	t.children(value, func(key, member int32) bool {
 		name := ""
@@ -312,7 +312,7 @@ func (d *document) allObjects(list int32) bool {
 
 // leaf notes the value of a field.
 func (t *table) leaf(f *field, value int32, n int) {
-	if f.depth == 0 { // a record that is no object
+	if f.depth == 0 { // a record that is not an object
 		if f = f.kid("", 0, t); f == nil {
 			return
 		}
@@ -335,10 +335,10 @@ func (t *table) leaf(f *field, value int32, n int) {
 	t.row = append(t.row, cell{f, value})
 }
 
-// telling are words for what tells records apart, or what they are about.
+// telling are words for fields that distinguish records, or say what they are about.
 var telling = words("name title id email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total")
 
-// noise are words for what hardly anybody asks about.
+// noise are words for fields that are hardly ever asked about.
 var noise = words("etag hash sha avatar links gravatar color colors colour colours format formats cursor checksum thumbnail icon sprite")
 
 // clocks are words for moments, which differ in every record and are seldom what is asked.
@@ -352,7 +352,7 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// weigh says how much a field tells of its record.
+// weigh says how informative a field is.
 func (t *table) weigh(f *field) float64 {
 	records := min(t.count, sampled)
 	w := .15

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file tells the formats of plain text apart, and previews them.
+// This file recognises the formats of plain text, and previews them.
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/leanctx/leanctx/internal/display"
 )
 
-// text previews what is no JSON.
+// text previews what is not JSON.
 func (m *maker) text(text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
@@ -227,7 +227,7 @@ func (x *extract) passages(q *query, part span) {
 	x.keepBest(x.room, .3)
 }
 
-// between writes the start up to head, the chosen lines behind it, and the end from tail.
+// between writes the start up to head, the chosen lines after it, and the end from tail.
 func (x *extract) between(head, tail int) string {
 	var b strings.Builder
 	b.WriteString(x.text[:head])

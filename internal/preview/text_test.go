@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSeverity(t *testing.T) {
+func TestSeverityRecognisesErrorLines(t *testing.T) {
 	for _, l := range []string{
 		"E       assert 3 == 4", "FAILED tests/a.py::test_b - AssertionError", "FAIL: TestX", "    --- FAIL: TestY (0.00s)",
 		"FAIL\texample.com/x\t0.01s", "ERROR: no such table", "2024-01-02T03:04:05 [ERROR] broken", "10:11:12 ERROR worker: lost",
@@ -33,7 +33,7 @@ func TestSeverity(t *testing.T) {
 	}
 }
 
-func TestMask(t *testing.T) {
+func TestMaskHidesWhatVariesBetweenLines(t *testing.T) {
 	same := []string{"GET /item/12 took 13 ms id=deadbeef01", "GET /item/4711 took 1 ms id=0123abcd99"}
 	require.Equal(t, string(mask(nil, same[0])), string(mask(nil, same[1])))
 	require.NotEqual(t, string(mask(nil, "cannot open a")), string(mask(nil, "cannot open b")))

@@ -3,8 +3,7 @@
 
 package preview
 
-// This file hands JSON to those who ask it questions: as a document that parses, and as
-// values.
+// This file prepares JSON for queries: as a document that parses, and as values.
 
 import (
 	"encoding/json"
@@ -24,7 +23,7 @@ const (
 
 // Document is a JSON text as a document that parses: the text of an MCP result, JSON lines
 // as a list, and one that ends too early without what is missing. cut says that it did.
-// ok is false if it is no JSON, or nests too deeply.
+// ok is false if it is not JSON, or nests too deeply.
 func Document(text string) (document []byte, cut, ok bool) {
 	d, ok := scanUpTo(text, MaxDocument)
 	if !ok || d.levels > maxLevels {
@@ -80,7 +79,7 @@ func isHex(s string) bool {
 
 // Decode is a JSON text as values: nil, bool, string, json.Number, []any and
 // map[string]any. JSON lines are a list, and a text that ends too early is what is there
-// of it. n is how many values and keys there are. ok is false if it is no JSON, or nests
+// of it. n is how many values and keys there are. ok is false if it is not JSON, or nests
 // too deeply.
 func Decode(text string) (value any, n int, ok bool) {
 	d, ok := scanUpTo(text, MaxDocument)

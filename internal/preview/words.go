@@ -21,7 +21,7 @@ const (
 	maxWords = 64
 )
 
-// query is what somebody wants to know.
+// query is the words that score lines.
 type query struct {
 	words map[uint32]int // by hash
 	n     int
@@ -30,7 +30,7 @@ type query struct {
 
 func (q *query) bit(hash uint32) (at, bit uint32) { return hash >> 6 % uint32(len(q.some)), hash & 63 }
 
-// fillers are words that tell nothing about what is asked.
+// fillers are words that say nothing about what is asked.
 var fillers = words("the and for that this with what which you your can are was were how has have had not from into out all any but will would should could please let get use using used now then first next also need want check look see find show list file result tool true false null path text name value")
 
 // newQuery reads a query. It is nil if there is no word in it.

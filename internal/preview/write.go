@@ -157,7 +157,7 @@ func plain(s string) int {
 const hexDigits = "0123456789abcdef"
 
 // unit is the escape or the character at the start of raw as JSON has it, and how many
-// bytes of raw it takes. A byte that is no UTF-8 is a question mark.
+// bytes of raw it takes. A byte that is not UTF-8 becomes a question mark.
 func unit(raw string) (piece string, n int) {
 	switch c := raw[0]; {
 	case c < ' ':

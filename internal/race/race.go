@@ -1,10 +1,10 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package race tells tests whether the race detector watches them. What it watches
+// Package race tells tests whether they run under the race detector. Under it a test
 // takes about ten times as long, so `make check` runs the tests of the product twice:
-// all of them without the detector, and with it those that share something between
-// goroutines whole and the long ones of a single goroutine in part.
+// all of them without the detector; and with it those that share something between
+// goroutines in full, and the long ones of a single goroutine in part.
 package race
 
 import "testing"
@@ -18,8 +18,8 @@ func Cases(n int) int {
 	return n
 }
 
-// Skip skips a test of a single goroutine under the race detector. The reason says what
-// takes long.
+// Skip skips a test of a single goroutine under the race detector. The reason says why
+// it takes long.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if Enabled {

@@ -3,7 +3,7 @@
 
 package readtool
 
-// This file reads the arguments of a call and writes those of a following one.
+// This file reads the arguments of a call and writes those of the next one.
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"github.com/leanctx/leanctx/internal/lenient"
 )
 
-// request is what a call asks for. Numbers are never negative; zero stands for an
-// argument that is absent.
+// request is what a call asks for. Numbers are never negative; zero means that the
+// argument is absent.
 type request struct {
 	path       string
 	offset     int64 // first line, from 1
@@ -29,8 +29,8 @@ type request struct {
 	jq         string
 }
 
-// names lists the names of each argument, first its own and then those that models use
-// instead. The first one that holds a value counts.
+// names lists the names of each argument: first its own, then those that models use
+// instead. The first one that has a value wins.
 var names = map[string][]string{
 	"file_path":   {"file_path", "path", "file", "filename", "uri", "url", "input"},
 	"offset":      {"offset", "line", "start_line", "line_offset", "line_number", "start"},
@@ -75,13 +75,14 @@ func parse(arguments string) (req request, ok bool) {
 	return req, req.path != ""
 }
 
-// cleanPath removes what models put around a path.
+// cleanPath removes the quotes and the like that models put around a path.
 func cleanPath(filePath string) string {
 	filePath = strings.Trim(filePath, " \t\r\n\"'`<>")
 	return strings.TrimPrefix(filePath, "file://")
 }
 
-// call writes the arguments of a following call, in the order of its methods' calls.
+// call writes the arguments of the next call, in the order in which its methods are
+// called.
 type call struct{ bytes.Buffer }
 
 // follow starts the arguments of a call for the same path.

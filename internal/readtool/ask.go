@@ -3,7 +3,7 @@
 
 package readtool
 
-// This file answers with what a JSON query finds in a content.
+// This file answers with what a JSON query finds in a file.
 
 import (
 	"bytes"

@@ -3,11 +3,11 @@
 
 // Package readtool is the tool with which a model reads stored results back.
 //
-// A result that was too long for the conversation lies in a store, and the model
-// knows its path. It can read the result page by page (by lines, or by bytes
-// where a line is longer than a page), from its end, find a regular expression in
-// it, or have passages ranked for a few words. Every answer is bounded by lines
-// and bytes, and names the exact arguments of the next page.
+// A result that was too long for the conversation is in a store, and the model knows
+// its path. The model can read it page by page (by lines, or by bytes where a line is
+// longer than a page), read its end, search it with a regular expression, or have its
+// passages ranked for a few words. Every answer is bounded in lines and bytes, and
+// gives the exact arguments for the next page.
 //
 // # Exactness
 //
@@ -21,10 +21,10 @@
 //
 // # What it costs
 //
-// From a store that is a [backend.RangeReader] a page takes what it shows, and
-// finding a line, a pattern or a passage streams through the content; a pattern is
-// looked for in lines of up to 8 MiB as a whole. From one that is only a [backend.Reader] every answer takes the whole
-// content into memory, as there is no other exact way to read it.
+// From a store that is a [backend.RangeReader] a page reads what it shows, and
+// finding a line, a pattern or a passage streams through the content; lines of up to
+// 8 MiB are searched as a whole. From one that is only a [backend.Reader] every answer
+// reads the whole content into memory, as there is no other exact way to read it.
 //
 // # What a model cannot do
 //

@@ -93,7 +93,7 @@ func readPage(t testing.TB, answer string) answered {
 	p.content = rest[:p.to-p.from]
 	require.NotContains(t, p.content, fence, "the fence occurs in the content")
 	rest = strings.TrimPrefix(rest[p.to-p.from:], "\n")
-	require.True(t, strings.HasPrefix(rest, fence+"\n"), "no fence behind the content: %.100q", rest)
+	require.True(t, strings.HasPrefix(rest, fence+"\n"), "no fence after the content: %.100q", rest)
 	footer := rest[len(fence)+1:]
 	require.NotContains(t, footer, "\n")
 	if n := nextIn.FindStringSubmatch(footer); n != nil {

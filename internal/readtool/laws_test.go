@@ -205,7 +205,7 @@ func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
 	}
 }
 
-// A content may be cut where no character is cut in two, and before that elsewhere.
+// Content may be cut where no character is cut in two, and before that elsewhere.
 func TestCutsBetweenCharacters(t *testing.T) {
 	for _, text := range []string{"aé天😀b", "\xffa\x80\x80\x80\x80b", "\xe4\xb8", "\xf0\x9f\x98", "天", ""} {
 		for n := range len(text) + 3 {
@@ -223,8 +223,8 @@ func TestCutsBetweenCharacters(t *testing.T) {
 	}
 }
 
-// A content that ends before the size that its store named is no whole content.
-func TestAContentThatEndsEarlyIsAnError(t *testing.T) {
+// Content that ends before the size that its store named is no whole content.
+func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 	for n := range 5 {
 		got, err := take(strings.NewReader("1234"[:n]), 4)
 		if n == 4 {
@@ -247,8 +247,8 @@ func TestAContentThatEndsEarlyIsAnError(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// A content in memory is read by ranges like a stored one.
-func TestRangesOfAWholeContent(t *testing.T) {
+// Content in memory is read by ranges like a stored one.
+func TestRangesOfWholeContent(t *testing.T) {
 	const content = "0123456789"
 	for offset := range int64(13) {
 		for length := int64(-2); length < 13; length++ {
@@ -384,7 +384,7 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 	}
 }
 
-// Of a long line a match is shown with 100 bytes before it and behind it, and at most
+// Of a long line a match is shown with 100 bytes before it and after it, and at most
 // 200 bytes of a long match.
 func TestPiecesOfALongLineAreExact(t *testing.T) {
 	for _, c := range []struct {

@@ -130,8 +130,8 @@ func (v visit) byteWindow() (string, error) {
 	return v.page(f, part[start:end]), nil
 }
 
-// runeCut is the greatest place up to n at which b can be cut without cutting a
-// character in two. b must hold utf8.UTFMax bytes behind n, or the content's end.
+// runeCut is the greatest offset up to n at which b can be cut without splitting a
+// character. b must hold utf8.UTFMax bytes after n, or the content's end.
 func runeCut(b []byte, n int64) int {
 	if n >= int64(len(b)) {
 		return len(b)
@@ -189,8 +189,8 @@ func tailStart(part []byte, n, room int64, torn bool) int {
 	return runeEnd(part, max(int64(len(part))-room, 0))
 }
 
-// runeEnd is the smallest place from n on at which b can be cut without cutting a
-// character in two.
+// runeEnd is the smallest offset from n on at which b can be cut without splitting a
+// character.
 func runeEnd(b []byte, n int64) int {
 	at := int(n)
 	for at < len(b) && runeCut(b, int64(at)) != at {
@@ -199,8 +199,8 @@ func runeEnd(b []byte, n int64) int {
 	return at
 }
 
-// pastEnd answers a window that lies behind the content. lines is zero where they
-// were not counted.
+// pastEnd answers a window past the end of the content. lines is zero if they were
+// not counted.
 func (v visit) pastEnd(lines, size int64) string {
 	if size == 0 {
 		return v.say.plain("empty")

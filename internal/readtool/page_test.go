@@ -140,7 +140,7 @@ func TestATailOfALongLineIsItsEnd(t *testing.T) {
 	require.Greater(t, len(p.content), 2000)
 }
 
-func TestWindowsBehindTheEnd(t *testing.T) {
+func TestWindowsPastTheEndSayHowMuchThereIs(t *testing.T) {
 	for _, store := range readers(stored(t, "one\ntwo\n")) {
 		read := newTool(t, Options{Backend: store})
 		for arguments, want := range map[string]string{
@@ -157,7 +157,7 @@ func TestWindowsBehindTheEnd(t *testing.T) {
 	}
 }
 
-func TestAnEmptyContentIsSaidToBeEmpty(t *testing.T) {
+func TestEmptyContentIsSaidToBeEmpty(t *testing.T) {
 	for _, store := range readers(stored(t, "")) {
 		read := newTool(t, Options{Backend: store})
 		for _, rest := range []string{"", `,"tail":5`, `,"byte_offset":5`, `,"offset":5`} {
@@ -166,7 +166,7 @@ func TestAnEmptyContentIsSaidToBeEmpty(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoTextAreAnnounced(t *testing.T) {
+func TestBytesThatAreNotTextAreAnnounced(t *testing.T) {
 	read := newTool(t, Options{Backend: stored(t, "ok\n\xff\n")})
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`"}`), "not UTF-8")
 	require.NotContains(t, ask(t, read, `{"file_path":"`+testPath+`","limit":1}`), "not UTF-8")

@@ -68,7 +68,7 @@ func compile(pattern string) (re *regexp.Regexp, factor int64, err error) {
 	return re, 1 + int64(len(program.Inst)/50), err
 }
 
-// reason is why a pattern is refused, without Go's prefix.
+// reason is why a pattern is refused, without the prefix of package regexp.
 func reason(err error) string {
 	var serr *syntax.Error
 	if errors.As(err, &serr) {

@@ -25,7 +25,7 @@ const (
 	maxPassages = 20
 	// defaultBytes is about how much is shown where the call names no number of passages.
 	defaultBytes = 5500
-	// A passage is as many whole lines as fit into these; of a longer line, a part.
+	// A passage is as many whole lines as fit into this, or a part of a longer line.
 	passageBytes = 600
 	passageLines = 20
 	// blockPassages is how many passages are ranked together.
@@ -36,7 +36,7 @@ const (
 	maxRanked = 64 << 20
 )
 
-// passage is a part of a content.
+// passage is a part of a file.
 type passage struct {
 	first, last int64 // lines
 	start       int64 // bytes
@@ -99,7 +99,7 @@ func (v visit) limit() int {
 	return maxPassages
 }
 
-// within leaves out passages beyond defaultBytes, if the call names no number of them.
+// within drops passages beyond defaultBytes, if the call does not say how many it wants.
 func (v visit) within(best []passage) []passage {
 	room := defaultBytes
 	for i, p := range best {
@@ -110,7 +110,7 @@ func (v visit) within(best []passage) []passage {
 	return best
 }
 
-// passagesOf answers a query out of a content, of which it looks at most bytes.
+// passagesOf answers a query from a file, of which it ranks at most bytes.
 func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
 	best, searched, err := v.rank(newSplitter(v.stream(content, size)), v.limit(), most)
 	if err != nil {
@@ -158,7 +158,7 @@ func (v visit) best(so []passage, block []passage, limit int) ([]passage, error)
 }
 
 // rankBlock scores the passages of one block. A word of the query finds its other forms
-// and counts more where it stands as it is. Behind those come the passages that only a
+// and counts more where it occurs literally. Last come the passages that only a
 // translation from Chinese finds, and those that hold a word only as a part of others: an
 // identifier may be found by a piece of it.
 func (v visit) rankBlock(block []passage, limit int) (ranked []passage, err error) {
@@ -199,7 +199,7 @@ func (v visit) rankBlock(block []passage, limit int) (ranked []passage, err erro
 	return ranked, err
 }
 
-// literally is the share of the words of a query that a text holds as they are.
+// literally is the share of a query's words that a text holds literally.
 func literally(query keyword.Query, text string) float64 {
 	text = strings.ToLower(text)
 	n := 0
@@ -212,7 +212,7 @@ func literally(query keyword.Query, text string) float64 {
 }
 
 // queryTerms reads a query. Scripts without spaces between words are taken two
-// characters at a time, as nobody repeats a sentence literally.
+// characters at a time, since queries rarely repeat text verbatim.
 func queryTerms(text string) keyword.Query {
 	query := keyword.Parse(text)
 	var terms []keyword.Term
@@ -266,7 +266,7 @@ func (v visit) passagePage(f facts, best []passage) string {
 	return v.say.say("passages", f)
 }
 
-// splitter cuts a content into passages.
+// splitter splits content into passages.
 type splitter struct {
 	r     *bufio.Reader
 	line  int64

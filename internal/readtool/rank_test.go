@@ -81,7 +81,7 @@ func TestTheBestPassageComesFirst(t *testing.T) {
 	}
 }
 
-func TestPassagesAreExactForEveryContent(t *testing.T) {
+func TestPassagesAreExactForAnyContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(100) {
 		content := hardContent(r)

@@ -3,7 +3,7 @@
 
 package readtool
 
-// This file streams a content line by line, in bounded memory.
+// This file streams content line by line, in bounded memory.
 
 import (
 	"bufio"
@@ -15,8 +15,8 @@ import (
 const (
 	// maxPiece is the longest line that is looked at as a whole.
 	maxPiece = 8 << 20
-	// pieceOverlap is how much of a piece of a longer line the next one repeats,
-	// so that what lies across the cut is in one of them.
+	// pieceOverlap is how much of a piece of a longer line the next one repeats, so
+	// that a match across the cut is in one of them.
 	pieceOverlap = 64 << 10
 )
 
@@ -34,14 +34,14 @@ type piece struct {
 func (p piece) end() int64  { return p.start + int64(len(p.text)) }
 func (p piece) whole() bool { return p.head && p.tail }
 
-// doubts reports whether a match, in a text of n bytes, touches a cut in a line
-// where it may be one only because of the cut, while the piece on the other side
-// holds it as well and can tell.
+// doubts reports whether a match, in a text of n bytes, touches a cut in a line and
+// may match only because of the cut, while the piece on the other side of the cut
+// holds it too and can tell.
 func (p piece) doubts(m []int, n int) bool {
 	return p.joined && m[0] == 0 || m[1] == n && m[0] > n-p.shared
 }
 
-// scanner yields the pieces of a content in order.
+// scanner yields the pieces of content in order.
 type scanner struct {
 	r      *bufio.Reader
 	buf    []byte // what a piece that is not in r's buffer as a whole is put together in

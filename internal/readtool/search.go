@@ -3,7 +3,7 @@
 
 package readtool
 
-// This file collects the matches of a regular expression in a content.
+// This file collects the matches of a regular expression in a file.
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ const (
 	// maxShown is the longest line that is shown whole. Of a longer one a piece
 	// around each match is shown.
 	maxShown = 400
-	// around is how much of a long line is shown before and behind a match.
+	// around is how much of a long line is shown before and after a match.
 	around = 100
-	// maxFound bounds what is remembered of the matches in one piece.
+	// maxFound bounds how many matches in one piece are remembered.
 	maxFound = 20_000
 )
 
@@ -32,7 +32,7 @@ type search struct {
 	fromLine, fromByte int64
 	limit, room        int
 	most               int64 // bytes to search
-	around             int   // lines to show before and behind a match
+	around             int   // lines to show before and after a match
 
 	out      strings.Builder
 	hits     int
@@ -44,7 +44,7 @@ type search struct {
 	shownLine int64      // the last line of which something was shown
 	shownByte int64      // of a long line: the end of the last piece shown
 	before    []neighbor // lines that were not shown, for the next match
-	after     int        // lines to show yet behind the last match
+	after     int        // lines to show yet after the last match
 }
 
 // neighbor is a line near a match.
@@ -78,7 +78,7 @@ func (s *search) run(lines *scanner) error {
 	return nil
 }
 
-// finish notes that the content was searched to its end.
+// finish records that the content was searched to its end.
 func (s *search) finish(end int64) {
 	s.searched = end
 	if !s.begun {
@@ -130,8 +130,8 @@ func (s *search) show(number int64, text string) {
 	s.after = s.around
 }
 
-// lookLong searches a line of which only pieces can be shown. What the pieces
-// before this one have shown, or a page before this, is not shown again.
+// lookLong searches a line of which only pieces can be shown. What earlier pieces, or
+// an earlier page, have shown is not shown again.
 func (s *search) lookLong(p piece, text []byte) {
 	found := s.re.FindAllIndex(text, maxFound)
 	for len(found) > 0 {
@@ -212,7 +212,7 @@ func (s *search) flush(match int64) {
 	s.before = s.before[:0]
 }
 
-// put writes a line of the answer. A line "--" stands where lines are left out.
+// put writes a line of the answer. A line "--" marks where lines are left out.
 func (s *search) put(number int64, text string) {
 	if s.around > 0 && s.shownLine > 0 && number > s.shownLine+1 {
 		s.out.WriteString("--\n")

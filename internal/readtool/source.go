@@ -3,7 +3,7 @@
 
 package readtool
 
-// This file gives one face to the two kinds of stores that can be read.
+// This file gives the two kinds of readable stores one interface.
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 // negative length means to the end.
 type source func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error)
 
-// open finds the content of a path. From a store that only reads whole contents
-// it is read here, once.
+// open finds the content of a path. From a store that only reads whole files it is
+// read here, once.
 func open(ctx context.Context, store backend.Backend, filePath string) (source, error) {
 	if r, ok := store.(backend.RangeReader); ok {
 		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
@@ -33,12 +33,12 @@ func open(ctx context.Context, store backend.Backend, filePath string) (source, 
 		return nil, err
 	}
 	if got == nil {
-		return nil, errors.New("readtool: reading: the store returned neither a content nor an error")
+		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
 	}
 	return whole(got.Content), nil
 }
 
-// whole is a source over a content in memory.
+// whole is a source over content in memory.
 func whole(content string) source {
 	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
 		size := int64(len(content))
@@ -62,7 +62,7 @@ func (s source) part(ctx context.Context, offset, length int64) (part []byte, si
 	return part, size, err
 }
 
-// take reads n bytes. A content that ends before the size that the store named is
+// take reads n bytes. Content that ends before the size that the store named is
 // not what was stored.
 func take(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, n)
@@ -73,12 +73,12 @@ func take(r io.Reader, n int64) ([]byte, error) {
 	return b, err
 }
 
-// bufferSize is how much is read of a content at a time.
+// bufferSize is how much content is read at a time.
 const bufferSize = 64 << 10
 
-// stream reads a content of size bytes from its start to its end. It fails once
-// the context has ended, as a large content takes its time, and where the content
-// ends too early.
+// stream reads content of size bytes from its start to its end. It fails once
+// the context has ended, since large content takes time, and if the content ends too
+// early.
 func (v visit) stream(content io.Reader, size int64) io.Reader {
 	return &guarded{ctx: v.ctx, r: content, left: size}
 }

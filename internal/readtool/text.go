@@ -3,8 +3,8 @@
 
 package readtool
 
-// This file turns findings into what the model reads. The sentences are in
-// text/, one file for each language.
+// This file turns results into what the model reads. The sentences are in text/, one
+// file for each language.
 
 import (
 	"embed"
@@ -29,7 +29,7 @@ type words struct {
 
 func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
 
-// facts are what the sentences can speak of.
+// facts are the data of the sentences.
 type facts struct {
 	Tool               string
 	MaxLines, MaxBytes int
@@ -41,7 +41,7 @@ type facts struct {
 	Fence          string
 	Content        string
 	Garbled        bool // not all of it is UTF-8
-	Cut            bool // the last line goes on behind To
+	Cut            bool // the last line goes on after To
 	Records        bool // passages are JSON records without the white space between values
 	Count          int  // matches or passages
 	Asks           bool // there is an argument jq
@@ -98,7 +98,7 @@ func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 }
 
 // madeKey marks, in the Extra of its info, a tool of this package, so that it is
-// known whatever wraps it.
+// recognised through any wrapper.
 const madeKey = "__leanctx_read_tool__"
 
 // Made reports whether an info is that of a tool of this package.
@@ -107,12 +107,11 @@ func Made(info *schema.ToolInfo) bool {
 	return made
 }
 
-// Page reports whether an answer of the tool holds content of a file. Those that hold
-// none are one line.
+// Page reports whether an answer of the tool holds content of a file. Other answers
+// are one line.
 func Page(answer string) bool { return strings.Contains(answer, "\n") }
 
-// fence is a line that does not occur in any of the contents that it is to stand
-// around.
+// fence is a line that does not occur in any of the contents that it encloses.
 func fence(contents ...string) string {
 	line := "-----"
 	for n := 1; occurs(line, contents); n++ {

@@ -35,26 +35,27 @@ const (
 
 // Options configure a tool. Backend is required.
 type Options struct {
-	// Name is the tool's name. Empty: DefaultName.
+	// Name is the tool's name. If empty, defaults to DefaultName.
 	Name string
 	// Backend is the store to read from. It must be a [backend.RangeReader] or a
 	// [backend.Reader]; the first is used where it is both.
 	Backend backend.Backend
-	// Allowed says whether a path may be read. What may not is answered like what
-	// is not there. Nil: every path that the store knows. It must be given where
-	// the store holds more than results, as a file system of the machine does. It
-	// must be safe for concurrent use.
+	// Allowed reports whether a path may be read. A path that may not is answered like
+	// one that does not exist. If nil, every path that the store knows may be read. It
+	// is required if the store holds more than results, as a file system of the
+	// machine does. It must be safe for concurrent use.
 	Allowed func(filePath string) bool
-	// MaxLines is the most lines of content in an answer. Zero: DefaultMaxLines.
+	// MaxLines is the most lines of content in an answer. If zero, defaults to
+	// DefaultMaxLines.
 	MaxLines int
 	// MaxBytes is the most bytes in an answer, frame included; at least 4,096.
-	// Zero: DefaultMaxBytes.
+	// If zero, defaults to DefaultMaxBytes.
 	MaxBytes int
 	// OnError is told why a read failed, with the store's own error, which the
-	// model does not get to see. A missing file is no failure. Nil: nobody is told.
+	// model does not see. A missing file is not a failure. If nil, errors are dropped.
 	// It must be safe for concurrent use.
 	OnError func(ctx context.Context, filePath string, err error)
-	// JSONQuery answers the argument jq. Nil: there is no such argument.
+	// JSONQuery answers the argument jq. If nil, the tool has no such argument.
 	JSONQuery JSONQuery
 }
 
@@ -184,7 +185,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (answer s
 	}
 }
 
-// tooLong reports whether there would be no room for an answer beside the arguments.
+// tooLong reports whether the arguments leave no room for an answer.
 func (t *readTool) tooLong(req request) bool {
 	return max(len(quoted(req.pattern)), len(quoted(req.query)), len(quoted(req.jq))/2) > t.MaxBytes/8
 }

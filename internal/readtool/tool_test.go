@@ -154,7 +154,7 @@ func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 			"whole only": func(f *backendtest.Faulty) backend.Backend { return f.ReadWrite() },
 		} {
 			if kind == "whole only" && fault.Mode == backendtest.Torn {
-				continue // nothing tells such a content from a short one
+				continue // nothing tells such content from a short one
 			}
 			var told []error
 			read := newTool(t, Options{
@@ -225,7 +225,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestAHugeContentIsReadInLittleMemory(t *testing.T) {
+func TestHugeContentIsReadInLittleMemory(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
 	read := newTool(t, Options{Backend: endless{line: strings.Repeat(line, 1000), size: 64 << 20}})
 	for arguments, most := range map[string]uint64{
@@ -308,7 +308,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-func TestJSONIsAsked(t *testing.T) {
+func TestJSONQueriesAreAnswered(t *testing.T) {
 	type asked struct {
 		query, document string
 		most            int

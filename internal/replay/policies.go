@@ -62,8 +62,8 @@ func recommended(set func(c *reduction.Config)) func(context.Context, *reduction
 	}
 }
 
-// einos is Eino's package, which is told to leave the answers of the read tool alone:
-// it would store pages of what it stored.
+// einos is Eino's package, configured to leave the answers of the read tool alone: it
+// would store pages of what it stored.
 func einos(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 	return theirs.New(ctx, &theirs.Config{Backend: store, MaxTokensForClear: trigger, TruncExcludeTools: []string{readTool},
 		TokenCounter: func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (n int64, err error) {
@@ -74,8 +74,8 @@ func einos(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (
 		}})
 }
 
-// masking replaces old results by a placeholder, as other agents do. Nothing is
-// stored: what was replaced has to be asked for again.
+// masking replaces old results with a placeholder, as other agents do. Nothing is
+// stored: the agent has to call the tool again for what was replaced.
 type masking struct {
 	adk.BaseChatModelAgentMiddleware
 	trigger int64 // tokens from which on something is replaced

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// quoteBytes is how long a quotation is at least.
+	// quoteBytes is the least length of a quotation.
 	quoteBytes = 24
 
 	// everyByte is at which bytes of a result quotations are looked for: one that is
@@ -69,7 +69,7 @@ func quoted(texts []string, at map[string]string) (out []use) {
 	return out
 }
 
-// telling reports whether a piece says something: it is not mostly blanks and rules.
+// telling reports whether a piece is worth matching: it is not mostly blanks and rules.
 func telling(piece string) bool {
 	n := 0
 	for i := range len(piece) {

@@ -20,7 +20,7 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// sample reads the runs of testdata: every twelfth that `make thrift` records, but for
+// sample reads the runs of testdata: every twelfth that `make thrift` records, except for
 // the longest.
 func sample(t *testing.T) (out []Recorded) {
 	t.Helper()
@@ -53,7 +53,7 @@ func TestGoldenBills(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got.String(), "LEANCTX_UPDATE=1 writes it anew")
+	require.Equal(t, string(want), got.String(), "LEANCTX_UPDATE=1 rewrites it")
 }
 
 // rounds is a conversation of n calls that return what result says.

@@ -66,7 +66,7 @@ func ErrorText(err error) (text string) {
 	}
 	defer func() {
 		if recover() != nil {
-			text = "an error whose text cannot be read"
+			text = "an error whose Error method panics"
 		}
 	}()
 	return err.Error()

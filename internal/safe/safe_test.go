@@ -81,5 +81,5 @@ func (mute) Error() string { panic("no") }
 func TestTheTextOfAnErrorIsAlwaysThere(t *testing.T) {
 	require.Equal(t, "EOF", safe.ErrorText(io.EOF))
 	require.Empty(t, safe.ErrorText(nil))
-	require.Equal(t, "an error whose text cannot be read", safe.ErrorText(mute{}))
+	require.Equal(t, "an error whose Error method panics", safe.ErrorText(mute{}))
 }

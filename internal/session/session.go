@@ -1,15 +1,16 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package session keeps conversations true that a provider keeps on its server.
+// Package session keeps a conversation that a provider stores on its server in step
+// with what a middleware makes of it.
 //
 // The adapters of such providers send only what follows the last message that has
 // a response id, and the provider adds the rest from memory. What a middleware
-// changed in front of that message would never arrive. So every response that the
+// changed before that message would never arrive. So every response that the
 // provider keeps is marked with what the middleware had done to its request. A
-// later request builds on it only if that is what it would do now; otherwise the
-// message loses its response id, one whole request follows, and the session goes
-// on from there.
+// later request builds on it only if the middleware would do the same now; otherwise
+// the message loses its response id, one whole request follows, and the session
+// continues from there.
 package session
 
 import (
@@ -23,7 +24,7 @@ type Message interface {
 	*schema.Message | *schema.AgenticMessage
 }
 
-// Any reports whether a provider keeps the conversation up to one of the messages.
+// Any reports whether a provider keeps the conversation up to any of the messages.
 func Any[M Message](msgs []M) bool {
 	c := codecFor[M]()
 	for _, m := range msgs {

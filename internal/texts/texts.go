@@ -90,7 +90,7 @@ func (t *Texts) Names() (names []string) {
 	return names
 }
 
-// Piece is a part of a text: characters that stand in it, and the name of the field behind
+// Piece is a part of a text: characters that stand in it, and the name of the field after
 // them, which is empty at the end of the text.
 type Piece struct{ Text, Field string }
 

@@ -38,7 +38,7 @@ func TestTextsFollowTheLanguage(t *testing.T) {
 
 func TestPiecesAreTheText(t *testing.T) {
 	set := texts.Load(files(), "say")
-	require.Equal(t, []texts.Piece{{"\na ", "x"}, {"", "y"}, {"\nb", ""}}, set.English().Pieces("below/form"), "but for the end of its last line")
+	require.Equal(t, []texts.Piece{{"\na ", "x"}, {"", "y"}, {"\nb", ""}}, set.English().Pieces("below/form"), "except for the end of its last line")
 	require.Equal(t, []texts.Piece{{"", "y"}, {"", ""}}, set.Chinese().Pieces("below/form"))
 	require.Panics(t, func() { set.English().Pieces("greeting") }, "it calls a function")
 	require.Panics(t, func() { set.English().Say("missing", nil) })

@@ -143,7 +143,7 @@ func TestPlanExecute(t *testing.T) {
 		require.Len(t, w, 5)
 		require.Contains(t, w[1].ToolNames, names()[7])
 		require.Contains(t, resultIn(w[2].Messages, "a"), "/trunc/a")
-		require.False(t, slices.Contains(w[3].ToolNames, names()[7]), "the second step begins anew")
+		require.False(t, slices.Contains(w[3].ToolNames, names()[7]), "the second step starts over")
 		require.True(t, lists(w[3]))
 	}
 }

@@ -91,7 +91,7 @@ func both[M adk.MessageType](t *testing.T, make func() []handler[M], test func(t
 func user[M adk.MessageType]() []M { return []M{adktest.User[M]("update the items")} }
 
 // Behind toolsearch, summarization takes the list of names out of the call that it shortens.
-func TestSummarizationStandsBeforeToolsearch(t *testing.T) {
+func TestSummarizationComesBeforeToolsearch(t *testing.T) {
 	adktest.Both(t, summaryAndSearch[message], summaryAndSearch[agenticMessage])
 }
 
@@ -115,7 +115,7 @@ func summaryAndSearch[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Behind reduction, summarization counts what is left after clearing.
-func TestSummarizationStandsBehindReduction(t *testing.T) {
+func TestSummarizationComesAfterReduction(t *testing.T) {
 	adktest.Both(t, summaryAndReduction[message], summaryAndReduction[agenticMessage])
 }
 
@@ -164,7 +164,7 @@ func filesAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Tools of a handler can be hidden by their names if the handler stands before.
-func TestHandlersWithToolsStandBeforeToolsearch(t *testing.T) {
+func TestHandlersWithToolsComeBeforeToolsearch(t *testing.T) {
 	adktest.Both(t, toolsOfHandlers[message], toolsOfHandlers[agenticMessage])
 }
 
@@ -265,7 +265,7 @@ func (*bringsMarked[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 
 // Calls that a crash left without a result are answered, in every order: an answer that was
 // made up loads no tool.
-func TestPatchedCallsStandAnywhere(t *testing.T) {
+func TestPatchedCallsLoadNothingInAnyOrder(t *testing.T) {
 	adktest.Both(t, patchedCalls[message], patchedCalls[agenticMessage])
 }
 

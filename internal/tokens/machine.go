@@ -25,7 +25,7 @@ const (
 	lead4  // emoji, rare characters
 	inside // any further byte
 	punctuation
-	kinds = punctuation + 32 // each mark of ASCII is a kind of its own
+	kinds = punctuation + 32 // each ASCII punctuation mark is a kind of its own
 )
 
 // Groups of kinds: a run is of one group.
@@ -180,7 +180,7 @@ func (m *machine) word(k, l uint8) int {
 	return cell
 }
 
-// other takes what is no letter.
+// other takes what is not a letter.
 func (m *machine) other(k uint8) int {
 	cell := m.pair(k)
 	g := groupOf[k]

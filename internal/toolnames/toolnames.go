@@ -25,13 +25,13 @@ const (
 	ReminderClose = "</available-deferred-tools>"
 )
 
-// The tags of a message that tells of changes in that list.
+// The tags of a message that reports changes of that list.
 const (
 	ChangedOpen  = "<available-deferred-tools-changed>"
 	ChangedClose = "</available-deferred-tools-changed>"
 )
 
-// Changed returns what stands between the tags of a change; ok is false if text is none.
+// Changed returns the text between the tags of a change; ok is false if text is not one.
 func Changed(text string) (list string, ok bool) { return between(text, ChangedOpen, ChangedClose) }
 
 // The tags of a message that describes tools for what a user just said.
@@ -40,10 +40,10 @@ const (
 	OfferClose = "</tools-for-this-request>"
 )
 
-// Offer returns what stands between the tags of an offer; ok is false if text is none.
+// Offer returns the text between the tags of an offer; ok is false if text is not one.
 func Offer(text string) (tools string, ok bool) { return between(text, OfferOpen, OfferClose) }
 
-// Reminder returns what stands between the tags; ok is false if text is no reminder.
+// Reminder returns the text between the tags; ok is false if text is not a reminder.
 func Reminder(text string) (list string, ok bool) { return between(text, ReminderOpen, ReminderClose) }
 
 func between(text, open, end string) (list string, ok bool) {

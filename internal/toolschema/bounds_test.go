@@ -144,7 +144,7 @@ func TestEveryPartOfASchemaIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestTheBoundsThemselves(t *testing.T) {
+func TestTheBoundsOfSchemasAreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{64, 20_000}, []int{MaxDepth, MaxNodes})
 }
 

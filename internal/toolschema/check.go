@@ -4,9 +4,9 @@
 package toolschema
 
 // This file checks values against schemas, in bounded time. Schemas come from strangers:
-// one that refers to itself can keep a checker busy for ever, or make its work double with
-// every level of the value. So the checker's way through the schema is walked first without
-// checking anything, and within a budget.
+// one that refers to itself can keep a checker busy forever, or double its work with every
+// level of the value. So the checker's path through the schema is walked first, without
+// checking anything and within a budget.
 
 import (
 	"encoding/json"
@@ -43,8 +43,8 @@ type Check struct {
 	patterns map[string]int // instructions of each pattern in it
 }
 
-// Compile reads a JSON schema. It returns nil for one that cannot be checked: whether
-// arguments fit it is the tool's own affair then.
+// Compile reads a JSON schema. It returns nil for one that cannot be checked: then it is
+// up to the tool whether arguments fit.
 func Compile(text string) (c *Check) {
 	defer func() {
 		if recover() != nil {
@@ -81,8 +81,7 @@ func isKnownDraft(uri string) bool {
 	return false
 }
 
-// Validate returns what is wrong with a value. Where searchResult out could take too long,
-// nothing is.
+// Validate returns what is wrong with a value, or nil where checking could take too long.
 func (c *Check) Validate(v any) (err error) {
 	if c == nil || !c.affords(v) {
 		return nil
@@ -135,7 +134,7 @@ func patternsOf(tree any) (patterns map[string]int, ok bool) {
 	return patterns, visit(tree)
 }
 
-// instructions is the length of a pattern as compiled. What is no pattern has none: it is
+// instructions is the length of a pattern as compiled. What is not a pattern has none: it is
 // for others to say whether it had to be one.
 func instructions(pattern string) (n int, ok bool) {
 	if len(pattern) > maxPatternBytes {

@@ -80,7 +80,7 @@ func encodeText(s string) string {
 	return string(b)
 }
 
-// A word that is data is no pattern, whatever it says.
+// A word that is data is not a pattern, whatever it says.
 func TestOnlyPatternsCountAsPatterns(t *testing.T) {
 	c := Compile(`{"properties":{"pattern":{"type":"string","enum":["(","a"]},"a":{"default":{"pattern":"("}}},"patternProperties":{"^n":{"type":"integer"}}}`)
 	require.NotNil(t, c)

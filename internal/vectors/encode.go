@@ -3,7 +3,7 @@
 
 package vectors
 
-// Sets of vectors as text: stores hold texts, and hand them out by lines.
+// Sets of vectors as text: stores hold text, and read it by lines.
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Key tells the text that a vector stands for.
+// Key identifies the text that a vector represents.
 type Key [16]byte
 
 // KeyOf returns the key of a text.

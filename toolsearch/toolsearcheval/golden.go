@@ -58,7 +58,7 @@ func Golden(t testing.TB, file, text string) {
 	}
 	want := strings.ReplaceAll(string(data), "\r\n", "\n")
 	if text != want {
-		t.Errorf("%s has changed; %s=1 writes it anew:\n%s", file, UpdateVariable, changes(want, text))
+		t.Errorf("%s has changed; %s=1 rewrites it:\n%s", file, UpdateVariable, changes(want, text))
 	}
 }
 

@@ -79,7 +79,7 @@ func requireBounds(t *testing.T, m toolsearcheval.Measures) {
 	require.LessOrEqual(t, m.Recall5, m.Recall10+1e-9)
 }
 
-func TestTheHalvesOfASplitArePartsThatStay(t *testing.T) {
+func TestSplitGivesEachCaseAFixedHalf(t *testing.T) {
 	var cases []toolsearcheval.Case
 	for i := range 200 {
 		cases = append(cases, toolsearcheval.Case{ID: fmt.Sprintf("case-%d", i)}, toolsearcheval.Case{Query: fmt.Sprintf("query %d", i)})

@@ -99,7 +99,7 @@ func searchTool(tools []tool.BaseTool) tool.InvokableTool {
 	return nil
 }
 
-func TestWhatIsLoadedIsFoundAtItsPlace(t *testing.T) {
+func TestLoadedToolsKeepTheirRank(t *testing.T) {
 	race.Skip(t, "ranks every tool for every query")
 	own := ownSet(t)
 	cases := loadedCases(own.cases())

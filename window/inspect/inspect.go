@@ -1,17 +1,17 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inspect shows what package window recorded: as one HTML page that needs
-// nothing else, as lines in a terminal, and live on the machine that one develops on.
+// Package inspect shows what package window recorded: as one self-contained HTML page,
+// as lines in a terminal, and live on a development machine.
 //
 //	err := inspect.WriteFile("window.html", see.Conversation("acme/42"))
 //	err = inspect.WriteText(os.Stdout, see.Conversation("acme/42"), inspect.TextOptions{Color: true})
 //	err = inspect.WriteCall(os.Stdout, see.Conversation("acme/42"), 8, inspect.TextOptions{Color: true})
 //	http.Handle("/context/", http.StripPrefix("/context", inspect.Handler(see)))
 //
-// A page loads nothing and asks nobody: its policy allows its own script by hash and
-// nothing else. It holds the texts that the collector kept; whoever has the file can
-// read them.
+// A page makes no requests: its content security policy allows its own script, by hash,
+// and nothing else. It holds the texts that the collector kept, readable by anyone who
+// has the file.
 package inspect
 
 // This file writes the page.
@@ -43,7 +43,7 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// maxTexts is how many bytes of texts a page may hold. Beyond it texts are shortened
+// maxTexts is how many bytes of text a page may hold. Beyond it texts are shortened
 // to previewBytes each, and the page says so.
 const (
 	maxTexts     = 5 << 20
@@ -52,8 +52,8 @@ const (
 
 var errNoConversation = errors.New("inspect: there is no conversation to show")
 
-// WriteFile writes the page into a file, which it makes or replaces. The file is
-// readable by its owner only, since it holds texts.
+// WriteFile writes the page to a file, which it creates or replaces. Only the file's
+// owner can read it, since it holds texts.
 func WriteFile(name string, c *window.Conversation) error {
 	var b bytes.Buffer
 	if err := Write(&b, c); err != nil {
@@ -76,7 +76,7 @@ func WriteFile(name string, c *window.Conversation) error {
 // Write writes the page. It fails if c is nil or w fails.
 func Write(w io.Writer, c *window.Conversation) error { return write(w, c, false) }
 
-// write writes the page; a live one asks the server that it came from for more.
+// write writes the page; a live page asks its own server for new calls.
 func write(w io.Writer, c *window.Conversation, live bool) error {
 	if c == nil {
 		return errNoConversation
@@ -90,8 +90,8 @@ func write(w io.Writer, c *window.Conversation, live bool) error {
 	if live {
 		policy += "; connect-src 'self'"
 	}
-	// The script goes in whole: a template would take its comments out, and with them
-	// the hash that the policy allows.
+	// The script goes in whole: a template would strip its comments, and the hash that
+	// the policy allows would not match.
 	return page.Execute(w, map[string]any{
 		"Title": c.ID, "Policy": policy, "Style": template.CSS(pageCSS), "Script": template.JS(pageJS), "Data": template.JS(data),
 	})

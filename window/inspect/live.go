@@ -3,7 +3,7 @@
 
 package inspect
 
-// This file serves pages on the machine that one develops on.
+// This file serves pages on a development machine.
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ import (
 )
 
 // Handler serves a list of the collector's conversations and the page of each, which
-// loads itself anew while calls come in. It changes nothing and is made for the
-// machine that one develops on: it refuses requests that do not come from loopback,
-// and those whose Host is no name of loopback, since pages hold texts.
+// reloads itself while calls come in. It changes nothing. It is meant for a development
+// machine: since pages hold texts, it refuses requests that do not come from a loopback
+// address, and those whose Host is not a loopback name.
 func Handler(c *window.Collector) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { list(w, c) })
@@ -30,7 +30,7 @@ func Handler(c *window.Collector) http.Handler {
 	mux.HandleFunc("GET /c/{id}/events", func(w http.ResponseWriter, r *http.Request) { follow(w, r, c) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r) {
-			http.Error(w, "this page is served to the machine itself only", http.StatusForbidden)
+			http.Error(w, "this page is served only to the machine it runs on", http.StatusForbidden)
 			return
 		}
 		h := w.Header()
@@ -42,8 +42,8 @@ func Handler(c *window.Collector) http.Handler {
 	})
 }
 
-// isLocal reports whether a request comes from this machine and asks for it: a name
-// that an attacker's DNS points here is no name of loopback.
+// isLocal reports whether a request comes from this machine and names it: a name that
+// an attacker's DNS points here is not a loopback name.
 func isLocal(r *http.Request) bool {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || !net.ParseIP(from).IsLoopback() {
@@ -92,11 +92,11 @@ func show(w http.ResponseWriter, r *http.Request, c *window.Collector) {
 	send(w, func(b *bytes.Buffer) error { return write(b, conversation, true) })
 }
 
-// send writes a page whole or an error, never half a page.
+// send writes a whole page or an error, never half a page.
 func send(w http.ResponseWriter, draw func(*bytes.Buffer) error) {
 	var b bytes.Buffer
 	if err := draw(&b); err != nil {
-		http.Error(w, "the page cannot be drawn", http.StatusInternalServerError)
+		http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -130,7 +130,7 @@ func follow(w http.ResponseWriter, r *http.Request, c *window.Collector) {
 	}
 }
 
-// newest tells states of a conversation apart.
+// newest identifies a state of a conversation, to notice changes.
 func newest(c *window.Collector, id string) string {
 	conversation := c.Conversation(id)
 	if conversation == nil || len(conversation.Calls) == 0 {

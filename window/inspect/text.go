@@ -19,7 +19,7 @@ import (
 	"github.com/leanctx/leanctx/window"
 )
 
-// TextOptions says how a terminal is written to.
+// TextOptions are the options of WriteText.
 type TextOptions struct {
 	// Color uses 24-bit ANSI colours. If false, the groups of a bar are letters.
 	Color bool
@@ -27,9 +27,9 @@ type TextOptions struct {
 	Width int
 }
 
-// WriteText writes a conversation as one line for each model call, below the question
-// that it belongs to. What users, models and tools wrote stands in it with its control
-// characters escaped. It fails if c is nil or w fails.
+// WriteText writes one line for each model call, under the question that it belongs to.
+// Control characters that users, models and tools wrote are escaped. It fails if c is
+// nil or w fails.
 func WriteText(w io.Writer, c *window.Conversation, o TextOptions) error {
 	if c == nil {
 		return errNoConversation
@@ -179,7 +179,7 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
 	fmt.Fprintf(t, "sent %s tokens; without leanctx %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
 	if s.Kept {
-		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than what was sent") + "\n")
+		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than was sent") + "\n")
 	}
 }
 
@@ -248,7 +248,7 @@ func (t *terminal) sign(g group, n int) string {
 	return strings.Repeat(string(g.letter), n)
 }
 
-// happened says in at most columns columns what happened before and in the call.
+// happened describes what happened before and in the call, in at most columns columns.
 func (t *terminal) happened(c *window.ModelCall, columns int) string {
 	type item struct{ rgb, mark, text string }
 	var all []item

@@ -1,15 +1,15 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backendtest checks that a store keeps the contract of package backend,
-// and has a store that breaks on demand for testing those who use one.
+// Package backendtest checks that a store keeps the contract of package backend. It
+// also has a store that breaks on demand, to test code that uses stores.
 //
-// [Run] finds out which powers a store has and tests those: a store that can only
-// write is tested for writing. What a store cannot promise is said in [Options],
-// so that it stands in its test in plain words.
+// [Run] finds out which capabilities a store has and tests those: a store that can only
+// write is tested for writing. [Options] says what a store cannot promise, so that
+// its test documents it.
 package backendtest
 
-// This file holds the entry of the suite and what its tests have in common.
+// This file holds the entry point of the suite and what its tests share.
 
 import (
 	"context"
@@ -24,14 +24,14 @@ import (
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
-// Options says what a store does not promise, and where the suite writes. The
-// zero value asks for the whole contract.
+// Options say what a store does not promise, and where the suite writes. The zero
+// value asks for the whole contract.
 type Options struct {
 	// Prefix is the directory inside the store below which everything is written,
-	// except by the test of hostile names. Empty: "/backendtest".
+	// except by the test of hostile names. If empty, defaults to "/backendtest".
 	Prefix string
-	// MaxBytes is the largest content that the store takes, at least 1 MiB; what is
-	// larger is not tried. Zero: no bound that the suite would reach (8 MiB).
+	// MaxBytes is the largest content that the store takes, at least 1 MiB; larger
+	// content is not tried. If zero, it takes everything that the suite writes (8 MiB).
 	MaxBytes int
 	// AnyMissingError: reading a missing file is an error, but need not be
 	// fs.ErrNotExist.
@@ -40,17 +40,16 @@ type Options struct {
 	IgnoresContext bool
 	// LiteralPaths: "/a/b" and "a/b" need not be the same file.
 	LiteralPaths bool
-	// ReadBack reads a content back for a store that has neither Read nor
-	// ReadRange. Nil: what such a store keeps is not looked at.
+	// ReadBack reads content back for a store that has neither Read nor
+	// ReadRange. If nil, the content of such a store is not checked.
 	ReadBack func(ctx context.Context, store backend.Backend, filePath string) (string, error)
-	// Outside fails the test if something was changed outside of the store. It is
-	// called after hostile names were tried. Nil: not checked.
+	// Outside fails the test if something changed outside of the store. It is called
+	// after hostile names were tried. If nil, this is not checked.
 	Outside func(t *testing.T)
 }
 
-// Run tests a store. open is called once or more often by every subtest; it
-// returns a store in which nothing is below Options.Prefix, and releases it with
-// t.Cleanup.
+// Run tests a store. Every subtest calls open at least once; open returns a store
+// that holds nothing below Options.Prefix, and releases it with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) backend.Backend, opts Options) {
 	t.Helper()
 	if opts.Prefix == "" {
@@ -77,7 +76,7 @@ func allCases() []testCase {
 	return all
 }
 
-// suite is one store under test. A power that the store lacks is nil.
+// suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
 	store   backend.Backend
@@ -121,7 +120,7 @@ func (s *suite) readable(t *testing.T) {
 	}
 }
 
-// readers are all the ways in which the store gives a whole content back.
+// readers are all the ways to read a whole file of the store.
 func (s *suite) readers() map[string]func(ctx context.Context, filePath string) (string, error) {
 	ways := make(map[string]func(context.Context, string) (string, error))
 	if s.reader != nil {
@@ -149,7 +148,7 @@ func (s *suite) lines(ctx context.Context, filePath string, offset, limit int) (
 		return "", err
 	}
 	if got == nil {
-		return "", errors.New("Read returned neither a content nor an error")
+		return "", errors.New("Read returned neither content nor an error")
 	}
 	return got.Content, nil
 }
@@ -163,7 +162,7 @@ func (s *suite) bytes(ctx context.Context, filePath string, offset, length int64
 	return string(got), size, errors.Join(err, content.Close())
 }
 
-// holds checks that a file has this content, in whatever way it is read.
+// holds checks that every way of reading a file returns this content.
 func (s *suite) holds(t *testing.T, filePath, want string) {
 	t.Helper()
 	for way, read := range s.readers() {

@@ -49,13 +49,13 @@ func firstFree(m *backend.Memory, ctx context.Context, names func(int) string) (
 }
 
 const (
-	lawFirstFree = "the first free name takes a streamed content"
-	lawMeanwhile = "a name that is taken while a content arrives is passed over"
-	lawAnyRace   = "of many at once for the same names each keeps its content"
-	lawNoName    = "without a free name nothing is stored"
-	lawAnyFails  = "a content that fails leaves nothing under any name"
-	lawAnyEnds   = "a context that ends halfway leaves nothing under any name"
-	lawRefused   = "a name that is refused ends the search for one"
+	lawFirstFree = "streamed content is stored under the first free name"
+	lawMeanwhile = "a name that is taken while content arrives is skipped"
+	lawAnyRace   = "concurrent calls with the same names each keep their content"
+	lawNoName    = "nothing is stored if no name is free"
+	lawAnyFails  = "content that fails to read leaves nothing under any name"
+	lawAnyEnds   = "a context that ends midway leaves nothing under any name"
+	lawRefused   = "an invalid name is an error, and no later name is tried"
 )
 
 // brokenAnyStores each break another promise of CreateAny.
@@ -246,14 +246,14 @@ var brokenReaders = map[string]broken{
 			size = min(size, length)
 		}
 		return content, size, err
-	}), []string{"a window of bytes is those bytes"}},
+	}), []string{"reading a range returns exactly those bytes"}},
 	"reads from the start where the offset is negative": {readingBy(func(m *backend.Memory, ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 		return m.ReadRange(ctx, filePath, max(offset, 0), length)
 	}), []string{"a negative byte offset is an error"}},
 	"cannot be closed early": {readingBy(func(m *backend.Memory, ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 		content, size, err := m.ReadRange(ctx, filePath, offset, length)
 		return &badCloser{Reader: content}, size, err
-	}), []string{"a content may be closed before its end"}},
+	}), []string{"a range may be closed before its end"}},
 	"reads on in a file that is written again": {readingBy(func(m *backend.Memory, ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 		content, size, err := m.ReadRange(ctx, filePath, offset, length)
 		if err != nil || !strings.HasSuffix(filePath, "snapshot") { // many small reads are slow
@@ -269,16 +269,16 @@ var brokenReaders = map[string]broken{
 			}
 			return got.Content[offset+at], nil
 		}}, size, nil
-	}), []string{"an open content outlives its name"}},
+	}), []string{"an open range still reads the old file after it was replaced"}},
 	"gives another file's content": {func() backend.Backend { return lastWritten{backend.NewMemory(0), new(string)} }, []string{
-		"files do not disturb each other"}},
+		"files do not affect each other"}},
 	"deletes nothing and says that it did": {faulty(Fault{Mode: Torn}, OpDelete), []string{
-		"what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored",
+		"older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing",
 		"cleaning with an ended context deletes nothing"}},
 	"cannot delete": {faulty(Fault{Mode: Fail}, OpDelete), []string{
-		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored"}},
+		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
 	"deletes and reports an error": {faulty(Fault{Mode: Late}, OpDelete), []string{
-		"what is newer stays", "what is older goes, below the directory only", "a deleted name can be written again", "what is stored is counted, and being used is nothing that is stored"}},
+		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
 	"deletes with an ended context": {func() backend.Backend { return eager{backend.NewMemory(0)} }, []string{
 		"cleaning with an ended context deletes nothing"}},
 }

@@ -38,29 +38,29 @@ func faulty(f Fault, ops ...Op) func() backend.Backend {
 
 var brokenStores = map[string]broken{
 	"loses the end of what is written": {faulty(Fault{Mode: Torn, After: 100}, OpWrite), []string{
-		"every content comes back byte for byte"}},
+		"content comes back byte for byte"}},
 	"loses the end of what is streamed": {faulty(Fault{Mode: Torn, After: 100}, OpCreate), []string{
-		"a streamed content comes back byte for byte"}},
+		"streamed content comes back byte for byte"}},
 	"reports an error for what it kept": {faulty(Fault{Mode: Late}, OpCreate), []string{
-		"a streamed content comes back byte for byte"}},
+		"streamed content comes back byte for byte"}},
 	"never writes": {faulty(Fault{Mode: Fail}, OpWrite), []string{
-		"every content comes back byte for byte", "files do not disturb each other"}},
+		"content comes back byte for byte", "files do not affect each other"}},
 	"reads too little": {faulty(Fault{Mode: Torn, After: 3}, OpRead, OpReadRange), []string{
-		"every content comes back byte for byte", "a window of lines is those lines", "a window of bytes is those bytes"}},
+		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
 	"fails in the middle of a read": {faulty(Fault{Mode: Short, After: 3}, OpRead, OpReadRange), []string{
-		"every content comes back byte for byte", "a window of lines is those lines", "a window of bytes is those bytes"}},
+		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
 	"writes over what exists": {func() backend.Backend { return overwriter{backend.NewMemory(0)} }, []string{
-		"a taken name is refused before the content is read", "of many at once for one name one succeeds"}},
+		"a taken name is refused before the content is read", "of concurrent calls for one name exactly one succeeds"}},
 	"keeps half a stream": {func() backend.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
-		"a content that fails leaves nothing behind", "a context that ends halfway leaves nothing behind"}},
+		"content that fails to read leaves nothing behind", "a context that ends midway leaves nothing behind"}},
 	"uses the last element as the name": {func() backend.Backend { return flat{backend.NewMemory(0)} }, []string{
-		"files do not disturb each other", "hostile names are refused or are files of their own"}},
+		"files do not affect each other", "hostile names are refused or name files of their own"}},
 	"ignores the context": {func() backend.Backend { return einoWithoutTypes() }, []string{
 		"a call whose context has ended changes nothing"}},
 	"has no typed error": {func() backend.Backend { return einoWithoutTypes() }, []string{
 		"a file that was never written is missing"}},
 	"deletes too much": {func() backend.Backend { return wiper{backend.NewMemory(0)} }, []string{
-		"what is newer stays", "what is older goes, below the directory only"}},
+		"newer files stay", "older files are deleted, below the directory only"}},
 }
 
 func einoWithoutTypes() backend.Backend { return filesystem.NewInMemoryBackend() }

@@ -12,10 +12,10 @@ import (
 )
 
 var cleanCases = []testCase{
-	{"what is newer stays", testCleanNothing},
-	{"what is older goes, below the directory only", testCleanBelow},
+	{"newer files stay", testCleanNothing},
+	{"older files are deleted, below the directory only", testCleanBelow},
 	{"a deleted name can be written again", testCleanAgain},
-	{"what is stored is counted, and being used is nothing that is stored", testStored},
+	{"files and bytes are counted, and marking files as used adds nothing", testStored},
 	{"cleaning with an ended context deletes nothing", testCleanEnded},
 }
 

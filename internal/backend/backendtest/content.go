@@ -15,15 +15,15 @@ import (
 )
 
 var contentCases = []testCase{
-	{"every content comes back byte for byte", testRoundTrip},
+	{"content comes back byte for byte", testRoundTrip},
 	{"writing again replaces the whole content", testOverwrite},
 	{"a file that was never written is missing", testMissing},
-	{"files do not disturb each other", testNeighbours},
+	{"files do not affect each other", testNeighbours},
 	{"a call whose context has ended changes nothing", testEndedContext},
 }
 
-// Contents are texts and bytes of the kinds that tools return and stores spoil.
-// The map is the caller's.
+// Contents returns texts and bytes of the kinds that tools return and stores corrupt.
+// The map belongs to the caller.
 func Contents() map[string]string {
 	var all strings.Builder
 	for c := range 256 {
@@ -111,7 +111,7 @@ func testEndedContext(t *testing.T, s *suite) {
 	s.missing(t, fresh)
 }
 
-// difference says where two contents part, without printing megabytes.
+// difference says where two texts differ first, without printing megabytes.
 func difference(got, want string) string {
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {

@@ -21,11 +21,11 @@ import (
 )
 
 var createCases = []testCase{
-	{"a streamed content comes back byte for byte", testCreate},
+	{"streamed content comes back byte for byte", testCreate},
 	{"a taken name is refused before the content is read", testCreateTaken},
-	{"of many at once for one name one succeeds", testCreateRace},
-	{"a content that fails leaves nothing behind", testCreateFails},
-	{"a context that ends halfway leaves nothing behind", testCreateCancelled},
+	{"of concurrent calls for one name exactly one succeeds", testCreateRace},
+	{"content that fails to read leaves nothing behind", testCreateFails},
+	{"a context that ends midway leaves nothing behind", testCreateCancelled},
 }
 
 func (s *suite) needsCreate(t *testing.T) {
@@ -54,8 +54,8 @@ func testCreate(t *testing.T, s *suite) {
 	}
 }
 
-// readersOf yields a content in the various ways that io.Reader allows. The slow
-// ones are left out for large contents.
+// readersOf yields content in the various ways that io.Reader allows. The slow
+// ones are left out for large content.
 func readersOf(content string) map[string]io.Reader {
 	readers := map[string]io.Reader{
 		"plain":        strings.NewReader(content),
@@ -146,7 +146,7 @@ func testCreateFails(t *testing.T, s *suite) {
 		name := s.path(fmt.Sprint("fails/", before))
 		broken := io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
 		if err := s.creator.Create(t.Context(), name, broken); !errors.Is(err, ErrInjected) {
-			t.Errorf("Create of a content that fails after %d bytes: %v, want the content's error", before, err)
+			t.Errorf("Create of content that fails after %d bytes: %v, want the content's error", before, err)
 		}
 		s.missing(t, name)
 		if err := s.creator.Create(t.Context(), name, strings.NewReader("second try")); err != nil {

@@ -3,7 +3,7 @@
 
 package backendtest
 
-// This file tests that a streamed content ends up under the first free name.
+// This file tests that streamed content ends up under the first free name.
 
 import (
 	"context"
@@ -18,16 +18,16 @@ import (
 )
 
 var anyCases = []testCase{
-	{"the first free name takes a streamed content", testAnyFirstFree},
-	{"a name that is taken while a content arrives is passed over", testAnyTakenMeanwhile},
-	{"of many at once for the same names each keeps its content", testAnyRace},
-	{"without a free name nothing is stored", testAnyNoName},
-	{"a content that fails leaves nothing under any name", testAnyFails},
-	{"a context that ends halfway leaves nothing under any name", testAnyCancelled},
-	{"a name that is refused ends the search for one", testAnyRefused},
+	{"streamed content is stored under the first free name", testAnyFirstFree},
+	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile},
+	{"concurrent calls with the same names each keep their content", testAnyRace},
+	{"nothing is stored if no name is free", testAnyNoName},
+	{"content that fails to read leaves nothing under any name", testAnyFails},
+	{"a context that ends midway leaves nothing under any name", testAnyCancelled},
+	{"an invalid name is an error, and no later name is tried", testAnyRefused},
 }
 
-// largeStream is more than the stores of this module hold of a content at once.
+// largeStream is more content than the stores of this module hold at once.
 const largeStream = 6 << 20
 
 func (s *suite) needsCreateAny(t *testing.T) {
@@ -81,7 +81,7 @@ func testAnyFirstFree(t *testing.T, s *suite) {
 	}
 }
 
-// testAnyTakenMeanwhile takes the first two names in the middle of a content, one by
+// testAnyTakenMeanwhile takes the first two names while content arrives, one by
 // Write and one by Create.
 func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 	s.needsCreateAny(t)
@@ -188,7 +188,7 @@ func testAnyFails(t *testing.T, s *suite) {
 		names, asked := s.numbered(fmt.Sprint("any-fails/", before), 3)
 		broken := io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
 		if got, err := s.any.CreateAny(t.Context(), names, broken); !errors.Is(err, ErrInjected) || got != "" {
-			t.Errorf("CreateAny of a content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
+			t.Errorf("CreateAny of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
 		}
 		inOrder(t, *asked)
 		for attempt := range 3 {

@@ -63,7 +63,7 @@ type Fault struct {
 	Mode Mode
 	// After is how many bytes of the content are taken first.
 	After int64
-	// Gate holds a Slow call up. Nil: until the context ends.
+	// Gate holds a Slow call up until it is closed. If nil, until the context ends.
 	Gate <-chan struct{}
 }
 

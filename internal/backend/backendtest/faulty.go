@@ -20,7 +20,7 @@ import (
 // ErrInjected is the error of a [Faulty] store. Its text must never reach a model.
 var ErrInjected = errors.New("injected fault: device /dev/secret-volume is full")
 
-// FullStore is a store with all the powers, such as [backend.Memory].
+// FullStore is a store with all capabilities, such as [backend.Memory].
 type FullStore interface {
 	backend.Backend
 	backend.Reader
@@ -31,8 +31,8 @@ type FullStore interface {
 }
 
 // Faulty passes calls on to another store, except those that its plan lets go
-// wrong. It has all the powers; [Faulty.WriteOnly] and the like hide some. It is
-// safe for concurrent use.
+// wrong. It has all capabilities; [Faulty.WriteOnly] and the like hide some. It is safe
+// for concurrent use.
 type Faulty struct {
 	store FullStore
 	plan  Plan
@@ -80,7 +80,7 @@ func (f *Faulty) Count(op Op) int {
 	return f.count[op]
 }
 
-// next notes a call and asks the plan.
+// next records a call and asks the plan.
 func (f *Faulty) next(op Op, path string) Fault {
 	f.mu.Lock()
 	f.count[op]++

@@ -86,7 +86,7 @@ func TestOnlyTheNthCallGoesWrong(t *testing.T) {
 	require.Equal(t, Call{Op: OpWrite, N: 2, Path: "f"}, f.Calls()[1])
 }
 
-func TestReadsBreakToo(t *testing.T) {
+func TestFaultsApplyToReads(t *testing.T) {
 	m := backend.NewMemory(0)
 	require.NoError(t, writeTo(t.Context(), m, "content"))
 
@@ -109,7 +109,7 @@ func TestReadsBreakToo(t *testing.T) {
 	require.Equal(t, "content", kept(t, m))
 }
 
-func TestPowersCanBeHidden(t *testing.T) {
+func TestCapabilitiesCanBeHidden(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), nil)
 	_, reads := f.WriteOnly().(backend.Reader)
 	_, ranges := any(f.ReadWrite()).(backend.RangeReader)

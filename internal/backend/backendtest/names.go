@@ -14,7 +14,7 @@ import (
 
 var nameCases = []testCase{
 	{"a rooted name and a relative one are the same file", testRooted},
-	{"hostile names are refused or are files of their own", testHostile},
+	{"hostile names are refused or name files of their own", testHostile},
 }
 
 func testRooted(t *testing.T, s *suite) {

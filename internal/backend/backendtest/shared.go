@@ -13,8 +13,8 @@ import (
 )
 
 var sharedCases = []testCase{
-	{"many write and read their own files at once", testOwnFiles},
-	{"readers of a file being written see an old or a new content", testSharedFile},
+	{"concurrent writers and readers of their own files", testOwnFiles},
+	{"readers of a file being written see the old content or the new", testSharedFile},
 }
 
 func testOwnFiles(t *testing.T, s *suite) {
@@ -58,7 +58,7 @@ func testSharedFile(t *testing.T, s *suite) {
 			for way, read := range s.readers() {
 				for range 10 {
 					if got, err := read(t.Context(), name); err != nil || !known[got] {
-						t.Errorf("%s during a Write: %v, %d bytes %q…, want one of the written contents", way, err, len(got), piece(got, 0))
+						t.Errorf("%s during a Write: %v, %d bytes %q…, want one of the versions written", way, err, len(got), piece(got, 0))
 					}
 				}
 			}

@@ -3,7 +3,7 @@
 
 package backendtest
 
-// This file tests reading parts of a content: windows of lines and of bytes.
+// This file tests reading parts of a file: windows of lines and of bytes.
 
 import (
 	"io"
@@ -12,16 +12,16 @@ import (
 )
 
 var windowCases = []testCase{
-	{"a window of lines is those lines", testLines},
-	{"a window of bytes is those bytes", testBytes},
+	{"reading lines returns exactly those lines", testLines},
+	{"reading a range returns exactly those bytes", testBytes},
 	{"a negative byte offset is an error", testNegativeOffset},
-	{"an open content outlives its name", testSnapshot},
-	{"a content may be closed before its end", testEarlyClose},
+	{"an open range still reads the old file after it was replaced", testSnapshot},
+	{"a range may be closed before its end", testEarlyClose},
 }
 
 var windowed = []string{"", "\n", "one", "one\n", "one\ntwo\nthree", "one\n\n\nfour\n", "\r\n\xff\n\x00\n"}
 
-// wantLines says in the plainest way which lines a window holds.
+// wantLines computes in the simplest way which lines a window holds.
 func wantLines(content string, offset, limit int) string {
 	all := strings.SplitAfter(content, "\n")
 	all = all[min(max(offset-1, 0), len(all)):]

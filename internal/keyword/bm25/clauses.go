@@ -148,7 +148,7 @@ func isAddress(field string) bool {
 
 const (
 	maxPhraseGap = 4 // other words inside an open phrase
-	// weightMeaning is what the first meaning of a phrase counts, and weightOtherMeaning
+	// weightMeaning is the weight of the first meaning of a phrase, and weightOtherMeaning
 	// what each of the others counts.
 	weightMeaning      = 0.8
 	weightOtherMeaning = 0.6

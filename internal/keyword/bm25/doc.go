@@ -1,8 +1,8 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bm25 ranks documents that describe tools by BM25F, with what it knows about
-// words.
+// Package bm25 ranks documents that describe tools by BM25F, with word lists: synonyms,
+// phrases and translations.
 //
 // # Tokens
 //
@@ -42,5 +42,5 @@
 // that are still unanswered come first. Among nearly equal scores, so do documents of
 // the servers with the fewest answers.
 //
-// The knowledge about words is in lists/, one file for each kind.
+// The word lists are in lists/, one file for each kind.
 package bm25

@@ -3,7 +3,7 @@
 
 package bm25
 
-// This file holds the index: segments, and what is known of all their documents together.
+// This file holds the index: segments, and what depends on all their documents together.
 
 import (
 	"math"

@@ -180,7 +180,7 @@ func TestKindsOfCharacters(t *testing.T) {
 }
 
 // On each side of the limits that are not of documents or queries.
-func TestFurtherLimits(t *testing.T) {
+func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
 	id := strings.Repeat("x", maxWordBytes-2) + "_y"
 	require.Equal(t, id, leadingIdentifier(id))
 	require.Empty(t, leadingIdentifier("x"+id))
@@ -260,7 +260,7 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		{"天气 weather", "天气", "天气 weather"},
 		{"climate weather", "天气", "weather"}, // the first meaning that is known
 		{"气温", "天气", "气"},
-		{"𠮷野 𠮷", "𠮷野", "𠮷野"}, // a single character of four bytes is no pair
+		{"𠮷野 𠮷", "𠮷野", "𠮷野"}, // a single character of four bytes is not a pair
 		{"zebra", "天气", ""},
 	} {
 		x := New([]keyword.Doc{{Description: c.description}})

@@ -114,7 +114,7 @@ func (acc *accumulator) parse(text string) *parsedQuery {
 	return &q.parsed
 }
 
-// forget drops the text, but for the stems of its words.
+// forget drops the text, except for the stems of its words.
 func (q *queryParser) forget() {
 	if len(q.stemmer) > maxStems {
 		clear(q.stemmer)

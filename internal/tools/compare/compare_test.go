@@ -51,7 +51,7 @@ func TestParseReadsEveryResultAndNothingElse(t *testing.T) {
 	require.Equal(t, 123.45, got[7].values["MB/s"])
 }
 
-func TestParsePassesOverWhatIsNoResult(t *testing.T) {
+func TestParseSkipsLinesThatAreNotResults(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                 "",
 		"a name alone":            "BenchmarkX/eino-2\n",
@@ -80,7 +80,7 @@ func FuzzParseKeepsResultsWhole(f *testing.F) {
 	})
 }
 
-func TestTheTable(t *testing.T) {
+func TestTheTableOfPairs(t *testing.T) {
 	rows, err := pair(parse(printed))
 	require.NoError(t, err)
 	const want = `
@@ -94,7 +94,7 @@ Median of 3. Ratio: Eino's divided by ours.
 	require.Equal(t, want[1:], render(rows, 3))
 }
 
-func TestASideThatIsMissingIsNamed(t *testing.T) {
+func TestABenchmarkWithoutItsCounterpartIsNamed(t *testing.T) {
 	rows, err := pair(parse("pkg: p\nBenchmarkA/x/eino 1 5 ns/op\nBenchmarkB/leanctx 1 5 ns/op\nBenchmarkC/eino 1 5 ns/op\nBenchmarkC/leanctx 1 5 ns/op\n"))
 	require.EqualError(t, err, "p: A/x was measured on one side only\np: B was measured on one side only")
 	require.Len(t, rows, 1)
@@ -171,7 +171,7 @@ func sampleModule(t *testing.T, source string) string {
 	return dir
 }
 
-func TestItRunsThePairsAtEveryDepthAndOnlyThem(t *testing.T) {
+func TestOnlyPairsOfBenchmarksRunAtEveryDepth(t *testing.T) {
 	var table, progress bytes.Buffer
 	s := settings{count: 1, time: "2x", only: ".", dir: sampleModule(t, benchmarks), packages: []string{"./..."}}
 	require.NoError(t, s.compare(&table, &progress), progress.String())

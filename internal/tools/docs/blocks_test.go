@@ -275,7 +275,7 @@ func compile(t *testing.T, dir string, texts map[string]string) (string, error) 
 	return string(out), err
 }
 
-func TestABlockThatIsWrongIsFound(t *testing.T) {
+func TestAWrongCodeBlockIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles")
 	}

@@ -115,7 +115,7 @@ func TestGoldenCompatibility(t *testing.T) {
 	if os.Getenv("LEANCTX_UPDATE") != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(text), 0o644))
 	}
-	require.Equal(t, text, read(t, page), "LEANCTX_UPDATE=1 writes it anew")
+	require.Equal(t, text, read(t, page), "LEANCTX_UPDATE=1 rewrites it")
 }
 
 // TestEveryModuleSpeaksOfTheSameVersions holds what the page says of all modules at once.
@@ -169,7 +169,7 @@ func TestGoldenBadges(t *testing.T) {
 		if os.Getenv("LEANCTX_UPDATE") != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(b.svg()), 0o644))
 		}
-		require.Equal(t, b.svg(), read(t, file), "LEANCTX_UPDATE=1 writes it anew")
+		require.Equal(t, b.svg(), read(t, file), "LEANCTX_UPDATE=1 rewrites it")
 		var any struct{}
 		require.NoError(t, xml.Unmarshal([]byte(b.svg()), &any))
 		require.Contains(t, readme, fmt.Sprintf(`<img alt="%s: %s" src="%s">`, b.name, b.value, file))

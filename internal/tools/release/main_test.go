@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsPublishedReplacesNothing(t *testing.T) {
+func TestPublishedModulesHaveNoReplaceLines(t *testing.T) {
 	require.Equal(t, `module github.com/leanctx/leanctx/sub
 
 require (

@@ -172,7 +172,7 @@ var (
 	firstLine = regexp.MustCompile(`^(\S+) of (\d+), line 0:`)
 )
 
-// whole reports whether a text that begins like a content is one to its last byte, or to
+// whole reports whether a text that begins like content is one to its last byte, or to
 // the failure of its stream. Other texts are answers of the middlewares.
 func whole(text string) bool {
 	found := firstLine.FindStringSubmatch(text)

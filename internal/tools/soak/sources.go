@@ -48,7 +48,7 @@ const (
 
 var errTool = errors.New("the tool failed, as it was told to")
 
-// producers are five tools of each form; each returns a content that its arguments choose.
+// producers are five tools of each form; each returns content that its arguments choose.
 func producers(p *plan, books *ledger) (all []tool.BaseTool) {
 	for name, form := range adktest.Forms {
 		name = strings.ReplaceAll(name, " ", "_")

@@ -142,7 +142,7 @@ func consume[M adk.MessageType](p *plan, it *adk.AsyncIterator[*adk.TypedAgentEv
 	return interrupted, err
 }
 
-// readStream reads a stream to its end. The ends of named sources are no failures.
+// readStream reads a stream to its end. The ends of named sources are not failures.
 func readStream[M adk.MessageType](r *schema.StreamReader[M]) error {
 	if r == nil {
 		return nil

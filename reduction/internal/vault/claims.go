@@ -29,7 +29,7 @@ const maxUnreadable = 64
 // memory. When there are more, no store that cannot be read is taken for a new one.
 const maxDropped = 1 << 12
 
-// fingerprint tells contents apart within this process. The zero value means that
+// fingerprint tells content apart within this process. The zero value means that
 // the content is not known.
 type fingerprint struct {
 	hash uint64
@@ -84,7 +84,7 @@ func (l *claims) mayHaveForgotten(name string) bool {
 	return l.forgot && l.byName[maphash.String(seed, name)] == nil
 }
 
-// take claims a name for a content, and reports whether it may be written there.
+// take claims a name for content, and reports whether it may be written there.
 // Several writers of one content may hold a name. Who takes must finish.
 func (l *claims) take(name string, content fingerprint) bool {
 	l.mu.Lock()
@@ -132,7 +132,7 @@ func (l *claims) finish(name string, content fingerprint, stored bool) {
 	}
 }
 
-// note records that a name is in use for a content that is not known.
+// note records that a name is in use for content that is not known.
 func (l *claims) note(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -86,7 +86,7 @@ func (s *Store) Holds(ctx context.Context, p, content string) bool {
 	return err == nil && same
 }
 
-// equal compares a stream with a content, a piece at a time.
+// equal compares a stream with content, a piece at a time.
 func equal(r io.Reader, content string) bool {
 	buf := make([]byte, compareSize)
 	for {
@@ -101,7 +101,7 @@ func equal(r io.Reader, content string) bool {
 	}
 }
 
-// knownAs returns the first of paths that this process wrote a content of this
+// knownAs returns the first of paths that this process wrote content of this
 // fingerprint to, and that is still there where that can be told.
 func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) string {
 	for _, p := range paths {
@@ -113,7 +113,7 @@ func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) st
 	return ""
 }
 
-// still reports whether a name has a content of this fingerprint. A store may have
+// still reports whether a name has content of this fingerprint. A store may have
 // let go of what it was given; one that cannot be asked is believed.
 func (s *Store) still(ctx context.Context, p string, sum fingerprint) bool {
 	if !s.Readable() {
@@ -145,7 +145,7 @@ const (
 	maxCandidates = 32  // places that are looked at more closely
 )
 
-// contains reports whether a content is the whole or a part of what is stored
+// contains reports whether content is the whole or a part of what is stored
 // under a name. Where it cannot tell, it is not.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
 	if !s.Readable() {
@@ -246,7 +246,7 @@ func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length
 }
 
 // ReadRange is that of [backend.RangeReader], also for a store that has only whole
-// contents.
+// content.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	if s.ranges != nil {
 		return s.ranges.ReadRange(ctx, filePath, offset, length)

@@ -53,7 +53,7 @@ func (s Place) tries() int {
 	return maxTries
 }
 
-// candidate is the nth choice for a content whose hash is sum.
+// candidate is the nth choice for content whose hash is sum.
 func (s Place) candidate(n int, sum func() string) string {
 	switch n {
 	case 0:
@@ -69,7 +69,7 @@ func (s Place) candidate(n int, sum func() string) string {
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// sumOf is a hash of 128 bits of a content, fit for a name.
+// sumOf is a hash of 128 bits of content, fit for a name.
 func sumOf(content string) string {
 	h := sha256.New()
 	piece := make([]byte, min(len(content), 32<<10)) // so that no copy of the whole is made
@@ -89,7 +89,7 @@ func IsSuffix(s string) bool {
 	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
 }
 
-// anySum takes the place of a hash for a content that is not there yet.
+// anySum takes the place of a hash for content that is not there yet.
 func anySum() string { return strings.ToLower(rand.Text()) }
 
 // Clean makes one of the paths that a store takes for the same file.

@@ -28,7 +28,7 @@ var (
 	errPath  = errors.New("the path cannot be shown to a model")
 )
 
-// Store is a Backend with the powers it has, nil where it has not.
+// Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
 	backend backend.Backend
 	creator backend.Creator
@@ -97,7 +97,7 @@ func (s *Store) Cleans() bool {
 // Readable reports whether content can be read back.
 func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
-// maxHashed is the size in bytes up to which a content is always told apart by its
+// maxHashed is the size in bytes up to which content is always told apart by its
 // hash. Hashing a larger one would cost more than the rest of the work, and mostly
 // for nothing: it is hashed when its name turns out to be taken. In a store that
 // cannot be read the same content may so be there twice.
@@ -195,7 +195,7 @@ type pending struct {
 	fixed   bool // the name is the user's
 }
 
-// saveAs stores a content under one name, or returns errTaken.
+// saveAs stores content under one name, or returns errTaken.
 func (v *Vault) saveAs(ctx context.Context, s *Store, p string, c pending) (existed bool, err error) {
 	name := s.claimName(ctx, p)
 	if !c.unique && !c.fixed && !s.Readable() && s.creator == nil && s.claims.mayHaveForgotten(name) {
@@ -253,7 +253,7 @@ func (v *Vault) others(ctx context.Context, s *Store, p, content string) error {
 	return nil
 }
 
-// put writes a content that may already be there, and checks what can be checked.
+// put writes content that may already be there, and checks what can be checked.
 func (s *Store) put(ctx context.Context, p string, c pending) (existed bool, err error) {
 	content := c.content
 	switch {

@@ -122,7 +122,7 @@ func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string
 	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		got, err := f.create(ctx, r)
-		// Whoever writes must not wait for a store that has stopped reading.
+		// A writer must not wait for a store that has stopped reading.
 		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
 		f.done <- outcome{got, err}
 	}()
@@ -249,7 +249,7 @@ func (f *streamWriter) release(stored bool) {
 	f.s.claims.finish(f.s.claimName(f.ctx, f.path), sum, stored)
 }
 
-// bufferedWriter is a Sink over a store that takes only whole contents.
+// bufferedWriter is a Sink over a store that takes only whole content.
 type bufferedWriter struct {
 	v     *Vault
 	ctx   context.Context

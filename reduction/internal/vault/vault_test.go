@@ -34,7 +34,7 @@ func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
 	require.Len(t, Mentions("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
 }
 
-func TestContainsFindsAPieceAnywhereInAStoredContent(t *testing.T) {
+func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	var b strings.Builder
 	for i := range 40_000 {
 		fmt.Fprintf(&b, "line %d of a long content\n", i%20_000)
@@ -124,7 +124,7 @@ func TestAVaultOpensEachStoreOnce(t *testing.T) {
 	require.Nil(t, v.Open(nil))
 }
 
-func TestWindowsOfAWholeContentAreThoseOfAStoreWithWindows(t *testing.T) {
+func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
@@ -167,7 +167,7 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	require.Len(t, Padding, SuffixSize)
 }
 
-func TestAStreamGoesBesideItsPathInAStoreThatCannotChooseTheNameAtTheEnd(t *testing.T) {
+func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
 	v := newVault()
