@@ -88,7 +88,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// searchBudget is the most allocations of a search in words that were asked for before.
+// searchBudget is the most allocations of a search in words that were asked for before, and
+// of one in up to six others.
 const searchBudget = 20
 
 func TestSearchStaysInItsAllocationBudget(t *testing.T) {
@@ -98,5 +99,22 @@ func TestSearchStaysInItsAllocationBudget(t *testing.T) {
 	for _, text := range append(requestsOf(docs, 40), "weather slack", "create an invoice for a customer", "no_such_thing") {
 		allocations := testing.AllocsPerRun(50, func() { _, _ = x.Search(context.Background(), text, 5) })
 		require.LessOrEqual(t, allocations, float64(searchBudget), "%q", text)
+	}
+}
+
+// Of words that were never asked for, each two neighbours cost allocations: their stem, if
+// they were one word, is in no index.
+func TestASearchInColdWordsStaysInItsAllocationBudget(t *testing.T) {
+	race.Skip(t, "it makes pools forget")
+	docs := catalogueOf(1000)
+	x := New(docs)
+	for _, text := range requestsOf(docs, 60) {
+		allocations := testing.AllocsPerRun(50, func() {
+			acc := x.accumulator()
+			clear(acc.parser.stemmer)
+			acc.release()
+			_, _ = x.Search(context.Background(), text, 5)
+		})
+		require.LessOrEqual(t, allocations, float64(max(searchBudget, 4*len(strings.Fields(text)))), "%q", text)
 	}
 }

@@ -211,7 +211,7 @@ func (m phraseMatch) written() string {
 func (q *queryParser) findPhrases() {
 	eachRun(q.text, func(word run) {
 		if len(word.text) <= maxWordBytes {
-			q.words = append(q.words, stemmedWord{run: word, stem: q.stemmer.stem(word.text)})
+			q.words = append(q.words, stemmedWord{run: word, stem: q.stem(word.text)})
 		}
 	})
 	words := q.words

@@ -116,11 +116,11 @@ func (q *queryParser) split(word string) (left, right uint32, ok bool) {
 		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
 			continue
 		}
-		l, ok1 := q.x.find(q.stemmer.stem(word[:at]))
+		l, ok1 := q.x.find(q.stem(word[:at]))
 		if !ok1 {
 			continue
 		}
-		h, ok2 := q.x.find(q.stemmer.stem(word[at:]))
+		h, ok2 := q.x.find(q.stem(word[at:]))
 		if !ok2 {
 			continue
 		}
@@ -140,12 +140,12 @@ func (q *queryParser) join(word run) {
 	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
 		return
 	}
-	id, ok := q.x.find(q.stemmer.stem(q.before.text + word.text))
+	id, ok := q.x.find(q.stemOfBoth(q.before.text, word.text))
 	if !ok {
 		return
 	}
 	for _, half := range []string{q.before.text, word.text} {
-		if at, ok := q.seen[q.stemmer.stem(half)]; ok {
+		if at, ok := q.seen[q.stem(half)]; ok {
 			w := &q.parsed.terms[at]
 			if !slices.ContainsFunc(w.expansions, func(m expansion) bool { return m.token == id }) {
 				w.expansions = append(w.expansions, expansion{token: id, weight: weightJoined, relation: "part of"})

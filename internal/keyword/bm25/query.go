@@ -236,10 +236,40 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	}
 }
 
+// stem returns the stem of a word: that of the index, where a document has the word, since
+// finding one anew allocates.
+func (q *queryParser) stem(word string) string {
+	if stem, ok := q.known(word); ok {
+		return stem
+	}
+	return q.stemmer.stem(word)
+}
+
+// stemOfBoth returns the stem of two words written as one.
+func (q *queryParser) stemOfBoth(a, b string) string {
+	word := a + b
+	if stem, ok := q.known(word); ok {
+		return stem
+	}
+	return q.stemmer.learn(word)
+}
+
+// known returns the stem of a word that a document or an earlier query has.
+func (q *queryParser) known(word string) (stem string, ok bool) {
+	for i := range q.x.parts {
+		p := &q.x.parts[i]
+		if token, ok := p.words[word]; ok {
+			return p.texts[token], true
+		}
+	}
+	stem, ok = q.stemmer[word]
+	return stem, ok
+}
+
 // addStem adds a word by its stem, unless it is a stop word. It reports whether the query
 // has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
-	stem := q.stemmer.stem(word)
+	stem := q.stem(word)
 	empty := q.l.stop[stem] || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false

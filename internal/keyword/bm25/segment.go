@@ -24,6 +24,7 @@ type Segment struct {
 
 	tokens   map[string]uint32
 	texts    []string             // of the tokens
+	words    map[string]uint32    // the tokens of words as written that have only one
 	starts   []uint32             // of each token in posts, and the end of the last
 	posts    []posting            // of each token ordered by document
 	lengths  [][fieldCount]uint16 // of each document's fields, in tokens
@@ -152,7 +153,6 @@ type builder struct {
 	s       *Segment
 	stemmer stemmer
 	tokens  names.IDs
-	words   map[string]uint32 // the tokens of words that have only one
 	servers names.IDs
 	usages  []usage
 	latest  []int // per token: its last usage, plus 1
@@ -167,9 +167,9 @@ func newBuilder(docs []keyword.Doc) *builder {
 			unspaced:   names.NewSet(len(docs)),
 			lengths:    make([][fieldCount]uint16, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
+			words:      make(map[string]uint32),
 		},
 		stemmer: make(stemmer),
-		words:   make(map[string]uint32, len(docs)),
 	}
 	return b
 }
@@ -230,7 +230,7 @@ func (b *builder) read(doc uint32, f field, text string) {
 			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
 			return
 		}
-		if token, ok := b.words[r.text]; ok {
+		if token, ok := b.s.words[r.text]; ok {
 			b.countField(doc, f, token)
 			return
 		}
@@ -241,7 +241,7 @@ func (b *builder) read(doc uint32, f field, text string) {
 			b.countField(doc, f, last)
 		})
 		if n == 1 {
-			b.words[strings.Clone(r.text)] = last
+			b.s.words[strings.Clone(r.text)] = last
 		}
 	})
 }

@@ -98,6 +98,11 @@ func (s stemmer) stem(word string) string {
 	if stem, ok := s[word]; ok {
 		return stem
 	}
+	return s.learn(strings.Clone(word))
+}
+
+// learn returns the stem of a word that is kept.
+func (s stemmer) learn(word string) string {
 	stem := ""
 	switch {
 	case !isASCII(word):
@@ -107,7 +112,7 @@ func (s stemmer) stem(word string) string {
 	default:
 		stem = english.Stem(word, true)
 	}
-	s[strings.Clone(word)] = stem
+	s[word] = stem
 	return stem
 }
 
