@@ -167,7 +167,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			unspaced:   names.NewSet(len(docs)),
 			lengths:    make([][fieldCount]uint16, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
-			words:      make(map[string]uint32),
+			words:      make(map[string]uint32, len(docs)),
 		},
 		stemmer: make(stemmer),
 	}
