@@ -28,7 +28,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
 
-// source says where tools come from and what ranks them: the flags that commands over
+// source says where tools come from and what ranks them: the flags that commands on
 // catalogues share.
 type source struct {
 	connect, strict bool
@@ -48,7 +48,7 @@ func (o *source) flags(f *flag.FlagSet) {
 	f.BoolVar(&o.strict, "strict", false, "fail where a server cannot be reached")
 }
 
-// catalog is what a command over a catalogue works on.
+// catalog is what a command on a catalogue works on.
 type catalog struct {
 	tools    []*schema.ToolInfo
 	newIndex toolsearch.IndexFunc
@@ -69,8 +69,8 @@ func (o source) open(ctx context.Context, s streams, common options, name string
 	return c, err
 }
 
-// entry is a tool in any of the formats: an own line and MCP's have a name at the top,
-// OpenAI's has it below "function", and Anthropic calls the schema input_schema.
+// entry is a tool in any of the formats: leanctx's own and MCP's have the name at the
+// top, OpenAI's has it below "function", and Anthropic calls the schema input_schema.
 type entry struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description"`

@@ -152,7 +152,7 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 	}
 	c := replay.New(m)
 	if c.Calls() == 0 {
-		return nil, fmt.Errorf("it holds no message of a model. A conversation is messages of Eino, OpenAI or Anthropic")
+		return nil, fmt.Errorf("it holds no message of a model. A conversation is a list of messages of Eino, OpenAI or Anthropic")
 	}
 	if r.Name != "" {
 		name = r.Name
@@ -250,7 +250,7 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 		return err
 	}
 	if msg.Role, msg.Content = role(string(msg.Role)), text; msg.Role == "" {
-		return fmt.Errorf("%q is no role of a message", clip(string(fields["role"]), 40))
+		return fmt.Errorf("%q is not a role of a message", clip(string(fields["role"]), 40))
 	}
 	simplify(&msg)
 	*m = append(*m, &msg)

@@ -3,8 +3,8 @@
 
 package main
 
-// This file is the command that examines a catalogue: without queries each tool is
-// asked for in its own words, and what others write better is said.
+// This file holds the command that examines a catalogue. Without queries it searches
+// for each tool with the tool's own words, and says what to write better.
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// finding is one thing to mend.
+// finding is one thing to fix.
 type finding struct {
 	Tool    string   `json:"tool"`
 	Rule    string   `json:"rule"`
@@ -49,9 +49,9 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	var common options
 	var from source
 	f := flags(s, "eval", &common)
-	queries := f.String("queries", "", "graded queries, JSON Lines with query and relevant; without them the tools are asked for in their own words")
-	under := f.Float64("fail-under", 0, "exit with 1 where less than this share is found: by own words, or with --queries recall@5")
-	most := f.Int("max-findings", -1, "exit with 1 where there are more findings; -1 allows any number")
+	queries := f.String("queries", "", "graded queries, JSON Lines with query and relevant; without them each tool is searched for with its own words")
+	under := f.Float64("fail-under", 0, "exit with 1 if a smaller share is found: by own words, or with --queries recall@5")
+	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
 	from.flags(f)
 	rest, err := parse(f, args)
@@ -97,8 +97,8 @@ func runEval(ctx context.Context, s streams, args []string) error {
 // depth is how far down a tool is looked for.
 const depth = 10
 
-// examine asks for each tool by the first sentence of its description, and looks at
-// what the definitions say.
+// examine searches for each tool with the first sentence of its description, and checks
+// the definitions.
 func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) (evalJSON, error) {
 	report := evalJSON{Schema: evalSchema, Tools: len(tools), Findings: []finding{}}
 	x, err := newIndex(ctx, tools)
@@ -205,7 +205,7 @@ const (
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// check looks at what each definition says, by rules.
+// check applies rules to each definition.
 func check(tools []*schema.ToolInfo) (all []finding) {
 	byText, byLetters := map[string]string{}, map[string]string{}
 	for _, t := range tools {

@@ -37,7 +37,7 @@ func (v *view) tail(ctx context.Context, s streams) (from io.Reader, done func()
 	return t, t.close, nil
 }
 
-// tailed is a file that grows. It starts again where the file is written anew.
+// tailed is a file that grows. It starts again where the file is rewritten.
 type tailed struct {
 	ctx  context.Context
 	name string

@@ -9,10 +9,10 @@
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest replay conversation.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl --open
 //
-// Results go to standard output, and messages to standard error. It exits with 0 when
-// it is done, 1 where a threshold was missed, 2 for wrong usage, 3 where input cannot
-// be read, and 4 where a server cannot be reached and --strict is set. Nothing is sent
-// anywhere, and servers are started or called only with --connect.
+// Results go to standard output, and messages to standard error. The exit code is 0 for
+// success, 1 if a threshold was missed, 2 for wrong usage, 3 if input cannot be read,
+// and 4 if a server cannot be reached and --strict is set. Nothing is sent anywhere, and
+// servers are started or called only with --connect.
 package main
 
 // This file chooses the command and says how it ended.

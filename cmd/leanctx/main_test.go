@@ -290,7 +290,7 @@ func TestServersAreAskedOnlyWithConnect(t *testing.T) {
 	require.Contains(t, messages, "gone")
 }
 
-func TestAnInterruptEndsIt(t *testing.T) {
+func TestAnInterruptEndsTheCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, messages bytes.Buffer

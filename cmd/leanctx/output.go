@@ -23,7 +23,7 @@ type options struct {
 	color               string
 }
 
-// colored reports whether to write colours to w. ok is false if the option is no choice.
+// colored reports whether to write colours to w. ok is false if the option is unknown.
 func (o options) colored(w io.Writer) (yes bool, err error) {
 	switch o.color {
 	case "always":
@@ -41,14 +41,14 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// The widths to write for: that of a file, and the least that lines fit in.
+// The widths to write for: that of a file, and the least in which lines fit.
 const (
 	defaultColumns = 100
 	leastColumns   = 40
 )
 
-// columns is the width to write for: what COLUMNS says, that of the terminal that w is,
-// or 100.
+// columns is the width to write for: COLUMNS, or the width of the terminal that w is, or
+// 100.
 func columns(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= leastColumns {
 		return n
@@ -75,7 +75,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// painter paints text, or does not.
+// painter colours text, or leaves it plain.
 type painter bool
 
 func (p painter) paint(code, text string) string {

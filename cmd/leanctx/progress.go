@@ -26,8 +26,8 @@ type progress struct {
 	drawn       bool
 }
 
-// progress returns one that shows itself after a moment, and only on a terminal that takes escape
-// sequences.
+// progress returns a progress line that appears after a moment, and only on a terminal
+// that takes escape sequences.
 func (o options) progress(s streams, what string, all int) *progress {
 	p := &progress{what: what, all: all, now: time.Now}
 	if escapes, err := o.colored(s.err); err == nil && escapes && !o.quiet && isTerminal(s.err) {
@@ -39,7 +39,7 @@ func (o options) progress(s streams, what string, all int) *progress {
 
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// step counts one.
+// step counts one step.
 func (p *progress) step() {
 	p.done++
 	now := p.now()
@@ -52,7 +52,7 @@ func (p *progress) step() {
 	fmt.Fprintf(p.w, "\r\x1b[K%c %s %d of %d, %s left", spinner[p.done%len(spinner)], p.what, p.done, p.all, left.Round(time.Second))
 }
 
-// stop takes the line away.
+// stop removes the line.
 func (p *progress) stop() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -3,7 +3,7 @@
 
 package main
 
-// This file is the command that bills recorded conversations.
+// This file holds the command that bills recorded conversations.
 
 import (
 	"bytes"
@@ -73,7 +73,7 @@ type bench struct {
 	top      int
 }
 
-// list collects the values of a flag that may stand several times.
+// list collects the values of a flag that may be repeated.
 type list []string
 
 func (l *list) String() string     { return strings.Join(*l, ", ") }
@@ -84,12 +84,12 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	var names, configs list
 	b := bench{}
 	f := flags(s, "replay", &common)
-	f.Var(&names, "policy", "a policy to replay, by its name or a part of it; may stand several times; without it, all")
-	f.Var(&configs, "config", "a policy of your own: a JSON object with fields of reduction.Config; may stand several times")
+	f.Var(&names, "policy", "a policy to replay, by its name or a part of it; may be repeated; if absent, all")
+	f.Var(&configs, "config", "a policy of your own: a JSON object with fields of reduction.Config; may be repeated")
 	prices := f.String("prices", "", `price cards of your own: JSON such as [{"name":"mine","write":1.25,"cached":0.1}], relative to a prompt token without a cache`)
-	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "tokens from which on policies clear, unless they say it themselves")
+	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
-	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 where a policy costs more than this share of no reduction on any card; 0 allows any price")
+	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of no reduction on any card; 0 allows any price")
 	f.IntVar(&b.top, "top", 20, "how many losing cases to show")
 	rest, err := parse(f, args)
 	if err != nil {
@@ -157,7 +157,7 @@ func chosen(s streams, names, configs list) ([]replay.Policy, error) {
 			for _, p := range known {
 				all = append(all, p.Name)
 			}
-			return nil, fail(exitUsage, "no policy has %q in its name. There are:\n  %s", name, strings.Join(all, "\n  "))
+			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, strings.Join(all, "\n  "))
 		}
 	}
 	for _, file := range configs {
@@ -170,7 +170,7 @@ func chosen(s streams, names, configs list) ([]replay.Policy, error) {
 	return picked, nil
 }
 
-// own is a policy that a file describes.
+// own reads a policy from a file.
 func own(s streams, file string) (p replay.Policy, err error) {
 	text, err := readAll(s, file)
 	if err != nil {
@@ -316,7 +316,7 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	}
 	fmt.Fprint(w, "\n", p.dim("Prices are relative to no reduction, by price card; * is the cheapest, ! is dearer than doing nothing.\n"+
 		"again: results that the agent needed after they were taken out, and had to read once more; lost: results that\n"+
-		"no path gives back byte for byte. A policy that saves by losing results is no saving."), "\n")
+		"no path gives back byte for byte. Losing results is no way to save."), "\n")
 	b.losses(w, p, r)
 }
 

@@ -141,7 +141,7 @@ func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
 	require.InDelta(t, 2*float64(nothing.Written)+.5*float64(nothing.Cached), nothing.Cost["ours"], .01)
 }
 
-func TestHowAReplayEnds(t *testing.T) {
+func TestExitCodesOfReplay(t *testing.T) {
 	chat, tools := file(t, jsonOf(t, talk(3, 400))), file(t, three)
 	for name, c := range map[string]struct {
 		args []string
@@ -152,7 +152,7 @@ func TestHowAReplayEnds(t *testing.T) {
 		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
 		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "from 0 to 1"},
 		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},
-		"tools":                       {[]string{tools}, exitInput, "is no role"},
+		"tools":                       {[]string{tools}, exitInput, "is not a role"},
 		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message of a model"},
 		"no JSON":                     {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
 		"an empty file":               {[]string{file(t, " ")}, exitInput, "is empty"},

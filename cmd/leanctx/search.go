@@ -3,7 +3,7 @@
 
 package main
 
-// This file is the command that searches.
+// This file holds the command that searches.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file is the command that shows recorded conversations.
+// This file holds the command that shows recorded conversations.
 
 import (
 	"bytes"

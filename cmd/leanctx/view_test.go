@@ -86,7 +86,7 @@ func TestViewFollowsAFileThatGrows(t *testing.T) {
 			ask("And back?")
 			until(t, out, "And back?")
 			until(t, out, "   2 ")
-			require.NoError(t, file.Truncate(0)) // another run of the program writes it anew
+			require.NoError(t, file.Truncate(0)) // another run of the program rewrites it
 			_, err = file.Seek(0, io.SeekStart)
 			require.NoError(t, err)
 			logged(t, file)("Once more?")

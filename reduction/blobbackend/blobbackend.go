@@ -10,9 +10,9 @@
 //	})
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, ProvideReadTool: true})
 //
-// It has every power that a Backend can have: it takes streams without holding them in
-// memory, gives back ranges of bytes, refuses names that are taken, and deletes what is
-// older than a time.
+// It implements every optional interface of a Backend: it stores streams without holding
+// them in memory, reads ranges of bytes, refuses names that are taken, and deletes files
+// that have not been used since a given time.
 //
 //	reduction          Backend                 objects | directory
 //	  /tmp/trunc/id -> prefix + tmp/trunc/id -> PUT if the name is free
@@ -287,7 +287,7 @@ func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time)
 	return files, bytes, failed("deleting below", dir, err)
 }
 
-// Stored says how many files there are below a directory, and how many bytes they have.
+// Stored returns how many files there are below a directory, and their size in bytes.
 func (b *Backend) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	name, err := dirOf(dir)
 	if err != nil {

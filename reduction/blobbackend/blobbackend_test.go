@@ -124,7 +124,7 @@ func text(t testing.TB, b reduction.RangeReader, path string) string {
 	return string(content)
 }
 
-func TestWhatCannotBeOpenedIsSaid(t *testing.T) {
+func TestOpenExplainsWhatItCannotOpen(t *testing.T) {
 	ctx := context.Background()
 	for url, want := range map[string]string{
 		"":                              "no scheme",
@@ -180,7 +180,7 @@ func TestAClosedBucketOfTheCallerStaysOpen(t *testing.T) {
 	require.ErrorContains(t, err, `blobbackend: creating "x"`)
 }
 
-func TestRangesThatHoldNothing(t *testing.T) {
+func TestRangesAtAndPastTheEndAreEmpty(t *testing.T) {
 	ctx := context.Background()
 	b := openOn(t, serverURL(t))
 	require.NoError(t, b.Write(ctx, &filesystem.WriteRequest{FilePath: "empty"}))

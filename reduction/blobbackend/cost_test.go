@@ -153,9 +153,9 @@ func (m *meter) documented(name string) map[string]string {
 	return rows
 }
 
-// TestWhatWasCutIsClearedForNothing: it keeps the path that it has, and two short reads
+// TestClearingACutResultWritesNothing: it keeps the path that it has, and two short reads
 // show that the file still holds the head and the tail that its notice shows.
-func TestWhatWasCutIsClearedForNothing(t *testing.T) {
+func TestClearingACutResultWritesNothing(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
 	store := openOn(t, url)
@@ -222,7 +222,7 @@ func inOneRound(t *testing.T, store reduction.Backend, ids ...string) []*schema.
 	return model.Wires()[1].Messages
 }
 
-// endless is a content of a size that nobody holds. It looks at the heap as it is read.
+// endless is content of a size that nobody holds. It looks at the heap as it is read.
 type endless struct {
 	left int64
 	peak uint64

@@ -55,7 +55,7 @@ func ExampleNew() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		// Whoever takes the name again is refused.
+		// A second writer of the name is refused.
 		err = store.Create(ctx, "/tmp/trunc/functions.grep:0", strings.NewReader("something else"))
 		fmt.Println(conversation, "again:", errors.Is(err, fs.ErrExist))
 	}

@@ -115,7 +115,7 @@ func (u upload) Write(p []byte) (int, error) {
 	return u.w.Write(p)
 }
 
-// source is a content that fails once its context has ended.
+// source is content that fails once its context has ended.
 type source struct {
 	ctx context.Context
 	r   io.Reader

@@ -35,7 +35,7 @@ const (
 	huge  = 24 << 20 // more than is held before the first part is sent
 )
 
-// filled is a content of n bytes of which no two places look alike.
+// filled is content of n bytes of which no two places look alike.
 func filled(n int) string {
 	var b bytes.Buffer
 	for b.Len() < n {
@@ -44,7 +44,7 @@ func filled(n int) string {
 	return b.String()[:n]
 }
 
-func TestLargeContentsAreUploadedInParts(t *testing.T) {
+func TestLargeContentIsUploadedInParts(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
 	b := openOn(t, url)
@@ -91,8 +91,8 @@ func TestALostAnswerHidesNoConflict(t *testing.T) {
 	require.Equal(t, "theirs", text(t, other, "name"))
 }
 
-// TestAWriteUnderWayIsAConflict: S3 may refuse both of two writes of a name at once.
-func TestAWriteUnderWayIsAConflict(t *testing.T) {
+// TestAConcurrentWriteIsAConflict: S3 may refuse both of two writes of a name at once.
+func TestAConcurrentWriteIsAConflict(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	p.Instead = func(kind string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
 		if kind != "PUT" {
@@ -288,8 +288,8 @@ func age(t *testing.T, dir, upload string) {
 	require.NoError(t, os.Chtimes(found[0], past, past))
 }
 
-// TestOneThatCannotGoKeepsNoOthers also covers a server that has no list of uploads.
-func TestOneThatCannotGoKeepsNoOthers(t *testing.T) {
+// TestAFileThatCannotBeDeletedDoesNotKeepTheOthers also covers a server that has no list of uploads.
+func TestAFileThatCannotBeDeletedDoesNotKeepTheOthers(t *testing.T) {
 	ctx := context.Background()
 	p, url := newProxy(t, s3URL(t))
 	b := openOn(t, url)

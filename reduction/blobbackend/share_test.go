@@ -47,7 +47,7 @@ func fresh(t *testing.T, job task) *blobbackend.Backend {
 
 // TestAKilledAgentLosesNothing: a process is killed in the middle of its third round, and
 // another one goes on with what it left. It reads back every result that was moved out of
-// the conversation, and meets the ids of the lost round again, with other contents.
+// the conversation, and meets the ids of the lost round again, with other content.
 func TestAKilledAgentLosesNothing(t *testing.T) {
 	for _, moment := range []string{"model", "cut report", "cut log", "stream", "cleared"} {
 		t.Run(moment, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestProcessesNeverWriteOverEachOther(t *testing.T) {
 			seen := known(t, j)
 			for _, r := range read {
 				require.Contains(t, seen, r.key(), "%s of %s was read from %s", r.Call, j.Name, r.Path)
-				require.Empty(t, paths[r.Path], "two contents under one name")
+				require.Empty(t, paths[r.Path], "two results under one name")
 				paths[r.Path] = j.Name
 			}
 			again(t, j, read)

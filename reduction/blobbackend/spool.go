@@ -111,12 +111,12 @@ func onlyIfFree() *blob.WriterOptions {
 	return &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: rand.Text()}}
 }
 
-// failing is a content that cannot be read.
+// failing is content that cannot be read.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// closing is a content that is closed at its end.
+// closing is content that is closed at its end.
 type closing struct{ io.ReadCloser }
 
 func (c closing) Read(p []byte) (int, error) {
@@ -144,7 +144,7 @@ func (n *naming) next() bool {
 	return true
 }
 
-// spool is a content that can be read several times, though it comes only once.
+// spool is content that can be read several times, though it comes only once.
 type spool struct {
 	src     io.Reader
 	tempDir string // of the temporary file; empty: the system's

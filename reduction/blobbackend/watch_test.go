@@ -108,7 +108,7 @@ func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAnotherTimeoutOrNone(t *testing.T) {
+func TestTheTimeoutCanBeSetOrTurnedOff(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{time.Second: time.Second, -1: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			b, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: timeout})

@@ -74,7 +74,7 @@ func Example() {
 
 // In an agent the query reaches the JSON inside the MCP result, with both message types,
 // streaming or not; and the model is told of it only then.
-func TestAgentsAsk(t *testing.T) {
+func TestAnAgentQueriesAStoredResult(t *testing.T) {
 	t.Run("messages", asks[*schema.Message])
 	t.Run("agentic messages", asks[*schema.AgenticMessage])
 }

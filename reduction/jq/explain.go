@@ -46,7 +46,7 @@ func clip(s string) string {
 	return display.Start(s, maxReason) + "…"
 }
 
-// wrongSyntax says where a query is no jq.
+// wrongSyntax says where a query is not jq.
 func wrongSyntax(query string, err error) string {
 	w := words{Reason: clip(err.Error()), At: len(query)}
 	var parse *gojq.ParseError

@@ -39,7 +39,7 @@ func orders(n int) []byte {
 	return []byte(b.String() + "]}")
 }
 
-func TestAnswers(t *testing.T) {
+func TestQueriesAreAnswered(t *testing.T) {
 	for query, want := range map[string]string{
 		`.items | length`: "30\n",
 		`.items[] | select(.city == "Oslo" and .price > 8) | .name`:          "\"Customer 9\"\n\"Customer 18\"\n",
@@ -121,7 +121,7 @@ label $out | foreach .a[] as $x (0; . + 1; if . > 1 then ., break $out else . en
 	}
 }
 
-func TestErrorsTeach(t *testing.T) {
+func TestErrorsSayWhatToWriteInstead(t *testing.T) {
 	for query, want := range map[string][]string{
 		`.items[`:            {"not valid jq", "at byte 7", `".items["`},
 		`.items | map(.id`:   {"not valid jq", "select(.price > 10)"},

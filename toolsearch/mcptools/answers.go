@@ -26,7 +26,7 @@ func loadAnswers(lang string) *template.Template {
 	return template.Must(template.ParseFS(answerFiles, "answers/"+lang+".tmpl"))
 }
 
-// words is what answers are made of. Each uses some of it.
+// words is the data of the answers. Each uses some of it.
 type words struct {
 	Server, Since, Limit, Text, Type, URI string
 	Bytes                                 int

@@ -3,7 +3,7 @@
 
 package mcptools
 
-// This file holds what a user configures, and refuses what cannot work.
+// This file holds the configuration and its validation.
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 )
 
 // Server says how to reach one server, by Command, URL or Transport, and which of its tools
-// to offer. The zero value of every other field is a good one.
+// to offer. Every other field may be left at its zero value.
 //
 // In JSON the keys are type, command, args, env, cwd, url, headers, disabled, noPrefix,
 // noRecheck, shared, timeout, include, exclude and alwaysLoad.
@@ -32,7 +32,8 @@ type Server struct {
 	// Type is "stdio", "http" (streamable HTTP) or "sse". If empty, it follows from Command
 	// and URL, which is taken for streamable HTTP.
 	Type string
-	// Command is the program to run, in directory Dir. If Dir is empty, in the current one.
+	// Command is the program to run, in the directory Dir. If Dir is empty, defaults to the
+	// current directory.
 	Command, Dir string
 	// URL is where an HTTP server listens.
 	URL string
@@ -45,52 +46,54 @@ type Server struct {
 	Headers map[string]string
 	// Disabled leaves the server out.
 	Disabled bool
-	// NoPrefix leaves the server's name out of the names of its tools. Of two tools with one
-	// name, that of the first server in alphabetical order stays.
+	// NoPrefix leaves the server's name out of the names of its tools. Of two tools with the
+	// same name, that of the first server in alphabetical order stays.
 	NoPrefix bool
 	// NoRecheck does not read the list of tools again after every call that may have changed
-	// it, but waits 30 ms for the server to say so. For servers with many tools that send
-	// that notice at once; many send it later, so that a new tool is there one model call later.
+	// it, but waits 30 ms for the server's notification. It is for servers with many tools
+	// that notify at once. Many notify later: a new tool is then there one model call later.
 	NoRecheck bool
-	// Shared makes one session for all users, where Options.User is set.
+	// Shared makes one session for all users even if Options.User is set.
 	Shared bool
-	// Timeout is the longest a call may take without an answer; a notice of progress starts
-	// it anew. In JSON it is a text such as "90s", or seconds. If zero, defaults to 60 s.
+	// Timeout is the longest a call may take without an answer; a progress notification
+	// restarts it. In JSON it is a text such as "90s", or seconds. If zero, defaults to 60 s.
 	Timeout time.Duration
 	// Include, if not empty, names the only tools to offer, and Exclude tools not to offer, by
 	// the server's own names; a trailing * matches any rest.
 	Include, Exclude []string
 	// AlwaysVisible names tools that the model sees without searching; a trailing * matches
-	// any rest. So do tools that the server itself marks with _meta["anthropic/alwaysLoad"].
+	// any rest. It also sees those that the server marks with _meta["anthropic/alwaysLoad"].
 	AlwaysVisible []string
 	// Transport makes a connection, in place of Command and URL.
 	Transport func(context.Context) (mcp.Transport, error)
 }
 
-// Options are what all servers have in common. The zero value is a good one.
+// Options are the options for all servers. The zero value is ready to use.
 type Options struct {
 	// HTTPClient makes the requests to HTTP servers. It must not have a Timeout, which would
-	// end streams. If nil, defaults to one of its own.
+	// end streams. If nil, defaults to a client of this package.
 	HTTPClient *http.Client
-	// Media gives the model images, audio and files as parts of a result, for models that
-	// read them. If false, a line of text names them.
+	// Media passes images, audio and files to the model as parts of a result, for models
+	// that read them. If false, a line of text names them.
 	Media bool
-	// User says whose sessions the tools run in: each user has one with each server. An error or an empty
-	// key means no tools, and calls that do not run. Sessions close after 10 minutes without
-	// use; at most 1,000 users have some. If nil, all share one session with each server.
+	// User returns the key of the user of a context: each user has a session of their own
+	// with each server. An error or an empty key means that there are no tools and that calls
+	// do not run. Sessions close after 10 minutes without use; at most 1,000 users have some.
+	// If nil, all share one session with each server.
 	User func(context.Context) (string, error)
-	// Header returns headers for an HTTP server, for the user of ctx. It is asked at each
-	// connection, and again after an answer of 401. If nil, there are only Server.Headers.
+	// Header returns headers for an HTTP server, for the user of ctx. It is called for each
+	// connection, and again after a 401 response. If nil, only Server.Headers are sent.
 	Header func(ctx context.Context, server string) (http.Header, error)
 	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
 	// 500 ms.
 	MaxWait time.Duration
-	// Logs gets what stdio servers write to their standard error, and what they write to their
-	// standard output that is no message, line by line. It is called by one goroutine at a time
-	// for each process. The line must not be kept. If nil, it is dropped.
+	// Logs receives what stdio servers write to their standard error, and lines of their
+	// standard output that are not messages, one at a time per process. It must not keep
+	// the line. If nil, lines are dropped.
 	Logs func(server string, line []byte)
-	// OnEvent is told of servers that come, go and list their tools, and of tools that are
-	// refused. It is called synchronously, from several goroutines. If nil, nobody is told.
+	// OnEvent receives an event when a server comes up, goes down or lists its tools, and
+	// for each tool that is refused. It is called synchronously, from several goroutines.
+	// If nil, events are dropped.
 	OnEvent func(context.Context, leanctx.Event)
 }
 
@@ -113,7 +116,7 @@ const (
 // mostTools is how many tools one server may have; tests lower it.
 var mostTools = 100_000
 
-// serverJSON is a Server in a file. What other programs write there besides is ignored.
+// serverJSON is a Server in a file. Keys of other programs are ignored.
 type serverJSON struct {
 	Type       string            `json:"type"`
 	Command    string            `json:"command"`
@@ -183,14 +186,14 @@ func (s *Server) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// problems collects what is wrong with a configuration.
+// problems collects the errors of a configuration.
 type problems []error
 
 func (p *problems) add(field string, err error) {
 	*p = append(*p, &leanctx.FieldError{Package: "mcptools", Field: field, Err: err})
 }
 
-// checkAll says everything that is wrong with servers and options.
+// checkAll returns everything that is wrong with servers and options.
 func checkAll(servers map[string]Server, o Options) error {
 	var wrong problems
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -202,7 +205,7 @@ func checkAll(servers map[string]Server, o Options) error {
 	return errors.Join(wrong...)
 }
 
-// check says what is wrong with one server.
+// check reports what is wrong with one server.
 func (s Server) check(name string, wrong *problems) {
 	if s.Disabled {
 		return
@@ -226,7 +229,7 @@ func (s Server) check(name string, wrong *problems) {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong.add(at(".url"), fmt.Errorf("%q is no URL that begins with http:// or https:// and names a host", s.URL))
+			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", s.URL))
 		}
 	}
 	if s.Timeout < 0 {
@@ -239,7 +242,7 @@ func (s Server) check(name string, wrong *problems) {
 	}
 }
 
-// checkType says whether the type fits how the server is reached.
+// checkType checks that the type fits how the server is reached.
 func (s Server) checkType() error {
 	switch s.Type {
 	case "":

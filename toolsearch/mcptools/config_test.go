@@ -103,7 +103,7 @@ func TestAConfigurationErrorNamesEverythingThatIsWrong(t *testing.T) {
 	require.Equal(t, "mcptools", field.Package)
 }
 
-func TestFilesThatAreNone(t *testing.T) {
+func TestFilesThatHoldNoServersAreErrors(t *testing.T) {
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "missing.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, text := range []string{"", "[]", "{", `{"mcpServers": "x"}`, "{}", `{"mcpServers": {}}`, `{"mcpServers": {"a": {"command": "x"}} /* `, `"`} {
@@ -152,7 +152,7 @@ func TestAProgramGetsFewVariablesAndItsOwn(t *testing.T) {
 	require.Equal(t, os.Getenv("PATH"), ask(t, ctx, s, "srv__getenv", `{"text":"PATH"}`))
 }
 
-func TestLogsAreLines(t *testing.T) {
+func TestStandardErrorIsLoggedLineByLine(t *testing.T) {
 	var got []string
 	l := lines{each: func(line []byte) { got = append(got, string(line)) }}
 	for _, piece := range []string{"one\ntw", "o\r\n", "\n", "last"} {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mcptools makes the tools of MCP servers the tools of an Eino agent, from the file
-// that Claude Desktop, Cursor or VS Code already have:
+// that Claude Desktop, Cursor or VS Code already has:
 //
 //	config, err := mcptools.ReadConfig("mcp.json")
 //	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
@@ -15,27 +15,27 @@
 // # Servers that change and fail
 //
 // A server's list of tools is read again when the server says that it changed, after each
-// call of a tool that may have changed it, when it is no longer valid, and after every
-// reconnect. Tools waits for a list that is being read, so that a tool which a call just
-// made available is there in the next model call. A server that dies is connected to again,
-// with growing pauses, and its tools stay meanwhile. A call that broke off is repeated only
-// if that can do no harm: if the server never got it, or says that the tool is read-only
+// call of a tool that may have changed it, when it expires, and after every reconnect.
+// Tools waits for a list that is being read, so that a tool which a call just made
+// available is there in the next model call. A server that dies is reconnected with growing
+// pauses, and its tools stay meanwhile. A call whose connection broke is repeated only if
+// that is harmless: if the server never received it, or says that the tool is read-only
 // or idempotent.
 //
-// Whatever a server does is an answer to the model: errors of tools, errors of the
-// protocol, a call that takes too long, a server that is gone. Only the end of the run's
-// context is an error. One tool with a bad name or schema is refused and reported to
-// OnEvent; the others stay.
+// The model reads every failure as an answer: errors of tools, errors of the protocol, a
+// call that takes too long, a server that is gone. Only the end of the run's context is an
+// error. A tool with a bad name or schema is refused and reported to OnEvent; the others
+// stay.
 //
 // # Users
 //
-// With Options.User each user has sessions of their own, and only they. A call runs in the session of
-// the user whose context it is made with, whoever's list the tool came from.
+// With Options.User each user has sessions of their own, which nobody else uses. A call
+// runs in the session of the user of its context, whichever user's list the tool came from.
 //
 // # What a server is trusted with
 //
 // Names, descriptions, schemas, results and hints come from the server, and the model reads
-// them. Connect to servers that you would run as a program. A stdio server gets the few
-// variables of the environment that programs need, and those of its Env; an HTTP server
-// gets its headers, which no redirect takes to another host.
+// them. Connect only to servers that you would run as a program. A stdio server gets the
+// few environment variables that programs need, and those of its Env; an HTTP server gets
+// its headers, which a redirect never takes to another host.
 package mcptools

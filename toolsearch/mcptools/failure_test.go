@@ -72,11 +72,11 @@ func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 		return strings.Count(string(data), "\n")
 	}
 	s := open(t, map[string]Server{"srv": server}, Options{})
-	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "broke off")
+	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "was lost")
 	require.Equal(t, 1, deaths())
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 	require.Equal(t, 1, deaths())
-	require.Contains(t, ask(t, ctx, s, "srv__die_reading", `{}`), "broke off", "it dies the second time as well, and there is no third")
+	require.Contains(t, ask(t, ctx, s, "srv__die_reading", `{}`), "was lost", "it dies the second time as well, and there is no third")
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 	require.Equal(t, 3, deaths())
 }
@@ -86,7 +86,7 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			server.Timeout = 50 * time.Millisecond
 			s := open(t, map[string]Server{"srv": server}, Options{})
-			require.Contains(t, ask(t, ctx, s, "srv__wait", `{}`), "has not answered this call within 50ms")
+			require.Contains(t, ask(t, ctx, s, "srv__wait", `{}`), "did not answer this call within 50ms")
 			s.links("")[0].server.Timeout = time.Minute // a busy machine may take longer than that
 			require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 			require.Equal(t, StateUp, statusOf(s, "srv").State)
@@ -155,7 +155,7 @@ func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
 	require.NoError(t, s.Close(), "again")
 }
 
-func TestAfterCloseThereIsNothing(t *testing.T) {
+func TestAfterCloseThereAreNoToolsAndCallsAreAnswered(t *testing.T) {
 	s := open(t, ways(t), Options{})
 	tools := map[string]tool.InvokableTool{}
 	for _, name := range []string{"http__echo", "memory__echo", "stdio__echo"} {
@@ -175,7 +175,7 @@ func TestAfterCloseThereIsNothing(t *testing.T) {
 	for name, x := range tools {
 		answer, err := x.InvokableRun(ctx, `{"text":"x"}`)
 		require.NoError(t, err, name)
-		require.Contains(t, answer, "about to end", name)
+		require.Contains(t, answer, "shutting down", name)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 			fmt.Println(line)
 		}
 		_ = newFixture().server.Run(context.Background(), &mcp.IOTransport{Reader: os.Stdin, Writer: noisy{os.Stdout}})
-	case "chatty": // is no server
+	case "chatty": // is not a server
 		fmt.Println("Welcome to the server!")
 		select {}
 	default:

@@ -76,15 +76,15 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.bounded(resp, err)
 }
 
-// delivery is what is known of the request that a call makes.
+// delivery records whether the request of a call reached the server.
 type delivery struct {
 	refused atomic.Bool // the server certainly did not take it
 }
 
 type deliveryKey struct{}
 
-// noteDelivery notes that a request was not taken: there was no connection, the session in it
-// is none of the server's, or its headers are not.
+// noteDelivery records that the server did not take a request: there was no connection, or
+// the server does not know the session in it, or refuses its headers.
 func noteDelivery(r *http.Request, resp *http.Response, err error) {
 	d, ok := r.Context().Value(deliveryKey{}).(*delivery)
 	if !ok || r.Method != http.MethodPost {
@@ -99,7 +99,7 @@ func noteDelivery(r *http.Request, resp *http.Response, err error) {
 	}
 }
 
-// sign returns the request with the headers of now.
+// sign returns the request with the current headers.
 func (s *signed) sign(r *http.Request) (own *http.Request, asked int64) {
 	own = r.Clone(r.Context())
 	for k, v := range s.fixed {

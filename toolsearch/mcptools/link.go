@@ -21,13 +21,13 @@ type State string
 
 // The states of a server.
 const (
-	// StateConnecting: it has never been connected, and is being so now.
+	// StateConnecting: it is being connected for the first time.
 	StateConnecting State = "connecting"
 	// StateUp: it answers.
 	StateUp State = "up"
-	// StateDown: it does not answer, and is tried again with growing pauses.
+	// StateDown: it does not answer, and is retried with growing pauses.
 	StateDown State = "down"
-	// StateSignIn: it refuses the headers that it got.
+	// StateSignIn: it refuses the headers that it was sent.
 	StateSignIn State = "sign-in needed"
 	// StateDisabled: its configuration leaves it out.
 	StateDisabled State = "disabled"
@@ -44,9 +44,9 @@ const (
 // link is the connection to one server, for one user or for all. One goroutine, run, makes
 // sessions and reads lists; the others ask for that and wait.
 //
-// Every reason to read the list again raises want. A list that began when want was n makes
-// have n: so the set is fresh if have equals want, and a reason that comes while a list is
-// being read makes one more.
+// Every reason to read the list again increments want. A list that began when want was n
+// sets have to n: so the set is fresh if have equals want, and a reason that comes while a
+// list is being read causes another read.
 type link struct {
 	s      *Servers
 	name   string
@@ -125,7 +125,7 @@ func (l *link) run() {
 	}
 }
 
-// next is what is to be done now, or how long there is nothing to do.
+// next returns what to do now, or how long there is nothing to do.
 func (l *link) next() (todo func(), wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,13 +149,13 @@ func (l *link) next() (todo func(), wait time.Duration) {
 	return nil, time.Hour
 }
 
-// tell wakes all who wait for a change. The lock is held.
+// tell wakes every goroutine that waits for a change. The lock is held.
 func (l *link) tell() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// nudge makes run look again.
+// nudge makes run check again what to do.
 func (l *link) nudge() {
 	select {
 	case l.wake <- struct{}{}:
@@ -176,7 +176,7 @@ func (l *link) connect() {
 	l.trying = true
 	l.mu.Unlock()
 	if ending != nil {
-		<-ending // two processes of one server could disturb each other
+		<-ending // two processes of one server could interfere with each other
 	}
 	s, err := l.dial(asker)
 	l.mu.Lock()
@@ -204,7 +204,7 @@ func (l *link) connect() {
 	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerUp, Server: l.name})
 }
 
-// failed notes that the server cannot be used, and when to try again.
+// failed records that the server cannot be used, and when to try again.
 func (l *link) failed(err error) {
 	if l.ctx.Err() != nil {
 		return
@@ -240,7 +240,7 @@ func (l *link) pause() time.Duration {
 	return time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))
 }
 
-// lost drops a session that is of no further use. It ends in the background.
+// lost drops a session that is no longer usable. It ends in the background.
 func (l *link) lost(s *session, err error) {
 	l.mu.Lock()
 	mine := l.session == s && l.ctx.Err() == nil
@@ -265,11 +265,11 @@ func (l *link) lost(s *session, err error) {
 	l.nudge()
 }
 
-// errLost is the cause of the end of a session that broke off.
+// errLost is the cause of the end of a session whose connection broke.
 type errLost struct{ err error }
 
 // Error says why.
-func (e errLost) Error() string { return "the connection broke off: " + e.err.Error() }
+func (e errLost) Error() string { return "the connection broke: " + e.err.Error() }
 
 // Unwrap returns the reason.
 func (e errLost) Unwrap() error { return e.err }
@@ -283,8 +283,8 @@ func (l *link) raise() {
 	l.nudge()
 }
 
-// noticed is told that the server says its list changed. Notices that announce nothing new
-// wait longer and longer, since some servers send one with every list.
+// noticed handles the server's notification that its list changed. Notifications that
+// announce nothing new wait longer and longer, since some servers send one with every list.
 func (l *link) noticed(s *session) {
 	l.mu.Lock()
 	if l.session == s {
@@ -300,7 +300,7 @@ func (l *link) noticed(s *session) {
 	l.nudge()
 }
 
-// answered is told that a call has ended, however: the list may differ now.
+// answered handles the end of a call, successful or not: the list may differ now.
 func (l *link) answered(s *session, h Hints) {
 	if h.ReadOnly || !s.listChanged {
 		return
@@ -317,8 +317,8 @@ func (l *link) answered(s *session, h Hints) {
 }
 
 // await returns the tools of the server. It waits until by for a list that is being read, and
-// longer for a server that was never connected, but always leaves some of the time of ctx: who
-// asks with a limit wants an answer within it.
+// longer for a server that was never connected, but always leaves some of the time of ctx: a
+// caller with a deadline wants an answer before it.
 func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
 	end, limited := ctx.Deadline()
 	end = end.Add(-min(time.Until(end)/10, leftOver))
@@ -342,7 +342,7 @@ func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
 	}
 }
 
-// current is the set of now and how long to wait at most for a better one.
+// current returns the current set and how long to wait at most for a newer one.
 func (l *link) current(by time.Time) (set *toolsearch.ToolSet, wait time.Duration, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -414,7 +414,7 @@ func (l *link) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// status is what Status says of the server.
+// status returns the server's entry for Status.
 func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()

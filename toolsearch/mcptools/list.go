@@ -74,7 +74,7 @@ func (s *session) list(ctx context.Context) ([]*mcp.Tool, error) {
 			return tools, nil
 		}
 		if seen[page.NextCursor] {
-			return nil, badList("a page comes again and again")
+			return nil, badList("its pages repeat")
 		}
 		seen[page.NextCursor] = true
 		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
@@ -88,8 +88,8 @@ type badList string
 // Error says what is wrong with the list.
 func (b badList) Error() string { return "the list of tools: " + string(b) }
 
-// isAnswer reports whether an error is what the server answered, rather than that of a
-// connection which is of no further use.
+// isAnswer reports whether an error is the server's answer, rather than that of a broken
+// connection.
 func isAnswer(err error) bool {
 	var bad badList
 	return errors.As(err, &bad) || answerOf(err) != nil
@@ -108,7 +108,7 @@ func answerOf(err error) *jsonrpc.Error {
 	return answer
 }
 
-// listFailed keeps the list that there was, and tries again later.
+// listFailed keeps the last list, and tries again later.
 func (l *link) listFailed(began int64, err error) {
 	l.mu.Lock()
 	l.have = began
@@ -119,7 +119,7 @@ func (l *link) listFailed(began int64, err error) {
 	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerListed, Server: l.name, Err: err})
 }
 
-// take makes a list the tools of the server.
+// take sets the server's tools from a list.
 func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
 	l.mu.Lock()
 	d := digest{link: l, before: l.known, known: map[string]*remote{}, names: map[string]string{}, refused: map[string]string{}, told: l.refused}
@@ -159,7 +159,7 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 	return nil
 }
 
-// digest makes tools of a list, and says what is new in it.
+// digest makes tools of a list, and reports what is new in it.
 type digest struct {
 	link    *link
 	before  map[string]*remote
@@ -208,7 +208,7 @@ func (d *digest) refuse(name string, err error) {
 // mostNames is how many names an event holds.
 const mostNames = 20
 
-// change is what came and went. A tool with a new definition did both.
+// change is what was added and removed. A tool with a new definition is both.
 func (d *digest) change() *leanctx.ToolChange {
 	c := &leanctx.ToolChange{AddedCount: len(d.added)}
 	bytes := 0
@@ -230,7 +230,7 @@ func (d *digest) change() *leanctx.ToolChange {
 	return c
 }
 
-// newRemote makes the tool of a definition: the one there was before, if nothing changed.
+// newRemote makes the tool of a definition, or returns the last one if nothing changed.
 func (l *link) newRemote(t *mcp.Tool, before *remote) (*remote, error) {
 	definition, err := json.Marshal(t)
 	if err != nil {
@@ -266,7 +266,7 @@ func parametersOf(t *mcp.Tool) (*schema.ParamsOneOf, error) {
 	}
 	object, ok := t.InputSchema.(map[string]any)
 	if !ok {
-		return nil, errors.New("its schema is no object")
+		return nil, errors.New("its schema is not an object")
 	}
 	if typ, has := object["type"]; has && typ != "object" {
 		return nil, fmt.Errorf("its schema has the type %v, not object", typ)

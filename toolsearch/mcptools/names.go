@@ -3,7 +3,7 @@
 
 package mcptools
 
-// This file says what the tools of servers are called, and what servers claim of them.
+// This file names the tools of servers, and holds what servers claim about them.
 
 import (
 	"hash/fnv"
@@ -16,9 +16,9 @@ import (
 // maxName is how long a tool's name may be for the strictest of the large providers.
 const maxName = 64
 
-// toolName is the name of a server's tool. It depends on nothing but the two names. One that
-// had to be changed ends in four letters that depend on the original, so that two tools
-// neither share a name nor swap them when a third comes.
+// toolName is the name of a server's tool. It depends only on the two names. One that had
+// to be changed ends in four letters that depend on the original, so that two tools neither
+// share a name nor swap names when a third is added.
 func toolName(server, tool string, prefix bool) string {
 	full := tool
 	if prefix {
@@ -44,17 +44,18 @@ func toolName(server, tool string, prefix bool) string {
 	return name[:min(len(name), maxName-len(letters))] + string(letters[:])
 }
 
-// Hints are what a server claims of a tool. Where it says nothing they are those of MCP's
-// specification, which expects the worst. Do not trust the claims of a server that you do not trust.
+// Hints are what a server claims about a tool. What it does not claim has the default of the
+// MCP specification, which assumes the worst. Do not rely on the hints of a server that you
+// do not trust.
 type Hints struct {
 	// Server and Tool are the names of the server and of the tool there. If Server is empty,
-	// the tool is not of this package, and nothing is known of it.
+	// the tool is not from this package, and nothing is known about it.
 	Server, Tool string
 	// ReadOnly: it changes nothing.
 	ReadOnly bool
-	// Destructive: it may delete or overwrite, and not only add. Never so if ReadOnly.
+	// Destructive: it may delete or overwrite, and not only add. False if ReadOnly.
 	Destructive bool
-	// Idempotent: calling it again with the same arguments changes nothing more. Always so if
+	// Idempotent: calling it again with the same arguments changes nothing more. True if
 	// ReadOnly.
 	Idempotent bool
 	// OpenWorld: it reaches beyond a closed domain, as a web search does.
@@ -73,8 +74,8 @@ const (
 	keyDefer       = "defer_loading" // of toolsearch: false is always visible
 )
 
-// HintsOf returns what the server claims of a tool of Servers, for a toolsearch.Filter or for
-// asking a person before the tool runs. Info may be nil.
+// HintsOf returns what the server claims about a tool of Servers, for a toolsearch.Filter or
+// to ask a person before the tool runs. info may be nil.
 func HintsOf(info *schema.ToolInfo) Hints {
 	if info == nil {
 		return Hints{}

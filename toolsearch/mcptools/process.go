@@ -22,7 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience is how long a process may take to end by itself, and then after it was told to.
+// patience is how long a process may take to end by itself, and again after it was told to.
 const patience = 2 * time.Second
 
 // command is a transport that runs a program and speaks over its standard input and output.
@@ -63,7 +63,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
 }
 
-// log is told of a line that is no message.
+// log receives a line that is not a message.
 func (c *command) log(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *process) Close() error {
 				break
 			}
 		}
-		kill(p.cmd) // what the program started and left behind
+		kill(p.cmd) // what the program started and left running
 		_ = p.out.Close()
 	})
 	return nil
@@ -147,7 +147,7 @@ var inheritedWindows = []string{
 	"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
 }
 
-// environment is what a program gets of ours, and its own.
+// environment is the inherited variables, and the program's own.
 func environment(own map[string]string) []string {
 	names := inherited
 	if runtime.GOOS == "windows" {
@@ -159,7 +159,7 @@ func environment(own map[string]string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	for name, value := range own { // of two with one name the last counts
+	for name, value := range own { // of two with the same name the last wins
 		env = append(env, name+"="+value)
 	}
 	return env

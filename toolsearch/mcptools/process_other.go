@@ -5,7 +5,7 @@
 
 package mcptools
 
-// This file ends a process where there are no groups of them.
+// This file ends a process on systems without process groups.
 
 import "os/exec"
 

@@ -5,7 +5,7 @@
 
 package mcptools
 
-// This file ends a process and all that it started, where processes have groups.
+// This file ends a process and all that it started, by its process group.
 
 import (
 	"os/exec"

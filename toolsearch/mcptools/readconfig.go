@@ -18,14 +18,14 @@ import (
 	"strings"
 )
 
-// ReadConfig reads the servers of a file as Claude Desktop and Cursor ("mcpServers") or
-// VS Code ("servers") have it. Comments and trailing commas are allowed. ${NAME} and
-// ${env:NAME} stand for variables of the environment, ${NAME:-text} for text if there is no
-// such variable, ${userHome} for the home directory and ${workspaceFolder} for the
-// directory of the file, or the one above where that is .vscode or .cursor.
+// ReadConfig reads the servers of a file in the format of Claude Desktop and Cursor
+// ("mcpServers") or VS Code ("servers"). Comments and trailing commas are allowed. ${NAME}
+// and ${env:NAME} stand for environment variables, ${NAME:-text} for text if there is no
+// such variable, ${userHome} for the home directory, and ${workspaceFolder} for the
+// directory of the file, or its parent if that is .vscode or .cursor.
 //
-// The error names everything that is wrong with every server, and all unknown variables, but
-// for servers that are disabled.
+// The error names everything that is wrong with every server, and all unknown variables,
+// except for disabled servers.
 func ReadConfig(file string) (map[string]Server, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func ReadConfig(file string) (map[string]Server, error) {
 	return servers, nil
 }
 
-// workspace is the directory that a file of an editor stands for.
+// workspace is the directory that an editor's file configures.
 func workspace(file string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -82,7 +82,7 @@ func workspace(file string) string {
 	return dir
 }
 
-// variables fills in what ${…} stands for.
+// variables expands ${…}.
 type variables struct {
 	folder  string
 	lookup  func(string) (string, bool)
@@ -91,7 +91,7 @@ type variables struct {
 
 var variable = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// fillIn returns the server with its texts filled in.
+// fillIn returns the server with its texts expanded.
 func (v *variables) fillIn(s Server) Server {
 	s.Command, s.Dir, s.URL = v.text(s.Command), v.text(s.Dir), v.text(s.URL)
 	s.Args = slices.Clone(s.Args)
@@ -143,7 +143,7 @@ func (v *variables) take() []string {
 }
 
 // plainJSON leaves out what editors allow in JSON: a byte order mark, comments, and commas
-// behind the last part.
+// after the last element.
 func plainJSON(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	out := make([]byte, 0, len(data))

@@ -3,8 +3,8 @@
 
 package mcptools
 
-// This file makes what a model reads of what a server returned. Nothing is cut: that is the
-// work of package reduction, which keeps the original.
+// This file turns what a server returned into what a model reads. Nothing is cut: that is
+// the job of package reduction, which keeps the original.
 
 import (
 	"encoding/base64"

@@ -3,7 +3,7 @@
 
 package mcptools
 
-// This file holds all servers of a program, and whose sessions its users have.
+// This file holds all servers of a program, and the sessions of its users.
 
 import (
 	"context"
@@ -41,7 +41,7 @@ type Servers struct {
 	users  map[string]*user
 }
 
-// user is somebody's sessions.
+// user is the sessions of one user.
 type user struct {
 	links map[string]*link // those that are not shared
 	calls int
@@ -51,17 +51,17 @@ type user struct {
 	union *toolsearch.ToolSet
 }
 
-// errClosed is the error of whatever comes after Close.
+// errClosed is the error of everything after Close.
 var errClosed = errors.New("mcptools: the servers are closed")
 
 // Open connects to all servers at once. It returns when each has listed its tools or failed
-// to, when ctx is done, or after 10 s; what is not connected then is tried further. With
-// Options.User only shared servers are connected now, and those of a user when their tools
-// are first asked for.
+// to, when ctx is done, or after 10 s; it goes on connecting the others in the background.
+// With Options.User only shared servers are connected now, and those of a user when their
+// tools are first asked for.
 //
 // A server that is down is in Status, not in the error, which names everything that is
-// wrong with servers and options. ctx bounds the wait; Close ends the servers. Open may keep
-// the maps and slices of servers, which must not change later.
+// wrong with servers and options. ctx bounds only the wait; Close ends the servers. Open may
+// keep the maps and slices of servers, which must not change later.
 func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, error) {
 	if err := checkAll(servers, o); err != nil {
 		return nil, err
@@ -115,9 +115,9 @@ func newServers(servers map[string]Server, o Options) *Servers {
 func (s *Servers) isShared(name string) bool { return s.o.User != nil && s.servers[name].Shared }
 
 // Tools returns the tools of all servers for the user of ctx, ordered by server, and for each
-// in the server's order. It waits for lists that are being read, up to Options.MaxWait; for
-// servers that a user reaches for the first time up to 10 s. What a server had stays while
-// it is down. The set is the same as long as nothing changes.
+// in the server's order. It waits up to Options.MaxWait for lists that are being read, and up
+// to 10 s for servers that the user reaches for the first time. A server that is down keeps
+// its last tools. As long as nothing changes, the same set is returned.
 func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
 	u, done, err := s.use(ctx)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet) {
 	}
 }
 
-// key is who asks.
+// key returns the key of the user of ctx.
 func (s *Servers) key(ctx context.Context) (key string, err error) {
 	if s.o.User == nil {
 		return "", nil
@@ -280,13 +280,13 @@ func (s *Servers) use(ctx context.Context) (u *user, done func(), err error) {
 	}, nil
 }
 
-// Status is what is known of one server, for one user or for all.
+// Status is the state of one server, for one user or for all.
 type Status struct {
-	// Server is its name, and User the key of the user whose session it is; "" is all.
+	// Server is its name, and User the key of the user whose session it is, or "" for all.
 	Server, User string
 	// State is what it is doing.
 	State State
-	// Since is when it began to.
+	// Since is when that state began.
 	Since time.Time
 	// Tools is how many tools it has, as last listed.
 	Tools int
@@ -294,11 +294,11 @@ type Status struct {
 	Protocol string
 	// Err is why it is not up, or why its list could not be read.
 	Err error
-	// NextTry is when it is connected to again, if it is not.
+	// NextTry is when the next attempt to connect is due, if it is not connected.
 	NextTry time.Time
 }
 
-// Status returns what is known of every server, by name, and then of its users.
+// Status returns the state of every server, ordered by name and then by user.
 func (s *Servers) Status() []Status {
 	s.mu.Lock()
 	keys := slices.Sorted(maps.Keys(s.users))
@@ -345,8 +345,8 @@ func (s *Servers) links(key string) (all []*link) {
 }
 
 // Close ends all sessions and then the processes of stdio servers: it closes their standard
-// input, after 2 s tells them to end, and after 2 s more ends them. Calls that are under way
-// are answered. It returns when everything has ended, always nil.
+// input, tells them to end after 2 s, and kills them after 2 s more. Calls that are under way
+// are answered. It returns when everything has ended, and always returns nil.
 func (s *Servers) Close() error {
 	s.mu.Lock()
 	s.end()
@@ -358,7 +358,7 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-// emit tells OnEvent.
+// emit calls OnEvent.
 func (s *Servers) emit(ctx context.Context, e leanctx.Event) {
 	if s.o.OnEvent == nil {
 		return
@@ -377,7 +377,7 @@ func (s *Servers) log(server string, line []byte) {
 	s.o.Logs(server, line)
 }
 
-// headers asks Header for one server; nil if there is nobody to ask.
+// headers asks Header for one server's headers; nil if there is no Header.
 func (s *Servers) headers(server string) func(context.Context) (http.Header, error) {
 	if s.o.Header == nil {
 		return nil
@@ -392,7 +392,7 @@ func (s *Servers) headers(server string) func(context.Context) (http.Header, err
 	}
 }
 
-// work is goroutines that somebody waits for.
+// work is a group of goroutines to wait for.
 type work struct {
 	mu     sync.Mutex
 	closed bool

@@ -90,7 +90,7 @@ func TestWhateverAToolDoesIsAnAnswer(t *testing.T) {
 
 // A tool that a call makes available is there in the next model call, and one that it
 // removes is not.
-func TestWhatACallChangesIsThereNext(t *testing.T) {
+func TestToolsThatACallAddsOrRemovesAreListedAtOnce(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
 			s := open(t, map[string]Server{"srv": server}, Options{MaxWait: 1e10})
@@ -173,7 +173,7 @@ func TestResultsWithMedia(t *testing.T) {
 	require.NoError(t, s.Close())
 	got, err = fail.InvokableRun(ctx, nil)
 	require.NoError(t, err)
-	require.Contains(t, got.Parts[0].Text, "about to end")
+	require.Contains(t, got.Parts[0].Text, "shutting down")
 	require.Equal(t, "error: ", partsOf(&mcp.CallToolResult{IsError: true, Content: r.Content[1:2]}, true)[0].Text)
 }
 

@@ -42,10 +42,10 @@ type session struct {
 	calls  map[string]*time.Timer // by progress token: when they have taken too long
 }
 
-// errEnded is the cause of the end of a session that nothing went wrong with.
+// errEnded is the cause of the end of a session that was ended on purpose.
 var errEnded = errors.New("the session was ended")
 
-// valued is a context with the values of another.
+// valued is a context that also has the values of another one.
 type valued struct {
 	context.Context
 	values context.Context
@@ -162,8 +162,8 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 	return &mcp.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
 }
 
-// noteTTL notes how long a list is valid, and tells the client that it is not: it would
-// answer from its own cache for that long, even after a call that changed the list.
+// noteTTL records how long a list is valid, and removes that from the result: the client
+// would answer from its own cache for that long, even after a call that changed the list.
 func (s *session) noteTTL(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
@@ -189,7 +189,7 @@ func (s *session) close(cause error) {
 	}
 }
 
-// explain adds to an error what is known of its reason.
+// explain adds what is known about the cause to an error.
 func (s *session) explain(err error) error {
 	if s.wantsSignIn() {
 		return errSignIn{err}
@@ -200,7 +200,7 @@ func (s *session) explain(err error) error {
 // wantsSignIn reports whether the server refuses the headers it got last.
 func (s *session) wantsSignIn() bool { return s.signed != nil && s.signed.refused.Load() }
 
-// errSignIn is the error of a server that refuses the headers it got.
+// errSignIn is the error of a server that refuses the headers it was sent.
 type errSignIn struct{ err error }
 
 // Error says so, and why.
@@ -209,8 +209,8 @@ func (e errSignIn) Error() string { return "sign-in needed: " + e.err.Error() }
 // Unwrap returns the reason.
 func (e errSignIn) Unwrap() error { return e.err }
 
-// call calls a tool. It returns when ctx ends, when the session does, or when limit has
-// passed without an answer or a notice of progress: errNoAnswer.
+// call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer
+// when limit has passed without an answer or a progress notification.
 func (s *session) call(ctx context.Context, tool string, args json.RawMessage, limit time.Duration) (*mcp.CallToolResult, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -234,8 +234,8 @@ func (s *session) call(ctx context.Context, tool string, args json.RawMessage, l
 // pingLimit is how long a server may take to say that it is there.
 const pingLimit = 2 * time.Second
 
-// unreadable reports whether a call failed because the server's answer is none that the client
-// can read. The session is as good as before then, which the server is asked.
+// unreadable reports whether a call failed because the client cannot read the server's
+// answer. A ping then tells whether the session still works.
 func (s *session) unreadable(err error) bool {
 	var network net.Error
 	if s.ctx.Err() != nil || s.wantsSignIn() || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
@@ -248,8 +248,8 @@ func (s *session) unreadable(err error) bool {
 	return err == nil || answerOf(err) != nil
 }
 
-// within returns what f returns, or when ctx ends: a server that reads nothing can hold up
-// a request for longer than that.
+// within returns what f returns, or returns when ctx ends: a server that reads nothing can
+// block a request for longer.
 func within[T any](ctx context.Context, w *work, f func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -21,7 +21,7 @@ import (
 // than the buffer is taken for what its first byte says.
 type messages struct {
 	in    *bufio.Reader
-	other func(line []byte) // is told of each line that is no message
+	other func(line []byte) // receives each line that is not a message
 	ended func()            // is told of the end
 	ready []byte
 	err   error

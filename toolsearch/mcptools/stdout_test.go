@@ -52,7 +52,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 				m = "[" + m + "," + m + "]"
 			}
 			if len(m) > maxLine-5 {
-				end = "\n" // what stands behind a message of that length is not looked at
+				end = "\n" // what follows a message of that length is not looked at
 			}
 			all.WriteString([]string{"", " ", "\uFEFF"}[r.IntN(3)] + m + end)
 			want.WriteString(m + "\n")
@@ -122,7 +122,7 @@ func TestAnErrorSaysHowAProgramEnded(t *testing.T) {
 	require.ErrorContains(t, statusOf(s, "broken").Err, "the program ended with exit status 3")
 	require.ErrorContains(t, statusOf(s, "empty").Err, "the program ended with exit status 0")
 	require.NoError(t, statusOf(s, "srv").Err)
-	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "broke off")
+	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "was lost")
 	until(t, "its end is told", func() bool {
 		for _, e := range events.of(leanctx.KindServerDown) {
 			if e.Server == "srv" {

@@ -68,8 +68,8 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	return &schema.ToolResult{Parts: partsOf(result, true)}, nil
 }
 
-// call returns the server's result, or what the model is told in its place. The error is
-// that of ctx.
+// call returns the server's result, or what the model reads instead. The error is that of
+// ctx.
 func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
 	args, ok := arguments(text)
 	if !ok {
@@ -141,7 +141,7 @@ func (l *link) unreachable(err error) string {
 	return say("down", words{Server: l.name, Since: since.Format("15:04")})
 }
 
-// explain is the answer to a call that failed, and whether the session is of no further use.
+// explain is the answer to a call that failed, and whether the session is no longer usable.
 func (l *link) explain(s *session, err error) (answer string, broken bool) {
 	if a := answerOf(err); a != nil {
 		return say("failed", words{Text: a.Message}), false

@@ -92,7 +92,7 @@ func TestEachUserHasSessionsAndToolsOfTheirOwn(t *testing.T) {
 	require.Equal(t, "user1", answer)
 }
 
-func TestWhoeverIsNobodyHasNoTools(t *testing.T) {
+func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
 	f := newFixture()
 	server := f.inMemory()
 	server.Shared = true
@@ -104,7 +104,7 @@ func TestWhoeverIsNobodyHasNoTools(t *testing.T) {
 		set.Select(func(i *schema.ToolInfo) bool { t.Errorf("%s: there is %s", what, i.Name); return true })
 		answer, err := echo.InvokableRun(ctx, `{"text":"x"}`)
 		require.NoError(t, err, what)
-		require.Contains(t, answer, "not known who", what)
+		require.Contains(t, answer, "not known which user", what)
 	}
 	require.Zero(t, f.called("echo"))
 }
@@ -138,7 +138,7 @@ func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
 	until(t, "both are idle", func() bool { return users() == "" })
 }
 
-func TestThereAreOnlySoManyUsers(t *testing.T) {
+func TestTheUserWhoNeededItLeastRecentlyLosesTheSession(t *testing.T) {
 	s := newServers(map[string]Server{"own": newFixture().inMemory()}, Options{User: userOf})
 	s.most = 3
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

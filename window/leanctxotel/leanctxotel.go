@@ -41,7 +41,7 @@ import (
 // scope names this package to OpenTelemetry.
 const scope = "github.com/leanctx/leanctx/window/leanctxotel"
 
-// Config says where to report to. Its zero value reports to the global providers.
+// Config configures a Telemetry. The zero value reports to the global providers.
 type Config struct {
 	// Provider is the name of the provider as the conventions have it, such as "openai",
 	// "anthropic", "deepseek" or "gcp.gemini". They require it, on spans and on metrics.
@@ -56,8 +56,8 @@ type Config struct {
 	// spans off.
 	TracerProvider trace.TracerProvider
 
-	// MeterProvider makes the metrics. If nil, the global one. A no-op provider switches
-	// metrics off.
+	// MeterProvider makes the metrics. If nil, defaults to the global one. A no-op
+	// provider switches metrics off.
 	MeterProvider metric.MeterProvider
 
 	// Annotate writes the attributes to the span that the call was made in, and makes
@@ -77,7 +77,7 @@ type Telemetry struct {
 	meters            meters
 }
 
-// New returns a Telemetry. It fails if a metric cannot be made, with all that fail.
+// New returns a Telemetry. It fails if metrics cannot be created; the error names each.
 func New(c Config) (*Telemetry, error) {
 	if c.TracerProvider == nil {
 		c.TracerProvider = otel.GetTracerProvider()
@@ -112,7 +112,8 @@ func (t *Telemetry) Call(ctx context.Context, call *window.ModelCall) {
 	span.End(trace.WithTimestamp(call.Start.Add(call.Took)))
 }
 
-// The names of the conventions for generative AI, which have no Go constants any more.
+// Names from the semantic conventions for generative AI, whose Go package no longer has
+// constants for them.
 const (
 	operationName   = "gen_ai.operation.name"
 	providerName    = "gen_ai.provider.name"
@@ -279,7 +280,7 @@ func newMeters(m metric.Meter) (meters, error) {
 	counter(&all.denied, "leanctx.tools.denied", "{call}", "Calls of tools that the filter denies")
 	counter(&all.readBacks, "leanctx.read_back.count", "{read}", "Reads of stored results")
 	counter(&all.readBackTokens, "leanctx.read_back.tokens", "{token}", "Estimated tokens that were read back")
-	counter(&all.storeFailures, "leanctx.store.failures", "{failure}", "Writes that a store did not take")
+	counter(&all.storeFailures, "leanctx.store.failures", "{failure}", "Writes to a store that failed")
 	counter(&all.refused, "leanctx.tools.refused", "{tool}", "Tools of MCP servers that cannot be offered")
 	return all, errors.Join(failed...)
 }
