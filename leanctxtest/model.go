@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
@@ -60,6 +61,35 @@ type Request[M adk.MessageType] struct {
 
 // ToolNames lists the names of Tools, in order.
 func (r Request[M]) ToolNames() []string { return adktest.Names(r.Tools) }
+
+// String has a line for each message: who said it, its calls and its text.
+func (r Request[M]) String() string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(adktest.Dump(m))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Result is what a request shows as the result of a tool call.
+type Result struct {
+	// Tool and CallID are those of the call.
+	Tool, CallID string
+	// Text is the text of the result, without its media.
+	Text string
+}
+
+// Results are the results of tools in the messages, oldest first: as the model saw them,
+// cut or cleared.
+func (r Request[M]) Results() (all []Result) {
+	for _, m := range r.Messages {
+		for _, c := range adktest.Results(m) {
+			all = append(all, Result{Tool: c.Name, CallID: c.ID, Text: c.Args})
+		}
+	}
+	return all
+}
 
 // Model is a chat model without a provider. It streams where the agent asks for a
 // stream, and it is safe for concurrent use.

@@ -181,3 +181,23 @@ func TestARunGoesOnFromEarlierMessages(t *testing.T) {
 	stopped := leanctxtest.Run(t, config[*schema.Message](m), "x", leanctxtest.WithContext(ctx), leanctxtest.MayFail())
 	require.ErrorIs(t, stopped.Err, context.Canceled)
 }
+
+func TestARequestShowsResultsAndReadsAsText(t *testing.T) {
+	adktest.Both(t, showsResults[*schema.Message], showsResults[*schema.AgenticMessage])
+}
+
+func showsResults[M adk.MessageType](t *testing.T, streaming bool) {
+	m := leanctxtest.Script[M](leanctxtest.Call("double", `{"n":2}`).And("double", `{"n":3}`), leanctxtest.Say("done"))
+	c := &adk.TypedChatModelAgentConfig[M]{Model: m}
+	c.ToolsConfig.Tools = []tool.BaseTool{leanctxtest.Tool("double", "doubles", func(_ context.Context, args string) (string, error) { return "twice " + args, nil })}
+	var options []leanctxtest.Option
+	if streaming {
+		options = append(options, leanctxtest.Streaming())
+	}
+	leanctxtest.Run(t, c, "Double 2 and 3.", options...)
+	requests := m.Requests()
+	require.Empty(t, requests[0].Results())
+	require.Equal(t, "user: Double 2 and 3.\n", requests[0].String())
+	require.Equal(t, []leanctxtest.Result{{Tool: "double", CallID: "call_1", Text: `twice {"n":2}`}, {Tool: "double", CallID: "call_2", Text: `twice {"n":3}`}}, requests[1].Results())
+	require.Contains(t, requests[1].String(), `assistant: call(call_1 double {"n":2}) call(call_2 double {"n":3})`)
+}

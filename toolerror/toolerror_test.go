@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolerror"
 )
 
@@ -56,27 +57,28 @@ func chunks[T any](err error, first T) *schema.StreamReader[T] {
 }
 
 // run runs an agent that calls fetch once, with toolerror in it.
-func run[M adk.MessageType](t *testing.T, streaming bool, config *toolerror.Config, tools ...tool.BaseTool) (*adktest.Model[M], adktest.Outcome[M]) {
+func run[M adk.MessageType](t *testing.T, streaming bool, config *toolerror.Config, tools ...tool.BaseTool) (*leanctxtest.Model[M], *leanctxtest.Outcome[M]) {
 	t.Helper()
 	h, err := toolerror.NewTyped[M](t.Context(), config)
 	require.NoError(t, err)
-	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_1", Name: "fetch", Args: `{}`}), adktest.Say("done"))
-	a := adktest.Agent[M]{Model: m, Tools: tools, Handlers: adktest.Handlers(h), Streaming: streaming}
-	return m, a.Run(t.Context(), []M{adktest.User[M]("fetch the page")})
+	m := leanctxtest.Script[M](leanctxtest.Call("fetch", `{}`), leanctxtest.Say("done"))
+	agent := &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{h}}
+	agent.ToolsConfig.Tools = tools
+	var options []leanctxtest.Option
+	if streaming {
+		options = append(options, leanctxtest.Streaming())
+	}
+	return m, leanctxtest.Run(t, agent, "fetch the page", options...) // it fails the test where the run ends with an error
 }
 
 // seen is the result of the call as the model got it.
-func seen[M adk.MessageType](t *testing.T, m *adktest.Model[M]) string {
+func seen[M adk.MessageType](t *testing.T, m *leanctxtest.Model[M]) string {
 	t.Helper()
-	wires := m.Wires()
-	require.Len(t, wires, 2)
-	for _, msg := range wires[1].Messages {
-		for _, r := range adktest.Results(msg) {
-			return r.Args
-		}
-	}
-	t.Fatal("no result of the call")
-	return ""
+	requests := m.Requests()
+	require.Len(t, requests, 2)
+	results := requests[1].Results()
+	require.Len(t, results, 1)
+	return results[0].Text
 }
 
 func TestTheModelReadsTheErrorAndTheRunGoesOn(t *testing.T) {
@@ -98,8 +100,7 @@ func TestTheModelReadsTheErrorAndTheRunGoesOn(t *testing.T) {
 func answers[M adk.MessageType](t *testing.T, streaming bool, of tool.BaseTool, want string) {
 	t.Helper()
 	m, out := run[M](t, streaming, nil, of)
-	require.NoError(t, out.Err)
-	require.Equal(t, "done", out.Answer())
+	require.Equal(t, "done", out.Answer)
 	require.Contains(t, seen(t, m), want)
 	require.Contains(t, seen(t, m), "call the tool again")
 }
@@ -111,8 +112,7 @@ func TestAStreamThatFailsEndsWithTheAnswer(t *testing.T) {
 func endsWithAnswer[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, of := range []tool.BaseTool{broken{errHost}, brokenParts{errHost}} {
 		m, out := run[M](t, streaming, nil, of)
-		require.NoError(t, out.Err)
-		require.Equal(t, "done", out.Answer())
+		require.Equal(t, "done", out.Answer)
 		require.Contains(t, seen(t, m), "first part")
 		require.Contains(t, seen(t, m), errHost.Error())
 	}
@@ -183,10 +183,9 @@ func TestErrorsThatSteerARunPass(t *testing.T) {
 }
 
 func TestAToolsOwnTimeoutIsAnswered(t *testing.T) {
-	m, out := run[*schema.Message](t, false, nil, adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) {
+	m, _ := run[*schema.Message](t, false, nil, leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
 		return "", context.DeadlineExceeded
 	}))
-	require.NoError(t, out.Err)
 	require.Contains(t, seen(t, m), "deadline exceeded")
 }
 
@@ -203,10 +202,11 @@ func resumes[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	h, err := toolerror.NewTyped[M](t.Context(), nil)
 	require.NoError(t, err)
-	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_1", Name: "fetch", Args: `{}`}), adktest.Say("done"))
+	m := leanctxtest.Script[M](leanctxtest.Call("fetch", `{}`), leanctxtest.Say("done"))
 	r, err := adktest.Agent[M]{
-		Model: m, Tools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info("fetch"), ask)},
+		Tools:    []tool.BaseTool{leanctxtest.Tool("fetch", "fetches a page", ask)},
 		Handlers: adktest.Handlers(h), Streaming: streaming, Store: &adktest.Store{},
+		Configure: func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = m },
 	}.Runner(t.Context())
 	require.NoError(t, err)
 	out := adktest.Collect(r.Run(t.Context(), []M{adktest.User[M]("fetch")}, adk.WithCheckPointID("1")))
@@ -221,28 +221,25 @@ func resumes[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
-	fail := adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) { return "", errHost })
-	m, out := run[*schema.Message](t, false, &toolerror.Config{Text: func(_ context.Context, name string, err error) string {
+	fail := leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) { return "", errHost })
+	m, _ := run[*schema.Message](t, false, &toolerror.Config{Text: func(_ context.Context, name string, err error) string {
 		return name + " is out of order"
 	}}, fail)
-	require.NoError(t, out.Err)
 	require.Equal(t, "fetch is out of order", seen(t, m))
 
-	m, out = run[*schema.Message](t, false, &toolerror.Config{
+	m, _ = run[*schema.Message](t, false, &toolerror.Config{
 		Pass: func(context.Context, string, error) bool { panic("Pass is broken") },
 		Text: func(context.Context, string, error) string { panic("Text is broken") },
 	}, fail)
-	require.NoError(t, out.Err)
 	require.Contains(t, seen(t, m), errHost.Error())
 }
 
 func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
 	for _, filler := range []string{"x", "错", "\xff"} {
 		long := errors.New("start " + strings.Repeat(filler, 50_000) + " the cause")
-		m, out := run[*schema.Message](t, false, nil, adktest.Tool(adktest.Invokable, info("fetch"), func(context.Context, string) (string, error) {
+		m, _ := run[*schema.Message](t, false, nil, leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
 			return "", long
 		}))
-		require.NoError(t, out.Err)
 		text := seen(t, m)
 		require.Less(t, len(text), 4_300)
 		require.True(t, utf8.ValidString(text))
@@ -254,8 +251,7 @@ func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
 func TestTheAnswerFollowsTheLanguage(t *testing.T) {
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-	m, out := run[*schema.Message](t, false, nil, broken{errHost})
-	require.NoError(t, out.Err)
+	m, _ := run[*schema.Message](t, false, nil, broken{errHost})
 	require.Contains(t, seen(t, m), "执行失败：host build-7")
 }
 
@@ -263,12 +259,10 @@ func TestResultsOfToolsThatDoNotFailAreUnchanged(t *testing.T) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			adktest.Both(t, func(t *testing.T, streaming bool) {
-				m, out := run[*schema.Message](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
-				require.NoError(t, out.Err)
+				m, _ := run[*schema.Message](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
 				require.Equal(t, "echo {}", seen(t, m))
 			}, func(t *testing.T, streaming bool) {
-				m, out := run[*schema.AgenticMessage](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
-				require.NoError(t, out.Err)
+				m, _ := run[*schema.AgenticMessage](t, streaming, nil, adktest.Tool(form, info("fetch"), nil))
 				require.Equal(t, "echo {}", seen(t, m))
 			})
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/mcptools"
@@ -65,6 +65,26 @@ func TestALongResultIsCutAndNoByteOfItIsLost(t *testing.T) {
 	}
 }
 
+// ask runs an agent whose model makes the turns and says that it is done, and returns what
+// the model was sent.
+func ask[M adk.MessageType](t *testing.T, streaming bool, turns []leanctxtest.Turn, handlers ...adk.TypedChatModelAgentMiddleware[M]) []leanctxtest.Request[M] {
+	t.Helper()
+	model := leanctxtest.Script[M](append(turns, leanctxtest.Say("done"))...)
+	var options []leanctxtest.Option
+	if streaming {
+		options = append(options, leanctxtest.Streaming())
+	}
+	out := leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: model, Handlers: handlers}, "please", options...)
+	require.Equal(t, "done", out.Answer)
+	return model.Requests()
+}
+
+// lastResult is the newest result of a tool that a request shows.
+func lastResult[M adk.MessageType](r leanctxtest.Request[M]) string {
+	results := r.Results()
+	return results[len(results)-1].Text
+}
+
 func cutsWhole[M adk.MessageType](t *testing.T, media, streaming bool) {
 	ctx := context.Background()
 	var long strings.Builder
@@ -79,18 +99,14 @@ func cutsWhole[M adk.MessageType](t *testing.T, media, streaming bool) {
 	store := &kept{files: map[string]string{}}
 	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 4000})
 	require.NoError(t, err)
-	model := adktest.Script[M](
-		adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: `{"query":"monthly report"}`}),
-		adktest.Do(adktest.ToolCall{ID: "2", Name: "reports__monthly", Args: `{}`}),
-	)
-	out := adktest.Agent[M]{Model: model, Streaming: streaming, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search, reduce}}.Run(ctx, []M{adktest.User[M]("The report, please")})
-	require.NoError(t, out.Err)
-	require.Equal(t, "done", out.Answer())
-	wires := model.Wires()
-	require.Contains(t, wires[1].ToolNames, "reports__monthly", "it was found")
-	last := wires[2].Messages[len(wires[2].Messages)-1]
-	require.Less(t, len(adktest.Dump(last)), 8000, "the model sees a part of it")
-	require.Contains(t, adktest.Dump(last), "row 0:")
+	requests := ask(t, streaming, []leanctxtest.Turn{
+		leanctxtest.Call("tool_search", `{"query":"monthly report"}`),
+		leanctxtest.Call("reports__monthly", `{}`),
+	}, search, reduce)
+	require.Contains(t, requests[1].ToolNames(), "reports__monthly", "it was found")
+	last := lastResult(requests[2])
+	require.Less(t, len(last), 8000, "the model sees a part of it")
+	require.Contains(t, last, "row 0:")
 	found := false
 	for _, content := range store.files {
 		found = found || content == long.String()
@@ -143,25 +159,20 @@ func seesChanges[M adk.MessageType](t *testing.T, streaming bool) {
 	for i := range 25 {
 		tool := fmt.Sprintf("poster_%d", i)
 		args := fmt.Sprintf(`{"name":%q}`, tool)
-		model := adktest.Script[M](
-			adktest.Do(adktest.ToolCall{ID: "1", Name: "srv__add", Args: args}),
-			adktest.Do(adktest.ToolCall{ID: "2", Name: "tool_search", Args: `{"query":"print poster"}`}),
-			adktest.Do(adktest.ToolCall{ID: "3", Name: "srv__" + tool, Args: `{}`}),
-			adktest.Do(adktest.ToolCall{ID: "4", Name: "srv__remove", Args: args}),
-			adktest.Do(adktest.ToolCall{ID: "5", Name: "srv__" + tool, Args: `{}`}),
-		)
-		out := adktest.Agent[M]{Model: model, Streaming: streaming, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}.Run(ctx, []M{adktest.User[M]("please")})
-		require.NoError(t, out.Err)
-		require.Equal(t, "done", out.Answer())
-		wires := model.Wires()
-		dump := func(n int) string { return strings.Join(wires[n].MessagesDump, "\n") }
-		require.NotContains(t, dump(0), tool)
-		require.Contains(t, dump(2), "srv__"+tool, "it was found")
-		require.Contains(t, wires[2].ToolNames, "srv__"+tool)
-		require.Contains(t, dump(3), "printed a "+tool)
-		require.NotContains(t, wires[4].ToolNames, "srv__"+tool, "it is gone")
-		last := wires[5].Messages[len(wires[5].Messages)-1]
-		require.NotContains(t, adktest.Dump(last), "printed")
-		require.Contains(t, adktest.Dump(last), "srv__"+tool, "the answer names it")
+		requests := ask(t, streaming, []leanctxtest.Turn{
+			leanctxtest.Call("srv__add", args),
+			leanctxtest.Call("tool_search", `{"query":"print poster"}`),
+			leanctxtest.Call("srv__"+tool, `{}`),
+			leanctxtest.Call("srv__remove", args),
+			leanctxtest.Call("srv__"+tool, `{}`),
+		}, search)
+		require.NotContains(t, requests[0].String(), tool)
+		require.Contains(t, requests[2].String(), "srv__"+tool, "it was found")
+		require.Contains(t, requests[2].ToolNames(), "srv__"+tool)
+		require.Contains(t, requests[3].String(), "printed a "+tool)
+		require.NotContains(t, requests[4].ToolNames(), "srv__"+tool, "it is gone")
+		last := lastResult(requests[5])
+		require.NotContains(t, last, "printed")
+		require.Contains(t, last, "srv__"+tool, "the answer names it")
 	}
 }

@@ -7,6 +7,7 @@ package inspect_test
 // people do: with eyes, with a keyboard, with a screen reader.
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,7 +145,9 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	require.Positive(t, a.Scrolls)
 	require.Empty(t, a.Lang+a.Title)
 	b.eval(`(console.warn("here"), fetch("https://example.invalid/").catch(() => 0), true)`, nil)
-	require.Len(t, b.complaints(), 2)
+	complaints := fmt.Sprint(b.complaints()) // on a quick machine also that the request failed
+	require.Contains(t, complaints, "consoleAPICalled")
+	require.Contains(t, complaints, "requestWillBeSent Fetch https://example.invalid/")
 }
 
 func TestInABrowserAScreenReaderHasANameForEverything(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/window"
 	"github.com/leanctx/leanctx/window/inspect"
 )
@@ -197,7 +197,7 @@ func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 	one := make([]byte, 4)
 	_, err = io.ReadFull(answer.Body, one)
 	require.NoError(t, err)
-	m, err := h.WrapModel(ctx, adktest.Script[*schema.Message](adktest.Say("hello")), nil)
+	m, err := h.WrapModel(ctx, leanctxtest.Script[*schema.Message](leanctxtest.Say("hello")), nil)
 	require.NoError(t, err)
 	_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage("hello")})
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector holds a test that sends what package leanctxotel reports to the OTLP
-// receiver of an OpenTelemetry collector.
+// Package collector holds tests that send what package leanctxotel reports to the OTLP
+// receiver of an OpenTelemetry collector, and through a whole one.
 package collector
