@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -39,17 +40,21 @@ const (
 	keptQueries = 256
 	// vectorWeight is what a place among the nearest vectors counts, beside the same place
 	// among the words, where the words say nothing.
-	vectorWeight = 0.8
+	vectorWeight = 0.5
 	// unsure is the confidence from which on the words alone decide: below it lie few of
 	// their right answers.
-	unsure = 0.12
+	unsure = 0.2
 	// vectorDepth is how many of the nearest tools are looked at.
 	vectorDepth = 30
+	// outstanding is how far above the others a tool must be to count, as a share of where
+	// chance alone would put the nearest of as many: some tool is always the nearest.
+	outstanding = 0.8
 )
 
 // EmbeddingIndex ranks tools by BM25Index and, where that is not sure of its answer, also
 // by how near their embeddings are to that of the query: for words in another language, or
-// for a need that no word of the tool names.
+// for a need that no word of the tool names. Only tools that are much nearer than the rest
+// count.
 //
 // The tools are embedded in the background when the first search comes, in batches, with
 // the words of ToolDocuments; searches are answered by BM25Index until that is done, and
@@ -129,13 +134,22 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
 
-// near returns the names of the tools that are nearest to a query.
+// near returns the names of the tools that are nearest to a query, nearest first, as far as
+// they stand out.
 func (x *embeddingIndex) near(ctx context.Context, tools *toolVectors, q Query) ([]string, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil {
 		return nil, err
 	}
-	return tools.nearest(v, max(vectorDepth, 2*q.Limit))
+	near, err := tools.set.Nearest(v, max(vectorDepth, 2*q.Limit))
+	least := outstanding * math.Sqrt(2*math.Log(float64(tools.set.Len())))
+	for i, n := range near {
+		if float64(n.Deviations) < least {
+			near = near[:i]
+			break
+		}
+	}
+	return tools.namesOf(near), err
 }
 
 func hasRequired(text string) bool {
@@ -265,14 +279,12 @@ type toolVectors struct {
 	useful bool // tools are found by their names
 }
 
-// nearest returns the names of the nearest tools.
-func (t *toolVectors) nearest(v []float64, k int) ([]string, error) {
-	near, err := t.set.Nearest(v, k)
+func (t *toolVectors) namesOf(near []vectors.Neighbour) []string {
 	names := make([]string, len(near))
 	for i, n := range near {
 		names[i] = t.names[n.At]
 	}
-	return names, err
+	return names
 }
 
 const (
@@ -400,11 +412,11 @@ func (s vectorSource) findsByName(ctx context.Context, t *toolVectors) (bool, er
 	}
 	found := 0
 	for i, v := range all {
-		near, err := t.nearest(v, max(1, min(probeDepth, len(s.tools)/4)))
+		near, err := t.set.Nearest(v, max(1, min(probeDepth, len(s.tools)/4)))
 		if err != nil {
 			return false, err
 		}
-		if slices.Contains(near, s.tools[probes[i]].Name) {
+		if slices.Contains(t.namesOf(near), s.tools[probes[i]].Name) {
 			found++
 		}
 	}

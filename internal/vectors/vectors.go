@@ -84,6 +84,8 @@ type Neighbour struct {
 	At int
 	// Similarity is the cosine, from -1 to 1.
 	Similarity float32
+	// Deviations is by how many standard deviations that is more than the mean of the set.
+	Deviations float32
 }
 
 // Nearest returns the k vectors most similar to v, most similar first.
@@ -98,10 +100,20 @@ func (s *Set) Nearest(v []float64, k int) ([]Neighbour, error) {
 	best := names.NewTopK(max(0, min(k, s.Len())), func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.At, b.At))
 	})
+	sum, squares := 0.0, 0.0
 	for i, own := range s.scales {
-		best.Add(Neighbour{i, float32(product(s.at(i), steps)) * own * scale})
+		similarity := float32(product(s.at(i), steps)) * own * scale
+		sum += float64(similarity)
+		squares += float64(similarity) * float64(similarity)
+		best.Add(Neighbour{At: i, Similarity: similarity})
 	}
-	return best.Sorted(), nil
+	near, n := best.Sorted(), float64(s.Len())
+	if spread := math.Sqrt(max(0, squares/n-sum/n*sum/n)); spread > 1e-6 {
+		for i, x := range near {
+			near[i].Deviations = float32((float64(x.Similarity) - sum/n) / spread)
+		}
+	}
+	return near, nil
 }
 
 func product(a, b []int8) (sum int32) {

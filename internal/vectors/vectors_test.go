@@ -31,6 +31,18 @@ func cosine(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
+// deviations is by how many standard deviations the cosine to one vector is above the mean.
+func deviations(q []float64, all [][]float64, at int) float64 {
+	mean, variance := 0.0, 0.0
+	for _, v := range all {
+		mean += cosine(q, v) / float64(len(all))
+	}
+	for _, v := range all {
+		variance += math.Pow(cosine(q, v)-mean, 2) / float64(len(all))
+	}
+	return (cosine(q, all[at]) - mean) / math.Sqrt(variance)
+}
+
 func TestNearestComparesByCosine(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -48,11 +60,19 @@ func TestNearestComparesByCosine(t *testing.T) {
 		require.Len(t, found, 10)
 		for i, f := range found {
 			require.InDelta(t, cosine(q, all[f.At]), f.Similarity, .01)
+			require.InDelta(t, deviations(q, all, f.At), f.Deviations, .05)
 			if i > 0 {
 				require.GreaterOrEqual(t, found[i-1].Similarity, f.Similarity)
 			}
 		}
 	}
+	var same Set
+	for range 3 {
+		require.NoError(t, same.Add(all[0]))
+	}
+	alike, err := same.Nearest(all[1], 2)
+	require.NoError(t, err)
+	require.Zero(t, alike[0].Deviations, "where all are alike none stands out")
 	found, err := s.Nearest(all[7], 500)
 	require.NoError(t, err)
 	require.Equal(t, 7, found[0].At)

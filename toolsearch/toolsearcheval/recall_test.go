@@ -66,6 +66,7 @@ func TestRecallTable(t *testing.T) {
 			requests = append(requests, r)
 		}
 	}
+	fmt.Println("\n" + embeddingTable(t))
 	printPrefetch(t, requests)
 	for _, half := range []string{"own, dev", "own, heldout"} {
 		printKinds(half, kinds)
