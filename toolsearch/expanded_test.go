@@ -8,6 +8,7 @@ package toolsearch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -174,33 +175,57 @@ func TestADefinitionIsAskedForAlone(t *testing.T) {
 	})
 }
 
-func TestExpansionStopsWithItsIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		free := make(chan struct{})
-		w := &writer{write: func(ctx context.Context, definition string) (*schema.Message, error) {
+// What works in the background for an index that nobody holds any more is not done to its end.
+func TestWorkStopsWithItsIndex(t *testing.T) {
+	free := make(chan struct{})
+	e := func() (toolsearch.IndexFunc, func() int) {
+		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+			<-free
+			return meaning(ctx, text)
+		}}
+		return toolsearch.EmbeddingIndex("test-1", e, nil), func() int { return len(e.texts()) }
+	}
+	m := func() (toolsearch.IndexFunc, func() int) {
+		total, w := 0, &writer{write: func(ctx context.Context, definition string) (*schema.Message, error) {
 			<-free
 			return umbrella(ctx, definition)
 		}}
-		infos := describedDesk(t)
-		for len(infos) < 200 {
-			infos = append(infos, &schema.ToolInfo{Name: "other_" + strings.Repeat("x", len(infos)), Desc: "Another."})
-		}
-		var gone atomic.Bool
-		func() {
-			x := expanded(t, nil, w, nil, infos)
-			namesFound(t, x, "weather")
-			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
-			synctest.Wait()
-			runtime.KeepAlive(x)
-		}()
-		require.Len(t, w.definitions(), 4, "four at a time")
-		for !gone.Load() {
-			runtime.GC()
-		}
-		close(free)
-		synctest.Wait()
-		require.LessOrEqual(t, len(w.definitions()), 1, "at most the one that was waiting")
-	})
+		return toolsearch.Expanded(nil, w, nil), func() int { total += len(w.definitions()); return total }
+	}
+	for name, of := range map[string]struct {
+		index         func() (toolsearch.IndexFunc, func() int)
+		underway, end int // asked for, before and after the index is garbage
+	}{
+		"EmbeddingIndex: the first batch was the last":           {e, 64, 64},
+		"Expanded: four at a time, and the one that was waiting": {m, 4, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				free = make(chan struct{})
+				var infos []*schema.ToolInfo
+				for i := range 1000 {
+					infos = append(infos, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
+				}
+				f, asked := of.index()
+				var gone atomic.Bool
+				func() {
+					x, err := f(context.Background(), infos)
+					require.NoError(t, err)
+					namesFound(t, x, "tool")
+					runtime.SetFinalizer(x, func(any) { gone.Store(true) })
+					synctest.Wait()
+					runtime.KeepAlive(x)
+				}()
+				require.Equal(t, of.underway, asked())
+				for !gone.Load() {
+					runtime.GC()
+				}
+				close(free)
+				synctest.Wait()
+				require.LessOrEqual(t, asked(), of.end)
+			})
+		})
+	}
 }
 
 func TestAnAgentFindsByWhatAModelWrote(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -703,36 +702,6 @@ func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
 		}
 		asked = start(append([]*schema.ToolInfo{{Name: "new_one", Desc: "A new one."}}, infos...))
 		require.Contains(t, strings.Join(asked, "\n"), "Returns the weather", "vectors of other dimensions are of no use")
-	})
-}
-
-// An index that nobody holds any more is not built to its end.
-func TestEmbeddingStopsWithItsIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var infos []*schema.ToolInfo
-		for i := range 1000 {
-			infos = append(infos, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
-		}
-		free := make(chan struct{})
-		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
-			<-free
-			return meaning(ctx, text)
-		}}
-		var gone atomic.Bool
-		func() {
-			x := embedded(t, e, nil, infos)
-			namesFound(t, x, "tool")
-			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
-			synctest.Wait()
-			runtime.KeepAlive(x)
-		}()
-		require.Len(t, e.texts(), 64, "the first batch is under way")
-		for !gone.Load() {
-			runtime.GC()
-		}
-		close(free)
-		synctest.Wait()
-		require.Len(t, e.texts(), 64, "and was the last")
 	})
 }
 
