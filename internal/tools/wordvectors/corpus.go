@@ -23,24 +23,7 @@ type pair struct{ english, chinese string }
 
 // corpus returns texts in English, and pairs of texts merged into one, as words with spaces between them, each once.
 func corpus(root, dictionary string) (english, merged []string, err error) {
-	var texts []string
-	var pairs []pair
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		switch {
-		case strings.Contains(path, "/wordnet/data."):
-			texts, err = appendWordNet(texts, path)
-		case strings.HasSuffix(path, "/foldoc.dict.dz"):
-			texts, err = appendZipped(texts, path)
-		case strings.HasSuffix(path, ".mo") && strings.Contains(path, "/zh_CN/"):
-			pairs, err = appendMessages(pairs, path)
-		case strings.HasSuffix(path, "/i18n/en.json"):
-			pairs, err = appendInterface(pairs, path)
-		}
-		return err
-	})
+	texts, pairs, err := readPackages(root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +51,26 @@ func corpus(root, dictionary string) (english, merged []string, err error) {
 		}
 	}
 	return unique(english), unique(merged), nil
+}
+
+func readPackages(root string) (texts []string, pairs []pair, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		switch {
+		case strings.Contains(path, "/wordnet/data."):
+			texts, err = appendWordNet(texts, path)
+		case strings.HasSuffix(path, "/foldoc.dict.dz"):
+			texts, err = appendZipped(texts, path)
+		case strings.HasSuffix(path, ".mo") && strings.Contains(path, "/zh_CN/"):
+			pairs, err = appendMessages(pairs, path)
+		case strings.HasSuffix(path, "/i18n/en.json"):
+			pairs, err = appendInterface(pairs, path)
+		}
+		return err
+	})
+	return texts, pairs, err
 }
 
 func unique(texts []string) []string {
