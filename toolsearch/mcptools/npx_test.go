@@ -8,17 +8,22 @@ package mcptools
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
+	"github.com/leanctx/leanctx/toolsearch"
 )
 
 // fetch gets a package ahead of the connection's time limit.
@@ -33,33 +38,145 @@ func fetch(t *testing.T, pkg string) string {
 	if err != nil {
 		t.Skip("did not run: npx is not installed")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, npx, "-y", "-p", pkg, "node", "-e", "0").CombinedOutput(); err != nil {
-		t.Skipf("did not run: %s cannot be fetched: %v %.300s", pkg, err, out)
-	}
+	get(t, pkg)
 	return npx
 }
 
+// get gets a package, so that what follows needs no registry.
+func get(t *testing.T, pkg string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "npx", "-y", "-p", pkg, "node", "-e", "0").CombinedOutput(); err != nil {
+		t.Skipf("did not run: %s cannot be fetched: %v %.300s", pkg, err, out)
+	}
+}
+
+// ready waits for servers that may take long to start on a machine with much to do.
+func ready(t *testing.T, s *Servers, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		require.Eventually(t, func() bool { st := statusOf(s, name); return st.State == StateUp && st.Tools > 0 }, startLimit, 10*time.Millisecond, name)
+		st := statusOf(s, name)
+		t.Logf("%s ran: %d tools, protocol %s", name, st.Tools, st.Protocol)
+	}
+}
+
+// listens runs a published server that listens on a port, until the test ends.
+func listens(t *testing.T, npx, pkg, kind string) (port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port = l.Addr().(*net.TCPAddr).Port
+	require.NoError(t, l.Close())
+	cmd := exec.Command(npx, "-y", pkg, kind)
+	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
+	inGroup(cmd)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		kill(cmd)
+		_ = cmd.Wait() // it was killed
+	})
+	return port
+}
+
+// Every tool of the protocol's own test server answers, over each transport.
 func TestPublishedServerEverything(t *testing.T) {
 	const pkg = "@modelcontextprotocol/server-everything"
 	npx := fetch(t, pkg)
-	s := open(t, map[string]Server{"everything": {Command: npx, Args: []string{"-y", pkg, "stdio"}}}, Options{Media: true, MaxWait: 5 * time.Second})
-	until(t, "it is up", func() bool { return statusOf(s, "everything").State == StateUp && len(namesIn(t, ctx, s)) > 0 })
-	st := statusOf(s, "everything")
-	t.Logf("%s ran: %d tools, protocol %s", pkg, st.Tools, st.Protocol)
-	run := func(name, args string) []schema.ToolOutputPart {
-		r, err := find(t, ctx, s, "everything__"+name).(tool.EnhancedInvokableTool).InvokableRun(ctx, &schema.ToolArgument{Text: args})
-		require.NoError(t, err)
-		return r.Parts
+	s := open(t, map[string]Server{
+		"stdio": {Command: npx, Args: []string{"-y", pkg, "stdio"}},
+		"http":  {URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", listens(t, npx, pkg, "streamableHttp"))},
+		"sse":   {URL: fmt.Sprintf("http://127.0.0.1:%d/sse", listens(t, npx, pkg, "sse")), Type: "sse"},
+	}, Options{Media: true, MaxWait: 5 * time.Second})
+	calls := map[string]struct{ args, want string }{
+		"echo":                           {`{"message":"hello"}`, "hello"},
+		"get-annotated-message":          {`{"messageType":"error","includeImage":true}`, "<image>"},
+		"get-env":                        {`{}`, "PATH"},
+		"get-resource-links":             {`{"count":2}`, "[link demo://"},
+		"get-resource-reference":         {`{"resourceType":"Blob","resourceId":1}`, "<file>"},
+		"get-structured-content":         {`{"location":"New York"}`, `{"temperature":`},
+		"get-sum":                        {`{"a":1,"b":2}`, "3"},
+		"get-tiny-image":                 {`{}`, "<image>"},
+		"gzip-file-as-resource":          {`{"name":"x.gz","data":"data:text/plain,hello","outputType":"resource"}`, "<file>"},
+		"trigger-long-running-operation": {`{"duration":0.3,"steps":3}`, "completed"},
 	}
-	require.Contains(t, run("echo", `{"message":"hello"}`)[0].Text, "hello")
-	require.Contains(t, run("echo", `{"message":5}`)[0].Text, "error: ")
-	image := false
-	for _, p := range run("get-tiny-image", `{}`) {
-		image = image || p.Type == schema.ToolPartTypeImage && *p.Image.Base64Data != ""
+	for _, way := range []string{"stdio", "http", "sse"} {
+		ready(t, s, way)
+		run := func(name, args string) (answer string) {
+			r, err := find(t, ctx, s, way+"__"+name).(tool.EnhancedInvokableTool).InvokableRun(ctx, &schema.ToolArgument{Text: args})
+			require.NoError(t, err)
+			for _, p := range r.Parts {
+				if answer += p.Text + "\n"; p.Type != schema.ToolPartTypeText {
+					answer += fmt.Sprintf("<%s>", p.Type)
+				}
+			}
+			return answer
+		}
+		for _, name := range namesIn(t, ctx, s) {
+			name, mine := strings.CutPrefix(name, way+"__")
+			if !mine {
+				continue
+			}
+			call, known := calls[name]
+			if !known { // one of a later version: whatever it does is an answer
+				call.args = `{}`
+			}
+			answer := run(name, call.args)
+			require.Contains(t, answer, call.want, "%s over %s", name, way)
+			if known {
+				require.NotContains(t, answer, "error: ", "%s over %s", name, way)
+			}
+		}
+		require.Contains(t, run("echo", `{"message":5}`), "error: ", way)
+		require.Equal(t, StateUp, statusOf(s, way).State)
 	}
-	require.True(t, image)
+}
+
+// One file, several published servers, and an agent that searches their tools and calls them.
+func TestPublishedServersInOneAgent(t *testing.T) {
+	packages := []string{"server-memory", "server-sequential-thinking", "server-filesystem"}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	var file strings.Builder
+	for i, name := range packages {
+		pkg := "@modelcontextprotocol/" + name
+		if i == 0 {
+			fetch(t, pkg)
+		} else {
+			get(t, pkg)
+		}
+		fmt.Fprintf(&file, "%q: {\"command\": \"npx\", \"args\": [\"-y\", %q, %q], \"env\": {\"MEMORY_FILE_PATH\": %q}},\n", name, pkg, dir, filepath.Join(dir, "memory.json"))
+	}
+	path := filepath.Join(dir, "mcp.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"mcpServers": {`+file.String()+`}}`), 0o600))
+	config, err := ReadConfig(path)
+	require.NoError(t, err)
+	s := open(t, config, Options{})
+	ready(t, s, packages...)
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: s})
+	require.NoError(t, err)
+	calls := []adktest.ToolCall{
+		{Name: "server-memory__create_entities", Args: `{"entities":[{"name":"Ada","entityType":"person","observations":["likes tea"]}]}`},
+		{Name: "server-memory__search_nodes", Args: `{"query":"Ada"}`},
+		{Name: "server-filesystem__read_text_file", Args: fmt.Sprintf(`{"path":%q}`, path)},
+		{Name: "server-sequential-thinking__sequentialthinking", Args: `{"thought":"so","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`},
+	}
+	want := []string{"likes tea", "likes tea", "mcpServers", "thoughtNumber"}
+	var turns []adktest.Turn
+	for i, c := range calls {
+		c.ID = fmt.Sprint("call", i)
+		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("search", i), Name: "tool_search", Args: fmt.Sprintf(`{"query":"select:%s"}`, c.Name)}), adktest.Do(c))
+	}
+	model := adktest.Script[*schema.Message](turns...)
+	out := adktest.Agent[*schema.Message]{Model: model, Streaming: true, Handlers: []adk.ChatModelAgentMiddleware{search}}.Run(ctx, []*schema.Message{schema.UserMessage("go")})
+	require.NoError(t, out.Err)
+	require.Equal(t, "done", out.Answer())
+	wires := model.Wires()
+	for i := range calls {
+		messages := wires[2*i+2].Messages
+		require.Contains(t, messages[len(messages)-1].Content, want[i], calls[i].Name)
+	}
 }
 
 func TestPublishedServerFilesystem(t *testing.T) {
@@ -70,9 +187,7 @@ func TestPublishedServerFilesystem(t *testing.T) {
 	file := filepath.Join(dir, "note.txt")
 	require.NoError(t, os.WriteFile(file, []byte("forty-two"), 0o600))
 	s := open(t, map[string]Server{"files": {Command: npx, Args: []string{"-y", pkg, dir}}}, Options{})
-	until(t, "it is up", func() bool { return statusOf(s, "files").State == StateUp && len(namesIn(t, ctx, s)) > 0 })
-	st := statusOf(s, "files")
-	t.Logf("%s ran: %d tools, protocol %s", pkg, st.Tools, st.Protocol)
+	ready(t, s, "files")
 	require.Contains(t, ask(t, ctx, s, "files__read_text_file", fmt.Sprintf(`{"path":%q}`, file)), "forty-two")
 	require.Contains(t, ask(t, ctx, s, "files__read_text_file", `{"path":"/etc/passwd"}`), "error: ")
 	for name, want := range map[string]Hints{
