@@ -157,12 +157,65 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]found, e
 	if text == "" {
 		return nil, nil
 	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most})
-	sure := slices.ContainsFunc(ranked.found, func(x found) bool { return x.confidence >= sureEnough })
+	ranked, err := s.rank(ctx, text, ranking{limit: most * candidates})
+	best := ranked.found[:min(len(ranked.found), most)]
+	sure := slices.ContainsFunc(best, func(x found) bool { return x.confidence >= sureEnough })
 	if err != nil || !sure {
 		return nil, err
 	}
-	return ranked.found, nil
+	return spread(s.group.cat.index, text, ranked.found, most), nil
+}
+
+const (
+	candidates = 4 // results among which each one that is prefetched is chosen
+	// novelty is the part of a result's score that counts only as far as it answers words
+	// which the results before it answer less well.
+	novelty = 0.2
+)
+
+// spread chooses results that answer as much as possible of the text together: few are
+// loaded, and a request may need several tools, which all rank behind those like the best one.
+func spread(index Index, text string, ranked []found, most int) (chosen []found) {
+	if len(ranked) <= most {
+		return ranked
+	}
+	terms := make([]map[string]float64, len(ranked))
+	for i, x := range ranked {
+		terms[i] = map[string]float64{}
+		for _, t := range termsOf(index, Query{Text: text}, x.entry.info.Name) {
+			terms[i][t.Text] += t.Score
+		}
+	}
+	answered := map[string]float64{}
+	taken := make([]bool, len(ranked))
+	for len(chosen) < most {
+		best, worth := -1, 0.0
+		for i, x := range ranked {
+			if w := x.score * (1 - novelty + novelty*unanswered(terms[i], answered)); !taken[i] && (best < 0 || w > worth) {
+				best, worth = i, w
+			}
+		}
+		taken[best] = true
+		chosen = append(chosen, ranked[best])
+		for text, score := range terms[best] {
+			answered[text] = max(answered[text], score)
+		}
+	}
+	return chosen
+}
+
+// unanswered is the share of a score that is beyond what is answered already; all of it if
+// nothing is known of the score.
+func unanswered(terms, answered map[string]float64) float64 {
+	sum, more := 0.0, 0.0
+	for text, score := range terms {
+		sum += score
+		more += max(0, score-answered[text])
+	}
+	if sum <= 0 {
+		return 1
+	}
+	return more / sum
 }
 
 // emitPrefetched reports what was loaded for the message that the model is about to answer.

@@ -408,7 +408,7 @@ func (p *part) correctionsOf(word string, shared []uint8) []correction {
 // typoCloseness returns how likely word is a misspelling of other, from 0 to 1.
 func typoCloseness(word, other string, limit int) float64 {
 	d := names.Distance(word, other, limit)
-	if d > limit {
+	if d > limit || otherEnding(word, other) {
 		return 0
 	}
 	c := 1 - float64(d)/float64(max(len(word), len(other)))
@@ -416,6 +416,14 @@ func typoCloseness(word, other string, limit int) float64 {
 		c *= otherInitial
 	}
 	return c
+}
+
+// otherEnding reports whether two short words differ in nothing but the last letter. Words
+// are stems here, and what follows the stem is gone: "paris" and "parse" are "pari" and
+// "pars", one letter apart.
+func otherEnding(word, other string) bool {
+	end := len(word) - 1
+	return len(word) == len(other) && end < minTyped && word[:end] == other[:end]
 }
 
 // affixRatio returns the share of the longer word that the shorter one is, if it is long

@@ -231,6 +231,16 @@ var phraseDocs = []keyword.Doc{
 	{Name: "rotate_log", Description: "Turn a log over."},
 }
 
+// The last letter of a short stem is no typing error: another word ends in another way.
+func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
+	for word, meant := range map[string]bool{"pari": false, "parx": false, "pasr": true, "parst": true} {
+		x := indexOf("pars")
+		require.Equal(t, meant, len(x.correctionsOf(word, make([]uint8, 1))) > 0, word)
+	}
+	x := indexOf("forecast")
+	require.NotEmpty(t, x.correctionsOf("forecasd", make([]uint8, 1)), "a long word has no other ending")
+}
+
 func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
 	x := New(phraseDocs)
 	for text, want := range map[string]string{
