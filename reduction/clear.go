@@ -113,7 +113,7 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 	}
-	count, factor, err := c.look(ctx, out)
+	count, factor, err := c.countTokens(ctx, out)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +123,14 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 		if out != before && full {
-			if count, factor, err = c.look(ctx, out); err != nil {
+			if count, factor, err = c.countTokens(ctx, out); err != nil {
 				return nil, err
 			}
 		}
 	}
 	switch {
 	case count >= c.cfg.MaxTokensForClear:
-		out, err = c.clear(ctx, out, count, factor)
+		out, err = c.clearOld(ctx, out, count, factor)
 	case c.cfg.CachedPrice > 0:
 		out, err = c.early(ctx, out, count, factor)
 	}
@@ -143,15 +143,15 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	return out, nil
 }
 
-// clear returns a state in which old results are cleared, if that is worth it.
-func (c *clearPhase[M]) clear(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
+// clearOld returns a state in which old results are cleared, if that is worth it.
+func (c *clearPhase[M]) clearOld(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
 	p := c.pass(ctx, state, count)
 	p.factor = factor
-	return c.run(ctx, p, state)
+	return c.runPass(ctx, p, state)
 }
 
-// run returns the state that a pass makes of one.
-func (c *clearPhase[M]) run(ctx context.Context, p *clearPass[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+// runPass returns the state that a pass makes of one.
+func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := p.run(ctx)
 	if err != nil {
 		return nil, err
@@ -166,9 +166,9 @@ func (c *clearPhase[M]) run(ctx context.Context, p *clearPass[M], state *adk.Typ
 	return withMessages(state, p.out), nil
 }
 
-// look counts the tokens of a state. The factor is what every estimate is corrected
+// countTokens counts the tokens of a state. The factor is what every estimate is corrected
 // by; it is 1 where the user's counter counts.
-func (c *clearPhase[M]) look(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
+func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
 	if c.own == nil {
 		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return n, 1, err
@@ -218,7 +218,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 	if ok, err := p.worthIt(ctx, rewritten); !ok {
 		return false, err
 	}
-	if p.write(ctx) {
+	if p.saveAll(ctx) {
 		p.redo()
 		return p.worthIt(ctx, rewritten)
 	}
@@ -294,7 +294,7 @@ func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
 		return 0, err
 	}
 	if why != "" {
-		p.tally.left(why)
+		p.tally.keep(why)
 	}
 	if why != "" && !r.instead.mark {
 		return 0, nil
@@ -322,7 +322,7 @@ func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.fa
 // apply puts a change into copies of its messages.
 func (p *clearPass[M]) apply(r *oldResult) {
 	if len(r.media) > 0 {
-		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{media: p.moved(r)})
+		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{media: p.mediaEdits(r)})
 	}
 	if !r.instead.keep || r.instead.mark {
 		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
@@ -406,14 +406,14 @@ func (r *oldResult) saved() (n int64) {
 func (p *clearPass[M]) leave(results []*oldResult) {
 	for _, r := range results {
 		if r.replaces() {
-			p.tally.left(ReasonTooFewTokens)
+			p.tally.keep(ReasonTooFewTokens)
 		}
 	}
 }
 
-// write stores what is to be stored, and reports whether a change came to
+// saveAll stores what is to be stored, and reports whether a change came to
 // nothing or came out otherwise than p.out has it.
-func (p *clearPass[M]) write(ctx context.Context) (differs bool) {
+func (p *clearPass[M]) saveAll(ctx context.Context) (differs bool) {
 	kept := p.done[:0]
 	for _, r := range p.done {
 		ok, same := p.save(ctx, r)
@@ -433,14 +433,14 @@ func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
 	if r.needsStoring {
 		if ok, same = p.saveResult(ctx, r); !ok {
 			if r.replaces() {
-				p.tally.left(ReasonNotStored)
+				p.tally.keep(ReasonNotStored)
 			}
 			return false, false
 		}
 	}
 	if !p.saveReferences(ctx, r) {
 		if same = false; !r.replaces() {
-			p.tally.left(ReasonNotStored)
+			p.tally.keep(ReasonNotStored)
 			return false, false
 		}
 	}

@@ -6,7 +6,6 @@ package reduction
 // What OnEvent is told.
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -61,21 +60,6 @@ type output struct {
 	err           error
 }
 
-// with adds the arguments and the media that references replace.
-func (o output) with(r *oldResult) output {
-	if r.args != nil && len(r.values) > 0 {
-		o.before += len(r.call.args)
-		o.after += len(*r.args)
-		o.path = cmp.Or(o.path, r.values[0].path)
-	}
-	for _, a := range r.media {
-		o.before += len(a.content)
-		o.after += len(a.text)
-		o.path = cmp.Or(o.path, a.path)
-	}
-	return o
-}
-
 // reporter tells the user's OnEvent. A nil one tells nobody, and allocates nothing.
 type reporter func(context.Context, leanctx.Event)
 
@@ -107,8 +91,8 @@ type tally struct {
 	failed int // stores that were reported
 }
 
-// left counts a result that stays.
-func (t *tally) left(why Reason) {
+// keep counts a result that stays.
+func (t *tally) keep(why Reason) {
 	if t == nil {
 		return
 	}

@@ -54,8 +54,8 @@ func (c *clearPhase[M]) markUsed(ctx context.Context, msgs []M) {
 	if b == nil {
 		return
 	}
-	now, last := time.Now().Unix(), b.marked.Load()
-	if now-last < int64(backend.UseInterval/time.Second) || !b.marked.CompareAndSwap(last, now) {
+	now, last := time.Now().Unix(), b.markedAt.Load()
+	if now-last < int64(backend.UseInterval/time.Second) || !b.markedAt.CompareAndSwap(last, now) {
 		return
 	}
 	if names := c.everyName(msgs); len(names) > 0 {

@@ -7,8 +7,8 @@ package reduction
 // again in a history.
 
 import (
-	"context"
 	"embed"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/texts"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 //go:embed notice
@@ -92,8 +91,38 @@ func currentNotices() *notices {
 
 // fill makes a notice. Without a tool it says nothing of one.
 func (w *notices) fill(f template, v noticeData) string {
-	v.head, v.tail, v.shown = preview(v.head), preview(v.tail), preview(v.shown)
+	v.head, v.tail, v.shown = defused(v.head), defused(v.tail), defused(v.shown)
 	return f.fill(w.hinted(v))
+}
+
+// defused makes a piece of tool output fit for a notice, at the same length:
+// bytes that are not UTF-8 become question marks, and what could be taken for the
+// end or the start of a notice is defused.
+func defused(s string) string {
+	if !utf8.ValidString(s) {
+		s = questionMarks(s)
+	}
+	if strings.Contains(s, envelopeName) {
+		s = defuse.Replace(s)
+	}
+	return s
+}
+
+var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
+
+func questionMarks(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b.WriteByte('?')
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
 }
 
 func (w *notices) hinted(v noticeData) noticeData {
@@ -180,6 +209,9 @@ func isMovedMedium(text string) bool {
 	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
 }
 
+// isMediaFile reports whether a path is that of a medium.
+func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }
+
 // endsLikeNotice is true of every notice with a path.
 func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
 
@@ -244,52 +276,6 @@ func noticeIn(texts []string) notice {
 		return notice{}
 	}
 	return found
-}
-
-// isOurNotice reports whether a notice in place of a result is what this package
-// or Eino's put there: a tool may return anything, a notice about a file of
-// somebody else's included, or quote one. Its path must be one that the call can
-// have, and what it shows must be in that file.
-func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
-	n, s := r.notice, r.rule.store
-	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
-	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || named
-	before, stated := beforeNotice(r.result.texts)
-	switch {
-	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
-		return false
-	case s == nil:
-		return true
-	case !s.Readable():
-		size, used := s.Recorded(ctx, n.path)
-		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
-	case !has(ctx, s, n, len(before)):
-		return false
-	case before != "":
-		return s.Begins(ctx, n.path, before)
-	}
-	// A piece of a file that was read back may come from anywhere in it.
-	return named || showsExcerpt(ctx, s, n, r.result.texts)
-}
-
-// showsExcerpt reports whether the head and the tail that a finished notice shows are
-// those of its file.
-func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
-	head, tail, ok := excerptIn(texts)
-	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
-}
-
-// has reports whether the file of a notice has the size that it states, or at least
-// shown bytes.
-func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
-	size, err := s.Size(ctx, n.path)
-	return err == nil && size >= int64(max(n.bytes, shown))
-}
-
-// shows reports whether text is what a notice shows of a file from an offset on.
-func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
-	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
-	return err == nil && (piece == text || preview(piece) == text)
 }
 
 // showable reports whether a path can stand in a notice: it is one line of text,

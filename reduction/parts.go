@@ -188,33 +188,3 @@ func lineStart(s string, n int) int {
 	}
 	return n
 }
-
-// preview makes a piece of tool output fit for a notice, at the same length:
-// bytes that are not UTF-8 become question marks, and what could be taken for the
-// end or the start of a notice is defused.
-func preview(s string) string {
-	if !utf8.ValidString(s) {
-		s = questionMarks(s)
-	}
-	if strings.Contains(s, envelopeName) {
-		s = defuse.Replace(s)
-	}
-	return s
-}
-
-var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
-
-func questionMarks(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 {
-			b.WriteByte('?')
-		} else {
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
-}

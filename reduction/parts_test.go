@@ -154,10 +154,10 @@ func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
 	one.Close()
 	_, err := one.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
-	c := &cut[string]{ended: true, err: io.ErrNoProgress}
-	require.Equal(t, io.ErrNoProgress, c.after(err))
-	require.Equal(t, io.EOF, c.after(err))
-	require.Equal(t, io.ErrShortWrite, c.after(io.ErrShortWrite))
+	c := &streamCut[string]{ended: true, err: io.ErrNoProgress}
+	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
+	require.Equal(t, io.EOF, c.afterEnd(err))
+	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))
 }
 
 // pairedSlowly is the rule for pairs, written down without regard to cost: every

@@ -70,7 +70,7 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 				continue
 			}
 			if c.rule.leave != "" {
-				p.tally.left(c.rule.leave)
+				p.tally.keep(c.rule.leave)
 				continue
 			}
 			out = append(out, c)
@@ -173,6 +173,52 @@ func (p *clearPass[M]) pageOf(ctx context.Context, r *oldResult) string {
 		}
 	}
 	return name
+}
+
+// isOurNotice reports whether a notice in place of a result is what this package
+// or Eino's put there: a tool may return anything, a notice about a file of
+// somebody else's included, or quote one. Its path must be one that the call can
+// have, and what it shows must be in that file.
+func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
+	n, s := r.notice, r.rule.store
+	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
+	own := vault.MadeFor(n.path, r.call.id) || c.cfg.GenTruncOffloadFilePath != nil || named
+	before, stated := beforeNotice(r.result.texts)
+	switch {
+	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
+		return false
+	case s == nil:
+		return true
+	case !s.Readable():
+		size, used := s.Recorded(ctx, n.path)
+		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
+	case !has(ctx, s, n, len(before)):
+		return false
+	case before != "":
+		return s.Begins(ctx, n.path, before)
+	}
+	// A piece of a file that was read back may come from anywhere in it.
+	return named || showsExcerpt(ctx, s, n, r.result.texts)
+}
+
+// showsExcerpt reports whether the head and the tail that a finished notice shows are
+// those of its file.
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
+	head, tail, ok := excerptIn(texts)
+	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+}
+
+// has reports whether the file of a notice has the size that it states, or at least
+// shown bytes.
+func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
+	size, err := s.Size(ctx, n.path)
+	return err == nil && size >= int64(max(n.bytes, shown))
+}
+
+// shows reports whether text is what a notice shows of a file from an offset on.
+func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
+	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
+	return err == nil && (piece == text || defused(piece) == text)
 }
 
 // word makes the notice, and reports whether it saves enough. That must not
@@ -350,7 +396,7 @@ func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgen
 	if !p.breaksEven(p.listed) {
 		return state, nil
 	}
-	return c.run(ctx, p, state)
+	return c.runPass(ctx, p, state)
 }
 
 // breaksEven reports whether sending results, the oldest first, has cost as much as

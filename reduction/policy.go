@@ -3,8 +3,9 @@
 
 package reduction
 
-// What differs from tool to tool: its configuration, its handlers, and the rule that
-// follows for its results. The exclude lists and ToolConfig are read here only.
+// What differs from tool to tool: its configuration, what its handlers and its Preview get and
+// answer, and the rule that follows for its results. The exclude lists and ToolConfig are read
+// here only.
 
 import (
 	"context"
@@ -13,6 +14,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/language"
+	previews "github.com/leanctx/leanctx/internal/preview"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -134,6 +138,79 @@ type ClearResult struct {
 	// OffloadContent is what to store.
 	OffloadContent string
 }
+
+// Preview writes what a cut result shows, in at most MaxBytes bytes. It must be
+// deterministic and safe for concurrent use. If it panics, or returns nothing, more than
+// MaxBytes, or text that is not UTF-8, the start and the end of the result are shown. It is
+// not called for streams, of which the start is out before they are known to be too long;
+// of those the notice shows what looks like errors if a Preview is set.
+type Preview func(PreviewRequest) string
+
+// PreviewRequest is a result that is cut.
+type PreviewRequest struct {
+	// Text is all of the result's text, as the tool returned it. It need not be valid
+	// UTF-8.
+	Text string
+	// MaxBytes is how long the preview may be.
+	MaxBytes int
+	// Tool is the name of the tool.
+	Tool string
+	// Arguments are those of the call.
+	Arguments string
+	// Question is the end of the last message of the user, and of what the model said with
+	// the call, at most 1,000 bytes of each. It is empty outside of an agent's run.
+	Question string
+}
+
+// PreviewHeadTail shows the start and the end, which is what a nil Preview shows.
+func PreviewHeadTail(r PreviewRequest) string {
+	return previews.HeadTail(request(r))
+}
+
+// PreviewByKind previews a text by its format: a list of JSON records as a table, in which
+// common values appear once; the start of other JSON, closed so that it parses; the text of
+// an HTML page or of a snapshot of one; of tests and logs the errors, the end, and each
+// kind of line once; of other text the start and the end, with lines between them that
+// look like errors or fit Question. Of an MCP result it previews the text inside. Text of
+// uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
+// more than four megabytes keeps its start and end.
+func PreviewByKind(r PreviewRequest) string {
+	shown, _ := previews.Make(request(r))
+	return shown
+}
+
+func request(r PreviewRequest) previews.Request {
+	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: language.Chinese()}
+}
+
+// contained is a Preview that returns nothing in place of a panic.
+func (p Preview) contained() Preview {
+	if p == nil {
+		return nil
+	}
+	return func(r PreviewRequest) string {
+		shown, _ := safe.Value("Preview", func() (string, error) { return p(r), nil })
+		return shown
+	}
+}
+
+// previewsAny reports whether results of any tool have a Preview.
+func previewsAny[M adk.MessageType](c *TypedConfig[M]) bool {
+	if c.Preview != nil {
+		return true
+	}
+	for _, own := range c.ToolConfig {
+		if own != nil && own.Preview != nil {
+			return true
+		}
+	}
+	return false
+}
+
+var errNoBackend = errors.New("no backend for offload")
+
+// pathGenerator is the type of the two path generators of a configuration.
+type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 type (
 	truncHandler = func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)

@@ -197,7 +197,7 @@ func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolAr
 	if argument != nil {
 		args = argument.Text
 	}
-	if part, ok := r.medium(ctx, readtool.Path(args)); ok {
+	if part, ok := r.readBack(ctx, readtool.Path(args)); ok {
 		return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{part}}}), nil
 	}
 	text, err := r.InvokableRun(ctx, args, opts...)
@@ -207,8 +207,8 @@ func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolAr
 	return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(text)}), nil
 }
 
-// medium reads a medium back.
-func (r *mediaReader) medium(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
+// readBack reads a medium back.
+func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
 	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
 		return schema.ToolOutputPart{}, false
 	}
@@ -362,9 +362,9 @@ func (m *middleware[M]) clash(how string) error {
 		m.truncator.policy.readTool, how)}
 }
 
-// look looks at the tools of a model call, where those that handlers after this
+// checkReader looks at the tools of a model call, where those that handlers after this
 // one added show up. Before the first one, two tools of one name end the run.
-func (m *middleware[M]) look(ctx context.Context, lists ...[]*schema.ToolInfo) error {
+func (m *middleware[M]) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
 	p := m.truncator.policy
 	b := p.begun(ctx)
 	if b == nil || b.reader != noReader && (m.reader == nil || b.looked.Swap(true)) {
@@ -410,8 +410,8 @@ func start(s string) string {
 	return s[:floor(s, most)] + "…"
 }
 
-// reader says what is known of the read tool. Outside of a run nothing is.
-func (p *policy) reader(ctx context.Context) (r reading, known bool) {
+// readingFor says what is known of the read tool. Outside of a run nothing is.
+func (p *policy) readingFor(ctx context.Context) (r reading, known bool) {
 	b := p.begun(ctx)
 	if b == nil {
 		return noReader, false
@@ -428,7 +428,7 @@ func (p *policy) reader(ctx context.Context) (r reading, known bool) {
 
 // readerName is the tool that a notice names, empty if the agent has none.
 func (p *policy) readerName(ctx context.Context) string {
-	if r, known := p.reader(ctx); known && r == noReader {
+	if r, known := p.readingFor(ctx); known && r == noReader {
 		return ""
 	}
 	return p.readTool
@@ -436,7 +436,7 @@ func (p *policy) readerName(ctx context.Context) string {
 
 // ownPages reports whether the read tool is one of this package's.
 func (p *policy) ownPages(ctx context.Context) bool {
-	r, _ := p.reader(ctx)
+	r, _ := p.readingFor(ctx)
 	return r == ownReader
 }
 
@@ -446,6 +446,6 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	if tool != p.readTool {
 		return false
 	}
-	r, _ := p.reader(ctx)
+	r, _ := p.readingFor(ctx)
 	return p.named || r != foreignReader
 }

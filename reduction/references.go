@@ -119,12 +119,27 @@ func (p *clearPass[M]) mention(a *attachment) {
 	a.text = p.notices.fill(p.notices.medium, data)
 }
 
-// moved is the edit that puts references in place of a result's media.
-func (p *clearPass[M]) moved(r *oldResult) (out []movedMedium) {
+// mediaEdits is the edit that puts references in place of a result's media.
+func (p *clearPass[M]) mediaEdits(r *oldResult) (out []movedMedium) {
 	for _, a := range r.media {
 		out = append(out, movedMedium{result: a.result, part: a.part, text: a.text})
 	}
 	return out
+}
+
+// with adds the arguments and the media that references replace.
+func (o output) with(r *oldResult) output {
+	if r.args != nil && len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		o.path = cmp.Or(o.path, r.values[0].path)
+	}
+	for _, a := range r.media {
+		o.before += len(a.content)
+		o.after += len(a.text)
+		o.path = cmp.Or(o.path, a.path)
+	}
+	return o
 }
 
 // withReferences returns arguments in which references stand for values.
@@ -315,6 +330,3 @@ func readMedium(content []byte) (part schema.ToolOutputPart, ok bool) {
 	}
 	return part, true
 }
-
-// isMediaFile reports whether a path is that of a medium.
-func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }

@@ -45,7 +45,7 @@ func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgen
 			p.done = append(p.done, r)
 		}
 	}
-	p.write(ctx)
+	p.saveAll(ctx)
 	p.redo()
 	if len(p.done) == 0 {
 		return state, nil

@@ -386,8 +386,8 @@ func (q *quota) of(dir string) *usage {
 	return u
 }
 
-// count counts what a scope has, if that was not done just now.
-func (s *scoped) count(ctx context.Context, dir string, u *usage) {
+// countStored counts what a scope has, if that was not done just now.
+func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
 	cleaner, ok := vault.Innermost(s.inner).(backend.Cleaner)
 	if !ok || time.Since(u.counted) < recount {
 		return
@@ -405,7 +405,7 @@ func (s *scoped) count(ctx context.Context, dir string, u *usage) {
 func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s.count(ctx, dir, u)
+	s.countStored(ctx, dir, u)
 	if bytes > s.quota.most-u.bytes {
 		return false
 	}

@@ -59,23 +59,23 @@ type clearing struct {
 func (c *clearing) add(v view) {
 	if v.processed {
 		for _, call := range v.calls {
-			c.write("call", call.id, call.args)
+			c.mix("call", call.id, call.args)
 		}
 	}
 	for _, r := range v.results {
 		if r.handled || noticeIn(r.texts).kind != noNotice {
-			c.write(append([]string{"result", r.id}, r.texts...)...)
+			c.mix(append([]string{"result", r.id}, r.texts...)...)
 		}
 		for _, text := range r.moved {
-			c.write("medium", r.id, text)
+			c.mix("medium", r.id, text)
 		}
 	}
 	for _, text := range v.moved {
-		c.write("medium", text)
+		c.mix("medium", text)
 	}
 }
 
-func (c *clearing) write(parts ...string) {
+func (c *clearing) mix(parts ...string) {
 	text, _ := json.Marshal(parts) // strings cannot fail
 	sum := sha256.Sum256(text)
 	c.items++

@@ -96,7 +96,7 @@ func isSourceEnd(err error) bool {
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &cut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
+	c := &streamCut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
@@ -110,11 +110,11 @@ func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks c
 	c.source = takeOver(src)
 	same := func(chunk T) (T, error) { return chunk, nil }
 	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
-	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.after), schema.WithOnEOF(c.rest))
+	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.afterEnd), schema.WithOnEOF(c.rest))
 }
 
-// cut is one stream on its way. It is used by one goroutine at a time.
-type cut[T any] struct {
+// streamCut is one stream on its way. It is used by one goroutine at a time.
+type streamCut[T any] struct {
 	info      callInfo
 	ctx       context.Context
 	t         *truncator
@@ -140,7 +140,7 @@ type cut[T any] struct {
 
 // reserve is how many bytes can be passed on if the notice is to fit after them;
 // negative if it does not fit at all.
-func (c *cut[T]) reserve() int {
+func (c *streamCut[T]) reserve() int {
 	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
 	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader, finds: c.finds}
 	most = c.notices.hinted(most)
@@ -155,7 +155,7 @@ func (c *cut[T]) reserve() int {
 // failed passes on that one source has ended, after what is held back. Any other
 // error it notes and makes an end of it, and tells the tool that nobody listens
 // any more.
-func (c *cut[T]) failed(err error) error {
+func (c *streamCut[T]) failed(err error) error {
 	if isSourceEnd(err) {
 		if len(c.held)+len(c.ends) == 0 {
 			return err
@@ -168,9 +168,9 @@ func (c *cut[T]) failed(err error) error {
 	return io.EOF
 }
 
-// after is what reading comes to once c.in is closed: what follows the last
+// afterEnd is what reading comes to once c.in is closed: what follows the last
 // chunk.
-func (c *cut[T]) after(err error) error {
+func (c *streamCut[T]) afterEnd(err error) error {
 	switch {
 	case !errors.Is(err, schema.ErrRecvAfterClosed):
 		return err // one source has ended
@@ -181,7 +181,7 @@ func (c *cut[T]) after(err error) error {
 }
 
 // following takes the next of the errors that follow the last chunk.
-func (c *cut[T]) following() (err error) {
+func (c *streamCut[T]) following() (err error) {
 	if len(c.ends) > 0 {
 		err, c.ends = c.ends[0], c.ends[1:]
 		return err
@@ -193,9 +193,9 @@ func (c *cut[T]) following() (err error) {
 }
 
 // next decides about a chunk.
-func (c *cut[T]) next(chunk T) (T, error) {
+func (c *streamCut[T]) next(chunk T) (T, error) {
 	var none T
-	c.chunks.each(chunk, func(text string) {
+	c.chunks.eachString(chunk, func(text string) {
 		c.total += len(text)
 		if !c.through {
 			c.texts = append(c.texts, text)
@@ -216,7 +216,7 @@ func (c *cut[T]) next(chunk T) (T, error) {
 }
 
 // passOn passes a chunk on after what is still to come before it.
-func (c *cut[T]) passOn(chunk T) (T, error) {
+func (c *streamCut[T]) passOn(chunk T) (T, error) {
 	if len(c.held)+len(c.ends) == 0 {
 		return chunk, nil
 	}
@@ -228,19 +228,19 @@ func (c *cut[T]) passOn(chunk T) (T, error) {
 	return c.release(), nil
 }
 
-func (c *cut[T]) release() T {
+func (c *streamCut[T]) release() T {
 	out := c.chunks.join(c.held)
 	c.held = nil
 	return out
 }
 
 // rest follows when the source has ended: what was held back, if it was not cut.
-func (c *cut[T]) rest() (any, error) {
+func (c *streamCut[T]) rest() (any, error) {
 	shut(c.in) // so that after is called from now on
 	if !c.ended {
 		c.ended = true
 		if c.err == nil {
-			c.info.kept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
+			c.info.reportKept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -249,7 +249,7 @@ func (c *cut[T]) rest() (any, error) {
 	return nil, c.following()
 }
 
-func (c *cut[T]) reason() Reason {
+func (c *streamCut[T]) reason() Reason {
 	if c.info.rule.leave != "" {
 		return c.info.rule.leave
 	}
@@ -258,7 +258,7 @@ func (c *cut[T]) reason() Reason {
 
 // overflow is called once the stream is known to be too long. It reads the source
 // to its end.
-func (c *cut[T]) overflow() (T, error) {
+func (c *streamCut[T]) overflow() (T, error) {
 	var none T
 	at, err := c.place()
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *cut[T]) overflow() (T, error) {
 	}
 	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.notices.ending(c.notices.stream, c.data(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
+		_, ok := c.notices.ending(c.notices.stream, c.dataFor(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
 		return ok && showable(at.Path)
 	}
 	if !fits() {
@@ -281,12 +281,12 @@ func (c *cut[T]) overflow() (T, error) {
 }
 
 // giveUp passes on everything from here, because a notice does not fit.
-func (c *cut[T]) giveUp() T {
+func (c *streamCut[T]) giveUp() T {
 	c.texts, c.through = nil, true
 	return c.release()
 }
 
-func (c *cut[T]) place() (vault.Place, error) {
+func (c *streamCut[T]) place() (vault.Place, error) {
 	if c.t.generate == nil {
 		return c.t.place(c.ctx, c.info, nil)
 	}
@@ -295,7 +295,7 @@ func (c *cut[T]) place() (vault.Place, error) {
 
 // boundary is how many bytes of the stream come before an offset, so that no
 // character is split, and never fewer than are out already.
-func (c *cut[T]) boundary(offset int) int {
+func (c *streamCut[T]) boundary(offset int) int {
 	from := max(0, offset-charSlack)
 	around := window(c.texts, from, offset+charSlack)
 	if at := from + floor(around, offset-from); at >= c.passed {
@@ -316,20 +316,20 @@ func window(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *cut[T]) data(head int, path string) noticeData {
+func (c *streamCut[T]) dataFor(head int, path string) noticeData {
 	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader, finds: c.finds}
 }
 
 // swallow reads the source to its end, stores everything, and returns what
 // follows: the rest of the head with a notice, or, if the source failed, the
 // rest of what is within the limit.
-func (c *cut[T]) swallow(at vault.Place, head int) T {
+func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	c.ended = true
 	full := c.boundary(c.info.rule.limit)
 	end := &tail{max: c.info.rule.limit - head}
 	end.skip(c.texts, head)
 	for _, text := range c.texts {
-		c.look(text)
+		c.lookForErrors(text)
 	}
 	file := c.t.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
@@ -340,14 +340,14 @@ func (c *cut[T]) swallow(at vault.Place, head int) T {
 	c.t.names.add(c.info.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
-		notice = c.notice(path, head, end)
+		notice = c.endNotice(path, head, end)
 	} else {
 		head = full
 	}
-	c.tell(path, err, head+len(notice))
-	last := []T{c.chunks.head(c.chunks.join(c.held), head-c.passed)}
+	c.report(path, err, head+len(notice))
+	last := []T{c.chunks.startOf(c.chunks.join(c.held), head-c.passed)}
 	if notice != "" {
-		last = append(last, c.chunks.text(notice))
+		last = append(last, c.chunks.ofText(notice))
 	}
 	c.held = nil
 	return c.chunks.join(append(last, media...))
@@ -355,7 +355,7 @@ func (c *cut[T]) swallow(at vault.Place, head int) T {
 
 // copies are the files that may hold this very stream already: the first choice,
 // from an earlier call, and what the call reads.
-func (c *cut[T]) copies(at vault.Place) []string {
+func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
 	if c.info.rule.store != nil {
 		out[0] = c.info.rule.store.FirstName(at)
@@ -370,11 +370,11 @@ func (c *cut[T]) copies(at vault.Place) []string {
 
 // drain reads the source to its end and returns what is not text. It reads past
 // c.in, which would make garbage for each chunk.
-func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
+func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
-		c.look(text)
+		c.lookForErrors(text)
 		file.Write(text)
 	}
 	for {
@@ -388,29 +388,29 @@ func (c *cut[T]) drain(file vault.Sink, end *tail) (media []T) {
 			}
 			continue // one source has ended
 		}
-		c.chunks.each(chunk, take)
-		if m := c.chunks.head(chunk, 0); !c.chunks.empty(m) {
+		c.chunks.eachString(chunk, take)
+		if m := c.chunks.startOf(chunk, 0); !c.chunks.empty(m) {
 			media = append(media, m)
 		}
 	}
 }
 
-// notice ends the stream. Without a path it says that there is none.
-func (c *cut[T]) notice(path string, head int, end *tail) string {
+// endNotice ends the stream. Without a path it says that there is none.
+func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 	if path != "" {
-		if text := c.withErrors(c.data(head, path), end); text != "" {
+		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
 			return text
 		}
-		if text, ok := c.notices.ending(c.notices.stream, c.data(head, path), end.text(), c.info.rule.limit-head); ok {
+		if text, ok := c.notices.ending(c.notices.stream, c.dataFor(head, path), end.text(), c.info.rule.limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.notices.ending(c.notices.unsaved, c.data(head, ""), end.text(), c.info.rule.limit-head)
+	text, _ := c.notices.ending(c.notices.unsaved, c.dataFor(head, ""), end.text(), c.info.rule.limit-head)
 	return text
 }
 
-// look looks for errors.
-func (c *cut[T]) look(text string) {
+// lookForErrors looks for errors.
+func (c *streamCut[T]) lookForErrors(text string) {
 	if c.errors != nil {
 		c.errors.Add(text)
 	}
@@ -421,7 +421,7 @@ const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
 // are none, or no room for them.
-func (c *cut[T]) withErrors(v noticeData, end *tail) string {
+func (c *streamCut[T]) withErrors(v noticeData, end *tail) string {
 	if c.errors == nil {
 		return ""
 	}
@@ -439,8 +439,8 @@ func (c *cut[T]) withErrors(v noticeData, end *tail) string {
 	return text
 }
 
-// tell reports the outcome.
-func (c *cut[T]) tell(path string, err error, after int) {
+// report reports the outcome.
+func (c *streamCut[T]) report(path string, err error, after int) {
 	o := output{kind: leanctx.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
 	if err != nil {
 		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
@@ -492,20 +492,20 @@ func (t *tail) text() string {
 // changes a chunk.
 type chunkOps[T any] interface {
 	// each calls f with each text of a chunk.
-	each(chunk T, f func(text string))
+	eachString(chunk T, f func(text string))
 	// head is a chunk with only the first n bytes of its text; what is not text
 	// stays.
-	head(chunk T, n int) T
+	startOf(chunk T, n int) T
 	// empty reports whether there is nothing in a chunk.
 	empty(chunk T) bool
 	// join makes one chunk of several.
 	join(chunks []T) T
 	// text is a chunk of text.
-	text(s string) T
+	ofText(s string) T
 	// result is the chunk as a tool result.
-	result(chunk T) *schema.ToolResult
+	asResult(chunk T) *schema.ToolResult
 	// first is what a handler's result is in a stream.
-	first(r *schema.ToolResult) T
+	ofResult(r *schema.ToolResult) T
 }
 
 var (
@@ -515,17 +515,17 @@ var (
 
 type stringChunks struct{}
 
-func (stringChunks) each(s string, f func(string))      { f(s) }
-func (stringChunks) head(s string, n int) string        { return s[:min(n, len(s))] }
-func (stringChunks) join(s []string) string             { return strings.Join(s, "") }
-func (stringChunks) empty(s string) bool                { return s == "" }
-func (stringChunks) text(s string) string               { return s }
-func (stringChunks) result(s string) *schema.ToolResult { return textResult(s) }
-func (stringChunks) first(r *schema.ToolResult) string  { return firstText(r) }
+func (stringChunks) eachString(s string, f func(string))  { f(s) }
+func (stringChunks) startOf(s string, n int) string       { return s[:min(n, len(s))] }
+func (stringChunks) join(s []string) string               { return strings.Join(s, "") }
+func (stringChunks) empty(s string) bool                  { return s == "" }
+func (stringChunks) ofText(s string) string               { return s }
+func (stringChunks) asResult(s string) *schema.ToolResult { return textResult(s) }
+func (stringChunks) ofResult(r *schema.ToolResult) string { return firstText(r) }
 
 type resultChunks struct{}
 
-func (resultChunks) each(r *schema.ToolResult, f func(string)) {
+func (resultChunks) eachString(r *schema.ToolResult, f func(string)) {
 	if r == nil {
 		return
 	}
@@ -536,7 +536,7 @@ func (resultChunks) each(r *schema.ToolResult, f func(string)) {
 	}
 }
 
-func (resultChunks) head(r *schema.ToolResult, n int) *schema.ToolResult {
+func (resultChunks) startOf(r *schema.ToolResult, n int) *schema.ToolResult {
 	if r == nil {
 		return nil
 	}
@@ -564,7 +564,7 @@ func (resultChunks) join(rs []*schema.ToolResult) *schema.ToolResult {
 	return out
 }
 
-func (resultChunks) empty(r *schema.ToolResult) bool                { return r == nil || len(r.Parts) == 0 }
-func (resultChunks) text(s string) *schema.ToolResult               { return textResult(s) }
-func (resultChunks) result(r *schema.ToolResult) *schema.ToolResult { return r }
-func (resultChunks) first(r *schema.ToolResult) *schema.ToolResult  { return r }
+func (resultChunks) empty(r *schema.ToolResult) bool                  { return r == nil || len(r.Parts) == 0 }
+func (resultChunks) ofText(s string) *schema.ToolResult               { return textResult(s) }
+func (resultChunks) asResult(r *schema.ToolResult) *schema.ToolResult { return r }
+func (resultChunks) ofResult(r *schema.ToolResult) *schema.ToolResult { return r }

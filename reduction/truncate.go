@@ -3,8 +3,7 @@
 
 package reduction
 
-// Finished results that are too long, what is shown of them, and the streams that a handler
-// decides on.
+// Finished results that are too long, and the streams that a handler decides on.
 
 import (
 	"context"
@@ -18,17 +17,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/language"
-	previews "github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
-
-var errNoBackend = errors.New("no backend for offload")
-
-// pathGenerator is the type of the two path generators of a configuration.
-type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 // truncator is the truncation phase. It never changes.
 type truncator struct {
@@ -89,9 +80,9 @@ func (info callInfo) report(ctx context.Context, t *truncator, o output) {
 	t.report.output(ctx, info.tool.Name, info.tool.CallID, o)
 }
 
-// kept reports a result that goes on whole, if the model read it from the store or
+// reportKept reports a result that goes on whole, if the model read it from the store or
 // if it is longer than its limit.
-func (info callInfo) kept(ctx context.Context, t *truncator, o output, answer string) {
+func (info callInfo) reportKept(ctx context.Context, t *truncator, o output, answer string) {
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
 	case t.report == nil:
@@ -116,7 +107,7 @@ func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.
 	switch {
 	case info.rule.leave != "":
 		if t.report != nil {
-			info.kept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
+			info.reportKept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
 		}
 		return nil, nil
 	case info.rule.trunc != nil:
@@ -130,7 +121,7 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
 	if size <= info.rule.limit {
-		info.kept(ctx, t, output{before: size}, "")
+		info.reportKept(ctx, t, output{before: size}, "")
 		return nil, nil
 	}
 	at, err := t.place(ctx, info, result)
@@ -144,7 +135,7 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		data.path = at.Path + vault.Padding
 	}
 	if _, ok := say.room(size, data, limit); !ok {
-		info.kept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
+		info.reportKept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
 	if data.path, err = t.keep(ctx, info, at, content); err != nil {
@@ -172,74 +163,6 @@ func (c callInfo) shortened(ctx context.Context, content string, room int) strin
 		return ""
 	}
 	return shown
-}
-
-// Preview writes what a cut result shows, in at most MaxBytes bytes. It must be
-// deterministic and safe for concurrent use. If it panics, or returns nothing, more than
-// MaxBytes, or text that is not UTF-8, the start and the end of the result are shown. It is
-// not called for streams, of which the start is out before they are known to be too long;
-// of those the notice shows what looks like errors if a Preview is set.
-type Preview func(PreviewRequest) string
-
-// PreviewRequest is a result that is cut.
-type PreviewRequest struct {
-	// Text is all of the result's text, as the tool returned it. It need not be valid
-	// UTF-8.
-	Text string
-	// MaxBytes is how long the preview may be.
-	MaxBytes int
-	// Tool is the name of the tool.
-	Tool string
-	// Arguments are those of the call.
-	Arguments string
-	// Question is the end of the last message of the user, and of what the model said with
-	// the call, at most 1,000 bytes of each. It is empty outside of an agent's run.
-	Question string
-}
-
-// PreviewHeadTail shows the start and the end, which is what a nil Preview shows.
-func PreviewHeadTail(r PreviewRequest) string {
-	return previews.HeadTail(request(r))
-}
-
-// PreviewByKind previews a text by its format: a list of JSON records as a table, in which
-// common values appear once; the start of other JSON, closed so that it parses; the text of
-// an HTML page or of a snapshot of one; of tests and logs the errors, the end, and each
-// kind of line once; of other text the start and the end, with lines between them that
-// look like errors or fit Question. Of an MCP result it previews the text inside. Text of
-// uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
-// more than four megabytes keeps its start and end.
-func PreviewByKind(r PreviewRequest) string {
-	shown, _ := previews.Make(request(r))
-	return shown
-}
-
-func request(r PreviewRequest) previews.Request {
-	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: language.Chinese()}
-}
-
-// contained is a Preview that returns nothing in place of a panic.
-func (p Preview) contained() Preview {
-	if p == nil {
-		return nil
-	}
-	return func(r PreviewRequest) string {
-		shown, _ := safe.Value("Preview", func() (string, error) { return p(r), nil })
-		return shown
-	}
-}
-
-// previewsAny reports whether results of any tool have a Preview.
-func previewsAny[M adk.MessageType](c *TypedConfig[M]) bool {
-	if c.Preview != nil {
-		return true
-	}
-	for _, own := range c.ToolConfig {
-		if own != nil && own.Preview != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // keep returns where content is: where it was read from, or where it is stored
@@ -283,7 +206,7 @@ func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.ToolResult == nil || len(got.ToolResult.Parts) == 0 {
-		info.kept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
+		info.reportKept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
 		return nil, nil
 	}
 	if ok, err := t.offload(ctx, info, got, output{before: size, after: size}); !ok {
@@ -352,8 +275,8 @@ type handlerStream[T any] struct {
 func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		h.chunks.each(chunk, func(text string) { h.size.Add(int64(len(text))) })
-		return h.chunks.result(chunk), nil
+		h.chunks.eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
+		return h.chunks.asResult(chunk), nil
 	})
 	got, err := h.info.rule.trunc(ctx, detail)
 	if err != nil {
@@ -365,30 +288,30 @@ func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], er
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
 		return nil, nil
 	}
-	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.read(), after: h.read(), stream: true}); !ok {
+	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
 		if got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
 		}
 		return nil, err
 	}
-	return h.out(ctx, got), nil
+	return h.replacing(ctx, got), nil
 }
 
-// read is how many bytes the handler has read so far.
-func (h *handlerStream[T]) read() int { return int(h.size.Load()) }
+// bytesRead is how many bytes the handler has read so far.
+func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
 
 // tell reports that the handler's stream has taken the place of the original.
 func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
-	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.read(), after: after, path: got.OffloadFilePath, stream: true})
+	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
 }
 
-// out is the handler's stream. When it ends, the handler's copy of the original
+// replacing is the handler's stream. When it ends, the handler's copy of the original
 // is closed, which the handler may have left unread.
-func (h *handlerStream[T]) out(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
+func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
 		shut(h.copied)
 		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
-		return schema.StreamReaderFromArray([]T{h.chunks.first(got.ToolResult)})
+		return schema.StreamReaderFromArray([]T{h.chunks.ofResult(got.ToolResult)})
 	}
 	over, size := false, 0
 	closing := func(err error) error {
@@ -406,8 +329,8 @@ func (h *handlerStream[T]) out(ctx context.Context, got *TruncResult) *schema.St
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
-		chunk := h.chunks.first(r)
-		h.chunks.each(chunk, func(text string) { size += len(text) })
+		chunk := h.chunks.ofResult(r)
+		h.chunks.eachString(chunk, func(text string) { size += len(text) })
 		return chunk, nil
 	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
 }

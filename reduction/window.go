@@ -124,7 +124,7 @@ const (
 // is old is cleared, and then what is left becomes shorter.
 func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	window := c.cfg.WindowTokens
-	count, factor, err := c.look(ctx, state)
+	count, factor, err := c.countTokens(ctx, state)
 	if err != nil || count <= window {
 		return state, err
 	}
@@ -138,7 +138,7 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 	p.tell(ctx, changed)
 	if changed {
 		state = withMessages(state, p.out)
-		if count, factor, err = c.look(ctx, state); err != nil {
+		if count, factor, err = c.countTokens(ctx, state); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +151,7 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 			continue
 		}
 		state = next
-		if count, factor, err = c.look(ctx, state); err != nil {
+		if count, factor, err = c.countTokens(ctx, state); err != nil {
 			return nil, err
 		}
 	}
@@ -385,7 +385,7 @@ func (p *clearPass[M]) shorten(r *oldResult) bool {
 	}
 	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
 	for {
-		text, ok := p.shown(r, data, limit)
+		text, ok := p.excerptOf(r, data, limit)
 		if !ok {
 			return false
 		}
@@ -397,8 +397,8 @@ func (p *clearPass[M]) shorten(r *oldResult) bool {
 	}
 }
 
-// shown is a notice of at most limit bytes with the start and the end of a result.
-func (p *clearPass[M]) shown(r *oldResult, data noticeData, limit int) (string, bool) {
+// excerptOf is a notice of at most limit bytes with the start and the end of a result.
+func (p *clearPass[M]) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
 	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
 		text := joined(r.result.texts)
 		_, ok := p.notices.room(len(text), data, limit)
@@ -427,7 +427,7 @@ func (p *clearPass[M]) shown(r *oldResult, data noticeData, limit int) (string, 
 // finish stores and applies what was decided, reports it, and reports whether there is
 // anything.
 func (p *clearPass[M]) finish(ctx context.Context, rule string) bool {
-	p.write(ctx)
+	p.saveAll(ctx)
 	p.redo()
 	for _, r := range p.done {
 		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}

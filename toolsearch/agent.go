@@ -56,14 +56,14 @@ func (g *group) owner(e *entry) *settings {
 	return g.settings
 }
 
-func (g *group) has(s *settings) bool {
+func (g *group) hasMember(s *settings) bool {
 	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
 }
 
 // pins are the tools to show always, in the order of the catalogue.
 func (g *group) pins() []*entry {
 	g.pinOnce.Do(func() {
-		for e := range g.cat.all() {
+		for e := range g.cat.entries() {
 			if g.isPin(e) {
 				g.pinned = append(g.pinned, e)
 			}
@@ -217,7 +217,7 @@ func definitionKey(members []member) (key string, ok bool) {
 			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
 		}
 		if m.set.len() > 0 {
-			fmt.Fprintf(&b, "|%x", m.set.key())
+			fmt.Fprintf(&b, "|%x", m.set.identity())
 		}
 	}
 	return b.String(), true
@@ -281,7 +281,7 @@ func (g *group) takeSets() {
 		}
 		g.cat.sets = append(g.cat.sets, mine)
 		if m.settings != g.settings {
-			for e := range mine.all() {
+			for e := range mine.entries() {
 				g.owners[e] = m.settings
 			}
 		}
@@ -303,12 +303,12 @@ func (g *group) takenOf(s *ToolSet) (taken set) {
 		take(m.name)
 	}
 	if g.cat.len() <= s.len() {
-		for e := range g.cat.all() {
+		for e := range g.cat.entries() {
 			take(e.info.Name)
 		}
 		return taken
 	}
-	for e := range s.all() {
+	for e := range s.entries() {
 		if g.cat.lookup(e.info.Name) != nil {
 			taken.add(e.info.Name)
 		}
@@ -336,7 +336,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, err
 	old := groupIn(tools)
 	members := []member{{settings: s}}
 	if old != nil {
-		if old.has(s) {
+		if old.hasMember(s) {
 			return nil, nil // the same instance twice hides nothing twice
 		}
 		members = append(slices.Clone(old.members), member{settings: s})
@@ -548,17 +548,4 @@ func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings,
 		next = append(next, e.tool)
 	}
 	return live.appendTo(next)
-}
-
-// guarded is a tool that is hidden already.
-type guarded interface {
-	original() tool.BaseTool
-	describes() *schema.ToolInfo
-}
-
-func unwrap(t tool.BaseTool) tool.BaseTool {
-	if g, ok := t.(guarded); ok {
-		return g.original()
-	}
-	return t
 }

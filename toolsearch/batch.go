@@ -143,18 +143,18 @@ func (s *selection) addSet(t *ToolSet) {
 	}
 }
 
-// part is which tools of the batch there are; nil: all.
-func (p *selected) part() names.Set {
+// nameSet is which tools of the batch there are; nil: all.
+func (p *selected) nameSet() names.Set {
 	if p.n == len(p.infos) {
 		return nil
 	}
 	return p.has
 }
 
-func (s selection) words() *keyword.Index {
+func (s selection) specified() *keyword.Index {
 	parts := make([]keyword.Part, len(s))
 	for i, p := range s {
-		parts[i] = keyword.Part{Segment: p.batch.words(), Has: p.part()}
+		parts[i] = keyword.Part{Segment: p.batch.words(), Has: p.nameSet()}
 	}
 	return keyword.Join(parts...)
 }
@@ -162,7 +162,7 @@ func (s selection) words() *keyword.Index {
 func (s selection) bm25() *bm25.Index {
 	parts := make([]bm25.Part, len(s))
 	for i, p := range s {
-		parts[i] = bm25.Part{Segment: p.batch.bm25(), Has: p.part()}
+		parts[i] = bm25.Part{Segment: p.batch.bm25(), Has: p.nameSet()}
 	}
 	return bm25.Join(parts...)
 }
@@ -170,7 +170,7 @@ func (s selection) bm25() *bm25.Index {
 // info finds a tool by its name; nil if there is none. It looks at all.
 func (s selection) info(name string) *schema.ToolInfo {
 	for _, p := range s {
-		part := p.part()
+		part := p.nameSet()
 		for i, info := range p.infos {
 			if info.Name == name && (part == nil || part.Has(uint32(i))) {
 				return info

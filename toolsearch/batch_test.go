@@ -180,7 +180,7 @@ func oneChange(t testing.TB, f IndexFunc, n, rounds int) []time.Duration {
 		require.NoError(t, err)
 		g, err := groupOf(ctx, []member{{settings: cfg, set: set}})
 		require.NoError(t, err)
-		found, err := g.cat.search(ctx, Query{Text: fmt.Sprintf("zebra%d", i), Limit: 5})
+		found, err := g.cat.askIndex(ctx, Query{Text: fmt.Sprintf("zebra%d", i), Limit: 5})
 		elapsed := time.Since(begin)
 		require.NoError(t, err)
 		require.Equal(t, fmt.Sprintf("changed_%d", i), found[0].Name)
@@ -236,7 +236,7 @@ func TestAThousandTenantsTakeLittleMemory(t *testing.T) {
 	}
 	searched := func(s *ToolSet) *catalog {
 		c := catalogOf(t, BM25Index, s)
-		found, err := c.search(context.Background(), Query{Text: "create invoice", Limit: 3})
+		found, err := c.askIndex(context.Background(), Query{Text: "create invoice", Limit: 3})
 		require.NoError(t, err)
 		require.NotEmpty(t, found)
 		return c

@@ -118,14 +118,14 @@ var errTooLate = errors.New("it did not answer in time")
 // within returns what f returns, or errTooLate once ctx has ended: f is then left to
 // finish, and what it returns is dropped.
 func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type answer struct {
+	type outcome struct {
 		value T
 		err   error
 	}
-	answers := make(chan answer, 1)
+	answers := make(chan outcome, 1)
 	go func() {
 		value, err := f()
-		answers <- answer{value, err}
+		answers <- outcome{value, err}
 	}()
 	select {
 	case a := <-answers:

@@ -129,8 +129,8 @@ func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
 	return c.makeIndex(ctx, f, all, live)
 }
 
-// all iterates over the tools in their order.
-func (c *catalog) all() iter.Seq[*entry] {
+// entries iterates over the tools in their order.
+func (c *catalog) entries() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		for _, e := range c.fixed {
 			if !yield(e) {
@@ -138,7 +138,7 @@ func (c *catalog) all() iter.Seq[*entry] {
 			}
 		}
 		for _, s := range c.sets {
-			for e := range s.all() {
+			for e := range s.entries() {
 				if !yield(e) {
 					return
 				}
@@ -360,7 +360,7 @@ func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
 				n.Properties.Set(p.Key, k.of(p.Value))
 			}
 		}
-		n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems = k.list(n.AllOf), k.list(n.AnyOf), k.list(n.OneOf), k.list(n.PrefixItems)
+		n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems = k.copyList(n.AllOf), k.copyList(n.AnyOf), k.copyList(n.OneOf), k.copyList(n.PrefixItems)
 		n.Not, n.If, n.Then, n.Else = k.of(n.Not), k.of(n.If), k.of(n.Then), k.of(n.Else)
 		n.Items, n.Contains, n.PropertyNames = k.of(n.Items), k.of(n.Contains), k.of(n.PropertyNames)
 		n.AdditionalProperties, n.ContentSchema = k.of(n.AdditionalProperties), k.of(n.ContentSchema)
@@ -401,7 +401,7 @@ func (k *copier[T]) of(node *T) *T {
 	return c
 }
 
-func (k *copier[T]) list(nodes []*T) []*T {
+func (k *copier[T]) copyList(nodes []*T) []*T {
 	own := slices.Clone(nodes)
 	for i, n := range own {
 		own[i] = k.of(n)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other
@@ -327,7 +328,7 @@ func checkSearchable(c *Config, wrong *problems) {
 			wrong.add(place("SearchableTools", i), "the name is empty")
 		case seen[name]:
 			wrong.add(place("SearchableTools", i), "%q is there twice", name)
-		case isMetaTool(name):
+		case toolnames.IsSearchTool(name):
 			wrong.add(place("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
@@ -355,7 +356,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(place("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
-		if isMetaTool(info.Name) {
+		if toolnames.IsSearchTool(info.Name) {
 			wrong.add(place("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}

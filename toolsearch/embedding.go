@@ -127,16 +127,16 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	if weight == 0 {
 		return firstOf(found, q.Limit), nil
 	}
-	near, err := x.near(ctx, tools, q)
+	near, err := x.nearestNames(ctx, tools, q)
 	if err != nil {
 		return firstOf(found, q.Limit), ctx.Err()
 	}
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
 
-// near returns the names of the tools that are nearest to a query, nearest first, as far as
+// nearestNames returns the names of the tools that are nearest to a query, nearest first, as far as
 // they stand out.
-func (x *embeddingIndex) near(ctx context.Context, tools *toolVectors, q Query) ([]string, error) {
+func (x *embeddingIndex) nearestNames(ctx context.Context, tools *toolVectors, q Query) ([]string, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ func (d *reported) write(ctx context.Context) {
 	setRunLocal(ctx, reportedKey, lines)
 }
 
-// first reports whether something has not been reported in this run, and notes that it is.
-func (d *reported) first(ctx context.Context, line string) bool {
+// isNew reports whether something has not been reported in this run, and notes that it is.
+func (d *reported) isNew(ctx context.Context, line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read(ctx)
@@ -104,7 +104,7 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 	if len(d.pending) == 0 {
 		return nil, nil, nil
 	}
-	for e := range g.cat.all() {
+	for e := range g.cat.entries() {
 		k := verdictKey{e, phase}
 		why, changed := d.pending[k]
 		if !changed || g.owner(e) != owner {
@@ -146,37 +146,20 @@ func (r *run) emitCatalog(ctx context.Context) {
 
 // catalog reports whether the catalogue is another one than was reported last.
 func (d *reported) catalog(ctx context.Context, digest string) bool {
-	if d.has(ctx, catalogLine(digest)) {
+	if d.isReported(ctx, catalogLine(digest)) {
 		return false
 	}
 	d.mu.Lock()
 	maps.DeleteFunc(d.done, func(line string, _ bool) bool { return strings.HasPrefix(line, catalogLine("")) })
 	d.mu.Unlock()
-	return d.first(ctx, catalogLine(digest))
+	return d.isNew(ctx, catalogLine(digest))
 }
 
-func (d *reported) has(ctx context.Context, line string) bool {
+func (d *reported) isReported(ctx context.Context, line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read(ctx)
 	return d.done[line]
-}
-
-// difference is the names of the first list that are not in the second.
-func difference(a, b []string) (out []string) {
-	if len(b) == 0 {
-		return a
-	}
-	in := make(set, len(b))
-	for _, name := range b {
-		in[name] = true
-	}
-	for _, name := range a {
-		if !in[name] {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // measure returns the names of the hidden tools, the size of their definitions in tokens,
@@ -187,7 +170,7 @@ func (g *group) measure() (names []string, tokens int64, sum string) {
 	}
 	g.measureOnce.Do(func() {
 		var all strings.Builder
-		for e := range g.cat.all() {
+		for e := range g.cat.entries() {
 			g.names = append(g.names, e.info.Name)
 			g.tokens += e.tokens()
 			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())

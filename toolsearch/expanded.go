@@ -132,7 +132,7 @@ type expansion struct {
 func (e expansion) ways(ctx context.Context, wanted func() bool) map[string][]string {
 	definitions, keys := map[string]string{}, make([]string, len(e.tools))
 	for i, info := range e.tools {
-		keys[i] = e.key(info)
+		keys[i] = e.textKey(info)
 		definitions[keys[i]] = names.Clip(documentText(info), maxExpanded)
 	}
 	path := e.store.path(keys)
@@ -141,7 +141,7 @@ func (e expansion) ways(ctx context.Context, wanted func() bool) map[string][]st
 		known = map[string][]string{}
 	}
 	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(definitions)), func(key string) bool { return len(known[key]) > 0 })
-	written := e.ask(ctx, missing, definitions, wanted)
+	written := e.askModel(ctx, missing, definitions, wanted)
 	all := map[string][]string{}
 	for key := range definitions {
 		if ways := cleanWays(append(known[key], written[key]...)); len(ways) > 0 {
@@ -154,14 +154,14 @@ func (e expansion) ways(ctx context.Context, wanted func() bool) map[string][]st
 	return all
 }
 
-// key is the key of a definition, and of how the model is asked.
-func (e expansion) key(info *schema.ToolInfo) string {
+// textKey is the key of a definition, and of how the model is asked.
+func (e expansion) textKey(info *schema.ToolInfo) string {
 	sum := sha256.Sum256([]byte(e.prompt + "\x00" + documentText(info)))
 	return fmt.Sprintf("%x", sum[:16])
 }
 
-// ask asks for definitions, by their keys.
-func (e expansion) ask(ctx context.Context, keys []string, definitions map[string]string, wanted func() bool) map[string][]string {
+// askModel asks for definitions, by their keys.
+func (e expansion) askModel(ctx context.Context, keys []string, definitions map[string]string, wanted func() bool) map[string][]string {
 	var (
 		mu       sync.Mutex
 		all      sync.WaitGroup
@@ -231,7 +231,7 @@ func (e expansion) with(ways map[string][]string) []*schema.ToolInfo {
 	all := make([]*schema.ToolInfo, len(e.tools))
 	for i, info := range e.tools {
 		all[i] = info
-		if more := ways[e.key(info)]; len(more) > 0 {
+		if more := ways[e.textKey(info)]; len(more) > 0 {
 			wider := *info
 			wider.Extra = maps.Clone(info.Extra)
 			if wider.Extra == nil {

@@ -159,7 +159,7 @@ func (t *turn) denied(ctx context.Context, name string) bool {
 
 // lists reports whether there is a list of names that a hint can point to.
 func (t *turn) lists(ctx context.Context) bool {
-	for e := range t.group.cat.all() {
+	for e := range t.group.cat.entries() {
 		if t.allowed(ctx, e, PhaseList) {
 			return true
 		}

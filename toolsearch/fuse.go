@@ -124,7 +124,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		q.Limit = max(fuseDepth, 2*q.Limit)
 	}
 	merged, failed := map[string]Result{}, 0
-	for i, a := range parts.ask(ctx, q) {
+	for i, a := range parts.askAll(ctx, q) {
 		if a.err != nil {
 			failed++
 			if ctx.Err() == nil {
@@ -157,8 +157,8 @@ func sortByScore(found []Result) {
 	})
 }
 
-// ask asks all parts at once.
-func (parts fusedIndex) ask(ctx context.Context, q Query) []partAnswer {
+// askAll asks all parts at once.
+func (parts fusedIndex) askAll(ctx context.Context, q Query) []partAnswer {
 	answers := make([]chan partAnswer, len(parts))
 	for i, x := range parts {
 		answers[i] = make(chan partAnswer, 1)

@@ -146,12 +146,12 @@ func isEnhanced(t tool.BaseTool) bool {
 
 type guardInvokable struct {
 	guard
-	run tool.InvokableTool
+	inner tool.InvokableTool
 }
 
 func (g *guardInvokable) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
 	return report(ctx, &g.guard, args, asText, func(ctx context.Context) (string, error) {
-		return g.run.InvokableRun(ctx, args, opts...)
+		return g.inner.InvokableRun(ctx, args, opts...)
 	})
 }
 
@@ -168,12 +168,12 @@ func (g *guardStream) StreamableRun(ctx context.Context, args string, opts ...to
 
 type guardEnhanced struct {
 	guard
-	run tool.EnhancedInvokableTool
+	inner tool.EnhancedInvokableTool
 }
 
 func (g *guardEnhanced) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
 	return report(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.ToolResult, error) {
-		return g.run.InvokableRun(ctx, args, opts...)
+		return g.inner.InvokableRun(ctx, args, opts...)
 	})
 }
 
@@ -256,4 +256,17 @@ func argumentText(a *schema.ToolArgument) string {
 		return ""
 	}
 	return a.Text
+}
+
+// guarded is a tool that is hidden already.
+type guarded interface {
+	original() tool.BaseTool
+	describes() *schema.ToolInfo
+}
+
+func unwrap(t tool.BaseTool) tool.BaseTool {
+	if g, ok := t.(guarded); ok {
+		return g.original()
+	}
+	return t
 }

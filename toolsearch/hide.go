@@ -50,8 +50,8 @@ func (r *run) decideHiding(ctx context.Context, searched func() bool) (began boo
 	if h.off {
 		return false
 	}
-	names, _ := r.notes.seen(ctx)
-	h.keep(names)
+	names, _ := r.notes.lastVisible(ctx)
+	h.keepShown(names)
 	setRunLocal(ctx, shownKey, slices.Clone(names))
 	setRunLocal(ctx, showsAllKey, false)
 	r.decided = decision{}
@@ -62,11 +62,11 @@ func (r *run) decideHiding(ctx context.Context, searched func() bool) (began boo
 func (h *hiding) resume(ctx context.Context) {
 	if h.off, h.known, _ = runLocal[bool](ctx, showsAllKey); h.known && !h.off {
 		names, _, _ := runLocal[[]string](ctx, shownKey)
-		h.keep(names)
+		h.keepShown(names)
 	}
 }
 
-func (h *hiding) keep(names []string) {
+func (h *hiding) keepShown(names []string) {
 	for _, name := range names {
 		h.shown.add(name)
 	}
@@ -83,7 +83,7 @@ func (g *group) isUnfiltered() bool {
 // hiddenTokens is the size of the definitions that hiding would leave out; of more than
 // most, only that it is more.
 func (r *run) hiddenTokens(ctx context.Context, most int64) (n int64) {
-	for e := range r.group().cat.all() {
+	for e := range r.group().cat.entries() {
 		if n > most {
 			break
 		}
@@ -105,7 +105,7 @@ func (r *run) withAll(ctx context.Context, show []visibleTool) (all []visibleToo
 	for _, s := range show {
 		shown[s.entry] = true
 	}
-	for e := range r.group().cat.all() {
+	for e := range r.group().cat.entries() {
 		if shown[e] || r.isPlain(ctx, e) {
 			all = append(all, visibleTool{entry: e})
 		}
@@ -130,7 +130,7 @@ func (r *run) listInPlace(infos []*schema.ToolInfo, show visibleSet) []*schema.T
 			next = append(next, t)
 		}
 	}
-	next = append(next, r.missing(listed, show)...)
+	next = append(next, r.unlistedTools(listed, show)...)
 	if infos != nil && slices.Equal(next, infos) {
 		return infos
 	}
@@ -150,8 +150,8 @@ func (r *run) inPlace(t *schema.ToolInfo, e *entry, known bool) *schema.ToolInfo
 	return t
 }
 
-// missing are the tools that a list lacks: search tools, and then those to show.
-func (r *run) missing(listed set, show visibleSet) (infos []*schema.ToolInfo) {
+// unlistedTools are the tools that a list lacks: search tools, and then those to show.
+func (r *run) unlistedTools(listed set, show visibleSet) (infos []*schema.ToolInfo) {
 	if !r.hiding.off && !r.group().rules.native {
 		for _, m := range r.group().metaTools() {
 			if !listed[m.name] {
@@ -195,7 +195,7 @@ func (t *transcript[M]) decideHiding(ctx context.Context, msgs []M) {
 func (t *transcript[M]) isSearch(msg M) bool {
 	v := t.codec.View(msg)
 	return v.Hosted || slices.ContainsFunc(v.Calls, func(c wire.Call) bool {
-		return c.Marked || isMetaTool(c.Name) && c.Name != toolnames.Call && !t.run.agent.own[c.Name]
+		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && !t.run.agent.own[c.Name]
 	})
 }
 

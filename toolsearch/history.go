@@ -100,7 +100,7 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 	if isDenial(res.Text, c) {
 		v.undo(res.ID)
 	}
-	if r.agent.own[res.Name] || !isMetaTool(res.Name) {
+	if r.agent.own[res.Name] || !toolnames.IsSearchTool(res.Name) {
 		return nil
 	}
 	names := loadedBy(res.Text)
@@ -118,7 +118,7 @@ func isDenial(text string, c *wire.Call) bool {
 	}
 	name := c.Name
 	if name == toolnames.Call {
-		name = first(decodeArguments(c.Args).texts("name"))
+		name = firstName(decodeArguments(c.Args).texts("name"))
 	}
 	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
@@ -138,7 +138,7 @@ func (r *run) calledTool(c wire.Call) string {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
-		return first(decodeArguments(c.Args).texts("name"))
+		return firstName(decodeArguments(c.Args).texts("name"))
 	}
 	return r.notes.reachedBy(c.ID)
 }
@@ -231,13 +231,6 @@ func loadedBy(text string) []string {
 	return names
 }
 
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
 // transcript is what the messages of a run said so far. It holds the messages themselves,
 // so that an equal pointer is the same message.
 type transcript[M adk.MessageType] struct {
@@ -262,7 +255,7 @@ type modelCall[M adk.MessageType] struct {
 // prepare decides what a model call shows. Its error is that of a misconfiguration.
 func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	r := t.run
-	saw, _ := r.notes.seen(ctx)
+	saw, _ := r.notes.lastVisible(ctx)
 	if err := r.checkLaterTools(ctx, call.tools); err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ type wordIndex struct {
 	get func() (*keyword.Index, error)
 }
 
-func newWords(tools selection) wordIndex { return wordIndex{atFirstUse(tools.words)} }
+func newWords(tools selection) wordIndex { return wordIndex{atFirstUse(tools.specified)} }
 
 // index is empty where it could not be built.
 func (w wordIndex) index() *keyword.Index {
@@ -147,7 +147,7 @@ func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return results(hits, x.Name), nil
+	return resultsOf(hits, x.Name), nil
 }
 
 func (k keywordIndex) Explain(q Query, name string) string {
@@ -179,7 +179,7 @@ func eventTerms(x keyword.Explanation) []leanctx.Term {
 	return terms
 }
 
-func results(hits []keyword.Hit, name func(int) string) []Result {
+func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 	out := make([]Result, len(hits))
 	for i, h := range hits {
 		out[i] = Result{Name: name(h.Doc), Score: h.Score, Confidence: h.Confidence}
@@ -234,7 +234,7 @@ func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return results(hits, x.Name), nil
+	return resultsOf(hits, x.Name), nil
 }
 
 // ratedDepth is how many results are looked through for the confidence of what another

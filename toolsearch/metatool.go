@@ -48,16 +48,16 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	r := t.run(ctx)
+	r := t.runFor(ctx)
 	text, err := t.answer(ctx, r, decodeArguments(args))
 	if id := callID(ctx); id != "" && err == nil {
-		r.notes.answer(id, loadedBy(text))
+		r.notes.noteAnswer(id, loadedBy(text))
 	}
 	return text, err
 }
 
-// run is the run of the context, or, where the tool is called outside of one, a new one.
-func (t *metaTool) run(ctx context.Context) *run {
+// runFor is the run of the context, or, where the tool is called outside of one, a new one.
+func (t *metaTool) runFor(ctx context.Context) *run {
 	if r := runOf(ctx); r != nil && r.agent.start == t.group {
 		return r
 	}
@@ -93,15 +93,6 @@ func (a arguments) raw(keys ...string) string { return a.decoded.Raw(keys...) }
 type metaMarker interface{ madeFor() *group }
 
 func (t *metaTool) madeFor() *group { return t.group }
-
-// isMetaTool reports whether a name is that of a search tool of any protocol.
-func isMetaTool(name string) bool {
-	switch name {
-	case toolnames.Search, toolnames.SearchTools, toolnames.Load, toolnames.Call:
-		return true
-	}
-	return false
-}
 
 // metaTools are the search tools of the group's protocol.
 func (g *group) metaTools() []*metaTool {
@@ -196,7 +187,7 @@ func (g *group) regexpTools() []*metaTool {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			pattern := first(a.texts("regex_pattern", "pattern", "regex", "query"))
+			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
 			f, note := r.searcher(r.turn().loadable).matchNames(ctx, pattern)
 			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
 			if answer.Selected == nil {
@@ -224,7 +215,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.seen = s.seenSet(ctx)
 	most := s.group.mostResults()
 	kept := ranking{seen: f.seen, limit: most}
-	for e := range s.group.cat.all() {
+	for e := range s.group.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
 			continue
 		}
@@ -308,7 +299,7 @@ func candidateSize(e *entry) int {
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	s, f := r.searcher(r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
-	s.selectByName(ctx, namesToLoad(a, s.known(ctx)), &f)
+	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
 	answer := loadAnswer{Loaded: difference(f.names(), f.loaded), AlreadyLoaded: f.loaded}

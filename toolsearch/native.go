@@ -206,7 +206,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r, a := n.t.run(ctx), decodeArguments(argumentText(args))
+	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
 	f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	for i, x := range fresh {
 		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
 	}
-	r.notes.answer(callID(ctx), names) // an empty answer is ours too
+	r.notes.noteAnswer(callID(ctx), names) // an empty answer is ours too
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
@@ -302,7 +302,7 @@ func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
 // are not shown in full.
 func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []visibleTool) []*schema.ToolInfo {
 	next := without(infos, r.group().cat)
-	for e := range r.group().cat.all() {
+	for e := range r.group().cat.entries() {
 		inFull := slices.ContainsFunc(plain, func(s visibleTool) bool { return s.entry == e })
 		if !inFull && (v.natively[e.info.Name] || r.turn().defers(ctx, e)) {
 			next = append(next, r.group().shallowOf(e))

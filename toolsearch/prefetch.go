@@ -52,7 +52,7 @@ func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
 	p.messages++
 	p.last = nil
 	began := time.Now()
-	likely, err := r.likely(ctx, firstWords(text, maxWords))
+	likely, err := r.likelyOnce(ctx, firstWords(text, maxWords))
 	if err != nil {
 		return
 	}
@@ -135,9 +135,9 @@ func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
 	})
 }
 
-// likely are the tools that a text probably asks for, at most Prefetch of them. The messages
+// likelyOnce are the tools that a text probably asks for, at most Prefetch of them. The messages
 // are read several times for one model call; a text is searched for once.
-func (r *run) likely(ctx context.Context, text string) ([]found, error) {
+func (r *run) likelyOnce(ctx context.Context, text string) ([]found, error) {
 	if all, known := r.asked[text]; known {
 		return all, nil
 	}
@@ -220,7 +220,7 @@ func unanswered(terms, answered map[string]float64) float64 {
 
 // emitPrefetched reports what was loaded for the message that the model is about to answer.
 func (r *run) emitPrefetched(ctx context.Context, v *evidence) {
-	if e := v.prefetched.last; e != nil && r.reported.first(ctx, "prefetched "+digest(e.Search.Query)) {
+	if e := v.prefetched.last; e != nil && r.reported.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
 		r.group().emit(ctx, *e)
 	}
 }

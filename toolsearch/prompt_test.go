@@ -24,6 +24,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // inBothLanguages runs a test in English and in Chinese.
@@ -170,7 +171,7 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 	for _, x := range rc.Tools {
 		info, err := x.Info(context.Background())
 		require.NoError(t, err)
-		if isMetaTool(info.Name) {
+		if toolnames.IsSearchTool(info.Name) {
 			found[info.Name] = x.(tool.InvokableTool)
 		}
 	}
@@ -296,7 +297,7 @@ func offeredBy(t testing.TB, cfg Config) (found []tool.BaseTool) {
 	for _, x := range agentTools(t, cfg) {
 		info, err := x.Info(context.Background())
 		require.NoError(t, err)
-		if isMetaTool(info.Name) {
+		if toolnames.IsSearchTool(info.Name) {
 			found = append(found, x)
 		}
 	}

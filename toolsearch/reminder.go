@@ -56,7 +56,7 @@ func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M
 	if !ok {
 		text, shown := r.wholeList(ctx, names)
 		t.told = told{lines: []string{text}, listed: names, group: r.group()}
-		t.told.name(shown)
+		t.told.addNames(shown)
 		return t.withReminder(msgs, text), text
 	}
 	t.told.group = r.group()
@@ -81,7 +81,7 @@ func (r *run) reminder(ctx context.Context) string {
 
 // listable are the names that the model may be told of now, in the order of the catalogue.
 func (r *run) listable(ctx context.Context) (names []string) {
-	for e := range r.group().cat.all() {
+	for e := range r.group().cat.entries() {
 		if r.turn().allowed(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
 		}
@@ -96,7 +96,7 @@ func (r *run) wholeList(ctx context.Context, names []string) (text string, shown
 		return envelope(names, ""), names
 	}
 	shown = pickNames(names, limit)
-	return envelope(shown, r.rest(ctx, names, limit)), shown
+	return envelope(shown, r.restByServer(ctx, names, limit)), shown
 }
 
 // plainReminder is the reminder where it is the same for every run.
@@ -112,7 +112,7 @@ func (g *group) plainReminder() (text string, ok bool) {
 	}
 	g.reminderOnce.Do(func() {
 		names := make([]string, 0, g.cat.len())
-		for e := range g.cat.all() {
+		for e := range g.cat.entries() {
 			names = append(names, e.info.Name)
 		}
 		g.reminderText = envelope(names, "")
@@ -226,9 +226,9 @@ func byServer(names []string) (groups map[string][]string, order []string) {
 	return groups, order
 }
 
-// rest tells of the names that the limit leaves out: how many each server has, and where
+// restByServer tells of the names that the limit leaves out: how many each server has, and where
 // the full list is.
-func (r *run) rest(ctx context.Context, names []string, limit int) string {
+func (r *run) restByServer(ctx context.Context, names []string, limit int) string {
 	return render("rest", promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: r.storeNames(ctx, names)})
 }
 
@@ -268,7 +268,7 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 		if err == nil {
 			return path
 		}
-		if r.group().cfg.OnEvent != nil && r.reported.first(ctx, storeLine) {
+		if r.group().cfg.OnEvent != nil && r.reported.isNew(ctx, storeLine) {
 			r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
 		}
 		return ""
@@ -353,7 +353,7 @@ func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta
 	}
 	was.listed = names
 	if !counted {
-		was.name(added)
+		was.addNames(added)
 	}
 	for _, name := range removed {
 		delete(was.named, name)
@@ -387,7 +387,7 @@ func (d *told) hasRoomFor(delta string) bool {
 	return len(d.lines) <= maxDeltas && size <= max(minDeltaBytes, len(d.lines[0])/4)
 }
 
-func (d *told) name(names []string) {
+func (d *told) addNames(names []string) {
 	for _, name := range names {
 		d.named.add(name)
 	}
@@ -398,7 +398,7 @@ func (d *told) name(names []string) {
 func (r *run) recall(ctx context.Context, was *told, names []string) bool {
 	if whole, shown := r.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
 		was.listed = names
-		was.name(shown)
+		was.addNames(shown)
 		return true
 	}
 	list, _ := toolnames.Reminder(was.lines[0])
@@ -417,7 +417,7 @@ func (r *run) recall(ctx context.Context, was *told, names []string) bool {
 		listed = append(slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(removed, name) }), added...)
 	}
 	was.listed = listed
-	was.name(listed)
+	was.addNames(listed)
 	return true
 }
 

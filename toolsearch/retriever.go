@@ -80,7 +80,7 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("toolsearch: retrieving %.80q: %w", text, err)
 	}
-	found, err := x.require(ctx, required, x.tools(docs))
+	found, err := x.require(ctx, required, x.toolsOf(docs))
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func wanted(terms []keyword.Term) (text string, required keyword.Query) {
 	return strings.Join(words, " "), required
 }
 
-// tools are the known tools of documents, each once.
-func (x retrieverIndex) tools(docs []*schema.Document) []Result {
+// toolsOf are the known tools of documents, each once.
+func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 	found := make([]Result, 0, len(docs))
 	seen := map[string]bool{}
 	for place, d := range docs {

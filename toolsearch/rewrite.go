@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
@@ -66,7 +67,7 @@ func (h *historyEditor) Hosted(tools []string) bool {
 
 func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
 	if !h.rules.acceptsNative || h.rules.pairs && !h.pairs[id].Marked {
-		return nil, h.words(tools)
+		return nil, h.namesText(tools)
 	}
 	if name == "" {
 		name = h.pairs[id].Name
@@ -78,7 +79,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 			again = append(again, t.Name)
 			continue
 		}
-		if own := h.current(t, isMetaTool(name)); own != nil {
+		if own := h.current(t, toolnames.IsSearchTool(name)); own != nil {
 			kept = append(kept, own)
 			h.returned.add(t.Name)
 		}
@@ -89,7 +90,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 	if len(again) > 0 {
 		return nil, render("already-loaded", promptData{Words: again})
 	}
-	return nil, h.words(nil)
+	return nil, h.namesText(nil)
 }
 
 // current is the definition of a tool as of now; nil for one that this call may not show.
@@ -115,9 +116,9 @@ func (e *entry) isCurrent(t *schema.ToolInfo) bool {
 	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
 }
 
-// words is a result in the provider's form as text, without tools that the model may not
+// namesText is a result in the provider's form as text, without tools that the model may not
 // know of.
-func (h *historyEditor) words(tools []*schema.ToolInfo) string {
+func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 	names := []string{}
 	for _, t := range tools {
 		if e := h.catalog.lookup(t.Name); e == nil || h.findable(e) {
@@ -227,13 +228,13 @@ type portable[M adk.MessageType] struct {
 
 // Generate asks the model.
 func (p portable[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	input, opts = p.plain(input, opts)
+	input, opts = p.withoutSearch(input, opts)
 	return p.model.Generate(ctx, input, opts...)
 }
 
 // Stream asks the model.
 func (p portable[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	input, opts = p.plain(input, opts)
+	input, opts = p.withoutSearch(input, opts)
 	return p.model.Stream(ctx, input, opts...)
 }
 
@@ -243,9 +244,9 @@ func (p portable[M]) GetType() string { return typeOf(p.model) }
 // IsCallbacksEnabled reports whether the model runs callbacks by itself.
 func (p portable[M]) IsCallbacksEnabled() bool { return runsCallbacks(p.model) }
 
-// plain returns the input and the options without anything that belongs to a provider's
+// withoutSearch returns the input and the options without anything that belongs to a provider's
 // own search.
-func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option) {
+func (p portable[M]) withoutSearch(input []M, opts []model.Option) ([]M, []model.Option) {
 	var e plainEditor
 	next := wire.Each(wire.RewriteAll(p.codec, input, func(wire.Pairs) wire.Editor { return &e }), p.codec.Complete)
 	o := model.GetCommonOptions(&model.Options{}, opts...)
@@ -253,7 +254,7 @@ func (p portable[M]) plain(input []M, opts []model.Option) ([]M, []model.Option)
 		return next, opts // what the history loaded is among the tools, or no longer exists
 	}
 	own := append([]model.Option(nil), opts...) // the caller's slice may have room at its end
-	own = append(own, model.WithTools(e.tools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
+	own = append(own, model.WithTools(e.ordinaryTools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
 	return next, own
 }
 
@@ -275,9 +276,9 @@ func (e *plainEditor) Result(_, _ string, tools []*schema.ToolInfo) ([]*schema.T
 
 func (e *plainEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
 
-// tools are the tools of a request as ordinary ones, each once. Where there is a search
+// ordinaryTools are the tools of a request as ordinary ones, each once. Where there is a search
 // tool, deferred ones are left to it until they are loaded.
-func (e *plainEditor) tools(o *model.Options) []*schema.ToolInfo {
+func (e *plainEditor) ordinaryTools(o *model.Options) []*schema.ToolInfo {
 	all := append([]*schema.ToolInfo(nil), o.Tools...)
 	if o.ToolSearchTool == nil {
 		all = append(all, o.DeferredTools...)

@@ -26,7 +26,7 @@ type run struct {
 	reported reported // to OnEvent
 	decided  decision // of the last model call
 	sent     sent     // with the last model call
-	live     live
+	live     liveTools
 	hiding   hiding
 	asked    map[string][]found // what users' messages of this model call ask for
 }
@@ -44,7 +44,7 @@ func newRun(g *group, a agent) *run {
 	a.start = g
 	r := &run{agent: a}
 	if hasSource(g.members) {
-		r.live = live{asked: map[*settings]asked{}, failing: map[*settings]bool{}}
+		r.live = liveTools{asked: map[*settings]sourceSet{}, failing: map[*settings]bool{}}
 	}
 	r.now.Store(&turn{group: g, reported: &r.reported})
 	return r
@@ -61,7 +61,7 @@ func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) err
 	if r.agent.size == 0 || len(infos) <= r.agent.size {
 		return nil
 	}
-	if _, known := r.notes.seen(ctx); known {
+	if _, known := r.notes.lastVisible(ctx); known {
 		return nil
 	}
 	var wrong problems
@@ -115,8 +115,8 @@ func (n *notes) reachedBy(callID string) string {
 	return n.reached[callID]
 }
 
-// answer notes what a search tool of ours loaded in a call.
-func (n *notes) answer(callID string, names []string) {
+// noteAnswer notes what a search tool of ours loaded in a call.
+func (n *notes) noteAnswer(callID string, names []string) {
 	if callID == "" {
 		return
 	}
@@ -208,8 +208,8 @@ func (n *notes) showAlso(names []string) {
 	n.visible = names
 }
 
-// shown returns the hidden tools of the last model call, other than before a resume.
-func (n *notes) shown() []string {
+// shownInProcess returns the hidden tools of the last model call, other than before a resume.
+func (n *notes) shownInProcess() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.visible
@@ -217,18 +217,18 @@ func (n *notes) shown() []string {
 
 // called reports whether there was a model call before, other than before a resume.
 func (n *notes) called() bool {
-	return n.shown() != nil
+	return n.shownInProcess() != nil
 }
 
 // sees reports whether the model saw a tool in its last call. Where nothing is known,
 // as after a resume from a checkpoint of Eino's own package, it says yes.
 func (n *notes) sees(ctx context.Context, name string) bool {
-	names, known := n.seen(ctx)
+	names, known := n.lastVisible(ctx)
 	return !known || slices.Contains(names, name)
 }
 
-// seen returns the hidden tools that the model saw in its last call.
-func (n *notes) seen(ctx context.Context) (names []string, known bool) {
+// lastVisible returns the hidden tools that the model saw in its last call.
+func (n *notes) lastVisible(ctx context.Context) (names []string, known bool) {
 	n.mu.Lock()
 	names, noRunState := n.visible, n.noRunState
 	n.mu.Unlock()
@@ -246,7 +246,7 @@ func (n *notes) seen(ctx context.Context) (names []string, known bool) {
 
 // seenSet is the set of tools that the model saw; nil where nothing is known.
 func (n *notes) seenSet(ctx context.Context) (s set) {
-	names, _ := n.seen(ctx)
+	names, _ := n.lastVisible(ctx)
 	for _, name := range names {
 		s.add(name)
 	}
@@ -261,4 +261,28 @@ func (s *set) add(name string) {
 		*s = set{}
 	}
 	(*s)[name] = true
+}
+
+// difference is the names of the first list that are not in the second.
+func difference(a, b []string) (out []string) {
+	if len(b) == 0 {
+		return a
+	}
+	in := make(set, len(b))
+	for _, name := range b {
+		in[name] = true
+	}
+	for _, name := range a {
+		if !in[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func firstName(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
 }

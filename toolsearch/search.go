@@ -63,8 +63,8 @@ func (f *searchResult) names() []string {
 	return names
 }
 
-// add takes over what a search ranked.
-func (f *searchResult) add(ranked []found) {
+// merge takes over what a search ranked.
+func (f *searchResult) merge(ranked []found) {
 	if len(f.found) == 0 {
 		f.found = ranked
 		return
@@ -146,7 +146,7 @@ func (f *searchResult) hits() []leanctx.Hit {
 }
 
 func (s searcher) searchOne(ctx context.Context, text string, limit int, f *searchResult) error {
-	q := parseSearch(text, s.known(ctx))
+	q := parseSearch(text, s.knows(ctx))
 	if q.names != nil {
 		s.selectByName(ctx, q.names, f)
 		return ctx.Err()
@@ -172,7 +172,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
 		return err
 	}
-	f.add(ranked.found)
+	f.merge(ranked.found)
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = s.unmatched(ctx, q.words)
 		f.near = s.suggest(ctx, q.words)
@@ -201,8 +201,8 @@ func (f *searchResult) nearest() (names []string) {
 // mostResults is how many tools one search may return.
 func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) }
 
-// known says which names exist for this search.
-func (s searcher) known(ctx context.Context) func(string) bool {
+// knows says which names exist for this search.
+func (s searcher) knows(ctx context.Context) func(string) bool {
 	return func(name string) bool {
 		e := s.group.cat.lookup(name)
 		return e != nil && s.may(ctx, e)
@@ -259,7 +259,7 @@ func (k *ranking) add(x found) {
 // answer held keeps its place: an index may rank more results in another order.
 func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.group.cat.search(ctx, Query{Text: words, Limit: ask})
+		results, err := s.group.cat.askIndex(ctx, Query{Text: words, Limit: ask})
 		if err != nil {
 			return ranking{}, err
 		}
@@ -267,14 +267,14 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 			results = s.group.cat.sure.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
-		s.keep(ctx, results, &kept)
+		s.accept(ctx, results, &kept)
 		if kept.isFull() || len(results) < ask {
 			return kept, nil
 		}
 	}
 }
 
-func (s searcher) keep(ctx context.Context, results []Result, kept *ranking) {
+func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 	for _, x := range results {
 		if kept.isFull() {
 			return
@@ -290,9 +290,9 @@ func holds(list []found, e *entry) bool {
 	return slices.ContainsFunc(list, func(x found) bool { return x.entry == e })
 }
 
-// search never fails but by the context: where the index fails, the specified score
+// askIndex never fails but by the context: where the index fails, the specified score
 // answers.
-func (c *catalog) search(ctx context.Context, q Query) ([]Result, error) {
+func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 	results, err := searchIndex(ctx, c.index, q)
 	if err == nil || ctx.Err() != nil {
 		reportOf(ctx).answered(c.index, false)

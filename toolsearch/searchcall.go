@@ -83,7 +83,7 @@ func describedSize(e *entry) int {
 // callTool makes call_tool of the form that keeps what the hidden tools return: plain text
 // where none of them is enhanced, since some providers take nothing else.
 func (g *group) callTool(m *metaTool) tool.BaseTool {
-	for e := range g.cat.all() {
+	for e := range g.cat.entries() {
 		if isEnhanced(e.tool) {
 			return enhancedCall{m}
 		}
@@ -101,7 +101,7 @@ type target struct {
 
 // proxy reads the arguments of call_tool.
 func (t *metaTool) proxy(ctx context.Context, args string) target {
-	r, a := t.run(ctx), decodeArguments(args)
+	r, a := t.runFor(ctx), decodeArguments(args)
 	now := r.turn()
 	name := calledName(a)
 	if name == "" {
@@ -127,7 +127,7 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 }
 
 // calledName is the name that a call of call_tool asks for.
-func calledName(a arguments) string { return first(a.texts("name", "tool_name", "tool")) }
+func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
 
 // schemaHint is what an answer tells of a tool's schema.
 func (e *entry) schemaHint(reason string) promptData {

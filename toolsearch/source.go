@@ -42,7 +42,7 @@ type Source interface {
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 keys asked for last are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: recent[string, *listed]{most: maxKeys}}
+	return &listSource{list: list, key: key, sets: recent[string, *listing]{most: maxKeys}}
 }
 
 // MultiSource asks all sources at once, and returns the Union of their sets in their order:
@@ -62,17 +62,17 @@ func MultiSource(sources ...Source) Source {
 // sourceTimeout is how long a Source may take that sets no bound of its own.
 const sourceTimeout = 2 * time.Second
 
-// live is what a run knows of tools that come and go. It belongs to the hooks.
-type live struct {
-	asked   map[*settings]asked
+// liveTools is what a run knows of tools that come and go. It belongs to the hooks.
+type liveTools struct {
+	asked   map[*settings]sourceSet
 	failing map[*settings]bool // the Source failed the last time
 	had     set                // names that sources had in this run, or by what the history says
 	listed  []string           // the tools that OnEvent was told of
 	stale   set                // names of tools that the model sees, whose definition has changed
 }
 
-// asked is what a Source returned, and what the run makes of it.
-type asked struct {
+// sourceSet is what a Source returned, and what the run makes of it.
+type sourceSet struct {
 	set, usable *ToolSet
 	own         int // how many tools the agent had of its own
 }
@@ -92,7 +92,7 @@ func (r *run) refresh(ctx context.Context) bool {
 		if m.cfg.Source == nil {
 			continue
 		}
-		next[i].set = r.usable(ctx, m.settings, r.ask(ctx, m.settings))
+		next[i].set = r.usable(ctx, m.settings, r.askSource(ctx, m.settings))
 		changed = changed || next[i].set != m.set
 	}
 	if !changed {
@@ -111,9 +111,9 @@ func (r *run) refresh(ctx context.Context) bool {
 	return true
 }
 
-// ask asks the Source of an instance. On an error, and while it has not answered an earlier
+// askSource asks the Source of an instance. On an error, and while it has not answered an earlier
 // question, the run keeps the set it had.
-func (r *run) ask(ctx context.Context, s *settings) *ToolSet {
+func (r *run) askSource(ctx context.Context, s *settings) *ToolSet {
 	if set, ok := s.cfg.Source.(*ToolSet); ok {
 		return set
 	}
@@ -154,13 +154,13 @@ func (r *run) usable(ctx context.Context, s *settings, set *ToolSet) *ToolSet {
 	if taken {
 		usable = set.filtered(func(e *entry) bool { return !r.agent.own[e.info.Name] })
 	}
-	r.live.asked[s] = asked{set, usable, len(r.agent.own)}
+	r.live.asked[s] = sourceSet{set, usable, len(r.agent.own)}
 	return usable
 }
 
 // refuseTool reports a tool of a Source whose name another tool has, once in a run.
 func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
-	if s.cfg.OnEvent != nil && r.reported.first(ctx, "refused "+name) {
+	if s.cfg.OnEvent != nil && r.reported.isNew(ctx, "refused "+name) {
 		s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
@@ -170,13 +170,13 @@ func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
 func (r *run) noteGone(old, now *group) {
 	for i, m := range old.members {
 		came := now.members[i].set.beside(m.set)
-		for e := range m.set.beside(now.members[i].set).all() {
+		for e := range m.set.beside(now.members[i].set).entries() {
 			if came.lookup(e.info.Name) == nil && now.cat.lookup(e.info.Name) == nil {
 				r.live.had.add(e.info.Name)
 			}
 		}
 	}
-	for _, name := range r.notes.shown() { // of this process: a resumed run lists all again
+	for _, name := range r.notes.shownInProcess() { // of this process: a resumed run lists all again
 		before, after := old.cat.lookup(name), now.cat.lookup(name)
 		if before != nil && after != nil && before != after && before.definition() != after.definition() {
 			r.live.stale.add(name)
@@ -195,11 +195,11 @@ type listSource struct {
 
 	mu   sync.Mutex
 	asks int64
-	sets recent[string, *listed]
+	sets recent[string, *listing]
 }
 
-// listed is what a key's last list gave.
-type listed struct {
+// listing is what a key's last list gave.
+type listing struct {
 	ask int64 // its number: of two lists the one that began later is newer
 	set *ToolSet
 }
@@ -221,7 +221,7 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 		return nil, errors.New("toolsearch: NewSource has no list function")
 	}
 	tools, err := safe.Value("toolsearch: the list function of NewSource", func() ([]tool.BaseTool, error) { return s.list(ctx) })
-	last := s.last(key)
+	last := s.lastOf(key)
 	if err != nil {
 		return last.set, err
 	}
@@ -232,7 +232,7 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now, _ := s.sets.get(key); now == nil || now.ask < ask {
-		s.sets.put(key, &listed{ask, set})
+		s.sets.put(key, &listing{ask, set})
 	}
 	return set, nil
 }
@@ -249,13 +249,13 @@ func (s *listSource) userOf(ctx context.Context) (string, error) {
 	return key, err
 }
 
-func (s *listSource) last(key string) listed {
+func (s *listSource) lastOf(key string) listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l, ok := s.sets.get(key); ok {
 		return *l
 	}
-	return listed{}
+	return listing{}
 }
 
 type multiSource struct {
@@ -293,7 +293,7 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 		if a.err != nil {
 			wrong = append(wrong, fmt.Errorf("source %d: %w", i, a.err))
 			if a.set == nil {
-				a.set = memory.last(partOf{m, i})
+				a.set = memory.lastOf(partOf{m, i})
 			}
 		}
 		sets[i] = a.set
@@ -427,7 +427,7 @@ func (m *sourceMemory) end(at partOf, a sourceAnswer) {
 	}
 }
 
-func (m *sourceMemory) last(at partOf) *ToolSet {
+func (m *sourceMemory) lastOf(at partOf) *ToolSet {
 	if m == nil {
 		return nil
 	}

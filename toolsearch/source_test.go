@@ -35,7 +35,7 @@ func userOf(ctx context.Context) (string, error) {
 
 func namesOf(s *ToolSet) []string {
 	names := []string{}
-	for e := range s.all() {
+	for e := range s.entries() {
 		names = append(names, e.info.Name)
 	}
 	return names

@@ -127,7 +127,7 @@ func (s *ToolSet) Select(keep func(*schema.ToolInfo) bool) *ToolSet {
 // All iterates over the tools in their order, as they were given.
 func (s *ToolSet) All() iter.Seq[tool.BaseTool] {
 	return func(yield func(tool.BaseTool) bool) {
-		for e := range s.all() {
+		for e := range s.entries() {
 			if !yield(unwrap(e.tool)) {
 				return
 			}
@@ -169,8 +169,8 @@ func (s *ToolSet) len() int {
 	return s.size
 }
 
-// all iterates over the entries in their order.
-func (s *ToolSet) all() iter.Seq[*entry] {
+// entries iterates over the entries in their order.
+func (s *ToolSet) entries() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		if s == nil {
 			return
@@ -275,11 +275,11 @@ func (p part) dense() part {
 			own = append(own, p.entries[64*word+bits.TrailingZeros64(set)])
 		}
 	}
-	return whole(own)
+	return wholePart(own)
 }
 
-// whole is all of a new segment.
-func whole(entries []*entry) part {
+// wholePart is all of a new segment.
+func wholePart(entries []*entry) part {
 	g := &segment{entries: entries, given: make([]tool.BaseTool, len(entries))}
 	for i, e := range entries {
 		if t := unwrap(e.tool); reflect.ValueOf(t).Comparable() {
@@ -372,23 +372,23 @@ func (k setKey) then(other setKey, n int) setKey {
 	return k
 }
 
-// key is the same for sets whose tools have equal definitions in the same order: what is
+// identity is the same for sets whose tools have equal definitions in the same order: what is
 // worked out from definitions alone, such as an index, is then the same for both. It holds
 // within a process.
-func (s *ToolSet) key() setKey {
+func (s *ToolSet) identity() setKey {
 	if s == nil {
 		return setKey{}
 	}
 	s.keyOnce.Do(func() {
 		for _, p := range s.parts {
-			s.keyValue = s.keyValue.then(p.sum(), p.size)
+			s.keyValue = s.keyValue.then(p.identity(), p.size)
 		}
 	})
 	return s.keyValue
 }
 
-// sum is the key of the part's tools.
-func (p part) sum() (k setKey) {
+// identity is the key of the part's tools.
+func (p part) identity() (k setKey) {
 	if p.bits != nil {
 		for i, e := range p.entries {
 			if p.has(i) {

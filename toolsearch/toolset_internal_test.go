@@ -52,20 +52,20 @@ func manyTools(n int) (tools []tool.BaseTool) {
 func TestEqualSetsHaveTheSameKey(t *testing.T) {
 	one, two := setOf(t, manyTools(600)...), setOf(t, manyTools(600)...)
 	require.NotSame(t, one, two)
-	require.Equal(t, one.key(), two.key())
-	require.Equal(t, setOf(t).key(), (*ToolSet)(nil).key())
+	require.Equal(t, one.identity(), two.identity())
+	require.Equal(t, setOf(t).identity(), (*ToolSet)(nil).identity())
 
 	again, err := one.Update(context.Background(), manyTools(600)...)
 	require.NoError(t, err)
 	require.NotSame(t, one, again, "other values run")
-	require.Equal(t, one.key(), again.key())
-	for e := range again.all() {
+	require.Equal(t, one.identity(), again.identity())
+	for e := range again.entries() {
 		require.Same(t, one.lookup(e.info.Name).info, e.info, "the definition is shared")
 	}
 	grown, err := one.Update(context.Background(), append(manyTools(600), withInfo("more", nil))...)
 	require.NoError(t, err)
 	shrunk := grown.Select(func(i *schema.ToolInfo) bool { return i.Name != "more" })
-	require.Equal(t, one.key(), shrunk.key(), "whatever the segments are")
+	require.Equal(t, one.identity(), shrunk.identity(), "whatever the segments are")
 }
 
 func TestEveryPartOfADefinitionCounts(t *testing.T) {
@@ -79,16 +79,16 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 		"extra":        func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": "w"} },
 		"uncomparable": func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} },
 	} {
-		require.NotEqual(t, plain.key(), setOf(t, withInfo("a", change)).key(), what)
+		require.NotEqual(t, plain.identity(), setOf(t, withInfo("a", change)).identity(), what)
 	}
 	odd := withInfo("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
 	s := setOf(t, odd)
-	require.NotEqual(t, s.key(), setOf(t, odd).key(), "it is like itself only")
+	require.NotEqual(t, s.identity(), setOf(t, odd).identity(), "it is like itself only")
 	again, err := s.Update(context.Background(), odd)
 	require.NoError(t, err)
 	require.Same(t, s, again)
-	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).key(), setOf(t, withInfo("b", nil), withInfo("a", nil)).key())
-	require.NotEqual(t, setOf(t).key(), plain.key())
+	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).identity(), setOf(t, withInfo("b", nil), withInfo("a", nil)).identity())
+	require.NotEqual(t, setOf(t).identity(), plain.identity())
 }
 
 // Sets that differ in some tools share all other segments, and many changes in a row leave
@@ -140,7 +140,7 @@ func changes(t testing.TB, n, rounds int) []time.Duration {
 	t.Helper()
 	ctx, tools := context.Background(), manyTools(n)
 	s := setOf(t, tools...)
-	s.key()
+	s.identity()
 	var took []time.Duration
 	for i := range rounds {
 		at := (i * 7919) % len(tools)
@@ -157,7 +157,7 @@ func changes(t testing.TB, n, rounds int) []time.Duration {
 		var err error
 		s, err = s.Update(ctx, tools...)
 		require.NoError(t, err)
-		s.key()
+		s.identity()
 		took = append(took, time.Since(begin))
 	}
 	require.True(t, slices.Equal(tools, slices.Collect(s.All())))
@@ -169,7 +169,7 @@ func TestOneChangeInALargeSetCostsLittle(t *testing.T) {
 	race.Skip(t, "it measures time")
 	tools := manyTools(10_000)
 	begin := time.Now()
-	setOf(t, tools...).key()
+	setOf(t, tools...).identity()
 	anew := time.Since(begin)
 	took := changes(t, 10_000, 300)
 	median := took[len(took)/2]
@@ -180,13 +180,13 @@ func TestOneChangeInALargeSetCostsLittle(t *testing.T) {
 func BenchmarkOneChangeIn10000(b *testing.B) {
 	ctx, tools := context.Background(), manyTools(10_000)
 	s := setOf(b, tools...)
-	s.key()
+	s.identity()
 	other := slices.Clone(tools)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		other[(i*7919)%len(other)] = withInfo(fmt.Sprintf("changed_%d", i), nil)
 		s, _ = s.Update(ctx, other...)
-		s.key()
+		s.identity()
 	}
 }
 
@@ -215,7 +215,7 @@ func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	before := size()
 	tools := manyTools(10_000)
 	shared := setOf(t, tools...)
-	for e := range shared.all() {
+	for e := range shared.entries() {
 		e.definition()
 	}
 	shared.lookup("none")

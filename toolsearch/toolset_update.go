@@ -45,7 +45,7 @@ type located struct {
 // takeFirst adds the old parts whose tools come first, and returns how many tools they have.
 func (u *updater) takeFirst() (n int) {
 	for u.old != nil && u.next < len(u.old.parts) && u.takes(u.next, n) {
-		n += u.keep(u.old.parts[u.next-1])
+		n += u.reuse(u.old.parts[u.next-1])
 	}
 	return n
 }
@@ -54,7 +54,7 @@ func (u *updater) takeFirst() (n int) {
 func (u *updater) take(ctx context.Context, at int) int {
 	if u.old != nil {
 		if u.next < len(u.old.parts) && u.takes(u.next, at) || !u.follows(at) && u.startsPart(at) {
-			return u.keep(u.old.parts[u.next-1])
+			return u.reuse(u.old.parts[u.next-1])
 		}
 	}
 	e, old, err := u.entry(ctx, u.tools[at])
@@ -67,8 +67,8 @@ func (u *updater) take(ctx context.Context, at int) int {
 	return 1
 }
 
-// keep adds an old part.
-func (u *updater) keep(p part) int {
+// reuse adds an old part.
+func (u *updater) reuse(p part) int {
 	if p.size >= openSegment {
 		u.flush()
 		u.parts = append(u.parts, p)
@@ -95,7 +95,7 @@ func (u *updater) follows(at int) bool {
 // need not be the next one.
 func (u *updater) startsPart(at int) bool {
 	for i, p := range u.old.parts {
-		if same(p.given[p.first()], u.tools[at]) {
+		if same(p.given[p.lowest()], u.tools[at]) {
 			return u.takes(i, at)
 		}
 	}
@@ -120,7 +120,7 @@ func (u *updater) takes(i, at int) bool {
 func (u *updater) flush() {
 	for n := (len(u.open) + segmentSize - 1) / segmentSize; n > 0; n-- {
 		size := (len(u.open) + n - 1) / n
-		u.parts = append(u.parts, whole(append([]*entry(nil), u.open[:size]...)))
+		u.parts = append(u.parts, wholePart(append([]*entry(nil), u.open[:size]...)))
 		u.open = u.open[size:]
 	}
 	u.open = nil
@@ -232,8 +232,8 @@ func (p part) leads(tools []tool.BaseTool) (yes bool) {
 	return true
 }
 
-// first is the place of the first tool of the part.
-func (p part) first() int {
+// lowest is the place of the first tool of the part.
+func (p part) lowest() int {
 	i := 0
 	for !p.has(i) {
 		i++

@@ -32,7 +32,7 @@ func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name
 
 // visibleTools chooses the hidden tools that a model call shows.
 func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
-	before, known := r.notes.seen(ctx)
+	before, known := r.notes.lastVisible(ctx)
 	if known && r.decided.holds(before, v.order) {
 		r.notes.show(before)
 		return r.decided.visibleSet
@@ -95,14 +95,14 @@ func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, in
 	}
 	if r.group().rules.native {
 		plain := r.inFull(v, show)
-		*infos = r.list(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
+		*infos = r.rebuildList(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
 		if r.group().rules.deferAll {
 			*deferred = r.deferred(ctx, *deferred, v, plain)
 		}
 		return
 	}
 	if !show.known || r.hiding.inPlace() || len(r.live.stale) > 0 || !r.shows(*infos, show.names) {
-		*infos = r.list(*infos, show)
+		*infos = r.rebuildList(*infos, show)
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *run) saveVisible(ctx context.Context, before []string, show []visibleTo
 // noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
 // model has seen them, so that it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
-	before, known := r.notes.seen(ctx)
+	before, known := r.notes.lastVisible(ctx)
 	if r.group().rules.native || !known {
 		return
 	}
@@ -215,10 +215,10 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 	return own >= 0
 }
 
-// list rebuilds the tool list. Loaded tools are copies, so that a handler that edits
+// rebuildList rebuilds the tool list. Loaded tools are copies, so that a handler that edits
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
 // A copy from before a resume is not: the tool may have changed.
-func (r *run) list(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {
+func (r *run) rebuildList(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {
 	if r.hiding.inPlace() {
 		return r.listInPlace(infos, show)
 	}

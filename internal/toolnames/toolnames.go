@@ -15,6 +15,9 @@ const (
 	Call        = "call_tool"    // runs a tool that stays hidden
 )
 
+// IsSearchTool reports whether a name is that of a search tool of any protocol.
+func IsSearchTool(name string) bool { return Loads(name) || name == SearchTools || name == Call }
+
 // Loads reports whether the answers of the tool called name load tools: they are
 // how later requests and runs know which tools to show.
 func Loads(name string) bool { return name == Search || name == Load }

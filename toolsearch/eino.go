@@ -1,0 +1,54 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// What depends on the version of Eino beside the hooks: the context of a run, and the values
+// that Eino keeps for it. Messages are the affair of internal/wire.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/compose"
+)
+
+type (
+	runKey        struct{}
+	transcriptKey struct{}
+)
+
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey{}).(*run)
+	return r
+}
+
+// The run-local values survive a checkpoint: the tools that the model saw in its last call,
+// for each the model calls since its last use, what the events reported, the names that
+// slots stand for, whether the run shows all tools, and which it showed when it ceased to.
+const (
+	visibleKey  = "__leanctx_toolsearch_visible__"
+	idleKey     = "__leanctx_toolsearch_idle__"
+	reportedKey = "__leanctx_toolsearch_reported__"
+	boundKey    = "__leanctx_toolsearch_bound__"
+	showsAllKey = "__leanctx_toolsearch_shows_all__"
+	shownKey    = "__leanctx_toolsearch_shown__"
+
+	notHiddenKey = "__leanctx_toolsearch_not_hidden__"
+)
+
+// runLocal returns a value that the run keeps. Its error says that there is no run.
+func runLocal[T any](ctx context.Context, key string) (value T, ok bool, err error) {
+	v, _, err := adk.GetRunLocalValue(ctx, key)
+	value, ok = v.(T)
+	return value, ok, err
+}
+
+// setRunLocal keeps a value for the run. Outside of one there is nowhere to keep it, and
+// nothing to resume.
+func setRunLocal(ctx context.Context, key string, value any) {
+	_ = adk.SetRunLocalValue(ctx, key, value)
+}
+
+// callID is the id of the tool call that the context is of.
+func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
