@@ -7,24 +7,14 @@ package mcptools
 
 import (
 	"embed"
-	"strings"
-	"sync"
-	"text/template"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 //go:embed answers
 var answerFiles embed.FS
 
-var (
-	english = sync.OnceValue(func() *template.Template { return loadAnswers("en") })
-	chinese = sync.OnceValue(func() *template.Template { return loadAnswers("zh") })
-)
-
-func loadAnswers(lang string) *template.Template {
-	return template.Must(template.ParseFS(answerFiles, "answers/"+lang+".tmpl"))
-}
+var answers = texts.Load(answerFiles, "answers")
 
 // words is the data of the answers. Each uses some of it.
 type words struct {
@@ -33,14 +23,7 @@ type words struct {
 }
 
 // say renders one of the answers in the language that Eino is set to.
-func say(name string, w words) string {
-	t := english()
-	if language.Chinese() {
-		t = chinese()
-	}
-	var b strings.Builder
-	if err := t.ExecuteTemplate(&b, name, w); err != nil {
-		panic(err) // the templates are part of the program; a test renders each
-	}
-	return b.String()
-}
+func say(name string, w words) string { return answers.Current().Say(name, w) }
+
+// errorMark is what stands before the text of an error.
+func errorMark() string { return answers.Current().Pieces("failed")[0].Text }

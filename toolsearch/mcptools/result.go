@@ -29,7 +29,7 @@ func partsOf(r *mcp.CallToolResult, media bool) []schema.ToolOutputPart {
 		parts = append(parts, textPart(text))
 	}
 	if r.IsError {
-		mark := say("error-mark", words{})
+		mark := errorMark()
 		if len(parts) > 0 && parts[0].Type == schema.ToolPartTypeText {
 			parts[0].Text = mark + parts[0].Text
 		} else {
