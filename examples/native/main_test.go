@@ -24,7 +24,7 @@ func TestTheTableShowsEveryWay(t *testing.T) {
 	}
 }
 
-// The table in the README is what the program prints, but for its figures, which grow with
+// The table in the README is what the program prints, except for its figures, which grow with
 // the library.
 func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	readme, err := os.ReadFile("README.md")

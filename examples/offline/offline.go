@@ -66,7 +66,7 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 }
 
 // Cost says how many tokens a request costs: its messages, and the definitions
-// of its tools. It is an estimate, as no tokenizer is at hand: a quarter of the
+// of its tools. It is an estimate, as no tokenizer is available: a quarter of the
 // bytes of the texts, and of the tools' JSON.
 func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, definitions int) {
 	request, definitions := Request(messages, tools)

@@ -138,7 +138,7 @@ func withoutE(word string) string {
 }
 
 // alike says how likely who says a means b, from 0 to 1: the same word, the same
-// but for its ending, one that the lexicon relates, or one with a long common beginning.
+// except for its ending, one that the lexicon relates, or one with a long common prefix.
 func alike(a, b string) float64 { return said(a).means(b) }
 
 // spoken is a word prepared for being compared with many.

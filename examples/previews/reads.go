@@ -70,7 +70,7 @@ func readBack(ctx context.Context, results []result) (kinds []string, found map[
 }
 
 // readsFor is the call that finds a fact: the first is a query with the words around it,
-// the second asks for more passages, those behind it read page by page.
+// the second asks for more passages, those after it read page by page.
 func readsFor(ctx context.Context, read tool.InvokableTool, file, text, fact string) (int, error) {
 	query := encode(wordsAround(text, fact))
 	for n := 1; n <= maxReads; n++ {

@@ -47,7 +47,7 @@ func TestChoosingShowsWhatWasMeasured(t *testing.T) {
 	guide := read(t, document)
 	for name, table := range measured(t) {
 		require.NotEmpty(t, table)
-		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden writes the tables of docs/choosing.md anew")
+		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden rewrites the tables of docs/choosing.md")
 	}
 }
 

@@ -78,7 +78,7 @@ func (e *events) frame() (frame []byte, err error) {
 	}
 }
 
-// pass hands a frame on, holds it back, or hands on what was held back before it.
+// pass passes a frame on, holds it back, or passes on what was held back before it.
 func (e *events) pass(frame []byte) {
 	var ev struct {
 		Type  string                     `json:"type"`

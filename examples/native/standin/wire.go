@@ -150,7 +150,7 @@ func fromBlock(b block) (*schema.ContentBlock, error) {
 	return nil, fmt.Errorf("standin: a block of type %q cannot be read", b.Type)
 }
 
-// readEvents hands on each piece of a streamed answer, until the callee has enough.
+// readEvents passes on each piece of a streamed answer, until the callee has enough.
 func readEvents(body io.Reader, enough func(*schema.AgenticMessage) bool) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 1<<20)

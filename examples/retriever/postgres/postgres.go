@@ -74,7 +74,7 @@ func Open(ctx context.Context, c Config) (*Tools, error) {
 		rows: map[string]rowCount{},
 	}
 	err := pgx.BeginFunc(ctx, c.Pool, func(tx pgx.Tx) error {
-		// Replicas start at the same time, and IF NOT EXISTS is no lock.
+		// Replicas start at the same time, and IF NOT EXISTS is not a lock.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('leanctx'))`); err != nil {
 			return err
 		}

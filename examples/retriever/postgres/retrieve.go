@@ -192,7 +192,7 @@ func (t *Tools) rank(ctx context.Context, tenants []string, words []word, condit
 	for i, w := range words {
 		texts[i], weights[i] = w.quoted(), w.weight()
 	}
-	// Planned anew for each query, since the best plan depends on its words; and without
+	// Planned again for each query, since the best plan depends on its words; and without
 	// the limit, for which the server would rather read the table.
 	found, err := t.pool.Query(ctx, `
 		WITH matching AS MATERIALIZED (

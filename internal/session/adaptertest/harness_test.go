@@ -76,7 +76,7 @@ func newChat[M adk.MessageType](t *testing.T, stream bool) *chat[M] {
 	return c
 }
 
-// runner makes everything anew, as another process does.
+// runner rebuilds everything, as another process does.
 func (c *chat[M]) runner(store adk.CheckPointStore) *adk.TypedRunner[M] {
 	agent, err := adk.NewTypedChatModelAgent(c.t.Context(), &c.agent)
 	require.NoError(c.t, err)

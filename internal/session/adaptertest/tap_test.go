@@ -101,7 +101,7 @@ func (s Seen) Lines() (lines []string) {
 	return lines
 }
 
-// textOf reads a content, which is a text or a list of parts.
+// textOf reads content, which is a text or a list of parts.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -110,7 +110,7 @@ func textOf(raw json.RawMessage) string {
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(raw, &parts) // what is no list has no text
+	_ = json.Unmarshal(raw, &parts) // what is not a list has no text
 	for _, p := range parts {
 		text += p.Text
 	}

@@ -34,7 +34,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	for place, table := range map[string]string{"tools": markdown(tools), "results": markdown(results)} {
 		_, rest, _ := strings.Cut(string(page), "<!-- made by make report: "+place+" -->\n\n")
 		there, _, _ := strings.Cut(rest, "\n<!-- end -->")
-		require.Equal(t, there, table, "LEANCTX_UPDATE=1 writes it anew")
+		require.Equal(t, there, table, "LEANCTX_UPDATE=1 rewrites it")
 	}
 
 	for _, s := range tools[:5] { // all tools listed, and the four protocols

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds policies of other projects, written anew in a few lines after their
+// This file holds policies of other projects, reimplemented in a few lines after their
 // documentation: what each decides, and nothing of how it is built.
 
 import (

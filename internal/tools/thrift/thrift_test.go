@@ -110,7 +110,7 @@ func TestGoldenChoosingShowsTheBills(t *testing.T) {
 			guide = block.ReplaceAllLiteral(guide, []byte(shown))
 			require.NoError(t, os.WriteFile(document, guide, 0o644))
 		}
-		require.Equal(t, shown, block.FindString(string(guide)), "LEANCTX_UPDATE=1 writes the tables anew")
+		require.Equal(t, shown, block.FindString(string(guide)), "LEANCTX_UPDATE=1 rewrites the tables")
 	}
 }
 

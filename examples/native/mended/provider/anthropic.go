@@ -79,7 +79,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 // inner are the blocks within a result of a tool.
 func (b block) inner() (list content) {
 	if len(b.Content) > 0 {
-		_ = json.Unmarshal(b.Content, &list) // what is no list holds no blocks
+		_ = json.Unmarshal(b.Content, &list) // what is not a list holds no blocks
 	}
 	return list
 }
