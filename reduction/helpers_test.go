@@ -458,10 +458,7 @@ func (s plainShape) rest(m *schema.Message) string {
 
 func (plainShape) withExtra(m *schema.Message, key string, value any) *schema.Message {
 	c := *m
-	c.Extra = map[string]any{key: value}
-	for k, v := range m.Extra {
-		c.Extra[k] = v
-	}
+	c.Extra = extraWith(m.Extra, key, value)
 	return &c
 }
 
@@ -576,14 +573,20 @@ func (s agenticShape) rest(m *schema.AgenticMessage) string {
 
 func (agenticShape) withExtra(m *schema.AgenticMessage, key string, value any) *schema.AgenticMessage {
 	c := *m
-	c.Extra = map[string]any{key: value}
-	for k, v := range m.Extra {
-		c.Extra[k] = v
-	}
+	c.Extra = extraWith(m.Extra, key, value)
 	return &c
 }
 
 func (agenticShape) copy(m *schema.AgenticMessage) *schema.AgenticMessage { return deepCopy(m) }
+
+// extraWith is a copy of extra with a value for a key that it does not have.
+func extraWith(extra map[string]any, key string, value any) map[string]any {
+	out := map[string]any{key: value}
+	for k, v := range extra {
+		out[k] = v
+	}
+	return out
+}
 
 func withoutMarks(extra map[string]any) map[string]any {
 	out := map[string]any{}

@@ -17,7 +17,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/race"
+	"github.com/leanctx/leanctx/internal/tools/wordvectors/wordsplit"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
@@ -133,7 +133,7 @@ func recorded(t testing.TB, name string, tools []*schema.ToolInfo) embedderFunc 
 	sum := func(text string) []float64 {
 		v := make([]float64, size)
 		v[0] = 1e-6
-		for _, word := range recordedWords(text) {
+		for _, word := range wordsplit.Split(text) {
 			if w := table[word]; w != nil {
 				addTo(v, w, 1)
 			}
@@ -163,29 +163,6 @@ func scaled(v []float64, length float64) []float64 {
 	}
 	return w
 }
-
-// recordedWords are runs of Latin letters, split at camelCase, and characters and pairs of characters of Chinese.
-func recordedWords(text string) (words []string) {
-	for _, run := range runs.FindAllString(camel.ReplaceAllString(text, "$1 $2"), -1) {
-		if run[0] < 0x80 {
-			words = append(words, strings.ToLower(run))
-			continue
-		}
-		all := []rune(run)
-		for i := range all {
-			words = append(words, string(all[i]))
-			if i > 0 {
-				words = append(words, string(all[i-1:i+1]))
-			}
-		}
-	}
-	return words
-}
-
-var (
-	camel = regexp.MustCompile(`([a-z])([A-Z])`)
-	runs  = regexp.MustCompile(`[A-Za-z]+|\p{Han}+`)
-)
 
 // recordedModels are those of testdata/vectors.
 var recordedModels = []string{"fasttext", "ppmi"}

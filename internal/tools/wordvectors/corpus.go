@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/tools/wordvectors/wordsplit"
 )
 
 // pair is a text in English and in Chinese.
@@ -41,12 +43,12 @@ func corpus(root, dictionary string) (english, merged []string, err error) {
 		}
 	}
 	for _, text := range texts {
-		if words := split(text); len(words) > 2 {
+		if words := wordsplit.Split(text); len(words) > 2 {
 			english = append(english, strings.Join(words, " "))
 		}
 	}
 	for _, p := range pairs {
-		if text := merge(split(p.english), split(p.chinese)); text != "" {
+		if text := merge(wordsplit.Split(p.english), wordsplit.Split(p.chinese)); text != "" {
 			merged = append(merged, text)
 		}
 	}

@@ -23,10 +23,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/tools/wordvectors/wordsplit"
 )
 
 func main() {
@@ -69,29 +70,6 @@ func run(root, pairs, out, vec, graded string) error {
 	return write(filepath.Join(out, "ppmi.txt"), learn(all, counts, wanted), counts)
 }
 
-var (
-	camel = regexp.MustCompile(`([a-z])([A-Z])`)
-	runs  = regexp.MustCompile(`[A-Za-z]+|\p{Han}+`)
-)
-
-// split returns the words of a text: runs of Latin letters, and characters and pairs of characters of Chinese.
-func split(text string) (words []string) {
-	for _, run := range runs.FindAllString(camel.ReplaceAllString(text, "$1 $2"), -1) {
-		if run[0] < 0x80 {
-			words = append(words, strings.ToLower(run))
-			continue
-		}
-		all := []rune(run)
-		for i := range all {
-			words = append(words, string(all[i]))
-			if i > 0 {
-				words = append(words, string(all[i-1:i+1]))
-			}
-		}
-	}
-	return words
-}
-
 func wordsOfFiles(pattern string) (map[string]bool, error) {
 	words := map[string]bool{}
 	files, err := filepath.Glob(pattern)
@@ -100,7 +78,7 @@ func wordsOfFiles(pattern string) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range split(string(text)) {
+		for _, w := range wordsplit.Split(string(text)) {
 			words[w] = true
 		}
 	}
