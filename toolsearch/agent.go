@@ -37,8 +37,8 @@ type group struct {
 	tokens      int64
 	sum         string
 
-	reminderOnce sync.Once
-	reminderText string
+	plainOnce sync.Once
+	plainKept plainList
 }
 
 // member is what one instance brings to an agent, besides its dynamic tools.

@@ -33,8 +33,8 @@ const (
 // told is what the messages say of the hidden tools: the list, and changes of it.
 type told struct {
 	lines  []string // as they stand in the messages, the list first
-	named  set      // names that they give
 	listed []string // all tools as of the last text; some may be counted only
+	named  set      // names that they give; nil: all that are listed
 	group  *group   // the tools that the run had then
 }
 
@@ -55,8 +55,8 @@ func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M
 	delta, ok := r.change(ctx, &t.told, names, saw)
 	if !ok {
 		text, shown := r.wholeList(ctx, names)
-		t.told = told{lines: []string{text}, listed: names, group: r.group()}
-		t.told.addNames(shown)
+		t.told = told{lines: []string{text}, group: r.group()}
+		t.told.list(names, shown)
 		return t.withReminder(msgs, text), text
 	}
 	t.told.group = r.group()
@@ -80,7 +80,11 @@ func (r *run) reminder(ctx context.Context) string {
 }
 
 // listable are the names that the model may be told of now, in the order of the catalogue.
+// Nobody changes the slice.
 func (r *run) listable(ctx context.Context) (names []string) {
+	if r.group().isUnfiltered() {
+		return r.group().plain().names
+	}
 	for e := range r.group().cat.entries() {
 		if r.turn().allowed(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
@@ -91,6 +95,9 @@ func (r *run) listable(ctx context.Context) (names []string) {
 
 // wholeList is the reminder of tools, and those that it names.
 func (r *run) wholeList(ctx context.Context, names []string) (text string, shown []string) {
+	if text, ok := r.group().plainReminder(); ok {
+		return text, names
+	}
 	limit := r.group().cfg.CatalogLimit
 	if limit == 0 || len(names) <= limit {
 		return envelope(names, ""), names
@@ -99,25 +106,40 @@ func (r *run) wholeList(ctx context.Context, names []string) (text string, shown
 	return envelope(shown, r.restByServer(ctx, names, limit)), shown
 }
 
+// plainList is what every run is told where every tool may be used by everybody.
+type plainList struct {
+	names []string // in the order of the catalogue
+	text  string   // the reminder of all of them
+}
+
+// plain is the list of all tools. Runs share it.
+func (g *group) plain() *plainList {
+	if g.like != nil {
+		return g.like.plain()
+	}
+	g.plainOnce.Do(func() {
+		g.plainKept.names = make([]string, 0, g.cat.len())
+		for e := range g.cat.entries() {
+			g.plainKept.names = append(g.plainKept.names, e.info.Name)
+		}
+		if g.tellsAll() {
+			g.plainKept.text = envelope(g.plainKept.names, "")
+		}
+	})
+	return &g.plainKept
+}
+
+// tellsAll reports whether there are not more tools than the reminder may name.
+func (g *group) tellsAll() bool {
+	return g.cfg.CatalogLimit == 0 || g.cat.len() <= g.cfg.CatalogLimit
+}
+
 // plainReminder is the reminder where it is the same for every run.
 func (g *group) plainReminder() (text string, ok bool) {
-	if g.cfg.CatalogLimit > 0 {
+	if !g.isUnfiltered() || !g.tellsAll() {
 		return "", false
 	}
-	if !g.isUnfiltered() {
-		return "", false
-	}
-	if g.like != nil {
-		return g.like.plainReminder()
-	}
-	g.reminderOnce.Do(func() {
-		names := make([]string, 0, g.cat.len())
-		for e := range g.cat.entries() {
-			names = append(names, e.info.Name)
-		}
-		g.reminderText = envelope(names, "")
-	})
-	return g.reminderText, true
+	return g.plain().text, true
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text, and no
@@ -337,6 +359,10 @@ func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta
 	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !r.recall(ctx, was, names) {
 		return "", false
 	}
+	if was.named == nil {
+		was.named = set{}
+		was.addNames(was.listed)
+	}
 	added := difference(names, was.listed)
 	removed, isDenied := r.removed(was, names)
 	switch {
@@ -387,6 +413,15 @@ func (d *told) hasRoomFor(delta string) bool {
 	return len(d.lines) <= maxDeltas && size <= max(minDeltaBytes, len(d.lines[0])/4)
 }
 
+// list notes what a list tells: all tools, and those that it names.
+func (d *told) list(names, shown []string) {
+	d.listed, d.named = names, nil
+	if len(shown) < len(names) {
+		d.named = set{}
+		d.addNames(shown)
+	}
+}
+
 func (d *told) addNames(names []string) {
 	for _, name := range names {
 		d.named.add(name)
@@ -397,8 +432,7 @@ func (d *told) addNames(names []string) {
 // false where they do not tell it all.
 func (r *run) recall(ctx context.Context, was *told, names []string) bool {
 	if whole, shown := r.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
-		was.listed = names
-		was.addNames(shown)
+		was.list(names, shown)
 		return true
 	}
 	list, _ := toolnames.Reminder(was.lines[0])
@@ -416,8 +450,7 @@ func (r *run) recall(ctx context.Context, was *told, names []string) bool {
 		}
 		listed = append(slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(removed, name) }), added...)
 	}
-	was.listed = listed
-	was.addNames(listed)
+	was.list(listed, listed)
 	return true
 }
 
