@@ -31,41 +31,19 @@ const (
 	maxRecounts = 8
 )
 
-// clearPhase clears old results. It never changes, except for what stored and reported
-// remember.
-type clearPhase[M adk.MessageType] struct {
-	cfg    *TypedConfig[M]
-	codec  codec[M]
-	own    *estimator[M] // the default counter; nil if the user's counts
-	policy *policy
-	files  *vault.Vault
-	names  *storedNames
-	report reporter
-	marks  bool // a store knows what is used
-
-	reported recent
-}
-
-// clearPass is one look through a history.
+// clearPass is one look through a history: what may go, and whether that is worth it.
 type clearPass[M adk.MessageType] struct {
 	phase   *clearPhase[M]
-	notices *notices
-	data    noticeData // what all notices say
+	planner *planner[M]
+	draft   *draft[M]
 	tools   []*schema.ToolInfo
 	given   []M          // the messages of the state
 	before  int64        // their tokens
 	factor  float64      // by which estimates are corrected
-	after   int64        // those of out; negative if they were not counted
-	msgs    []M          // after the rewriter
-	out     []M          // with the changes so far
-	marked  map[int]bool // assistant messages that have the mark in out
+	after   int64        // those of the draft; negative if they were not counted
 	listed  []*oldResult // where a look has listed them before
-	done    []*oldResult
-	tally   *tally // nil if nobody is told
-
-	failures int  // writes in a row that failed
-	forced   bool // the window wants all that is old cleared
-	early    bool // below the threshold, since it breaks even
+	forced  bool         // the window wants all that is old cleared
+	early   bool         // below the threshold, since it breaks even
 }
 
 // state returns the state that the model call should see, which is the one it was
@@ -130,7 +108,7 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	}
 	switch {
 	case count >= c.cfg.MaxTokensForClear:
-		out, err = c.clearOld(ctx, out, count, factor)
+		out, err = c.runPass(ctx, c.pass(ctx, out, count, factor), out)
 	case c.cfg.CachedPrice > 0:
 		out, err = c.early(ctx, out, count, factor)
 	}
@@ -143,10 +121,18 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	return out, nil
 }
 
-// clearOld returns a state in which old results are cleared, if that is worth it.
-func (c *clearPhase[M]) clearOld(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
-	p := c.pass(ctx, state, count)
-	p.factor = factor
+// early returns a state in which old results are cleared if that breaks even, as
+// CachedPrice has it. The messages alone decide.
+func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
+	if c.cfg.SkipClear {
+		return state, nil
+	}
+	p := c.pass(ctx, state, count, factor)
+	p.early = true
+	p.listed = p.list(ctx)
+	if !p.planner.breaksEven(p.listed) {
+		return state, nil
+	}
 	return c.runPass(ctx, p, state)
 }
 
@@ -162,8 +148,15 @@ func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk
 	if !changed {
 		return state, nil
 	}
-	c.policy.begun(ctx).texts().edited(len(p.out))
-	return withMessages(state, p.out), nil
+	c.policy.begun(ctx).texts().edited(len(p.draft.out))
+	return withMessages(state, p.draft.out), nil
+}
+
+// withMessages returns a copy of a state that has other messages.
+func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
+	out := *state
+	out.Messages = msgs
+	return &out
 }
 
 // countTokens counts the tokens of a state. The factor is what every estimate is corrected
@@ -177,32 +170,26 @@ func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatMod
 	return n, factor, nil
 }
 
-func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64) *clearPass[M] {
-	p := &clearPass[M]{
-		phase: c, notices: currentNotices(), tools: state.ToolInfos, given: state.Messages,
-		before: tokens, after: -1, marked: make(map[int]bool),
+func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64, factor float64) *clearPass[M] {
+	return &clearPass[M]{
+		phase: c, planner: c.planner(ctx, state.Messages), tools: state.ToolInfos, given: state.Messages,
+		before: tokens, factor: factor, after: -1,
 	}
-	p.data = p.notices.hinted(noticeData{tool: c.policy.readerName(ctx)})
-	if c.report != nil {
-		p.tally = &tally{}
-	}
-	return p
 }
 
-// run decides, stores what is to be stored, and reports whether p.out holds anything
+// run decides, stores what is to be stored, and reports whether the draft holds anything
 // new.
 func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
-	msgs, rewritten := p.given, false
+	rewritten := false
 	if p.phase.cfg.ClearMessageRewriter != nil {
-		if msgs, rewritten, err = p.phase.rewrite(ctx, p.given); err != nil {
+		if p.planner.msgs, rewritten, err = p.phase.rewrite(ctx, p.given); err != nil {
 			return false, err
 		}
 	}
-	p.msgs = msgs
 	candidates := p.listed
 	if candidates == nil || rewritten {
-		if p.tally != nil {
-			p.tally = &tally{} // of these, not of those that a look has listed
+		if p.planner.tally != nil {
+			*p.planner.tally = tally{} // of these, not of those that a look has listed
 		}
 		candidates = p.list(ctx)
 	}
@@ -210,16 +197,15 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		p.leave(candidates)
 		return false, nil
 	}
-	p.out = slices.Clone(msgs)
-	p.phase.files.Note(ctx, p.phase.namedFiles(msgs))
+	p.draft = p.planner.draft(ctx)
 	if err := p.plan(ctx, candidates, rewritten); err != nil {
 		return false, err
 	}
 	if ok, err := p.worthIt(ctx, rewritten); !ok {
 		return false, err
 	}
-	if p.saveAll(ctx) {
-		p.redo()
+	if p.draft.saveAll(ctx) {
+		p.draft.redo()
 		return p.worthIt(ctx, rewritten)
 	}
 	return true, nil
@@ -227,9 +213,9 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 
 // list lists the old results that may be cleared, oldest first.
 func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
-	rounds := roundsOf(views(p.phase.codec, p.msgs))
+	rounds := roundsOf(views(p.phase.codec, p.planner.msgs))
 	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
-	candidates := p.candidates(ctx, old, end)
+	candidates := p.planner.candidates(ctx, old, end)
 	if p.early {
 		return ripeOf(candidates, rounds)
 	}
@@ -260,19 +246,19 @@ func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 }
 
 // plan decides about candidates, oldest first, until the target is reached, and
-// puts the changes into p.out.
+// puts the changes into the draft.
 func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewritten bool) error {
 	left, recounts := p.before, 0
 	if rewritten && p.phase.cfg.ClearTargetTokens > 0 {
 		var err error
-		if left, err = p.count(ctx, p.out); err != nil {
+		if left, err = p.count(ctx, p.draft.out); err != nil {
 			return err
 		}
 	}
 	for _, r := range candidates {
 		if target := p.phase.cfg.ClearTargetTokens; !p.forced && target > 0 && left < target && recounts < maxRecounts {
 			var err error
-			if left, err = p.count(ctx, p.out); err != nil || left < p.phase.cfg.ClearTargetTokens {
+			if left, err = p.count(ctx, p.draft.out); err != nil || left < p.phase.cfg.ClearTargetTokens {
 				return err
 			}
 			recounts++
@@ -289,23 +275,24 @@ func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewrit
 // step decides about one candidate and returns the tokens that this saves, if
 // there is a target that they count for.
 func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
-	why, err := p.decide(ctx, r)
+	why, err := p.planner.decide(ctx, r)
 	if err != nil {
 		return 0, err
 	}
 	if why != "" {
-		p.tally.keep(why)
+		p.planner.tally.keep(why)
 	}
 	if why != "" && !r.instead.mark {
 		return 0, nil
 	}
-	was := []M{p.out[r.at], p.out[r.round]}
-	p.apply(r)
-	p.done = append(p.done, r)
+	out := p.draft.out
+	was := []M{out[r.at], out[r.round]}
+	p.draft.apply(r)
+	p.draft.done = append(p.draft.done, r)
 	if p.phase.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, was, []M{p.out[r.at], p.out[r.round]})
+	return p.saving(ctx, was, []M{out[r.at], out[r.round]})
 }
 
 func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
@@ -319,24 +306,6 @@ func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
 
 func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.factor) }
 
-// apply puts a change into copies of its messages.
-func (p *clearPass[M]) apply(r *oldResult) {
-	if len(r.media) > 0 {
-		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{media: p.mediaEdits(r)})
-	}
-	if !r.instead.keep || r.instead.mark {
-		p.out[r.at] = p.phase.codec.apply(p.out[r.at], edit{results: []replacement{r.instead}})
-	}
-	e := edit{mark: !r.marked && !p.marked[r.round]}
-	if r.args != nil {
-		e.args = map[int]string{r.call.index: *r.args}
-	}
-	if e.mark || e.args != nil {
-		p.marked[r.round] = true
-		p.out[r.round] = p.phase.codec.apply(p.out[r.round], e)
-	}
-}
-
 func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 	n, err := p.phase.cfg.TokenCounter(ctx, msgs, p.tools)
 	return p.corrected(n), err
@@ -344,20 +313,20 @@ func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 
 // worthIt reports whether there is anything to do and it saves enough.
 func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
-	if len(p.done) == 0 && !rewritten {
+	if len(p.draft.done) == 0 && !rewritten {
 		return false, nil
 	}
 	if p.forced {
 		return true, nil
 	}
-	if !rewritten && (p.isDrop() || p.early && !p.breaksEven(p.replaced())) {
-		p.leave(p.done)
+	if !rewritten && (p.isDrop() || p.early && !p.planner.breaksEven(p.draft.replaced())) {
+		p.leave(p.draft.done)
 		return false, nil
 	}
 	if p.phase.cfg.ClearAtLeastTokens == 0 {
 		return true, nil
 	}
-	after, err := p.count(ctx, p.out)
+	after, err := p.count(ctx, p.draft.out)
 	if err != nil {
 		return false, err
 	}
@@ -365,7 +334,7 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 		p.after = after
 		return true, nil
 	}
-	p.leave(p.done)
+	p.leave(p.draft.done)
 	return false, nil
 }
 
@@ -378,7 +347,7 @@ const dropShare = 8
 // the prompt cache at every call.
 func (p *clearPass[M]) isDrop() bool {
 	var saved int64
-	for _, r := range p.done {
+	for _, r := range p.draft.done {
 		if r.rule.clear != nil {
 			return false // the user decides
 		}
@@ -406,89 +375,8 @@ func (r *oldResult) saved() (n int64) {
 func (p *clearPass[M]) leave(results []*oldResult) {
 	for _, r := range results {
 		if r.replaces() {
-			p.tally.keep(ReasonTooFewTokens)
+			p.planner.tally.keep(ReasonTooFewTokens)
 		}
-	}
-}
-
-// saveAll stores what is to be stored, and reports whether a change came to
-// nothing or came out otherwise than p.out has it.
-func (p *clearPass[M]) saveAll(ctx context.Context) (differs bool) {
-	kept := p.done[:0]
-	for _, r := range p.done {
-		ok, same := p.save(ctx, r)
-		differs = differs || !same
-		if ok {
-			kept = append(kept, r)
-		}
-	}
-	p.done = kept
-	return differs
-}
-
-// save stores what a change needs. ok is false if nothing is left of the change, same if
-// it is what p.out has.
-func (p *clearPass[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
-	same = true
-	if r.needsStoring {
-		if ok, same = p.saveResult(ctx, r); !ok {
-			if r.replaces() {
-				p.tally.keep(ReasonNotStored)
-			}
-			return false, false
-		}
-	}
-	if !p.saveReferences(ctx, r) {
-		if same = false; !r.replaces() {
-			p.tally.keep(ReasonNotStored)
-			return false, false
-		}
-	}
-	return true, same
-}
-
-// saveResult stores the content of one result.
-func (p *clearPass[M]) saveResult(ctx context.Context, r *oldResult) (ok, same bool) {
-	path, existed, err := p.store(ctx, r, r.dest, r.content)
-	if err != nil {
-		return false, false
-	}
-	r.existed = existed
-	p.phase.names.add(r.call.id, path)
-	if path == r.path {
-		return true, true
-	}
-	r.path = path
-	p.word(r)
-	return true, false
-}
-
-// store stores content of a call, unless the store has failed too often in a row.
-func (p *clearPass[M]) store(ctx context.Context, r *oldResult, at vault.Place, content string) (path string, existed bool, err error) {
-	if p.failures >= maxFailures {
-		return "", false, errStoreDown
-	}
-	path, existed, err = p.phase.files.Save(ctx, r.rule.store, at, content)
-	if err == nil {
-		p.failures = 0
-		return path, existed, nil
-	}
-	p.failures++
-	if p.tally != nil && p.tally.failed < maxFailures {
-		p.tally.failed++
-		p.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
-	}
-	return "", false, err
-}
-
-var errStoreDown = errors.New("the store has failed too often")
-
-// redo makes p.out again from the changes that are left.
-func (p *clearPass[M]) redo() {
-	p.out = slices.Clone(p.msgs)
-	clear(p.marked)
-	for _, r := range p.done {
-		p.apply(r)
 	}
 }
 
@@ -496,19 +384,19 @@ func (p *clearPass[M]) redo() {
 // run replaced a result is known from the store or, where that does not tell, from
 // what this middleware reported.
 func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
-	if p.tally == nil {
+	if p.planner.tally == nil {
 		return
 	}
 	after := p.before
 	if changed {
-		for _, r := range p.done {
+		for _, r := range p.draft.done {
 			if r.replaces() {
 				p.tellOne(ctx, r)
 			}
 		}
 		after = p.tokensAfter(ctx)
 	}
-	out := p.tally.pass
+	out := p.planner.tally.pass
 	out.Before, out.After, out.Threshold, out.Target = p.before, after, p.phase.cfg.MaxTokensForClear, p.phase.cfg.ClearTargetTokens
 	p.phase.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &out})
 }
@@ -516,41 +404,191 @@ func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
-	p.tally.replaced(repeated)
+	p.planner.tally.replaced(repeated)
 	if repeated {
 		return
 	}
 	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
-	o = o.with(r)
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.phase.report.output(ctx, r.call.name, r.call.id, o)
+	p.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
 }
 
-// tokensAfter is what p.out has. With a counter of the user's that was not asked
+// tokensAfter is what the draft has. With a counter of the user's that was not asked
 // anyway, what is saved is the default estimate.
 func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	if p.after >= 0 {
 		return p.after
 	}
 	if p.phase.own != nil {
-		n, _ := p.count(ctx, p.out) // it never fails
+		n, _ := p.count(ctx, p.draft.out) // it never fails
 		return n
 	}
 	e := newEstimator[M]()
-	return max(0, p.before-e.count(p.given, nil)+e.count(p.out, nil))
+	return max(0, p.before-e.count(p.given, nil)+e.count(p.draft.out, nil))
 }
 
-// namedFiles lists the names of the files that notices in a history name. A notice
-// about a file that cannot be its call's was made up by a tool.
-func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
-	out := make(map[string]bool)
-	c.codec.eachNoticed(msgs, func(r result) {
-		n := noticeIn(r.texts)
-		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
-			out[vault.Clean(n.path)] = true
+// draft is the messages with the changes so far, and what these put into the store.
+type draft[M adk.MessageType] struct {
+	planner  *planner[M]
+	out      []M
+	marked   map[int]bool // assistant messages that have the mark in out
+	done     []*oldResult // what is changed
+	failures int          // writes in a row that failed
+}
+
+// draft returns a draft without a change. What the messages name in the store stays.
+func (p *planner[M]) draft(ctx context.Context) *draft[M] {
+	p.phase.files.Note(ctx, p.phase.namedFiles(p.msgs))
+	return &draft[M]{planner: p, out: slices.Clone(p.msgs), marked: make(map[int]bool)}
+}
+
+// apply puts a change into copies of its messages.
+func (d *draft[M]) apply(r *oldResult) {
+	codec := d.planner.phase.codec
+	if len(r.media) > 0 {
+		e := edit{}
+		for _, a := range r.media {
+			e.media = append(e.media, movedMedium{result: a.result, part: a.part, text: a.text})
 		}
-	})
+		d.out[r.at] = codec.apply(d.out[r.at], e)
+	}
+	if !r.instead.keep || r.instead.mark {
+		d.out[r.at] = codec.apply(d.out[r.at], edit{results: []replacement{r.instead}})
+	}
+	e := edit{mark: !r.marked && !d.marked[r.round]}
+	if r.args != nil {
+		e.args = map[int]string{r.call.index: *r.args}
+	}
+	if e.mark || e.args != nil {
+		d.marked[r.round] = true
+		d.out[r.round] = codec.apply(d.out[r.round], e)
+	}
+}
+
+// replaced are the results of the draft that something takes the place of.
+func (d *draft[M]) replaced() (out []*oldResult) {
+	for _, r := range d.done {
+		if r.replaces() {
+			out = append(out, r)
+		}
+	}
 	return out
 }
+
+// redo makes d.out again from the changes that are left.
+func (d *draft[M]) redo() {
+	d.out = slices.Clone(d.planner.msgs)
+	clear(d.marked)
+	for _, r := range d.done {
+		d.apply(r)
+	}
+}
+
+// saveAll stores what is to be stored, and reports whether a change came to
+// nothing or came out otherwise than d.out has it.
+func (d *draft[M]) saveAll(ctx context.Context) (differs bool) {
+	kept := d.done[:0]
+	for _, r := range d.done {
+		ok, same := d.save(ctx, r)
+		differs = differs || !same
+		if ok {
+			kept = append(kept, r)
+		}
+	}
+	d.done = kept
+	return differs
+}
+
+// save stores what a change needs. ok is false if nothing is left of the change, same if
+// it is what d.out has.
+func (d *draft[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
+	same = true
+	if r.needsStoring {
+		if ok, same = d.saveResult(ctx, r); !ok {
+			if r.replaces() {
+				d.planner.tally.keep(ReasonNotStored)
+			}
+			return false, false
+		}
+	}
+	if len(r.values)+len(r.media) > 0 && !d.saveReferences(ctx, r) {
+		if same = false; !r.replaces() {
+			d.planner.tally.keep(ReasonNotStored)
+			return false, false
+		}
+	}
+	return true, same
+}
+
+// saveResult stores the content of one result.
+func (d *draft[M]) saveResult(ctx context.Context, r *oldResult) (ok, same bool) {
+	path, existed, err := d.store(ctx, r, r.dest, r.content)
+	if err != nil {
+		return false, false
+	}
+	r.existed = existed
+	if names := d.planner.phase.names; names != nil {
+		names.add(r.call.id, path)
+	}
+	if path == r.path {
+		return true, true
+	}
+	r.path = path
+	d.planner.wording.word(r)
+	return true, false
+}
+
+// saveReferences stores the values and the media of a change, and leaves out those that
+// were not stored. It reports whether these are all, under the paths that were assumed.
+func (d *draft[M]) saveReferences(ctx context.Context, r *oldResult) (same bool) {
+	var sameMedia bool
+	if r.values, same = saveEach(ctx, d, r, r.values); !same {
+		r.args = nil
+		d.planner.wording.word(r)
+	}
+	if r.media, sameMedia = saveEach(ctx, d, r, r.media); !sameMedia {
+		for _, a := range r.media {
+			d.planner.wording.mention(a)
+		}
+	}
+	return same && sameMedia
+}
+
+// saveEach stores what references replace and keeps those of which that was stored.
+func saveEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, d *draft[M], r *oldResult, all []R) (kept []R, same bool) {
+	kept, same = all[:0], true
+	for _, each := range all {
+		to := each.target()
+		path, existed, err := d.store(ctx, r, vault.Place{Path: to.path}, to.content)
+		if err != nil {
+			same = false
+			continue
+		}
+		same = same && path == to.path
+		to.path, to.existed = path, existed
+		kept = append(kept, each)
+	}
+	return kept, same
+}
+
+// store stores content of a call, unless the store has failed too often in a row.
+func (d *draft[M]) store(ctx context.Context, r *oldResult, at vault.Place, content string) (path string, existed bool, err error) {
+	if d.failures >= maxFailures {
+		return "", false, errStoreDown
+	}
+	path, existed, err = d.planner.phase.files.Save(ctx, r.rule.store, at, content)
+	if err == nil {
+		d.failures = 0
+		return path, existed, nil
+	}
+	d.failures++
+	if d.planner.tally != nil && d.planner.tally.failed < maxFailures {
+		d.planner.tally.failed++
+		d.planner.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+	}
+	return "", false, err
+}
+
+var errStoreDown = errors.New("the store has failed too often")

@@ -11,12 +11,14 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -197,6 +199,27 @@ func eachText(v any, depth int, f func(string)) {
 		}
 	}
 }
+
+// storedNames remembers which files outside of the default roots this middleware
+// stored, and for which calls. It is safe for concurrent use.
+type storedNames struct {
+	roots func(filePath string) bool // what the provided tool may read anyway
+	known recent
+}
+
+func newStoredNames(root string) *storedNames {
+	return &storedNames{roots: readtool.Under(path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir), backend.CatalogDir)}
+}
+
+func (s *storedNames) add(callID, path string) {
+	if path != "" && !s.roots(path) {
+		s.known.add(keyOf(callID, vault.Clean(path)))
+	}
+}
+
+func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
+
+func (s *storedNames) any() bool { return s.known.any() }
 
 // maxRecent bounds what is remembered in a recent. The oldest go first.
 const maxRecent = 1 << 15

@@ -209,6 +209,10 @@ func isMovedMedium(text string) bool {
 	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
 }
 
+// mediaName begins the names of files with media. The rest is a hash of the content, so
+// that a name is known before anything is written, and holds one medium for ever.
+const mediaName = "media-"
+
 // isMediaFile reports whether a path is that of a medium.
 func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }
 
@@ -250,6 +254,24 @@ func tryTemplates(fs []template, text string, kind noticeKind) notice {
 		}
 	}
 	return notice{}
+}
+
+// sizeOf is the number of bytes of texts.
+func sizeOf(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// joined is the content that is stored for texts: they follow one another with
+// nothing between them, so that each can be found whole, and so that a stream,
+// which an agentic message keeps as one text per chunk, is what the tool sent.
+func joined(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return strings.Join(texts, "")
 }
 
 // noticeIn finds the notice that stands in place of a whole result. Eino puts

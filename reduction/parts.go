@@ -12,24 +12,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// sizeOf is the number of bytes of texts.
-func sizeOf(texts []string) (n int) {
-	for _, t := range texts {
-		n += len(t)
-	}
-	return n
-}
-
-// joined is the content that is stored for texts: they follow one another with
-// nothing between them, so that each can be found whole, and so that a stream,
-// which an agentic message keeps as one text per chunk, is what the tool sent.
-func joined(texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return strings.Join(texts, "")
-}
-
 // textsOf lists the texts of parts.
 func textsOf(parts []schema.ToolOutputPart) []string {
 	var out []string

@@ -7,6 +7,7 @@ package reduction
 // and whether clearing below the threshold breaks even. Nothing is written here.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,23 @@ import (
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
+
+// clearPhase clears old results. It never changes, except for what stored and reported
+// remember.
+type clearPhase[M adk.MessageType] struct {
+	cfg    *TypedConfig[M]
+	codec  codec[M]
+	own    *estimator[M] // the default counter; nil if the user's counts
+	policy *policy
+	files  *vault.Vault
+	names  *storedNames // nil: no read tool is provided
+	report reporter
+	marks  bool // a store knows what is used
+
+	results func(filePath string) bool // results are stored there
+
+	reported recent
+}
 
 // oldResult is a result that may be cleared, and what becomes of it.
 type oldResult struct {
@@ -54,15 +72,52 @@ type oldResult struct {
 // arguments; a handler may also want it to stay as it is for good.
 func (r *oldResult) replaces() bool { return !r.instead.keep || r.args != nil || len(r.media) > 0 }
 
+// sizes adds, to what is told of a result, the arguments and media that references replace.
+func (r *oldResult) sizes(o output) output {
+	if r.args != nil && len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		o.path = cmp.Or(o.path, r.values[0].path)
+	}
+	for _, a := range r.media {
+		o.before += len(a.content)
+		o.after += len(a.text)
+		o.path = cmp.Or(o.path, a.path)
+	}
+	return o
+}
+
+// planner decides what becomes of results. It never changes.
+type planner[M adk.MessageType] struct {
+	phase   *clearPhase[M]
+	wording *wording
+	msgs    []M
+	tally   *tally // nil if nobody is told
+}
+
+// planner returns a planner for messages.
+func (c *clearPhase[M]) planner(ctx context.Context, msgs []M) *planner[M] {
+	w := &wording{notices: currentNotices(), root: c.cfg.RootDir, least: c.cfg.MinSavingBytes}
+	w.data = w.notices.hinted(noticeData{tool: c.policy.readerName(ctx)})
+	p := &planner[M]{phase: c, wording: w, msgs: msgs}
+	if c.report != nil {
+		p.tally = &tally{}
+	}
+	return p
+}
+
 // candidates lists what may be cleared, oldest first.
-func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) (out []*oldResult) {
+func (p *planner[M]) candidates(ctx context.Context, rounds []round, end int) (out []*oldResult) {
 	for _, r := range rounds {
 		for _, each := range r.pairs {
 			if !each.found || each.at >= end || each.result.search {
 				continue
 			}
 			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
-			c.values, c.media = p.arguments(c), p.attached(p.oldMedia(c))
+			c.values, c.media = p.arguments(c), p.oldMedia(c)
+			if len(c.media) > 0 {
+				c.media = p.wording.attached(c.media)
+			}
 			if c.notice = noticeIn(each.result.texts); c.notice.kind == clearedNotice && len(c.values)+len(c.media) == 0 {
 				continue
 			}
@@ -80,9 +135,31 @@ func (p *clearPass[M]) candidates(ctx context.Context, rounds []round, end int) 
 	return out
 }
 
+// arguments lists the values of a call's arguments that are too long.
+func (p *planner[M]) arguments(r *oldResult) []*argument {
+	over := p.phase.cfg.ClearArgumentsOver
+	if over == 0 || len(r.call.args) <= over || !r.rule.refers() {
+		return nil
+	}
+	return p.wording.arguments(r.call, over)
+}
+
+// oldMedia lists the media of an old result, if the window is known.
+func (p *planner[M]) oldMedia(r *oldResult) (out []*attachment) {
+	if p.phase.cfg.WindowTokens == 0 || !r.rule.refers() {
+		return nil
+	}
+	for _, m := range p.phase.codec.media(p.msgs[r.at]) {
+		if m.result == r.result.index {
+			out = append(out, &attachment{medium: m})
+		}
+	}
+	return out
+}
+
 // decide says what is to become of a result and of its call's arguments, or why both
 // are left alone. An error is that of a user's callback.
-func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error) {
+func (p *planner[M]) decide(ctx context.Context, r *oldResult) (Reason, error) {
 	r.instead.index = r.result.index
 	if r.rule.clear != nil {
 		return p.byHandler(ctx, r)
@@ -94,7 +171,7 @@ func (p *clearPass[M]) decide(ctx context.Context, r *oldResult) (Reason, error)
 	if len(r.values)+len(r.media) == 0 || err != nil {
 		return why, err
 	}
-	p.word(r)
+	p.wording.word(r)
 	return "", nil
 }
 
@@ -104,7 +181,7 @@ func (r *oldResult) keepResult() {
 }
 
 // decideResult says what is to become of a result without a handler.
-func (p *clearPass[M]) decideResult(ctx context.Context, r *oldResult) (Reason, error) {
+func (p *planner[M]) decideResult(ctx context.Context, r *oldResult) (Reason, error) {
 	if r.notice.kind == clearedNotice {
 		return ReasonNotSmaller, nil
 	}
@@ -114,20 +191,20 @@ func (p *clearPass[M]) decideResult(ctx context.Context, r *oldResult) (Reason, 
 	if err := p.place(ctx, r); err != nil {
 		return "", err
 	}
-	if !p.word(r) || r.path != "" && !showable(r.path) {
+	if !p.wording.word(r) || r.path != "" && !showable(r.path) {
 		return ReasonNotSmaller, nil
 	}
 	return "", nil
 }
 
-func (p *clearPass[M]) toolResult(r *oldResult) *schema.ToolResult {
+func (p *planner[M]) toolResult(r *oldResult) *schema.ToolResult {
 	return p.phase.codec.result(p.msgs[r.at], r.result.index)
 }
 
 // place finds out where the content is or should go.
-func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
+func (p *planner[M]) place(ctx context.Context, r *oldResult) (err error) {
 	root := p.phase.cfg.RootDir
-	r.data = p.data
+	r.data = p.wording.data
 	r.data.bytes = r.size
 	if r.notice.kind == truncatedNotice && p.phase.isOurNotice(ctx, r) {
 		r.path, r.data.bytes = r.notice.path, max(r.notice.bytes, r.size)
@@ -156,7 +233,7 @@ func (p *clearPass[M]) place(ctx context.Context, r *oldResult) (err error) {
 // pageOf returns the stored file that a result is a page of, empty if it is none. The
 // same call gives the page again, because the file is still there and never changes;
 // of a file that is not this package's, nobody knows that.
-func (p *clearPass[M]) pageOf(ctx context.Context, r *oldResult) string {
+func (p *planner[M]) pageOf(ctx context.Context, r *oldResult) string {
 	if !r.rule.reads {
 		return ""
 	}
@@ -164,7 +241,7 @@ func (p *clearPass[M]) pageOf(ctx context.Context, r *oldResult) string {
 	if name == "" || !showable(name) {
 		return ""
 	}
-	if _, used := s.Recorded(ctx, name); !used && !p.phase.names.results(name) {
+	if _, used := s.Recorded(ctx, name); !used && !p.phase.results(name) {
 		return ""
 	}
 	if s.Readable() {
@@ -224,37 +301,37 @@ func shows(ctx context.Context, s *vault.Store, filePath string, offset int, tex
 // word makes the notice, and reports whether it saves enough. That must not
 // depend on whether the path will need a suffix: a result that is left alone
 // today would be cleared tomorrow.
-func (p *clearPass[M]) word(r *oldResult) bool {
+func (w *wording) word(r *oldResult) bool {
 	if len(r.values) > 0 {
-		args := p.withReferences(r.call.args, r.values)
+		args := w.withReferences(r.call.args, r.values)
 		r.args = &args
 	}
 	switch {
 	case r.instead.keep:
 		return true
 	case r.most > 0:
-		return p.shorten(r)
+		return w.shorten(r)
 	}
 	r.data.path, r.data.call = r.path, r.like
-	wording, longest := p.notices.cleared, 0
+	f, longest := w.notices.cleared, 0
 	switch {
 	case r.like != "":
-		wording = p.notices.repeated
+		f = w.notices.repeated
 	case r.path == "":
-		wording = p.notices.placeholder
+		f = w.notices.placeholder
 	case r.page:
-		wording = p.notices.page
+		f = w.notices.page
 	}
 	if r.needsStoring {
 		longest = len(vault.Padding)
 	}
-	r.instead.text = p.notices.fill(wording, r.data)
+	r.instead.text = w.notices.fill(f, r.data)
 	r.after = len(r.instead.text)
-	return r.size-r.after-longest >= p.phase.cfg.MinSavingBytes
+	return r.size-r.after-longest >= w.least
 }
 
 // byHandler asks the user's handler.
-func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
+func (p *planner[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
 	got, err := r.rule.clear(ctx, detailOf(r.call, p.toolResult(r)))
 	if errors.Is(err, UseDefault) {
 		if r.rule = r.rule.byDefault(); r.rule.leave != "" {
@@ -287,6 +364,19 @@ func (p *clearPass[M]) byHandler(ctx context.Context, r *oldResult) (Reason, err
 		return ReasonHandler, nil
 	}
 	return "", nil
+}
+
+// namedFiles lists the names of the files that notices in a history name. A notice
+// about a file that cannot be its call's was made up by a tool.
+func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
+	out := make(map[string]bool)
+	c.codec.eachNoticed(msgs, func(r result) {
+		n := noticeIn(r.texts)
+		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+			out[vault.Clean(n.path)] = true
+		}
+	})
+	return out
 }
 
 // detailOf is a call and its result as a handler or a path generator sees them.
@@ -384,25 +474,10 @@ const (
 	smallStays  = 5
 )
 
-// early returns a state in which old results are cleared if that breaks even, as
-// CachedPrice has it. The messages alone decide.
-func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
-	if c.cfg.SkipClear {
-		return state, nil
-	}
-	p := c.pass(ctx, state, count)
-	p.factor, p.early, p.msgs = factor, true, state.Messages
-	p.listed = p.list(ctx)
-	if !p.breaksEven(p.listed) {
-		return state, nil
-	}
-	return c.runPass(ctx, p, state)
-}
-
 // breaksEven reports whether sending results, the oldest first, has cost as much as
 // writing what follows the first of them to the cache once more, less what reading
 // it there costs.
-func (p *clearPass[M]) breaksEven(results []*oldResult) bool {
+func (p *planner[M]) breaksEven(results []*oldResult) bool {
 	if len(results) == 0 {
 		return false
 	}
@@ -450,14 +525,4 @@ func (r *oldResult) roughly() int64 {
 		bytes += v.to - v.from
 	}
 	return tokensOf(bytes) + int64(len(r.media)*mediaTokens)
-}
-
-// replaced are the results of the pass that something takes the place of.
-func (p *clearPass[M]) replaced() (out []*oldResult) {
-	for _, r := range p.done {
-		if r.replaces() {
-			out = append(out, r)
-		}
-	}
-	return out
 }

@@ -4,12 +4,13 @@
 package reduction
 
 // What differs from tool to tool: its configuration, what its handlers and its Preview get and
-// answer, and the rule that follows for its results. The exclude lists and ToolConfig are read
-// here only.
+// answer, and the rule that follows for its results; and which tool of a run reads stored
+// content. The exclude lists and ToolConfig are read here only.
 
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -230,6 +231,9 @@ type rule struct {
 	otherwise Reason // leave, if there were no handler
 }
 
+// refers reports whether references may replace parts of results and calls.
+func (r rule) refers() bool { return r.store != nil && r.leave == "" && r.clear == nil }
+
 // byDefault is the rule without a handler.
 func (r rule) byDefault() rule {
 	r.trunc, r.clear, r.leave = nil, nil, r.otherwise
@@ -347,4 +351,93 @@ func setOf(names []string) map[string]bool {
 		set[n] = true
 	}
 	return set
+}
+
+// reading is what an agent has under the name of the read tool.
+type reading string
+
+const (
+	noReader      reading = "none"
+	foreignReader reading = "foreign" // some tool of that name
+	pagesReader   reading = "pages"   // one that is made for reading page by page
+	ownReader     reading = "own"     // one of this package's
+)
+
+// begunKey holds, in the context of a run, what one middleware saw at its start.
+type begunKey struct{ of *policy }
+
+type begun struct {
+	reader reading
+	looked atomic.Bool // at the tools of the first model call
+	counts counted
+
+	referred atomic.Bool  // the whole history was searched for repeats
+	markedAt atomic.Int64 // when files were marked as used, in seconds
+	fitted   atomic.Bool  // all rounds keep to their share of the window
+}
+
+// texts is what the run knows of the texts of its messages; nil outside of a run.
+func (b *begun) texts() *counted {
+	if b == nil {
+		return nil
+	}
+	return &b.counts
+}
+
+// begin notes, in the context of a run, what its agent has for a read tool.
+func (p *policy) begin(ctx context.Context, found reading) context.Context {
+	return context.WithValue(ctx, begunKey{p}, &begun{reader: found})
+}
+
+// begun is nil outside of a run.
+func (p *policy) begun(ctx context.Context) *begun {
+	b, _ := ctx.Value(begunKey{p}).(*begun)
+	return b
+}
+
+// readingFor says what is known of the read tool. Outside of a run nothing is.
+func (p *policy) readingFor(ctx context.Context) (r reading, known bool) {
+	b := p.begun(ctx)
+	if b == nil {
+		return noReader, false
+	}
+	if b.reader != noReader {
+		return b.reader, true
+	}
+	late, ok := runText(ctx, readerKey+p.readTool)
+	if !ok {
+		return noReader, false
+	}
+	return reading(late), true
+}
+
+// seeksReader reports whether the tools of a model call must be looked at for the read
+// tool: where the run began without one, and where this middleware provides it, once.
+func (p *policy) seeksReader(ctx context.Context, provides bool) bool {
+	b := p.begun(ctx)
+	return b != nil && (b.reader == noReader || provides && !b.looked.Swap(true))
+}
+
+// readerName is the tool that a notice names, empty if the agent has none.
+func (p *policy) readerName(ctx context.Context) string {
+	if r, known := p.readingFor(ctx); known && r == noReader {
+		return ""
+	}
+	return p.readTool
+}
+
+// ownPages reports whether the read tool is one of this package's.
+func (p *policy) ownPages(ctx context.Context) bool {
+	r, _ := p.readingFor(ctx)
+	return r == ownReader
+}
+
+// readsPages reports whether a tool is the read tool. One that the configuration
+// does not name is not, if nothing else speaks for it.
+func (p *policy) readsPages(ctx context.Context, tool string) bool {
+	if tool != p.readTool {
+		return false
+	}
+	r, _ := p.readingFor(ctx)
+	return p.named || r != foreignReader
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -19,7 +18,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
@@ -164,29 +162,6 @@ type permit struct {
 	roots func(filePath string) bool
 }
 
-// storedNames remembers which files outside of the default roots this middleware
-// stored, and for which calls. It is safe for concurrent use.
-type storedNames struct {
-	roots   func(filePath string) bool // what the provided tool may read
-	results func(filePath string) bool // of that, what holds results
-	known   recent
-}
-
-func newStoredNames(root string) *storedNames {
-	trunc, clear := path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir)
-	return &storedNames{roots: readtool.Under(trunc, clear, backend.CatalogDir), results: readtool.Under(trunc, clear)}
-}
-
-func (s *storedNames) add(callID, path string) {
-	if path != "" && !s.roots(path) {
-		s.known.add(keyOf(callID, vault.Clean(path)))
-	}
-}
-
-func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
-
-func (s *storedNames) any() bool { return s.known.any() }
-
 // mediaReader is the provided tool for a model that takes results of several parts. Eino
 // prefers its enhanced form.
 type mediaReader struct{ *provided }
@@ -287,16 +262,6 @@ func (u *union) ReadRange(ctx context.Context, filePath string, offset, length i
 	return nil, 0, err
 }
 
-// reading is what an agent has under the name of the read tool.
-type reading string
-
-const (
-	noReader      reading = "none"
-	foreignReader reading = "foreign" // some tool of that name
-	pagesReader   reading = "pages"   // one that is made for reading page by page
-	ownReader     reading = "own"     // one of this package's
-)
-
 // readingOf says what a tool is. Eino's own read_file, which is the natural
 // companion, gives its answers page by page, by offset and limit; a tool that
 // takes the same arguments is taken for one like it. Nothing else is known about
@@ -366,10 +331,6 @@ func (m *middleware[M]) clash(how string) error {
 // one added show up. Before the first one, two tools of one name end the run.
 func (m *middleware[M]) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
 	p := m.truncator.policy
-	b := p.begun(ctx)
-	if b == nil || b.reader != noReader && (m.reader == nil || b.looked.Swap(true)) {
-		return nil
-	}
 	var named []*schema.ToolInfo
 	for _, list := range lists {
 		for _, info := range list {
@@ -408,44 +369,4 @@ func start(s string) string {
 		return s
 	}
 	return s[:floor(s, most)] + "…"
-}
-
-// readingFor says what is known of the read tool. Outside of a run nothing is.
-func (p *policy) readingFor(ctx context.Context) (r reading, known bool) {
-	b := p.begun(ctx)
-	if b == nil {
-		return noReader, false
-	}
-	if b.reader != noReader {
-		return b.reader, true
-	}
-	late, ok := runText(ctx, readerKey+p.readTool)
-	if !ok {
-		return noReader, false
-	}
-	return reading(late), true
-}
-
-// readerName is the tool that a notice names, empty if the agent has none.
-func (p *policy) readerName(ctx context.Context) string {
-	if r, known := p.readingFor(ctx); known && r == noReader {
-		return ""
-	}
-	return p.readTool
-}
-
-// ownPages reports whether the read tool is one of this package's.
-func (p *policy) ownPages(ctx context.Context) bool {
-	r, _ := p.readingFor(ctx)
-	return r == ownReader
-}
-
-// readsPages reports whether a tool is the read tool. One that the configuration
-// does not name is not, if nothing else speaks for it.
-func (p *policy) readsPages(ctx context.Context, tool string) bool {
-	if tool != p.readTool {
-		return false
-	}
-	r, _ := p.readingFor(ctx)
-	return p.named || r != foreignReader
 }

@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
@@ -14,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/session"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -35,7 +37,11 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		return nil, err
 	}
 	c.contain()
-	files, names := vault.New(showable, inMemory), newStoredNames(c.RootDir)
+	files := vault.New(showable, inMemory)
+	var names *storedNames
+	if c.ProvideReadTool {
+		names = newStoredNames(c.RootDir)
+	}
 	var own *estimator[M]
 	if c.TokenCounter == nil {
 		own = newEstimator[M]()
@@ -53,7 +59,8 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		clear: &clearPhase[M]{
 			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
 			report: c.OnEvent, own: own,
-			marks: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
+			marks:   slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
+			results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
 		},
 	}
 	if c.ProvideReadTool {
@@ -91,7 +98,7 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAg
 
 // BeforeModelRewriteState clears old results.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil {
+	if state != nil && m.truncator.policy.seeksReader(ctx, m.reader != nil) {
 		if err := m.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
 			return ctx, state, err
 		}

@@ -11,7 +11,6 @@ package reduction
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
@@ -20,7 +19,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/tokens"
@@ -28,11 +26,6 @@ import (
 )
 
 const (
-	// mediaName begins the names of files with media. The rest is a hash of the
-	// content, so that a name is known before anything is written, and holds one
-	// medium for ever.
-	mediaName = "media-"
-
 	// mediaSaving is about how many tokens a reference saves.
 	mediaSaving = mediaTokens - 60
 
@@ -63,36 +56,29 @@ type attachment struct {
 	text string
 }
 
-// arguments lists the values of a call's arguments that are too long.
-func (p *clearPass[M]) arguments(r *oldResult) (out []*argument) {
-	over := p.phase.cfg.ClearArgumentsOver
-	if over == 0 || len(r.call.args) <= over || r.rule.store == nil || r.rule.leave != "" || r.rule.clear != nil {
-		return nil
-	}
-	file := vault.DefaultPath(p.phase.cfg.RootDir, vault.ClearDir, r.call.id)
-	room := len(p.referenceTo(1<<30, file+vault.Padding+vault.Padding))
-	for i, s := range longValues(r.call.args, max(over, room)) {
-		to := reference{content: decoded(r.call.args[s.from:s.to]), path: fmt.Sprintf("%s-arg%d", file, i+1)}
+// wording makes what stands in place of results, of values in arguments, and of media. It
+// never changes.
+type wording struct {
+	notices *notices
+	data    noticeData // what all notices say
+	root    string     // of the store
+	least   int        // bytes that a notice in place of a result saves
+}
+
+// arguments makes the references to those values of a call's arguments that are longer
+// than a number of bytes.
+func (w *wording) arguments(c call, over int) (out []*argument) {
+	file := vault.DefaultPath(w.root, vault.ClearDir, c.id)
+	room := len(w.referenceTo(1<<30, file+vault.Padding+vault.Padding))
+	for i, s := range longValues(c.args, max(over, room)) {
+		to := reference{content: decoded(c.args[s.from:s.to]), path: fmt.Sprintf("%s-arg%d", file, i+1)}
 		out = append(out, &argument{to, s.from, s.to})
 	}
 	return out
 }
 
-// oldMedia lists the media of an old result, if the window is known.
-func (p *clearPass[M]) oldMedia(r *oldResult) (out []*attachment) {
-	if p.phase.cfg.WindowTokens == 0 || r.rule.store == nil || r.rule.leave != "" || r.rule.clear != nil {
-		return nil
-	}
-	for _, m := range p.phase.codec.media(p.msgs[r.at]) {
-		if m.result == r.result.index {
-			out = append(out, &attachment{medium: m})
-		}
-	}
-	return out
-}
-
 // attached makes the references to media, and leaves out those that cannot be stored.
-func (p *clearPass[M]) attached(media []*attachment) []*attachment {
+func (w *wording) attached(media []*attachment) []*attachment {
 	out := media[:0:0]
 	for _, a := range media {
 		content, err := json.Marshal(a.is)
@@ -101,54 +87,31 @@ func (p *clearPass[M]) attached(media []*attachment) []*attachment {
 		}
 		sum := sha256.Sum256(content)
 		name := mediaName + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
-		a.content, a.path = string(content), path.Join(p.phase.cfg.RootDir, vault.ClearDir, name)
-		p.mention(a)
+		a.content, a.path = string(content), path.Join(w.root, vault.ClearDir, name)
+		w.mention(a)
 		out = append(out, a)
 	}
 	return out
 }
 
 // mention makes the text of a reference.
-func (p *clearPass[M]) mention(a *attachment) {
-	data := p.data
+func (w *wording) mention(a *attachment) {
+	data := w.data
 	data.path, data.bytes, data.medium = a.path, len(a.content), string(a.is.Type)
 	data.finds, data.hint = false, ""
 	if c := mediumOf(&a.is); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
 		data.medium = cmp.Or(c.MIMEType, data.medium)
 	}
-	a.text = p.notices.fill(p.notices.medium, data)
-}
-
-// mediaEdits is the edit that puts references in place of a result's media.
-func (p *clearPass[M]) mediaEdits(r *oldResult) (out []movedMedium) {
-	for _, a := range r.media {
-		out = append(out, movedMedium{result: a.result, part: a.part, text: a.text})
-	}
-	return out
-}
-
-// with adds the arguments and the media that references replace.
-func (o output) with(r *oldResult) output {
-	if r.args != nil && len(r.values) > 0 {
-		o.before += len(r.call.args)
-		o.after += len(*r.args)
-		o.path = cmp.Or(o.path, r.values[0].path)
-	}
-	for _, a := range r.media {
-		o.before += len(a.content)
-		o.after += len(a.text)
-		o.path = cmp.Or(o.path, a.path)
-	}
-	return o
+	a.text = w.notices.fill(w.notices.medium, data)
 }
 
 // withReferences returns arguments in which references stand for values.
-func (p *clearPass[M]) withReferences(args string, values []*argument) string {
+func (w *wording) withReferences(args string, values []*argument) string {
 	var b strings.Builder
 	end := 0
 	for _, v := range values {
 		b.WriteString(args[end:v.from])
-		b.WriteString(p.referenceTo(v.to-v.from, v.path))
+		b.WriteString(w.referenceTo(v.to-v.from, v.path))
 		end = v.to
 	}
 	b.WriteString(args[end:])
@@ -156,47 +119,14 @@ func (p *clearPass[M]) withReferences(args string, values []*argument) string {
 }
 
 // referenceTo is the JSON string that stands for a value of size bytes.
-func (p *clearPass[M]) referenceTo(size int, path string) string {
-	data := p.data
+func (w *wording) referenceTo(size int, path string) string {
+	data := w.data
 	data.bytes, data.path = size, path
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(p.notices.fill(p.notices.argument, data)) // a string cannot fail
+	_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // a string cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// saveReferences stores the values and the media of a change, and leaves out those that
-// were not stored. It reports whether these are all, under the paths that were assumed.
-func (p *clearPass[M]) saveReferences(ctx context.Context, r *oldResult) (same bool) {
-	var sameMedia bool
-	if r.values, same = saveEach(ctx, p, r, r.values); !same {
-		r.args = nil
-		p.word(r)
-	}
-	if r.media, sameMedia = saveEach(ctx, p, r, r.media); !sameMedia {
-		for _, a := range r.media {
-			p.mention(a)
-		}
-	}
-	return same && sameMedia
-}
-
-// saveEach stores what references replace and keeps those of which that was stored.
-func saveEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, p *clearPass[M], r *oldResult, all []R) (kept []R, same bool) {
-	kept, same = all[:0], true
-	for _, each := range all {
-		to := each.target()
-		path, existed, err := p.store(ctx, r, vault.Place{Path: to.path}, to.content)
-		if err != nil {
-			same = false
-			continue
-		}
-		same = same && path == to.path
-		to.path, to.existed = path, existed
-		kept = append(kept, each)
-	}
-	return kept, same
 }
 
 // decoded is the text of a JSON string, and the JSON of everything else. A string that

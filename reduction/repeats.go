@@ -34,26 +34,25 @@ func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgen
 	if !mayRepeat(c.codec, state.Messages, from) {
 		return state, nil
 	}
-	p := c.pass(ctx, state, 0)
-	p.msgs, p.out = state.Messages, slices.Clone(state.Messages)
-	c.files.Note(ctx, c.namedFiles(p.msgs))
+	p := c.planner(ctx, state.Messages)
+	d := p.draft(ctx)
 	for _, r := range p.repeats(ctx, from, full) {
 		if err := p.place(ctx, r); err != nil {
 			return nil, err
 		}
-		if p.word(r) && showable(r.path) {
-			p.done = append(p.done, r)
+		if p.wording.word(r) && showable(r.path) {
+			d.done = append(d.done, r)
 		}
 	}
-	p.saveAll(ctx)
-	p.redo()
-	if len(p.done) == 0 {
+	d.saveAll(ctx)
+	d.redo()
+	if len(d.done) == 0 {
 		return state, nil
 	}
-	for _, r := range p.done {
+	for _, r := range d.done {
 		c.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
 	}
-	return withMessages(state, p.out), nil
+	return withMessages(state, d.out), nil
 }
 
 // newest is where the results of the newest round begin.
@@ -103,7 +102,7 @@ func occurs[M adk.MessageType](c codec[M], msgs []M, size, at, k int) bool {
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func (p *clearPass[M]) repeats(ctx context.Context, from int, full bool) (out []*oldResult) {
+func (p *planner[M]) repeats(ctx context.Context, from int, full bool) (out []*oldResult) {
 	rounds := roundsOf(views(p.phase.codec, p.msgs))
 	_, kept := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
 	first := make(map[uint64]pair)

@@ -337,7 +337,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.Commit(c.copies(at))
-	c.t.names.add(c.info.tool.CallID, path)
+	c.t.stored(c.info, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.endNotice(path, head, end)

@@ -28,7 +28,7 @@ type truncator struct {
 	root     string
 	generate pathGenerator
 	report   reporter
-	names    *storedNames
+	names    *storedNames // nil: no read tool is provided
 }
 
 // callInfo is one call of a tool whose result may be too long.
@@ -142,7 +142,7 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		info.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	t.names.add(info.tool.CallID, data.path)
+	t.stored(info, data.path)
 	text := say.shortened(size, data, limit, func(room int) string { return info.shortened(ctx, content, room) })
 	if text == "" {
 		text = say.excerpt(content, data, limit)
@@ -175,6 +175,13 @@ func (t *truncator) keep(ctx context.Context, info callInfo, at vault.Place, con
 	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
 	p, _, err := t.files.Save(ctx, info.rule.store, at, content)
 	return p, err
+}
+
+// stored notes that a file is one of the call's.
+func (t *truncator) stored(info callInfo, filePath string) {
+	if t.names != nil {
+		t.names.add(info.tool.CallID, filePath)
+	}
 }
 
 // place is where a result should go.
@@ -231,7 +238,7 @@ func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult
 		info.report(ctx, t, o)
 		return false, nil
 	}
-	t.names.add(info.tool.CallID, at.Path)
+	t.stored(info, at.Path)
 	return true, nil
 }
 

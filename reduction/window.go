@@ -44,8 +44,8 @@ func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModel
 	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	p := c.shortening(ctx, state)
-	for _, r := range roundsOf(views(c.codec, p.msgs)) {
+	p := c.shortening(ctx, state.Messages)
+	for _, r := range roundsOf(views(c.codec, p.planner.msgs)) {
 		if r.at < from {
 			continue
 		}
@@ -59,15 +59,18 @@ func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModel
 	if !p.finish(ctx, byRound) {
 		return state, nil
 	}
-	return withMessages(state, p.out), nil
+	return withMessages(state, p.draft.out), nil
 }
 
-// shortening is a pass that shortens what stays.
-func (c *clearPhase[M]) shortening(ctx context.Context, state *adk.TypedChatModelAgentState[M]) *clearPass[M] {
-	p := c.pass(ctx, state, 0)
-	p.msgs, p.out = state.Messages, slices.Clone(state.Messages)
-	c.files.Note(ctx, c.namedFiles(p.msgs))
-	return p
+// shortening makes what stays shorter.
+type shortening[M adk.MessageType] struct {
+	planner *planner[M]
+	draft   *draft[M]
+}
+
+func (c *clearPhase[M]) shortening(ctx context.Context, msgs []M) *shortening[M] {
+	p := c.planner(ctx, msgs)
+	return &shortening[M]{p, p.draft(ctx)}
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -95,13 +98,13 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 
 // fitMedia makes references of all media of a round's results but the last that fit in a
 // budget, and returns the tokens of all of them.
-func (p *clearPass[M]) fitMedia(results []*oldResult, budget int) (n int) {
+func (s *shortening[M]) fitMedia(results []*oldResult, budget int) (n int) {
 	left := budget
 	for _, r := range slices.Backward(results) {
 		all := len(r.media)
 		keep := min(all, max(0, left/mediaTokens))
 		left -= keep * mediaTokens
-		r.media = p.attached(r.media[:all-keep])
+		r.media = s.planner.wording.attached(r.media[:all-keep])
 		n += all*mediaTokens - mediaSaved(r.media)
 	}
 	return n
@@ -129,15 +132,15 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 		return state, err
 	}
 	given, before := state, count
-	p := c.pass(ctx, state, count)
-	p.factor, p.forced = factor, true
+	p := c.pass(ctx, state, count, factor)
+	p.forced = true
 	changed, err := p.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.tell(ctx, changed)
 	if changed {
-		state = withMessages(state, p.out)
+		state = withMessages(state, p.draft.out)
 		if count, factor, err = c.countTokens(ctx, state); err != nil {
 			return nil, err
 		}
@@ -164,8 +167,8 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
 func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
-	p := c.shortening(ctx, state)
-	rounds := roundsOf(views(c.codec, p.msgs))
+	p := c.shortening(ctx, state.Messages)
+	rounds := roundsOf(views(c.codec, p.planner.msgs))
 	var all []*oldResult
 	sum := 0
 	for _, r := range rounds {
@@ -175,7 +178,7 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 		}
 		all = append(all, results...)
 	}
-	end := len(p.msgs)
+	end := len(p.planner.msgs)
 	switch {
 	case s == everything:
 		over = math.MaxInt / 2
@@ -196,16 +199,16 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 	if !p.finish(ctx, byWindow) {
 		return state, nil
 	}
-	return withMessages(state, p.out), nil
+	return withMessages(state, p.draft.out), nil
 }
 
 // sent lists the messages of the user with media before an index, as results of which
 // only the media change.
-func (p *clearPass[M]) sent(end int) (out []*oldResult) {
-	for i := range p.msgs[:end] {
-		r := &oldResult{at: i, round: i, marked: true, rule: rule{store: p.phase.policy.general}}
+func (s *shortening[M]) sent(end int) (out []*oldResult) {
+	for i := range s.planner.msgs[:end] {
+		r := &oldResult{at: i, round: i, marked: true, rule: rule{store: s.planner.phase.policy.general}}
 		r.result.index = -1
-		if r.media = p.oldMedia(r); len(r.media) > 0 {
+		if r.media = s.planner.oldMedia(r); len(r.media) > 0 {
 			r.instead.keep = true
 			out = append(out, r)
 		}
@@ -215,14 +218,14 @@ func (p *clearPass[M]) sent(end int) (out []*oldResult) {
 
 // oldestMedia leaves those media that are to become references: of messages before end
 // the oldest, until they save enough. It returns the tokens that they save.
-func (p *clearPass[M]) oldestMedia(all []*oldResult, end int, s stage, over int) (saved int) {
+func (s *shortening[M]) oldestMedia(all []*oldResult, end int, at stage, over int) (saved int) {
 	slices.SortStableFunc(all, func(a, b *oldResult) int { return a.at - b.at })
 	for _, r := range all {
 		n := 0
-		if s != largest && s != larger && r.at < end {
+		if at != largest && at != larger && r.at < end {
 			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
 		}
-		r.media = p.attached(r.media[:n])
+		r.media = s.planner.wording.attached(r.media[:n])
 		saved += mediaSaved(r.media)
 	}
 	return saved
@@ -230,11 +233,11 @@ func (p *clearPass[M]) oldestMedia(all []*oldResult, end int, s stage, over int)
 
 // longArguments finds the long values in the calls of results, and returns the tokens
 // that references to them save.
-func (p *clearPass[M]) longArguments(all []*oldResult) (saved int) {
+func (s *shortening[M]) longArguments(all []*oldResult) (saved int) {
 	for _, r := range all {
-		if r.values = p.arguments(r); len(r.values) > 0 {
+		if r.values = s.planner.arguments(r); len(r.values) > 0 {
 			r.marked = false
-			saved += tokens.Estimate(r.call.args) - tokens.Estimate(p.withReferences(r.call.args, r.values))
+			saved += tokens.Estimate(r.call.args) - tokens.Estimate(s.planner.wording.withReferences(r.call.args, r.values))
 		}
 	}
 	return saved
@@ -243,7 +246,7 @@ func (p *clearPass[M]) longArguments(all []*oldResult) (saved int) {
 // shortenable lists the results of a round that may become shorter, or of whose media
 // references may be made, and the tokens of the others. A page that is alone in its round
 // is one of them only if everything has to go: the model asked for just that.
-func (p *clearPass[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
+func (s *shortening[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
 	found := 0
 	for _, each := range of.pairs {
 		if each.found {
@@ -261,23 +264,23 @@ func (p *clearPass[M]) shortenable(ctx context.Context, of round, everything boo
 		for _, text := range r.result.moved {
 			fixed += tokens.Estimate(text)
 		}
-		r.rule, r.notice = p.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
+		r.rule, r.notice = s.planner.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
 		r.instead.index = r.result.index
-		if p.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
+		if s.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
 			fixed += r.tokens
 			continue
 		}
 		r.rule = r.rule.byDefault()
-		r.media = p.oldMedia(r)
+		r.media = s.planner.oldMedia(r)
 		out = append(out, r)
 	}
 	return out, fixed
 }
 
 // stays reports whether the configuration wants a result to stay as it is.
-func (p *clearPass[M]) stays(ctx context.Context, r *oldResult) bool {
-	cut := p.phase.policy.truncation(ctx, r.call.name)
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.phase.policy.skipTrunc
+func (s *shortening[M]) stays(ctx context.Context, r *oldResult) bool {
+	cut := s.planner.phase.policy.truncation(ctx, r.call.name)
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !s.planner.phase.policy.skipTrunc
 }
 
 // maxRefits bounds how often sizes are levelled again because some could not be made as
@@ -287,7 +290,7 @@ const maxRefits = 16
 // shortenTo makes results so much shorter that they have a number of tokens together,
 // or at least minShown bytes each. What it comes to is levelled: the same again would
 // change nothing.
-func (p *clearPass[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
+func (s *shortening[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
 	var open []*oldResult
 	for _, r := range results {
 		if r.size > minShown && r.notice.kind != clearedNotice {
@@ -304,7 +307,7 @@ func (p *clearPass[M]) shortenTo(ctx context.Context, results []*oldResult, budg
 		most, left := level(sizes, budget), open[:0:0]
 		for _, r := range open {
 			if r.now() > most {
-				if err := p.shortenOne(ctx, r, most); err != nil {
+				if err := s.shortenOne(ctx, r, most); err != nil {
 					return err
 				}
 			}
@@ -331,30 +334,30 @@ func (r *oldResult) now() int {
 }
 
 // shortenOne makes a result shorter, if that can be.
-func (p *clearPass[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
+func (s *shortening[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
 	if r.most == 0 {
-		if err := p.place(ctx, r); err != nil {
+		if err := s.planner.place(ctx, r); err != nil {
 			return err
 		}
 	}
 	before, text, after := r.most, r.instead.text, r.after
-	if r.most = max(most, 1); !p.word(r) || r.path != "" && !showable(r.path) {
+	if r.most = max(most, 1); !s.planner.wording.word(r) || r.path != "" && !showable(r.path) {
 		r.most, r.instead.text, r.after = before, text, after
 	}
 	return nil
 }
 
 // take puts those results among the changes of which anything changes.
-func (p *clearPass[M]) take(results []*oldResult) {
+func (s *shortening[M]) take(results []*oldResult) {
 	for _, r := range results {
 		if r.most == 0 {
 			r.keepResult()
 		}
 		if len(r.values) > 0 {
-			p.word(r)
+			s.planner.wording.word(r)
 		}
 		if r.replaces() {
-			p.done = append(p.done, r)
+			s.draft.done = append(s.draft.done, r)
 		}
 	}
 }
@@ -374,18 +377,18 @@ func level(sizes []int, budget int) int {
 
 // shorten makes the notice with as much of a result as fits, and reports whether it is
 // shorter than the result.
-func (p *clearPass[M]) shorten(r *oldResult) bool {
-	data := p.data
+func (w *wording) shorten(r *oldResult) bool {
+	data := w.data
 	data.path = r.path
 	if r.page {
 		data.bytes = r.size
-		r.instead.text = p.notices.fill(p.notices.page, data)
+		r.instead.text = w.notices.fill(w.notices.page, data)
 		r.after = len(r.instead.text)
 		return r.after < r.size
 	}
 	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
 	for {
-		text, ok := p.excerptOf(r, data, limit)
+		text, ok := w.excerptOf(r, data, limit)
 		if !ok {
 			return false
 		}
@@ -398,19 +401,19 @@ func (p *clearPass[M]) shorten(r *oldResult) bool {
 }
 
 // excerptOf is a notice of at most limit bytes with the start and the end of a result.
-func (p *clearPass[M]) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
+func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
 	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
 		text := joined(r.result.texts)
-		_, ok := p.notices.room(len(text), data, limit)
-		return p.notices.excerpt(text, data, limit), ok
+		_, ok := w.notices.room(len(text), data, limit)
+		return w.notices.excerpt(text, data, limit), ok
 	}
 	data.bytes = max(r.notice.bytes, r.size)
 	if shown, ok := shownIn(r.result.texts); ok {
-		room := limit - p.notices.previewed.length(p.notices.hinted(data))
+		room := limit - w.notices.previewed.length(w.notices.hinted(data))
 		data.shown = shown[:lineEnd(shown, floor(shown, max(0, room)))]
-		return p.notices.fill(p.notices.previewed, data), room >= minExcerpt
+		return w.notices.fill(w.notices.previewed, data), room >= minExcerpt
 	}
-	room, ok := p.notices.room(data.bytes, data, limit)
+	room, ok := w.notices.room(data.bytes, data, limit)
 	if !ok {
 		return "", false
 	}
@@ -421,17 +424,17 @@ func (p *clearPass[M]) excerptOf(r *oldResult, data noticeData, limit int) (stri
 	data.head = head[:floor(head, min(len(head), room/2))]
 	data.tail = tail[ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
 	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
-	return p.notices.fill(p.notices.truncated, data), true
+	return w.notices.fill(w.notices.truncated, data), true
 }
 
 // finish stores and applies what was decided, reports it, and reports whether there is
 // anything.
-func (p *clearPass[M]) finish(ctx context.Context, rule string) bool {
-	p.saveAll(ctx)
-	p.redo()
-	for _, r := range p.done {
+func (s *shortening[M]) finish(ctx context.Context, rule string) bool {
+	s.draft.saveAll(ctx)
+	s.draft.redo()
+	for _, r := range s.draft.done {
 		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
-		p.phase.report.output(ctx, r.call.name, r.call.id, o.with(r))
+		s.planner.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
 	}
-	return len(p.done) > 0
+	return len(s.draft.done) > 0
 }
