@@ -60,6 +60,11 @@ func (g *group) hasMember(s *settings) bool {
 	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
 }
 
+// isUnfiltered reports whether every tool may be used by everybody.
+func (g *group) isUnfiltered() bool {
+	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
+}
+
 // pins are the tools to show always, in the order of the catalogue.
 func (g *group) pins() []*entry {
 	g.pinOnce.Do(func() {

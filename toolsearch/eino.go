@@ -14,8 +14,8 @@ import (
 )
 
 type (
-	runKey        struct{}
-	transcriptKey struct{}
+	runKey   struct{}
+	hooksKey struct{}
 )
 
 func runOf(ctx context.Context) *run {

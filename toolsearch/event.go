@@ -41,6 +41,8 @@ type reported struct {
 	isRead  bool            // the run-local value was looked for
 	done    map[string]bool // what was reported, by the lines below
 	pending map[verdictKey]error
+
+	listed []string // the tools of the catalogue as it was reported last; the hooks' own
 }
 
 func catalogLine(digest string) string    { return "catalog " + digest }
@@ -126,22 +128,29 @@ func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed
 }
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since.
-func (r *run) emitCatalog(ctx context.Context) {
-	if r.group().cfg.OnEvent == nil {
+func (d *reported) emitCatalog(ctx context.Context, g *group) {
+	if g.cfg.OnEvent == nil {
 		return
 	}
-	names, tokens, sum := r.group().measure()
-	if !r.reported.catalog(ctx, sum) {
+	names, tokens, sum := g.measure()
+	if !d.catalog(ctx, sum) {
 		return
 	}
-	added, removed := difference(names, r.live.listed), difference(r.live.listed, names)
-	if len(r.live.listed) > 0 {
-		tokens = r.group().tokensOf(added)
+	added, removed := difference(names, d.listed), difference(d.listed, names)
+	if len(d.listed) > 0 {
+		tokens = g.tokensOf(added)
 	}
-	r.live.listed = names
-	r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+	d.listed = names
+	g.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
+}
+
+// emitRefused reports a tool of a Source whose name another tool has, once in a run.
+func (d *reported) emitRefused(ctx context.Context, s *settings, name string) {
+	if s.cfg.OnEvent != nil && d.isNew(ctx, "refused "+name) {
+		s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
+	}
 }
 
 // catalog reports whether the catalogue is another one than was reported last.
@@ -197,23 +206,23 @@ func (g *group) tokensOf(names []string) (n int64) {
 
 // emitVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
-func (r *run) emitVisible(ctx context.Context, before, now, idle []string, repeat bool) {
-	if r.group().cfg.OnEvent == nil || slices.Equal(before, now) {
+func (g *group) emitVisible(ctx context.Context, before, now, idle []string, repeat bool) {
+	if g.cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
 	if added := difference(now, before); len(added) > 0 {
-		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: r.group().tokensOf(added)}
+		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: g.tokensOf(added)}
 		if repeat {
 			c.Reason = "history"
 		}
-		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
+		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
 	if gone := difference(before, now); len(gone) > 0 {
-		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: r.group().tokensOf(gone)}
+		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: g.tokensOf(gone)}
 		if len(difference(gone, idle)) == 0 {
 			c.Reason = "unused"
 		}
-		r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
+		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
 	}
 }
 

@@ -22,8 +22,8 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	require.NoError(t, err)
 	r, ctx, names := newRun(g, agent{}), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.emitCatalog(ctx)
-		r.emitVisible(ctx, nil, names, nil, false)
+		r.reported.emitCatalog(ctx, g)
+		g.emitVisible(ctx, nil, names, nil, false)
 		r.turn().emitDenied(ctx)
 		r.turn().emitDeniedCall(ctx, e, PhaseCall)
 		inside, report := g.reporting(ctx)

@@ -136,6 +136,17 @@ func (t *turn) showable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
 }
 
+// showableAtOnce reports whether a tool may be shown without being searched for.
+func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
+	return t.findable(ctx, e) && t.showable(ctx, e)
+}
+
+// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
+// provider's hands: what may not be seen now does not get there.
+func (t *turn) defers(ctx context.Context, e *entry) bool {
+	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
+}
+
 // callable reports whether call_tool may run a tool.
 func (t *turn) callable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
@@ -165,4 +176,18 @@ func (t *turn) lists(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// listable are the names that the model may be told of now, in the order of the catalogue.
+// Nobody changes the slice.
+func (t *turn) listable(ctx context.Context) (names []string) {
+	if t.group.isUnfiltered() {
+		return t.group.plain().names
+	}
+	for e := range t.group.cat.entries() {
+		if t.allowed(ctx, e, PhaseList) {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
@@ -53,7 +52,7 @@ func (v *evidence) add(msg wire.View, r *run) {
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
 		if !r.notes.hasRefused(c.ID) {
-			v.useBy(c.ID, r.calledTool(c), r)
+			v.useBy(c.ID, calledTool(r, c), r.group().cat)
 		}
 	}
 	for _, res := range msg.Results {
@@ -133,7 +132,7 @@ func isDenial(text string, c *wire.Call) bool {
 
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
-func (r *run) calledTool(c wire.Call) string {
+func calledTool(r *run, c wire.Call) string {
 	if r.group().cat.lookup(c.Name) != nil || r.agent.own[c.Name] {
 		return c.Name
 	}
@@ -160,10 +159,10 @@ type earlier struct {
 }
 
 // useBy is use for a call, which may turn out to have been refused.
-func (v *evidence) useBy(id, name string, r *run) {
+func (v *evidence) useBy(id, name string, c *catalog) {
 	last, known := v.last[name]
 	v.earlier = append(v.earlier, earlier{id, name, last, known})
-	v.use(name, r)
+	v.use(name, c)
 }
 
 // undo takes back what a call said.
@@ -184,13 +183,13 @@ func (v *evidence) undo(id string) {
 // to be gone.
 func (v *evidence) load(name string, r *run) {
 	if r.agent.slots != nil && r.group().cat.lookup(name) == nil {
-		r.live.had.add(name)
+		r.notes.noteHad(name)
 	}
-	v.use(name, r)
+	v.use(name, r.group().cat)
 }
 
-func (v *evidence) use(name string, r *run) {
-	if r.group().cat.lookup(name) == nil {
+func (v *evidence) use(name string, c *catalog) {
+	if c.lookup(name) == nil {
 		return
 	}
 	if v.last == nil {
@@ -234,65 +233,15 @@ func loadedBy(text string) []string {
 // transcript is what the messages of a run said so far. It holds the messages themselves,
 // so that an equal pointer is the same message.
 type transcript[M adk.MessageType] struct {
-	run       *run
-	codec     wire.Codec[M]
-	seen      []M
-	evidence  evidence
-	done      doneState[M]
-	reminders []int // positions of messages that are reminders
-	deltas    []int // positions of messages that tell of changes in the list
-	told      told
-	offered   []int // positions of messages that describe tools for a user's message
-	mixed     []int // positions of messages that hold one, and something else
-}
-
-// modelCall is what a model call is about to send.
-type modelCall[M adk.MessageType] struct {
-	messages        []M
-	tools, deferred []*schema.ToolInfo
-}
-
-// prepare decides what a model call shows. Its error is that of a misconfiguration.
-func (t *transcript[M]) prepare(ctx context.Context, call *modelCall[M]) error {
-	r := t.run
-	saw, _ := r.notes.lastVisible(ctx)
-	if err := r.checkLaterTools(ctx, call.tools); err != nil {
-		return err
-	}
-	if hasSource(r.group().members) && r.refresh(ctx) {
-		t.forget()
-	}
-	r.turn().begin()
-	r.emitCatalog(ctx)
-	if r.group().cfg.HideAbove > 0 {
-		t.decideHiding(ctx, call.messages)
-	}
-	rules, msgs := r.group().rules, call.messages
-	if rules.hosted {
-		msgs = wire.Each(msgs, t.codec.Unpack)
-	}
-	r.asked = nil
-	t.read(ctx, msgs)
-	if len(t.offered)+len(t.evidence.prefetched.offers) > 0 {
-		msgs = t.withOffers(msgs)
-		t.read(ctx, msgs)
-	}
-	show := r.visibleTools(ctx, &t.evidence)
-	rewritten := t.rewrite(msgs, func(p wire.Pairs) wire.Editor { return r.editor(ctx, show, p) })
-	msgs = restartedAt(firstChange(msgs, rewritten), rewritten)
-	t.read(ctx, msgs)
-	if rules.noteOnEmpty && t.evidence.emptyCall != nil && !r.hiding.off {
-		msgs = t.withNote(msgs, r.emptyNote(ctx, t.evidence.emptyCall))
-	}
-	msgs, reminder := t.remind(ctx, msgs, saw)
-	r.sent = sent{reminder: reminder, tools: show.names}
-	call.messages = continued(msgs, r.sent)
-	t.read(ctx, call.messages)
-	r.setToolLists(ctx, &t.evidence, show, &call.tools, &call.deferred)
-	r.emitPrefetched(ctx, &t.evidence)
-	r.turn().emitDenied(ctx)
-	t.evidence.started = true
-	return nil
+	run        *run
+	codec      wire.Codec[M]
+	seen       []M
+	evidence   evidence
+	prefetcher *prefetcher // of this model call; nil: nothing is prefetched
+	reminders  []int       // positions of messages that are reminders
+	deltas     []int       // positions of messages that tell of changes in the list
+	offered    []int       // positions of messages that describe tools for a user's message
+	mixed      []int       // positions of messages that hold one, and something else
 }
 
 // read brings the transcript up to date with the messages.
@@ -313,8 +262,8 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.offered = append(t.offered, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
-		case s.User && t.run.group().cfg.Prefetch > 0:
-			t.evidence.prefetch(ctx, i, s.Text, t.run)
+		case s.User && t.prefetcher != nil:
+			t.prefetcher.prefetch(ctx, &t.evidence, i, s.Text)
 		}
 		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}
@@ -325,22 +274,6 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 func (t *transcript[M]) forget() {
 	t.seen, t.reminders, t.deltas, t.offered, t.mixed = t.seen[:0], nil, nil, nil, nil
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
-}
-
-// bindCalls makes the slots stand for the tools that the last message calls.
-func (t *transcript[M]) bindCalls(ctx context.Context, msgs []M) []M {
-	if t.run.agent.slots == nil || len(msgs) == 0 {
-		return msgs
-	}
-	last := len(msgs) - 1
-	rename := t.run.bindCalls(ctx, t.codec.View(msgs[last]).Calls)
-	renamed := t.codec.Rename(msgs[last], rename)
-	if renamed == msgs[last] {
-		return msgs
-	}
-	next := slices.Clone(msgs)
-	next[last] = renamed
-	return next
 }
 
 // noteFormer notes the results that are there before the first model call of a run.

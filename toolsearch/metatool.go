@@ -155,7 +155,7 @@ func (g *group) keywordTools() []*metaTool {
 	return []*metaTool{{
 		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+			f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 			return f.matches(), err
 		},
 	}}
@@ -188,7 +188,7 @@ func (g *group) regexpTools() []*metaTool {
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
-			f, note := r.searcher(r.turn().loadable).matchNames(ctx, pattern)
+			f, note := newSearcher(r, r.turn().loadable).matchNames(ctx, pattern)
 			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
 			if answer.Selected == nil {
 				answer.Selected = []string{}
@@ -283,7 +283,7 @@ func (g *group) searchLoadTools() []*metaTool {
 }
 
 func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.searcher(r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
+	f, err := newSearcher(r, r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
 	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
 	for _, x := range f.found {
 		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
@@ -298,7 +298,7 @@ func candidateSize(e *entry) int {
 }
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	s, f := r.searcher(r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
+	s, f := newSearcher(r, r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()

@@ -207,7 +207,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		return nil, err
 	}
 	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
-	f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 	if err != nil {
 		return nil, err
 	}
@@ -235,9 +235,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 
 // emptyNote says what to do after a search that found nothing, where the provider's form of
 // a result has no room for it.
-func (r *run) emptyNote(ctx context.Context, c *wire.Call) string {
+func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	a := decodeArguments(c.Args)
-	f, err := r.searcher(r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
+	f, err := newSearcher(r, r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
@@ -280,39 +280,3 @@ func (e *entry) native() *schema.ToolInfo {
 // cacheKeys are the keys of ToolInfo.Extra under which the claude and the agenticclaude
 // adapter keep a cache breakpoint.
 var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl", "_agenticclaude_cache_control_ttl"}
-
-// inFull are the tools that a native model call must show in full, because nothing in the
-// history shows them to the provider: they were loaded by a search of another kind, or by
-// being called. What the provider loaded by itself, it knows.
-func (r *run) inFull(v *evidence, show visibleSet) []visibleTool {
-	c := r.group().rules
-	return slices.DeleteFunc(slices.Clone(show.tools), func(s visibleTool) bool {
-		name := s.entry.info.Name
-		switch {
-		case r.group().isPin(s.entry), r.hiding.shown[name] && !v.natively[name]:
-			return false
-		case v.prefetched.tools[name]:
-			return v.natively[name]
-		}
-		return c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name]
-	})
-}
-
-// deferred is the list of deferred tools: what others put there, and all hidden tools that
-// are not shown in full.
-func (r *run) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence, plain []visibleTool) []*schema.ToolInfo {
-	next := without(infos, r.group().cat)
-	for e := range r.group().cat.entries() {
-		inFull := slices.ContainsFunc(plain, func(s visibleTool) bool { return s.entry == e })
-		if !inFull && (v.natively[e.info.Name] || r.turn().defers(ctx, e)) {
-			next = append(next, r.group().shallowOf(e))
-		}
-	}
-	return next
-}
-
-// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
-// provider's hands: what may not be seen now does not get there.
-func (t *turn) defers(ctx context.Context, e *entry) bool {
-	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
-}

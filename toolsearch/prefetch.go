@@ -42,21 +42,28 @@ type offer struct {
 	text  string
 }
 
+// prefetcher searches for what users' messages ask for, in one model call: the messages are
+// read several times, and each text is searched for once.
+type prefetcher struct {
+	searcher searcher
+	likely   map[string][]found // by text
+}
+
 // prefetch loads the tools that a user's message most likely needs, or offers them. at is the
 // message's position.
-func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
-	g, p := r.group(), &v.prefetched
-	if r.hiding.off || p.messages == maxPrefetchMessages {
+func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text string) {
+	g, p := f.searcher.group, &v.prefetched
+	if p.messages == maxPrefetchMessages {
 		return
 	}
 	p.messages++
 	p.last = nil
 	began := time.Now()
-	likely, err := r.likelyOnce(ctx, firstWords(text, maxWords))
+	likely, err := f.likelyOnce(ctx, firstWords(text, maxWords))
 	if err != nil {
 		return
 	}
-	f := searchResult{}
+	var chosen searchResult
 	left := maxOfferBytes
 	for _, x := range likely {
 		name := x.entry.info.Name
@@ -68,16 +75,16 @@ func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
 				break
 			}
 		}
-		f.found = append(f.found, x)
+		chosen.found = append(chosen.found, x)
 		p.tools.add(name)
-		v.use(name, r)
+		v.use(name, g.cat)
 	}
-	names := f.names()
+	names := chosen.names()
 	if len(names) == 0 {
 		return
 	}
 	if g.rules.neverLoads {
-		p.offers = append(p.offers, offer{at, offerText(f.found)})
+		p.offers = append(p.offers, offer{at, offerText(chosen.found)})
 	}
 	if g.cfg.OnEvent == nil {
 		return
@@ -85,7 +92,7 @@ func (v *evidence) prefetch(ctx context.Context, at int, text string, r *run) {
 	p.last = &leanctx.Event{
 		Kind:   leanctx.KindToolsPrefetched,
 		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.tokensOf(names)},
-		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.cat.index), Took: time.Since(began), Hits: f.hits()},
+		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.cat.index), Took: time.Since(began), Hits: chosen.hits()},
 	}
 }
 
@@ -135,18 +142,14 @@ func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
 	})
 }
 
-// likelyOnce are the tools that a text probably asks for, at most Prefetch of them. The messages
-// are read several times for one model call; a text is searched for once.
-func (r *run) likelyOnce(ctx context.Context, text string) ([]found, error) {
-	if all, known := r.asked[text]; known {
+// likelyOnce are the tools that a text probably asks for, at most Prefetch of them.
+func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]found, error) {
+	if all, known := f.likely[text]; known {
 		return all, nil
 	}
-	all, err := r.searcher(r.turn().loadable).likely(ctx, text, r.group().cfg.Prefetch)
+	all, err := f.searcher.likely(ctx, text, f.searcher.group.cfg.Prefetch)
 	if err == nil {
-		if r.asked == nil {
-			r.asked = map[string][]found{}
-		}
-		r.asked[text] = all
+		f.likely[text] = all
 	}
 	return all, err
 }
@@ -219,7 +222,7 @@ func unanswered(terms, answered map[string]float64) float64 {
 }
 
 // emitPrefetched reports what was loaded for the message that the model is about to answer.
-func (r *run) emitPrefetched(ctx context.Context, v *evidence) {
+func emitPrefetched(ctx context.Context, r *run, v *evidence) {
 	if e := v.prefetched.last; e != nil && r.reported.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
 		r.group().emit(ctx, *e)
 	}

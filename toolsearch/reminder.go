@@ -38,72 +38,58 @@ type told struct {
 	group  *group   // the tools that the run had then
 }
 
+// reminder keeps what the model is told of the hidden tools up to date. It belongs to the
+// hooks.
+type reminder struct {
+	turn        *turn // of this model call
+	silent      bool  // nothing is hidden in it
+	told        told
+	stored      set // paths of lists
+	storeFailed bool
+}
+
 // remind returns the messages with what the model is told of the hidden tools, and the list
 // in them. saw are the tools that the last model call showed.
-func (t *transcript[M]) remind(ctx context.Context, msgs []M, saw []string) ([]M, string) {
-	r := t.run
-	if !hasSource(r.group().members) || r.hiding.off {
-		text := r.reminder(ctx)
+func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw []string) ([]M, string) {
+	if d.silent {
+		return t.withReminder(msgs, ""), ""
+	}
+	if !hasSource(d.turn.group.members) {
+		text, _ := d.wholeList(ctx, d.turn.listable(ctx))
 		return t.withReminder(msgs, text), text
 	}
-	if !t.isTold(msgs) {
-		t.told = told{lines: t.toldTexts(msgs)}
-	} else if t.told.group == r.group() && r.group().isUnfiltered() {
-		return msgs, t.told.lines[0]
+	if !t.isTold(msgs, d.told.lines) {
+		d.told = told{lines: t.toldTexts(msgs)}
+	} else if d.told.group == d.turn.group && d.turn.group.isUnfiltered() {
+		return msgs, d.told.lines[0]
 	}
-	names := r.listable(ctx)
-	delta, ok := r.change(ctx, &t.told, names, saw)
+	names := d.turn.listable(ctx)
+	delta, ok := d.change(ctx, names, saw)
 	if !ok {
-		text, shown := r.wholeList(ctx, names)
-		t.told = told{lines: []string{text}, group: r.group()}
-		t.told.list(names, shown)
+		text, shown := d.wholeList(ctx, names)
+		d.told = told{lines: []string{text}, group: d.turn.group}
+		d.told.list(names, shown)
 		return t.withReminder(msgs, text), text
 	}
-	t.told.group = r.group()
+	d.told.group = d.turn.group
 	if delta != "" {
-		t.told.lines = append(t.told.lines, delta)
+		d.told.lines = append(d.told.lines, delta)
 		msgs = append(slices.Clip(msgs), t.codec.Reminder(delta))
 	}
-	return msgs, t.told.lines[0]
+	return msgs, d.told.lines[0]
 }
 
-// reminder is the text for this model call; "" if there is no tool to list.
-func (r *run) reminder(ctx context.Context) string {
-	if r.hiding.off {
-		return ""
-	}
-	if text, ok := r.group().plainReminder(); ok {
-		return text
-	}
-	text, _ := r.wholeList(ctx, r.listable(ctx))
-	return text
-}
-
-// listable are the names that the model may be told of now, in the order of the catalogue.
-// Nobody changes the slice.
-func (r *run) listable(ctx context.Context) (names []string) {
-	if r.group().isUnfiltered() {
-		return r.group().plain().names
-	}
-	for e := range r.group().cat.entries() {
-		if r.turn().allowed(ctx, e, PhaseList) {
-			names = append(names, e.info.Name)
-		}
-	}
-	return names
-}
-
-// wholeList is the reminder of tools, and those that it names.
-func (r *run) wholeList(ctx context.Context, names []string) (text string, shown []string) {
-	if text, ok := r.group().plainReminder(); ok {
+// wholeList is the list of tools, and those that it names.
+func (d *reminder) wholeList(ctx context.Context, names []string) (text string, shown []string) {
+	if text, ok := d.turn.group.plainReminder(); ok {
 		return text, names
 	}
-	limit := r.group().cfg.CatalogLimit
+	limit := d.turn.group.cfg.CatalogLimit
 	if limit == 0 || len(names) <= limit {
 		return envelope(names, ""), names
 	}
 	shown = pickNames(names, limit)
-	return envelope(shown, r.restByServer(ctx, names, limit)), shown
+	return envelope(shown, d.restByServer(ctx, names, limit)), shown
 }
 
 // plainList is what every run is told where every tool may be used by everybody.
@@ -250,8 +236,8 @@ func byServer(names []string) (groups map[string][]string, order []string) {
 
 // restByServer tells of the names that the limit leaves out: how many each server has, and where
 // the full list is.
-func (r *run) restByServer(ctx context.Context, names []string, limit int) string {
-	return render("rest", promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: r.storeNames(ctx, names)})
+func (d *reminder) restByServer(ctx context.Context, names []string, limit int) string {
+	return render("rest", promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: d.storeNames(ctx, names)})
 }
 
 // serverCounts says how many of the names each server has.
@@ -273,9 +259,11 @@ func serverCounts(names []string) (counts []string) {
 }
 
 // storeNames writes the full list to the Backend, once per list and run, and returns its
-// path; "" if there is none. A Backend that failed is not asked again in this run.
-func (r *run) storeNames(ctx context.Context, names []string) string {
-	if r.group().cfg.Backend == nil {
+// path; "" if there is none. A Backend that failed is not asked again in this run: it would
+// hold up every model call.
+func (d *reminder) storeNames(ctx context.Context, names []string) string {
+	g := d.turn.group
+	if g.cfg.Backend == nil {
 		return ""
 	}
 	var b strings.Builder
@@ -285,16 +273,21 @@ func (r *run) storeNames(ctx context.Context, names []string) string {
 	}
 	sum := sha256.Sum256([]byte(b.String()))
 	path := fmt.Sprintf("%s/catalog-%x.txt", backend.CatalogDir, sum[:8])
-	return r.notes.storeOnce(path, func() string {
-		err := writeFile(ctx, r.group().cfg.Backend, path, b.String())
-		if err == nil {
-			return path
-		}
-		if r.group().cfg.OnEvent != nil && r.reported.isNew(ctx, storeLine) {
-			r.group().emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+	if d.stored[path] {
+		return path
+	}
+	if d.storeFailed {
+		return ""
+	}
+	if err := writeFile(ctx, g.cfg.Backend, path, b.String()); err != nil {
+		d.storeFailed = true
+		if g.cfg.OnEvent != nil && d.turn.reported.isNew(ctx, storeLine) {
+			g.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
 		}
 		return ""
-	})
+	}
+	d.stored.add(path)
+	return path
 }
 
 // escapeName makes a name safe to stand on a line of its own between the tags. Names of
@@ -327,13 +320,13 @@ func unescapeName(name string) string {
 	return plain
 }
 
-// isTold reports whether the messages hold just what was told.
-func (t *transcript[M]) isTold(msgs []M) bool {
-	if len(t.reminders) != 1 || len(t.told.lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != t.told.lines[0] {
+// isTold reports whether the messages hold just these texts: the list, and changes of it.
+func (t *transcript[M]) isTold(msgs []M, lines []string) bool {
+	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != lines[0] {
 		return false
 	}
 	for k, i := range t.deltas {
-		if t.codec.Text(msgs[i]).Text != t.told.lines[k+1] {
+		if t.codec.Text(msgs[i]).Text != lines[k+1] {
 			return false
 		}
 	}
@@ -355,8 +348,9 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 
 // change is the text that brings what was told up to date, and is noted in it; "" if there
 // is nothing to tell. It is not ok where the list has to be rewritten.
-func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta string, ok bool) {
-	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !r.recall(ctx, was, names) {
+func (d *reminder) change(ctx context.Context, names, saw []string) (delta string, ok bool) {
+	was := &d.told
+	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !d.recall(ctx, names) {
 		return "", false
 	}
 	if was.named == nil {
@@ -364,16 +358,16 @@ func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta
 		was.addNames(was.listed)
 	}
 	added := difference(names, was.listed)
-	removed, isDenied := r.removed(was, names)
+	removed, isDenied := d.removed(names)
 	switch {
 	case isDenied:
 		return "", false
-	case len(added) == 0 && !r.knewAny(removed, saw):
+	case len(added) == 0 && !d.knewAny(removed, saw):
 		return "", true // that a tool is gone which nobody uses can wait
 	}
-	limit := r.group().cfg.CatalogLimit
+	limit := d.turn.group.cfg.CatalogLimit
 	counted := len(added) > maxDeltaNames || limit > 0 && len(was.named)-len(removed)+len(added) > limit
-	delta = r.delta(ctx, names, added, removed, counted)
+	delta = d.delta(ctx, names, added, removed, counted)
 	if len(removed) > maxDeltaNames || !was.hasRoomFor(delta) {
 		return "", false
 	}
@@ -389,10 +383,10 @@ func (r *run) change(ctx context.Context, was *told, names, saw []string) (delta
 
 // removed are the names that were told and are not there any more. isDenied reports that one
 // that was told is there, and that the Filter denies it now.
-func (r *run) removed(was *told, names []string) (removed []string, isDenied bool) {
-	for _, name := range difference(was.listed, names) {
-		isDenied = isDenied || r.group().cat.lookup(name) != nil
-		if was.named[name] {
+func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
+	for _, name := range difference(d.told.listed, names) {
+		isDenied = isDenied || d.turn.group.cat.lookup(name) != nil
+		if d.told.named[name] {
 			removed = append(removed, name)
 		}
 	}
@@ -400,8 +394,8 @@ func (r *run) removed(was *told, names []string) (removed []string, isDenied boo
 }
 
 // knewAny reports whether the model may call one of the tools without another search.
-func (r *run) knewAny(names, saw []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return r.group().rules.neverLoads || slices.Contains(saw, name) })
+func (d *reminder) knewAny(names, saw []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return d.turn.group.rules.neverLoads || slices.Contains(saw, name) })
 }
 
 // hasRoomFor reports whether one more change costs less than to rewrite the list.
@@ -430,8 +424,9 @@ func (d *told) addNames(names []string) {
 
 // recall reads from the texts what they tell, where another process wrote them. It reports
 // false where they do not tell it all.
-func (r *run) recall(ctx context.Context, was *told, names []string) bool {
-	if whole, shown := r.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
+func (d *reminder) recall(ctx context.Context, names []string) bool {
+	was := &d.told
+	if whole, shown := d.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
 		was.list(names, shown)
 		return true
 	}
@@ -460,12 +455,12 @@ func isRest(line string) bool {
 }
 
 // delta is the text of a change.
-func (r *run) delta(ctx context.Context, names, added, removed []string, counted bool) string {
+func (d *reminder) delta(ctx context.Context, names, added, removed []string, counted bool) string {
 	var lines []string
 	switch {
 	case len(added) == 0:
 	case counted:
-		lines = append(lines, render("changed-counted", promptData{Total: len(added), Words: serverCounts(added), Path: r.storeNames(ctx, names)}))
+		lines = append(lines, render("changed-counted", promptData{Total: len(added), Words: serverCounts(added), Path: d.storeNames(ctx, names)}))
 	default:
 		lines = append(lines, render("changed-added", promptData{Words: inLine(added)}))
 	}

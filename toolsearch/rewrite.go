@@ -35,22 +35,21 @@ type historyEditor struct {
 	declared func(string) bool // this call declares the tool
 }
 
-func (r *run) editor(ctx context.Context, show visibleSet, p wire.Pairs) wire.Editor {
-	rules := r.group().rules
-	if r.hiding.off {
-		rules = plainRules // the provider is not told of a search
-	}
-	return &historyEditor{
-		rules: rules, catalog: r.group().cat, show: show, pairs: p,
-		findable: func(e *entry) bool { return r.turn().loadable(ctx, e) },
-		declared: func(name string) bool {
-			e := r.group().cat.lookup(name)
-			return r.agent.own[name] && e == nil || e != nil && (show.has(name) || r.turn().defers(ctx, e))
-		},
+// newEditor returns what makes the editor of a model call that shows these tools.
+func newEditor(ctx context.Context, r *run, rules rules, show visibleSet) func(wire.Pairs) wire.Editor {
+	return func(p wire.Pairs) wire.Editor {
+		return &historyEditor{
+			rules: rules, catalog: r.group().cat, show: show, pairs: p,
+			findable: func(e *entry) bool { return r.turn().loadable(ctx, e) },
+			declared: func(name string) bool {
+				e := r.group().cat.lookup(name)
+				return r.agent.own[name] && e == nil || e != nil && (show.has(name) || r.turn().defers(ctx, e))
+			},
+		}
 	}
 }
 
-// unmark keeps the marks of calls for adapters that need them, where the result fits.
+// Unmark keeps the marks of calls for adapters that need them, where the result fits.
 func (h *historyEditor) Unmark(id string) bool {
 	needed := h.rules.pairs || h.rules.name == "" && h.rules.acceptsNative
 	return !needed || !h.pairs[id].Native

@@ -3,9 +3,9 @@
 
 package toolsearch
 
-// One run of an agent has three parts. The agent is what it was when the run began; a turn
-// is what holds from one model call to the next; the notes are what the tool calls of a turn
-// leave for the next model call.
+// One run of an agent, as the hooks and its tool calls share it: the agent is what it was
+// when the run began; a turn is what holds from one model call to the next; the notes are
+// what tool calls leave for the next model call, and it for them.
 
 import (
 	"context"
@@ -17,18 +17,12 @@ import (
 )
 
 // run is one run of an agent. The context carries it from BeforeAgent to the model and
-// tool calls; nothing that must survive a checkpoint lives in it. Tool calls read the turn
-// and write notes; the rest belongs to the hooks, which Eino calls one after another.
+// tool calls; nothing that must survive a checkpoint lives in it.
 type run struct {
 	agent    agent
 	now      atomic.Pointer[turn]
 	notes    notes
 	reported reported // to OnEvent
-	decided  decision // of the last model call
-	sent     sent     // with the last model call
-	live     liveTools
-	hiding   hiding
-	asked    map[string][]found // what users' messages of this model call ask for
 }
 
 // agent is what a run's agent is.
@@ -43,25 +37,27 @@ type agent struct {
 func newRun(g *group, a agent) *run {
 	a.start = g
 	r := &run{agent: a}
-	if hasSource(g.members) {
-		r.live = liveTools{asked: map[*settings]sourceSet{}, failing: map[*settings]bool{}}
-	}
-	r.now.Store(&turn{group: g, reported: &r.reported})
+	r.begin(g)
 	return r
 }
+
+// begin begins a turn with the tools of a group.
+func (r *run) begin(g *group) { r.now.Store(&turn{group: g, reported: &r.reported}) }
 
 func (r *run) turn() *turn { return r.now.Load() }
 
 func (r *run) group() *group { return r.now.Load().group }
 
+// isGone reports whether a name is that of a tool that a Source had.
+func (r *run) isGone(name string) bool {
+	return !r.agent.own[name] && r.notes.hasHad(name) && r.group().cat.lookup(name) == nil
+}
+
 // checkLaterTools looks at the tools that handlers after this one added, which the list of
 // the first model call shows. A name that is taken is refused: which of two tools Eino runs
 // would depend on the order of the handlers.
-func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) error {
-	if r.agent.size == 0 || len(infos) <= r.agent.size {
-		return nil
-	}
-	if _, known := r.notes.lastVisible(ctx); known {
+func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
+	if a.size == 0 || len(infos) <= a.size {
 		return nil
 	}
 	var wrong problems
@@ -70,13 +66,13 @@ func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) err
 		if t == nil || isSlotName(t.Name) {
 			continue
 		}
-		e := r.group().cat.lookup(t.Name)
-		listed := e != nil && !r.group().isLive(e) || r.group().usesMetaName(t.Name)
+		e := g.cat.lookup(t.Name)
+		listed := e != nil && !g.isLive(e) || g.usesMetaName(t.Name)
 		if listed && seen[t.Name] {
 			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
 		}
 		if seen[t.Name] = true; !listed {
-			r.agent.own[t.Name] = true
+			a.own[t.Name] = true
 		}
 	}
 	return wrong.err()
@@ -85,15 +81,14 @@ func (r *run) checkLaterTools(ctx context.Context, infos []*schema.ToolInfo) err
 // notes are what tool calls leave for the next model call, and it for them. A call without
 // an id leaves none: it cannot be told from others.
 type notes struct {
-	mu          sync.Mutex
-	visible     []string // names of hidden tools that the model sees; nil before the first model call
-	noRunState  bool     // the run has no state of Eino's to keep values in
-	returned    set      // names that searches of this turn have returned, where each may be once
-	stored      map[string]string
-	storeFailed bool                // to store a list
-	reached     map[string]string   // call id -> hidden tool: the call may bear another name
-	answered    map[string][]string // call id -> what a search tool of ours loaded
-	refused     set                 // ids of calls to tools that the caller may not use
+	mu         sync.Mutex
+	visible    []string            // names of hidden tools that the model sees; nil before the first model call
+	noRunState bool                // the run has no state of Eino's to keep values in
+	returned   set                 // names that searches of this turn have returned, where each may be once
+	reached    map[string]string   // call id -> hidden tool: the call may bear another name
+	answered   map[string][]string // call id -> what a search tool of ours loaded
+	refused    set                 // ids of calls to tools that the caller may not use
+	had        set                 // names that sources had in this run, or by what the history says
 }
 
 // reach notes which tool a call reached.
@@ -158,26 +153,17 @@ func (n *notes) hasNoRunState() bool {
 	return n.noRunState
 }
 
-// storeOnce calls store for a path that was not stored in this run, and returns what it
-// returned then. After one "" it is not called again in this run: a store that fails would
-// hold up every model call.
-func (n *notes) storeOnce(path string, store func() string) string {
-	n.mu.Lock()
-	stored, known := n.stored[path]
-	known = known || n.storeFailed
-	n.mu.Unlock()
-	if known {
-		return stored
-	}
-	stored = store()
+// noteHad notes a tool that a Source had, so that a call of it is answered.
+func (n *notes) noteHad(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.storeFailed = stored == ""
-	if n.stored == nil {
-		n.stored = map[string]string{}
-	}
-	n.stored[path] = stored
-	return stored
+	n.had.add(name)
+}
+
+func (n *notes) hasHad(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.had[name]
 }
 
 // returnOnce returns those of the tools that the model does not see, and that no other

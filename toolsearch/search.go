@@ -90,7 +90,7 @@ type searcher struct {
 	may   func(context.Context, *entry) bool // which tools it may return, beyond being found
 }
 
-func (r *run) searcher(may func(context.Context, *entry) bool) searcher {
+func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
 	return searcher{r.turn(), &r.notes, may}
 }
 

@@ -52,7 +52,7 @@ func (g *group) searchCallTools() []*metaTool {
 }
 
 func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := r.searcher(r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
+	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
 	answer := describedAnswer{Tools: []describedTool{}}
 	for _, x := range f.found {
 		d, shortened := describe(x.entry)

@@ -268,7 +268,7 @@ func (s *slots) current(ctx context.Context) *round {
 	}
 	for _, name := range names {
 		if r.group().cat.lookup(name) == nil {
-			r.live.had.add(name)
+			r.notes.noteHad(name)
 		}
 	}
 	now, _ := s.bind(r, names)
@@ -337,7 +337,7 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 		name := c.Name
 		e := r.group().cat.lookup(name)
 		switch {
-		case name == toolnames.Call && r.callsEnhanced(c):
+		case name == toolnames.Call && r.group().callsEnhanced(c):
 			name = enhancedCallName
 		case e == nil && !r.isGone(name), e != nil && !r.group().isLive(e):
 			continue
@@ -362,11 +362,11 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 }
 
 // callsEnhanced reports whether call_tool is called for a tool that returns more than text.
-func (r *run) callsEnhanced(c wire.Call) bool {
-	if r.group().cfg.Protocol != SearchCall {
+func (g *group) callsEnhanced(c wire.Call) bool {
+	if g.cfg.Protocol != SearchCall {
 		return false
 	}
-	e := r.group().cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })
+	e := g.cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })
 	return e != nil && isEnhanced(e.tool)
 }
 

@@ -62,12 +62,10 @@ func MultiSource(sources ...Source) Source {
 // sourceTimeout is how long a Source may take that sets no bound of its own.
 const sourceTimeout = 2 * time.Second
 
-// liveTools is what a run knows of tools that come and go. It belongs to the hooks.
-type liveTools struct {
+// sources is what a run knows of tools that come and go. It belongs to the hooks.
+type sources struct {
 	asked   map[*settings]sourceSet
 	failing map[*settings]bool // the Source failed the last time
-	had     set                // names that sources had in this run, or by what the history says
-	listed  []string           // the tools that OnEvent was told of
 	stale   set                // names of tools that the model sees, whose definition has changed
 }
 
@@ -79,12 +77,12 @@ type sourceSet struct {
 
 // refresh asks the sources for the tools of this moment. It reports whether there are other
 // ones than before.
-func (r *run) refresh(ctx context.Context) bool {
+func (s *sources) refresh(ctx context.Context, r *run) bool {
 	old := r.group()
 	if !hasSource(old.members) {
 		return false
 	}
-	r.live.stale = nil
+	s.stale = nil
 	next := make([]member, len(old.members))
 	changed := false
 	for i, m := range old.members {
@@ -92,7 +90,7 @@ func (r *run) refresh(ctx context.Context) bool {
 		if m.cfg.Source == nil {
 			continue
 		}
-		next[i].set = r.usable(ctx, m.settings, r.askSource(ctx, m.settings))
+		next[i].set = s.usable(ctx, r, m.settings)
 		changed = changed || next[i].set != m.set
 	}
 	if !changed {
@@ -102,91 +100,84 @@ func (r *run) refresh(ctx context.Context) bool {
 	if err != nil { // only by an index, which is not an error where tools come and go
 		return false
 	}
-	r.now.Store(&turn{group: g, reported: &r.reported})
-	r.decided = decision{}
-	r.noteGone(old, g)
+	r.begin(g)
+	s.noteGone(&r.notes, old, g)
 	for _, name := range g.refused {
-		r.refuseTool(ctx, g.settings, name)
+		r.reported.emitRefused(ctx, g.settings, name)
 	}
 	return true
 }
 
-// askSource asks the Source of an instance. On an error, and while it has not answered an earlier
-// question, the run keeps the set it had.
-func (r *run) askSource(ctx context.Context, s *settings) *ToolSet {
-	if set, ok := s.cfg.Source.(*ToolSet); ok {
-		return set
-	}
-	memory, at := memoryOf(ctx), partOf{&s.source, 0}
-	within, cancel := context.WithTimeout(ctx, sourceTimeout)
-	defer cancel()
-	answer := make(chan sourceAnswer, 1)
-	memory.ask(within, at, s.cfg.Source, answer)
-	a := wait(within, answer)
-	if a.err == nil {
-		r.live.failing[s] = false
-		return a.set
-	}
-	if a.set == nil {
-		a.set = r.live.asked[s].set
-	}
-	if ctx.Err() == nil && !r.live.failing[s] {
-		r.live.failing[s] = true
-		s.emit(ctx, leanctx.Event{Kind: leanctx.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", a.err)})
-	}
-	return a.set
-}
-
-// usable is a set without tools whose name the agent has already.
-func (r *run) usable(ctx context.Context, s *settings, set *ToolSet) *ToolSet {
-	last := r.live.asked[s]
-	if last.set == set && last.own == len(r.agent.own) {
+// usable is the set of an instance's Source without tools whose name the agent has already.
+func (s *sources) usable(ctx context.Context, r *run, owner *settings) *ToolSet {
+	set, own, last := s.ask(ctx, owner), r.agent.own, s.asked[owner]
+	if last.set == set && last.own == len(own) {
 		return last.usable
 	}
 	taken := false
-	for name := range r.agent.own {
+	for name := range own {
 		if set.lookup(name) != nil {
 			taken = true
-			r.refuseTool(ctx, s, name)
+			r.reported.emitRefused(ctx, owner, name)
 		}
 	}
 	usable := set
 	if taken {
-		usable = set.filtered(func(e *entry) bool { return !r.agent.own[e.info.Name] })
+		usable = set.filtered(func(e *entry) bool { return !own[e.info.Name] })
 	}
-	r.live.asked[s] = sourceSet{set, usable, len(r.agent.own)}
+	if s.asked == nil {
+		s.asked = map[*settings]sourceSet{}
+	}
+	s.asked[owner] = sourceSet{set, usable, len(own)}
 	return usable
 }
 
-// refuseTool reports a tool of a Source whose name another tool has, once in a run.
-func (r *run) refuseTool(ctx context.Context, s *settings, name string) {
-	if s.cfg.OnEvent != nil && r.reported.isNew(ctx, "refused "+name) {
-		s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
+// ask asks the Source of an instance. On an error, and while it has not answered an earlier
+// question, the run keeps the set it had.
+func (s *sources) ask(ctx context.Context, owner *settings) *ToolSet {
+	if set, ok := owner.cfg.Source.(*ToolSet); ok {
+		return set
 	}
+	memory, at := memoryOf(ctx), partOf{&owner.source, 0}
+	within, cancel := context.WithTimeout(ctx, sourceTimeout)
+	defer cancel()
+	answer := make(chan sourceAnswer, 1)
+	memory.ask(within, at, owner.cfg.Source, answer)
+	a := wait(within, answer)
+	if a.err == nil {
+		delete(s.failing, owner)
+		return a.set
+	}
+	if a.set == nil {
+		a.set = s.asked[owner].set
+	}
+	if ctx.Err() == nil && !s.failing[owner] {
+		if s.failing == nil {
+			s.failing = map[*settings]bool{}
+		}
+		s.failing[owner] = true
+		owner.emit(ctx, leanctx.Event{Kind: leanctx.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", a.err)})
+	}
+	return a.set
 }
 
-// noteGone notes the tools of sources that no longer exist, so that a call of one is answered,
-// and those that the model sees and that are others now.
-func (r *run) noteGone(old, now *group) {
+// noteGone notes the tools of sources that no longer exist, and those that the model sees and
+// that are others now.
+func (s *sources) noteGone(n *notes, old, now *group) {
 	for i, m := range old.members {
 		came := now.members[i].set.beside(m.set)
 		for e := range m.set.beside(now.members[i].set).entries() {
 			if came.lookup(e.info.Name) == nil && now.cat.lookup(e.info.Name) == nil {
-				r.live.had.add(e.info.Name)
+				n.noteHad(e.info.Name)
 			}
 		}
 	}
-	for _, name := range r.notes.shownInProcess() { // of this process: a resumed run lists all again
+	for _, name := range n.shownInProcess() { // of this process: a resumed run lists all again
 		before, after := old.cat.lookup(name), now.cat.lookup(name)
 		if before != nil && after != nil && before != after && before.definition() != after.definition() {
-			r.live.stale.add(name)
+			s.stale.add(name)
 		}
 	}
-}
-
-// isGone reports whether a name is that of a tool that a Source had.
-func (r *run) isGone(name string) bool {
-	return r.live.had[name] && r.group().cat.lookup(name) == nil && !r.agent.own[name]
 }
 
 type listSource struct {

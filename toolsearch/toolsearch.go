@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The constructors, and the hooks.
+// The constructors, the hooks, and what they do before a model call.
 
 import (
 	"context"
@@ -60,14 +60,15 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 		ctx = withSourceMemory(ctx)
 	}
 	r := newRun(joined.group, agent{own: joined.own, size: len(joined.tools), direct: rc.ReturnDirectly, slots: joined.slots})
-	r.refresh(ctx)
+	h := newHooks(r, m.codec)
+	h.sources.refresh(ctx, r)
 	next := *rc
 	next.Tools = joined.tools
 	if joined.group.rules.searchTool {
 		next.ToolSearchTool = joined.group.metaTools()[0].info()
 	}
 	ctx = context.WithValue(ctx, runKey{}, r)
-	return context.WithValue(ctx, transcriptKey{}, &transcript[M]{run: r, codec: m.codec}), &next, nil
+	return context.WithValue(ctx, hooksKey{}, h), &next, nil
 }
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
@@ -75,18 +76,92 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state != nil {
 		m.settings.emitNotHidden(ctx, state.ToolInfos)
 	}
-	t := m.transcript(ctx)
-	if state == nil || t == nil || t.done.is(state) {
+	h := m.hooks(ctx)
+	if state == nil || h == nil || h.done.is(state) {
 		return ctx, state, nil
 	}
 	next := *state
 	call := modelCall[M]{next.Messages, next.ToolInfos, next.DeferredToolInfos}
-	if err := t.prepare(ctx, &call); err != nil {
+	if err := h.prepare(ctx, &call); err != nil {
 		return ctx, state, err
 	}
 	next.Messages, next.ToolInfos, next.DeferredToolInfos = call.messages, call.tools, call.deferred
-	t.done = doneState[M]{&next, next}
+	h.done = doneState[M]{&next, next}
 	return ctx, &next, nil
+}
+
+// WrapModel marks the answers that a provider keeps on its server.
+func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	h, ok := ctx.Value(hooksKey{}).(*hooks[M])
+	if !ok || h.run.group().settings != m.settings {
+		return inner, nil
+	}
+	if h.visibility.hiding.off && h.run.group().rules.searchTool {
+		inner = unsearching[M]{inner}
+	}
+	now := h.sent // a stream may be read after the next call has begun
+	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
+}
+
+// AfterModelRewriteState notes which tools other handlers showed, and makes the slots stand
+// for the tools that the model called. It takes the deferred ones out of the state again, so that they do not become part of every checkpoint, and
+// makes what a provider's search left fit to be part of one. Before each model call both
+// are as they were.
+func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	h := m.hooks(ctx)
+	if state == nil || h == nil {
+		return ctx, state, nil
+	}
+	noteShownByOthers(ctx, h.run, state.ToolInfos)
+	msgs := h.bindCalls(ctx, state.Messages)
+	if !h.run.group().rules.deferAll {
+		if wire.SameList(msgs, state.Messages) {
+			return ctx, state, nil
+		}
+		next := *state
+		next.Messages = msgs
+		return ctx, &next, nil
+	}
+	next := *state
+	next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.group().cat)
+	next.Messages = wire.Each(msgs, m.codec.Pack)
+	return ctx, &next, nil
+}
+
+// hooks are those of the run that this instance leads; nil if another instance does, or
+// if there is nothing to hide. Without a BeforeAgent before it, as when hooks are called by
+// hand, they are those of a run of its own.
+func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
+	if r := runOf(ctx); r != nil && r.group().hasMember(m.settings) {
+		if r.group().settings != m.settings {
+			return nil
+		}
+		if h, ok := ctx.Value(hooksKey{}).(*hooks[M]); ok {
+			return h
+		}
+	}
+	g, err := groupOf(ctx, []member{{settings: m.settings}})
+	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
+		return nil
+	}
+	return newHooks(newRun(g, agent{}), m.codec)
+}
+
+// hooks is what the hooks of one run keep from one model call to the next. Eino calls them one
+// after another.
+type hooks[M adk.MessageType] struct {
+	run        *run
+	codec      wire.Codec[M]
+	transcript transcript[M]
+	sources    sources
+	visibility visibility
+	reminder   reminder
+	sent       sent // with the last model call
+	done       doneState[M]
+}
+
+func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
+	return &hooks[M]{run: r, codec: c, transcript: transcript[M]{run: r, codec: c}}
 }
 
 // doneState is the state that the last hook returned, and what was in it.
@@ -102,59 +177,100 @@ func (d doneState[M]) is(s *adk.TypedChatModelAgentState[M]) bool {
 		slices.Equal(s.ToolInfos, d.held.ToolInfos) && slices.Equal(s.DeferredToolInfos, d.held.DeferredToolInfos)
 }
 
-// WrapModel marks the answers that a provider keeps on its server.
-func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	r := runOf(ctx)
-	if r == nil || r.group().settings != m.settings {
-		return inner, nil
-	}
-	if r.hiding.off && r.group().rules.searchTool {
-		inner = unsearching[M]{inner}
-	}
-	now := r.sent // a stream may be read after the next call has begun
-	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
+// modelCall is what a model call is about to send.
+type modelCall[M adk.MessageType] struct {
+	messages        []M
+	tools, deferred []*schema.ToolInfo
 }
 
-// AfterModelRewriteState notes which tools other handlers showed, and makes the slots stand
-// for the tools that the model called. It takes the deferred ones out of the state again, so that they do not become part of every checkpoint, and
-// makes what a provider's search left fit to be part of one. Before each model call both
-// are as they were.
-func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	t := m.transcript(ctx)
-	if state == nil || t == nil {
-		return ctx, state, nil
-	}
-	t.run.noteShownByOthers(ctx, state.ToolInfos)
-	msgs := t.bindCalls(ctx, state.Messages)
-	if !t.run.group().rules.deferAll {
-		if wire.SameList(msgs, state.Messages) {
-			return ctx, state, nil
+// prepare decides what a model call shows. Its error is that of a misconfiguration.
+func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
+	r, t := h.run, &h.transcript
+	saw, known := r.notes.lastVisible(ctx)
+	if !known {
+		if err := r.agent.checkLaterTools(r.group(), call.tools); err != nil {
+			return err
 		}
-		next := *state
-		next.Messages = msgs
-		return ctx, &next, nil
 	}
-	next := *state
-	next.DeferredToolInfos = without(next.DeferredToolInfos, t.run.group().cat)
-	next.Messages = wire.Each(msgs, m.codec.Pack)
-	return ctx, &next, nil
+	if h.sources.refresh(ctx, r) {
+		t.forget()
+	}
+	r.turn().begin()
+	r.reported.emitCatalog(ctx, r.group())
+	rules, msgs := r.group().rules, call.messages
+	if r.group().cfg.HideAbove > 0 {
+		h.decideHiding(ctx, msgs, saw)
+	}
+	if rules.hosted {
+		msgs = wire.Each(msgs, h.codec.Unpack)
+	}
+	msgs = h.read(ctx, msgs)
+	show := h.visibility.visibleTools(ctx, r, &t.evidence)
+	msgs = h.rewrite(ctx, msgs, show)
+	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.off
+	msgs, list := t.remind(ctx, &h.reminder, msgs, saw)
+	h.sent = sent{reminder: list, tools: show.names}
+	call.messages = continued(msgs, h.sent)
+	t.read(ctx, call.messages)
+	lists := toolLists{run: r, group: r.group(), hiding: &h.visibility.hiding, stale: h.sources.stale, show: show}
+	call.tools, call.deferred = lists.renew(ctx, &t.evidence, call.tools, call.deferred)
+	emitPrefetched(ctx, r, &t.evidence)
+	r.turn().emitDenied(ctx)
+	t.evidence.started = true
+	return nil
 }
 
-// transcript is that of the run that this instance leads; nil if another instance does, or
-// if there is nothing to hide. Without a BeforeAgent before it, as when hooks are called by
-// hand, it is that of a run of its own.
-func (m *middleware[M]) transcript(ctx context.Context) *transcript[M] {
-	if r := runOf(ctx); r != nil && r.group().hasMember(m.settings) {
-		if r.group().settings != m.settings {
-			return nil
-		}
-		if t, ok := ctx.Value(transcriptKey{}).(*transcript[M]); ok {
-			return t
-		}
+// decideHiding decides whether the run hides its tools, before the messages are read.
+func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
+	searched := func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) }
+	if h.visibility.hiding.decide(ctx, h.run.turn(), saw, searched) {
+		h.visibility.decided = decision{}
+		h.transcript.forget()
 	}
-	g, err := groupOf(ctx, []member{{settings: m.settings}})
-	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
-		return nil
+}
+
+// read reads the messages, and returns them with offers of tools for those of users.
+func (h *hooks[M]) read(ctx context.Context, msgs []M) []M {
+	t := &h.transcript
+	if t.prefetcher = nil; h.run.group().cfg.Prefetch > 0 && !h.visibility.hiding.off {
+		t.prefetcher = &prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]found{}}
 	}
-	return &transcript[M]{run: newRun(g, agent{}), codec: m.codec}
+	t.read(ctx, msgs)
+	if len(t.offered)+len(t.evidence.prefetched.offers) == 0 {
+		return msgs
+	}
+	msgs = t.withOffers(msgs)
+	t.read(ctx, msgs)
+	return msgs
+}
+
+// rewrite returns the messages in a form that the run's provider takes.
+func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
+	t, rules := &h.transcript, h.run.group().rules
+	if h.visibility.hiding.off {
+		rules = plainRules // the provider is not told of a search
+	}
+	next := t.rewrite(msgs, newEditor(ctx, h.run, rules, show))
+	next = restartedAt(firstChange(msgs, next), next)
+	t.read(ctx, next)
+	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
+		next = t.withNote(next, emptyNote(ctx, h.run, t.evidence.emptyCall))
+	}
+	return next
+}
+
+// bindCalls makes the slots stand for the tools that the last message calls.
+func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
+	if h.run.agent.slots == nil || len(msgs) == 0 {
+		return msgs
+	}
+	last := len(msgs) - 1
+	rename := h.run.bindCalls(ctx, h.codec.View(msgs[last]).Calls)
+	renamed := h.codec.Rename(msgs[last], rename)
+	if renamed == msgs[last] {
+		return msgs
+	}
+	next := slices.Clone(msgs)
+	next[last] = renamed
+	return next
 }

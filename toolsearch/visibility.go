@@ -30,33 +30,110 @@ type visibleSet struct {
 
 func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name) }
 
+// visibility decides which hidden tools each model call of a run shows. It belongs to the
+// hooks.
+type visibility struct {
+	hiding  hiding
+	decided decision // for the last model call
+}
+
 // visibleTools chooses the hidden tools that a model call shows.
-func (r *run) visibleTools(ctx context.Context, v *evidence) visibleSet {
+func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visibleSet {
 	before, known := r.notes.lastVisible(ctx)
-	if known && r.decided.holds(before, v.order) {
+	if known && s.decided.holds(r.group(), before, v.order) {
 		r.notes.show(before)
-		return r.decided.visibleSet
+		return s.decided.visibleSet
 	}
-	show, unused := r.loaded(ctx, v, before, r.lastIdle(ctx, len(before)))
-	if r.hiding.off {
-		show = r.withAll(ctx, show)
+	idle := lastIdle(ctx, r.group(), len(before))
+	tools, unused := s.loaded(ctx, r.turn(), v, before, idle)
+	if s.hiding.off {
+		tools = r.turn().withAll(ctx, tools)
 	}
-	names := make([]string, len(show))
-	for i, s := range show {
-		names[i] = s.entry.info.Name
+	names := make([]string, len(tools))
+	for i, x := range tools {
+		names[i] = x.entry.info.Name
 	}
-	s := visibleSet{tools: show, names: names, known: r.notes.called()}
-	if !s.known {
-		s.gone = r.vanished(before)
+	show := visibleSet{tools: tools, names: names, known: r.notes.called()}
+	if !show.known {
+		show.gone = r.vanished(before)
 	}
-	if !r.hiding.off {
-		r.emitVisible(ctx, before, names, unused, !known)
+	if !s.hiding.off {
+		r.group().emitVisible(ctx, before, names, unused, !known)
 	}
-	r.saveVisible(ctx, before, show, names, known)
+	r.notes.show(names)
+	if !known || !slices.Equal(before, names) {
+		setRunLocal(ctx, visibleKey, names)
+	}
+	saveIdle(ctx, r.group(), tools)
 	if r.group().byMessagesOnly {
-		r.decided = decision{visibleSet{tools: show, names: names, known: true}, v.order}
+		s.decided = decision{visibleSet{tools: tools, names: names, known: true}, r.group(), v.order}
 	}
-	return s
+	return show
+}
+
+// loaded are the tools to show: those that always are, those shown before that are still in
+// use, then new ones. unused are those that were not used for too long.
+func (s *visibility) loaded(ctx context.Context, t *turn, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
+	done := make(map[string]bool, len(before)+len(v.order))
+	consider := func(name string, idle int) {
+		e := t.group.cat.lookup(name)
+		if e == nil || done[name] {
+			return
+		}
+		done[name] = true
+		if _, said := v.last[name]; said {
+			idle = v.idle(name)
+		}
+		if limit := t.group.cfg.UnloadAfter; limit > 0 && idle >= limit {
+			unused = append(unused, name)
+			return
+		}
+		if t.showable(ctx, e) {
+			show = append(show, visibleTool{e, idle})
+		}
+	}
+	for _, e := range t.group.pins() {
+		done[e.info.Name] = true
+		if t.showable(ctx, e) {
+			show = append(show, visibleTool{e, 0})
+		}
+	}
+	never := t.group.rules.neverLoads
+	for i, name := range before {
+		if !never || s.hiding.shown[name] {
+			consider(name, idle[i]+1)
+		}
+	}
+	if never {
+		return show, nil
+	}
+	for _, name := range v.order {
+		consider(name, 0)
+	}
+	return show, unused
+}
+
+// lastIdle is how long the n tools of the last model call had not been used by then.
+func lastIdle(ctx context.Context, g *group, n int) (idle []int) {
+	if g.cfg.UnloadAfter > 0 {
+		idle, _, _ = runLocal[[]int](ctx, idleKey)
+	}
+	if len(idle) < n {
+		idle = append(slices.Clone(idle), make([]int, n-len(idle))...)
+	}
+	return idle
+}
+
+// saveIdle keeps for the next model call how long tools have not been used.
+func saveIdle(ctx context.Context, g *group, tools []visibleTool) {
+	if g.cfg.UnloadAfter == 0 || len(tools) == 0 {
+		return
+	}
+	idle := make([]int, len(tools))
+	for i, x := range tools {
+		idle[i] = x.idle
+	}
+	setRunLocal(ctx, idleKey, idle)
 }
 
 // vanished are those of the tools that the model saw which do not exist any more.
@@ -72,111 +149,23 @@ func (r *run) vanished(names []string) (gone set) {
 // decision is what the last model call showed, and what it was decided from.
 type decision struct {
 	visibleSet
+	group *group
 	order []string
 }
 
 // holds reports whether nothing is new since. Both lists only ever grow or are rebuilt,
 // so that a list which is the same in memory is the same.
-func (d decision) holds(before, order []string) bool {
-	return d.names != nil && isSame(before, d.names) && isSame(order, d.order)
+func (d decision) holds(g *group, before, order []string) bool {
+	return d.names != nil && d.group == g && isSame(before, d.names) && isSame(order, d.order)
 }
 
 func isSame(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// setToolLists sets the tool lists of a model call: the agent's own tools as they are, then the
-// loaded ones in the order in which they were loaded, so that the list only grows at its
-// end and a provider's prompt cache holds.
-func (r *run) setToolLists(ctx context.Context, v *evidence, show visibleSet, infos, deferred *[]*schema.ToolInfo) {
-	if r.hiding.off {
-		*infos, *deferred = r.listInPlace(*infos, show), without(*deferred, r.group().cat)
-		return
-	}
-	if r.group().rules.native {
-		plain := r.inFull(v, show)
-		*infos = r.rebuildList(*infos, visibleSet{tools: plain, known: show.known, gone: show.gone})
-		if r.group().rules.deferAll {
-			*deferred = r.deferred(ctx, *deferred, v, plain)
-		}
-		return
-	}
-	if !show.known || r.hiding.inPlace() || len(r.live.stale) > 0 || !r.shows(*infos, show.names) {
-		*infos = r.rebuildList(*infos, show)
-	}
-}
-
-// loaded are the tools to show: those that always are, those shown before that are still in
-// use, then new ones. unused are those that were not used for too long.
-func (r *run) loaded(ctx context.Context, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
-	done := make(map[string]bool, len(before)+len(v.order))
-	consider := func(name string, idle int) {
-		e := r.group().cat.lookup(name)
-		if e == nil || done[name] {
-			return
-		}
-		done[name] = true
-		if _, said := v.last[name]; said {
-			idle = v.idle(name)
-		}
-		if limit := r.group().cfg.UnloadAfter; limit > 0 && idle >= limit {
-			unused = append(unused, name)
-			return
-		}
-		if r.turn().showable(ctx, e) {
-			show = append(show, visibleTool{e, idle})
-		}
-	}
-	for _, e := range r.group().pins() {
-		done[e.info.Name] = true
-		if r.turn().showable(ctx, e) {
-			show = append(show, visibleTool{e, 0})
-		}
-	}
-	never := r.group().rules.neverLoads
-	for i, name := range before {
-		if !never || r.hiding.shown[name] {
-			consider(name, idle[i]+1)
-		}
-	}
-	if never {
-		return show, nil
-	}
-	for _, name := range v.order {
-		consider(name, 0)
-	}
-	return show, unused
-}
-
-// lastIdle is how long the n tools of the last model call had not been used by then.
-func (r *run) lastIdle(ctx context.Context, n int) (idle []int) {
-	if r.group().cfg.UnloadAfter > 0 {
-		idle, _, _ = runLocal[[]int](ctx, idleKey)
-	}
-	if len(idle) < n {
-		idle = append(slices.Clone(idle), make([]int, n-len(idle))...)
-	}
-	return idle
-}
-
-// saveVisible keeps what this model call shows for the gate, and for a resume.
-func (r *run) saveVisible(ctx context.Context, before []string, show []visibleTool, names []string, known bool) {
-	r.notes.show(names)
-	if !known || !slices.Equal(before, names) {
-		setRunLocal(ctx, visibleKey, names)
-	}
-	if r.group().cfg.UnloadAfter > 0 && len(show) > 0 {
-		idle := make([]int, len(show))
-		for i, s := range show {
-			idle[i] = s.idle
-		}
-		setRunLocal(ctx, idleKey, idle)
-	}
-}
-
 // noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
 // model has seen them, so that it may call them, and they stay.
-func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
+func noteShownByOthers(ctx context.Context, r *run, infos []*schema.ToolInfo) {
 	before, known := r.notes.lastVisible(ctx)
 	if r.group().rules.native || !known {
 		return
@@ -194,21 +183,50 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	setRunLocal(ctx, visibleKey, names)
 }
 
-// shows reports whether a list already ends with exactly these hidden tools.
-func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
+// toolLists makes the tool lists of a model call: the agent's own tools as they are, then the
+// loaded ones in the order in which they were loaded, so that the list only grows at its
+// end and a provider's prompt cache holds.
+type toolLists struct {
+	run    *run
+	group  *group
+	hiding *hiding
+	stale  set // names of tools that are others than in the last model call
+	show   visibleSet
+}
+
+// renew returns the lists for this model call: tools, and deferred ones.
+func (l toolLists) renew(ctx context.Context, v *evidence, infos, deferred []*schema.ToolInfo) (_, _ []*schema.ToolInfo) {
+	switch {
+	case l.hiding.off:
+		return l.listInPlace(infos), without(deferred, l.group.cat)
+	case l.group.rules.native:
+		l.show = visibleSet{tools: l.inFull(v), known: l.show.known, gone: l.show.gone}
+		infos = l.rebuildList(infos)
+		if l.group.rules.deferAll {
+			deferred = l.deferred(ctx, deferred, v)
+		}
+	case !l.show.known || l.hiding.inPlace() || len(l.stale) > 0 || !l.shows(infos):
+		infos = l.rebuildList(infos)
+	}
+	return infos, deferred
+}
+
+// shows reports whether a list already ends with exactly the hidden tools to show.
+func (l toolLists) shows(infos []*schema.ToolInfo) bool {
 	if infos == nil {
 		return false
 	}
+	names := l.show.names
 	own := len(infos) - len(names)
 	for i, t := range infos {
 		switch {
 		case t == nil:
 			return false
 		case i < own:
-			if r.group().cat.lookup(t.Name) != nil || isSlotName(t.Name) || r.isGone(t.Name) {
+			if l.group.cat.lookup(t.Name) != nil || isSlotName(t.Name) || l.run.isGone(t.Name) {
 				return false
 			}
-		case t.Name != names[i-own], t == r.group().cat.lookup(t.Name).info:
+		case t.Name != names[i-own], t == l.group.cat.lookup(t.Name).info:
 			return false
 		}
 	}
@@ -218,39 +236,139 @@ func (r *run) shows(infos []*schema.ToolInfo, names []string) bool {
 // rebuildList rebuilds the tool list. Loaded tools are copies, so that a handler that edits
 // one edits this run's; a copy from an earlier call of the run is kept for that reason.
 // A copy from before a resume is not: the tool may have changed.
-func (r *run) rebuildList(infos []*schema.ToolInfo, show visibleSet) []*schema.ToolInfo {
-	if r.hiding.inPlace() {
-		return r.listInPlace(infos, show)
+func (l toolLists) rebuildList(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	if l.hiding.inPlace() {
+		return l.listInPlace(infos)
 	}
-	next := r.ownInfos(infos, show.gone)
+	next := l.ownInfos(infos)
 	kept := map[string]*schema.ToolInfo{}
-	if show.known {
+	if l.show.known {
 		for _, t := range infos {
-			if t != nil && r.group().cat.lookup(t.Name) != nil && r.group().cat.lookup(t.Name).info != t && !r.live.stale[t.Name] {
+			if t != nil && l.group.cat.lookup(t.Name) != nil && l.group.cat.lookup(t.Name).info != t && !l.stale[t.Name] {
 				kept[t.Name] = t
 			}
 		}
 	}
-	for _, s := range show.tools {
+	for _, s := range l.show.tools {
 		if t := kept[s.entry.info.Name]; t != nil {
 			next = append(next, t)
 			continue
 		}
-		next = append(next, r.group().infoOf(s.entry))
+		next = append(next, l.group.infoOf(s.entry))
 	}
 	return next
 }
 
 // ownInfos are the tools of a list that are not hidden ones. Never nil: Eino replaces a
 // nil list by the list of all tools. In native mode the search tool is not one either.
-func (r *run) ownInfos(infos []*schema.ToolInfo, gone set) []*schema.ToolInfo {
+func (l toolLists) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
 		switch {
-		case t == nil, r.group().cat.lookup(t.Name) != nil, gone[t.Name], isSlotName(t.Name), r.isGone(t.Name):
-		case r.group().rules.native && t.Name == toolnames.Search:
+		case t == nil, l.group.cat.lookup(t.Name) != nil, l.show.gone[t.Name], isSlotName(t.Name), l.run.isGone(t.Name):
+		case l.group.rules.native && t.Name == toolnames.Search:
 		default:
 			next = append(next, t)
+		}
+	}
+	return next
+}
+
+// listInPlace makes the tool list of a run that shows all tools, or did: what is in the list
+// keeps its place, and what joins comes last. Without a change, it returns the same list.
+func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	shown := make(map[string]*entry, len(l.show.tools))
+	for _, s := range l.show.tools {
+		shown[s.entry.info.Name] = s.entry
+	}
+	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(l.show.tools)), set{}
+	for _, t := range infos {
+		if t == nil || isSlotName(t.Name) || l.show.gone[t.Name] || l.run.isGone(t.Name) {
+			continue
+		}
+		if t = l.inPlace(t, shown[t.Name]); t != nil {
+			listed.add(t.Name)
+			next = append(next, t)
+		}
+	}
+	next = append(next, l.unlistedTools(listed)...)
+	if infos != nil && slices.Equal(next, infos) {
+		return infos
+	}
+	return next
+}
+
+// inPlace is what stands in place of a tool in the list; nil if nothing does. e is the
+// hidden tool of its name, if it is shown. Copies are kept within a run.
+func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
+	hidden := l.group.cat.lookup(t.Name)
+	switch {
+	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.off || l.group.rules.native):
+		return nil
+	case e != nil && (!l.show.known || t == e.info || l.stale[t.Name]):
+		return l.infoFor(e)
+	}
+	return t
+}
+
+// unlistedTools are the tools that a list lacks: search tools, and then those to show.
+func (l toolLists) unlistedTools(listed set) (infos []*schema.ToolInfo) {
+	if !l.hiding.off && !l.group.rules.native {
+		for _, m := range l.group.metaTools() {
+			if !listed[m.name] {
+				infos = append(infos, m.info())
+			}
+		}
+	}
+	for _, s := range l.show.tools {
+		if !listed[s.entry.info.Name] && !l.wasTakenOut(s.entry) {
+			infos = append(infos, l.infoFor(s.entry))
+		}
+	}
+	return infos
+}
+
+// wasTakenOut reports whether a tool that is missing from the list was there: another
+// handler took it out.
+func (l toolLists) wasTakenOut(e *entry) bool {
+	return l.hiding.off && l.run.agent.size > 0 && !l.group.isLive(e) && l.group.owner(e).cfg.Filter == nil
+}
+
+// infoFor is a copy of a tool's info as the list of this run has it.
+func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
+	if !l.hiding.off {
+		return l.group.infoOf(e)
+	}
+	own := shallowInfo(e.safe)
+	own.ParamsOneOf = copyParams(own.ParamsOneOf)
+	return own
+}
+
+// inFull are the tools that a native model call must show in full, because nothing in the
+// history shows them to the provider: they were loaded by a search of another kind, or by
+// being called. What the provider loaded by itself, it knows.
+func (l toolLists) inFull(v *evidence) []visibleTool {
+	c := l.group.rules
+	return slices.DeleteFunc(slices.Clone(l.show.tools), func(s visibleTool) bool {
+		name := s.entry.info.Name
+		switch {
+		case l.group.isPin(s.entry), l.hiding.shown[name] && !v.natively[name]:
+			return false
+		case v.prefetched.tools[name]:
+			return v.natively[name]
+		}
+		return c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name]
+	})
+}
+
+// deferred is the list of deferred tools: what others put there, and all hidden tools that
+// are not shown in full.
+func (l toolLists) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence) []*schema.ToolInfo {
+	next := without(infos, l.group.cat)
+	for e := range l.group.cat.entries() {
+		inFull := slices.ContainsFunc(l.show.tools, func(s visibleTool) bool { return s.entry == e })
+		if !inFull && (v.natively[e.info.Name] || l.run.turn().defers(ctx, e)) {
+			next = append(next, l.group.shallowOf(e))
 		}
 	}
 	return next
