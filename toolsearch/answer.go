@@ -58,7 +58,15 @@ func (f *searchResult) hint() string {
 	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
 		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
 	}
-	return strings.Join(append(parts, f.cuts...), " ")
+	return strings.Join(append(parts, f.notes()...), " ")
+}
+
+// notes are what the model should know of the search itself.
+func (f *searchResult) notes() []string {
+	if len(f.missing) == 0 {
+		return f.cuts
+	}
+	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
 }
 
 //go:embed prompt

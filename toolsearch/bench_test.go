@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -470,6 +471,7 @@ func TestInfoOfHiddenToolsCostsACopy(t *testing.T) {
 // them when it starts, and in each round of tool calls.
 func TestMemoryForVeryManyTools(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
 	const n, rounds = 5_000, 4
 	tools := benchTools(n)
 	run := func(h adk.ChatModelAgentMiddleware, rounds int) float64 {

@@ -719,3 +719,45 @@ func (f infoFunc) Info(context.Context) (*schema.ToolInfo, error) {
 func (f infoFunc) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
 	return "ran", nil
 }
+
+// partial is a Source that lacks servers.
+type partial struct {
+	toolsearch.Source
+	lacks []string
+}
+
+func (p partial) Missing(context.Context) []string {
+	if p.lacks == nil {
+		panic("boom")
+	}
+	return p.lacks
+}
+
+func TestASearchTellsOfServersThatDoNotAnswer(t *testing.T) {
+	everywhere(t, tellsOfMissing[*schema.Message], tellsOfMissing[*schema.AgenticMessage])
+}
+
+func tellsOfMissing[M adk.MessageType](t *testing.T, streaming bool) {
+	const text = "Not available at the moment are all tools of: jira-cloud."
+	for _, c := range []struct {
+		protocol        toolsearch.Protocol
+		tool            string
+		none, it, other string // arguments that find nothing, that name the server, and neither
+	}{
+		{toolsearch.Keyword, "tool_search", `{"query":"xylophone"}`, `{"query":"create an issue in Jira Cloud"}`, `{"query":"create issue"}`},
+		{toolsearch.Keyword, "tool_search", `{"query":"select:xylophone"}`, `{"query":"select:jira_cloud__create_issue,github__create_issue"}`, `{"query":"select:github__create_issue"}`},
+		{toolsearch.Regexp, "tool_search", `{"regex_pattern":"^xylophone"}`, `{"regex_pattern":"jira-cloud|github__create"}`, `{"regex_pattern":"create"}`},
+		{toolsearch.SearchLoad, "search_tools", `{"query":"xylophone"}`, `{"query":"jira-cloud create issue"}`, `{"query":"create issue"}`},
+		{toolsearch.SearchLoad, "load_tool", `{"tool_name":"xylophone"}`, `{"tool_name":"jira_cloud__create_issue"}`, `{"tool_name":"github__create_issue"}`},
+		{toolsearch.SearchCall, "tool_search", `{"query":"xylophone"}`, `{"query":"jira-cloud create issue"}`, `{"query":"create issue"}`},
+	} {
+		set, err := toolsearch.NewToolSet(t.Context(), office()...)
+		require.NoError(t, err)
+		source := toolsearch.MultiSource(partial{set, []string{"jira-cloud", "", "jira-cloud"}}, set, partial{Source: set}, partial{set, []string{"jira-cloud"}})
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, Protocol: c.protocol}}
+		p := s.begin(do("none", c.tool, c.none), do("it", c.tool, c.it), do("other", c.tool, c.other))
+		require.Contains(t, p.answer(t, "none"), text, c)
+		require.Contains(t, p.answer(t, "it"), text, c)
+		require.NotContains(t, p.answer(t, "other"), "Not available", c)
+	}
+}

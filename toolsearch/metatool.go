@@ -228,8 +228,10 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.found = kept.found
 	f.bound(nameSize)
 	f.markLoaded()
-	if note = strings.Join(f.cuts, " "); len(f.found)+f.leftOut == 0 {
-		note = render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))})
+	f.asked++
+	s.noteMissing(ctx, &f, pattern)
+	if note = strings.Join(f.notes(), " "); len(f.found)+f.leftOut == 0 {
+		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
 	}
 	if report != nil {
 		s.group.emitSearched(ctx, report, pattern, f.hits())
@@ -302,6 +304,7 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
+	s.noteMissing(ctx, &f)
 	answer := loadAnswer{Loaded: difference(f.names(), f.loaded), AlreadyLoaded: f.loaded}
 	if answer.Loaded == nil {
 		answer.Loaded = []string{}

@@ -79,6 +79,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"empty-query":                      {`"query"`, `select:`},
 			"no-match":                         {"word_a", "word_b", "near_a", "near_b", "select:", "<available-deferred-tools>"},
 			"not-sure":                         {"near_a", "near_b", "select:"},
+			"missing-servers":                  {"word_a", "word_b"},
 			"unknown-name":                     {"the_name", "near_a", "near_b"},
 			"more-unknown":                     {"4711"},
 			"cut-results":                      {"17"},

@@ -37,6 +37,7 @@ type searchResult struct {
 	unmatched []string
 	near      []string
 	unsure    []found  // the best results of searches that were not sure of any
+	missing   []string // servers whose tools might be what is looked for, and that do not answer
 	cuts      []string // what the model is told of limits that cut the call
 }
 
@@ -101,10 +102,30 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
+	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
 		s.group.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
+}
+
+// noteMissing notes the servers without tools at the moment, if nothing was found, or those
+// that a query names.
+func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
+	const most = 10
+	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
+	for _, name := range s.group.missing(ctx) {
+		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+		if (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most {
+			f.missing = append(f.missing, clipped(name))
+		}
+	}
+}
+
+// spaced is a text's words in lower case, with a space on each side.
+func spaced(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	return " " + strings.Join(words, " ") + " "
 }
 
 // search runs the queries of one call. Its only error is the context's.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,16 @@ type Source interface {
 	// error the run goes on with the set beside it, or, if that is nil, with the tools it
 	// had, and OnEvent is told.
 	Tools(ctx context.Context) (*ToolSet, error)
+}
+
+// PartialSource is a Source that knows what it lacks: servers that it should have tools of and
+// has none, because they do not answer. A search that finds nothing, or that names one of
+// them, tells the model so. MultiSource passes on what its sources lack.
+type PartialSource interface {
+	Source
+	// Missing returns the names of these servers for the user of ctx. It is called in the
+	// middle of a search and should return at once.
+	Missing(ctx context.Context) []string
 }
 
 // NewSource returns a Source that calls list each time it is asked, and compares what that
@@ -290,6 +301,36 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 		sets[i] = a.set
 	}
 	return m.union(sets), errors.Join(wrong...)
+}
+
+// Missing returns what the sources lack.
+func (m *multiSource) Missing(ctx context.Context) (servers []string) {
+	for _, s := range m.sources {
+		servers = append(servers, missingFrom(ctx, s)...)
+	}
+	return servers
+}
+
+// missingFrom asks a source, which may panic, what it lacks.
+func missingFrom(ctx context.Context, s Source) []string {
+	p, ok := s.(PartialSource)
+	if !ok {
+		return nil
+	}
+	servers, _ := safe.Value(fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
+	return servers
+}
+
+// missing are the servers whose tools cannot be offered now, each once.
+func (g *group) missing(ctx context.Context) (servers []string) {
+	for _, m := range g.members {
+		for _, name := range missingFrom(ctx, m.cfg.Source) {
+			if name != "" && !slices.Contains(servers, name) {
+				servers = append(servers, name)
+			}
+		}
+	}
+	return servers
 }
 
 // wait returns what a source answers; the answers that are there count even if ctx is done.

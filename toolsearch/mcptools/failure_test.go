@@ -40,6 +40,35 @@ func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 	}
 	require.ErrorContains(t, statusOf(s, "broken").Err, "no license file found", "the program's last words say why")
 	require.Len(t, events.of(leanctx.KindServerDown), 3)
+	require.Equal(t, []string{"broken", "missing", "nobody"}, s.Missing(ctx))
+}
+
+// A server that has shown its tools and died is not missing: they are still offered.
+func TestOnlyServersWithoutToolsAreMissing(t *testing.T) {
+	server, revoked := newFixture().web(t, nil), false
+	s := open(t, map[string]Server{"dies": {URL: server.URL}, "empty": mcpEmpty(), "refuses": {URL: "http://127.0.0.1:1/mcp", Shared: true}}, Options{User: func(ctx context.Context) (string, error) {
+		if revoked {
+			return "", errors.New("revoked")
+		}
+		return userOf(ctx)
+	}})
+	require.NotEmpty(t, namesIn(t, as("ann"), s))
+	server.CloseClientConnections()
+	server.Close()
+	require.Contains(t, ask(t, as("ann"), s, "dies__echo", `{"text":"x"}`), "dies")
+	require.Equal(t, []string{"refuses"}, s.Missing(as("ann")))
+	require.Equal(t, []string{"refuses"}, s.Missing(as("bob")), "the others were never asked for this user")
+	revoked = true
+	require.Empty(t, s.Missing(as("ann")))
+}
+
+// mcpEmpty is a server without tools that answers.
+func mcpEmpty() Server {
+	return Server{Transport: func(context.Context) (mcp.Transport, error) {
+		client, server := mcp.NewInMemoryTransports()
+		_, err := mcp.NewServer(&mcp.Implementation{Name: "empty"}, &mcp.ServerOptions{HasTools: true}).Connect(context.Background(), server, nil)
+		return client, err
+	}}
 }
 
 // A child that is killed is started again, and what a call needs of it is there at once.

@@ -282,4 +282,4 @@ func parametersOf(t *mcp.Tool) (*schema.ParamsOneOf, error) {
 	return schema.NewParamsOneOfByJSONSchema(&params), nil
 }
 
-var _ toolsearch.Source = (*Servers)(nil)
+var _ toolsearch.PartialSource = (*Servers)(nil)

@@ -322,6 +322,29 @@ func (s *Servers) Status() []Status {
 	return all
 }
 
+// Missing returns the servers that have shown no tool to the user of ctx, because they do not
+// answer or refuse to: see [toolsearch.PartialSource]. A server that is down and has shown
+// its tools before keeps them.
+func (s *Servers) Missing(ctx context.Context) (names []string) {
+	key, err := s.key(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, name := range s.names {
+		l := s.shared[name]
+		if l == nil {
+			l = s.linkIf(key, name)
+		}
+		if l == nil {
+			continue
+		}
+		if st := l.status(); st.Tools == 0 && (st.State != StateUp || st.Err != nil) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // linkIf is a user's own connection to a server; nil if there is none.
 func (s *Servers) linkIf(key, name string) *link {
 	s.mu.Lock()
