@@ -52,7 +52,7 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if state == nil {
 		return ctx, state, nil
 	}
-	if c.marks {
+	if c.tracksUse {
 		c.markUsed(ctx, state.Messages)
 	}
 	if !c.policy.clears() {
@@ -96,11 +96,11 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		return nil, err
 	}
 	if c.cfg.ReferToRepeats {
-		full, before := count >= c.cfg.MaxTokensForClear, out
-		if out, err = c.refer(ctx, out, full); err != nil {
+		clears, before := count >= c.cfg.MaxTokensForClear, out
+		if out, err = c.refer(ctx, out, clears); err != nil {
 			return nil, err
 		}
-		if out != before && full {
+		if out != before && clears {
 			if count, factor, err = c.countTokens(ctx, out); err != nil {
 				return nil, err
 			}
@@ -148,7 +148,7 @@ func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk
 	if !changed {
 		return state, nil
 	}
-	c.policy.begun(ctx).texts().edited(len(p.draft.out))
+	c.policy.run(ctx).counted().edited(len(p.draft.out))
 	return withMessages(state, p.draft.out), nil
 }
 
@@ -162,11 +162,11 @@ func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msg
 // countTokens counts the tokens of a state. The factor is what every estimate is corrected
 // by; it is 1 where the user's counter counts.
 func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
-	if c.own == nil {
+	if c.estimator == nil {
 		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return n, 1, err
 	}
-	n, factor = c.own.corrected(c.policy.begun(ctx).texts(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
+	n, factor = c.estimator.corrected(c.policy.run(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
 	return n, factor, nil
 }
 
@@ -226,7 +226,7 @@ func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
 // ClearAtLeastTokens. It can tell only where the default counter counts and no
 // handler has its say.
 func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
-	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.own == nil || p.forced {
+	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.estimator == nil || p.forced {
 		return false
 	}
 	var most int64
@@ -286,13 +286,13 @@ func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
 		return 0, nil
 	}
 	out := p.draft.out
-	was := []M{out[r.at], out[r.round]}
+	was := []M{out[r.at], out[r.callAt]}
 	p.draft.apply(r)
 	p.draft.done = append(p.draft.done, r)
 	if p.phase.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, was, []M{out[r.at], out[r.round]})
+	return p.saving(ctx, was, []M{out[r.at], out[r.callAt]})
 }
 
 func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
@@ -421,7 +421,7 @@ func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	if p.after >= 0 {
 		return p.after
 	}
-	if p.phase.own != nil {
+	if p.phase.estimator != nil {
 		n, _ := p.count(ctx, p.draft.out) // it never fails
 		return n
 	}
@@ -457,13 +457,13 @@ func (d *draft[M]) apply(r *oldResult) {
 	if !r.instead.keep || r.instead.mark {
 		d.out[r.at] = codec.apply(d.out[r.at], edit{results: []replacement{r.instead}})
 	}
-	e := edit{mark: !r.marked && !d.marked[r.round]}
+	e := edit{mark: !r.marked && !d.marked[r.callAt]}
 	if r.args != nil {
 		e.args = map[int]string{r.call.index: *r.args}
 	}
 	if e.mark || e.args != nil {
-		d.marked[r.round] = true
-		d.out[r.round] = codec.apply(d.out[r.round], e)
+		d.marked[r.callAt] = true
+		d.out[r.callAt] = codec.apply(d.out[r.callAt], e)
 	}
 }
 

@@ -24,10 +24,10 @@ func withTools(run *adk.ChatModelAgentContext, tools []tool.BaseTool) *adk.ChatM
 // Keys of run-local values, which survive an interrupt. Outside of a run there are
 // none, and nothing is kept.
 const (
-	shownKey    = "__leanctx_reduction_shown__"    // files that the conversation shows and that calls of this round would otherwise be given
-	readableKey = "__leanctx_reduction_readable__" // files outside of the default roots that calls of this round may read
-	questionKey = "__leanctx_reduction_question__" // what the user and the model said last
-	readerKey   = "__leanctx_reduction_reader__"   // and the tool's name: which reading was found among the tools of a model call
+	namedFilesKey = "__leanctx_reduction_shown__"    // files that the conversation shows and that calls of this round would otherwise be given
+	readableKey   = "__leanctx_reduction_readable__" // files outside of the default roots that calls of this round may read
+	questionKey   = "__leanctx_reduction_question__" // what the user and the model said last
+	readerKey     = "__leanctx_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
 )
 
 // runText returns the text under a key.

@@ -93,7 +93,7 @@ type codec[M adk.MessageType] interface {
 	eachNoticed(msgs []M, f func(result))
 	// weigh adds a message to w without allocating, and returns the tokens that the
 	// provider reports for the request that it answers; 0 if it does not.
-	weigh(w *weight, m M) (reported int)
+	weigh(w *weight, m M) (usage int)
 	// calls reports whether a message has tool calls.
 	calls(m M) bool
 	// resultSize is the bytes of text of the kth result in a message, negative if there

@@ -368,14 +368,14 @@ func isResult(b *schema.ContentBlock) bool {
 	return b != nil && (b.FunctionToolResult != nil || b.ToolSearchFunctionToolResult != nil)
 }
 
-func (agentic) weigh(w *weight, m *schema.AgenticMessage) (reported int) {
+func (agentic) weigh(w *weight, m *schema.AgenticMessage) (usage int) {
 	if m == nil {
 		return 0
 	}
 	w.tokens += messageOverhead
 	if m.Role == schema.AgenticRoleTypeAssistant {
 		if m.ResponseMeta != nil && m.ResponseMeta.TokenUsage != nil {
-			reported = m.ResponseMeta.TokenUsage.PromptTokens
+			usage = m.ResponseMeta.TokenUsage.PromptTokens
 		}
 		w.edited |= flagOf(isMarked(m.Extra, processedKey))
 	}
@@ -384,7 +384,7 @@ func (agentic) weigh(w *weight, m *schema.AgenticMessage) (reported int) {
 			w.block(b)
 		}
 	}
-	return reported
+	return usage
 }
 
 // block weighs what the model reads of a block. The kinds that make up nearly

@@ -298,7 +298,7 @@ func (plain) withoutResults(*schema.Message) (*schema.Message, bool) { return ni
 
 func (p plain) onlyResults(m *schema.Message) *schema.Message { return p.clone(m) }
 
-func (plain) weigh(w *weight, m *schema.Message) (reported int) {
+func (plain) weigh(w *weight, m *schema.Message) (usage int) {
 	if m == nil {
 		return 0
 	}
@@ -310,7 +310,7 @@ func (plain) weigh(w *weight, m *schema.Message) (reported int) {
 		w.text(m.Content)
 	}
 	if m.Role == schema.Assistant {
-		reported = plainUsage(m.ResponseMeta)
+		usage = plainUsage(m.ResponseMeta)
 		w.edited |= flagOf(isMarked(m.Extra, processedKey))
 		for i := range m.ToolCalls {
 			f := &m.ToolCalls[i].Function
@@ -326,7 +326,7 @@ func (plain) weigh(w *weight, m *schema.Message) (reported int) {
 	if len(m.MultiContent) > 0 {
 		w.old(m)
 	}
-	return reported
+	return usage
 }
 
 // plainUsage is how many tokens the provider says the request had; 0 if it does not.

@@ -46,13 +46,13 @@ func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
 			taken = append(taken, name)
 		}
 	}
-	setRunNames(ctx, shownKey, taken)
+	setRunNames(ctx, namedFilesKey, taken)
 }
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
 func (c *clearPhase[M]) markUsed(ctx context.Context, msgs []M) {
-	b := c.policy.begun(ctx)
+	b := c.policy.run(ctx)
 	if b == nil {
 		return
 	}
@@ -115,14 +115,14 @@ func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	}
 	var names []string
 	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.names.any()) {
-		names = c.shownAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
+		names = c.readableAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
 	}
 	setRunNames(ctx, readableKey, names)
 }
 
-// shownAmong lists those of the asked names that results show, if they are files
+// readableAmong lists those of the asked names that results show, if they are files
 // of the results' own calls: a tool can write what it likes.
-func (c *clearPhase[M]) shownAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
+func (c *clearPhase[M]) readableAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
 	for _, r := range rounds {
 		for _, p := range r.pairs {
 			if !p.found || p.result.search {

@@ -23,14 +23,14 @@ import (
 // clearPhase clears old results. It never changes, except for what stored and reported
 // remember.
 type clearPhase[M adk.MessageType] struct {
-	cfg    *TypedConfig[M]
-	codec  codec[M]
-	own    *estimator[M] // the default counter; nil if the user's counts
-	policy *policy
-	files  *vault.Vault
-	names  *storedNames // nil: no read tool is provided
-	report reporter
-	marks  bool // a store knows what is used
+	cfg       *TypedConfig[M]
+	codec     codec[M]
+	estimator *estimator[M] // the default counter; nil if the user's counts
+	policy    *policy
+	files     *vault.Vault
+	names     *storedNames // nil: no read tool is provided
+	report    reporter
+	tracksUse bool // a store knows what is used
 
 	results func(filePath string) bool // results are stored there
 
@@ -43,7 +43,7 @@ type oldResult struct {
 	result result
 	at     int // the message of the result
 	rule   rule
-	round  int    // the assistant message
+	callAt int    // the message of the call
 	marked bool   // that has this package's mark
 	notice notice // that stands in place of the result already
 	size   int    // bytes of text
@@ -113,7 +113,7 @@ func (p *planner[M]) candidates(ctx context.Context, rounds []round, end int) (o
 			if !each.found || each.at >= end || each.result.search {
 				continue
 			}
-			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), round: r.at, marked: r.processed && r.ours, size: each.result.size()}
+			c := &oldResult{call: each.call, result: each.result, at: each.at, rule: p.phase.policy.clearing(ctx, each.call.name), callAt: r.at, marked: r.processed && r.ours, size: each.result.size()}
 			c.values, c.media = p.arguments(c), p.oldMedia(c)
 			if len(c.media) > 0 {
 				c.media = p.wording.attached(c.media)
@@ -504,7 +504,7 @@ func (p *planner[M]) breaksEven(results []*oldResult) bool {
 func ripeOf(candidates []*oldResult, rounds []round) (ripe []*oldResult) {
 	later := len(rounds) // rounds after that of the candidate
 	for _, r := range candidates {
-		for later > 0 && rounds[len(rounds)-later].at <= r.round {
+		for later > 0 && rounds[len(rounds)-later].at <= r.callAt {
 			later--
 		}
 		if r.roughly() >= largeResult || later >= smallStays {

@@ -249,7 +249,7 @@ type policy struct {
 	preview              Preview
 	noTrunc, noClear     map[string]bool
 	general              *vault.Store
-	own                  map[string]*ToolReductionConfig
+	byTool               map[string]*ToolReductionConfig
 	stores               map[string]*vault.Store // of those with a Backend of their own
 }
 
@@ -262,7 +262,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 		preview: c.Preview,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
 		general: files.Open(c.Backend),
-		own:     c.ToolConfig,
+		byTool:  c.ToolConfig,
 		stores:  make(map[string]*vault.Store),
 	}
 	for name, own := range c.ToolConfig {
@@ -275,7 +275,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 // is not cut: the model would read it again, without end. Nor are answers that load
 // tools: toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
-	own := p.own[tool]
+	own := p.byTool[tool]
 	r := rule{store: p.storeOf(tool), limit: p.limit, preview: p.preview, reads: p.readsPages(ctx, tool)}
 	if own != nil && own.MaxLengthForTrunc > 0 {
 		r.limit = own.MaxLengthForTrunc
@@ -304,7 +304,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 
 // clearing is the rule for an old result. Only answers that load tools are exempt.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
-	own := p.own[tool]
+	own := p.byTool[tool]
 	r := rule{store: p.storeOf(tool), reads: p.readsPages(ctx, tool)}
 	switch {
 	case toolnames.Loads(tool):
@@ -337,7 +337,7 @@ func (p *policy) clears() bool {
 	if !p.skipClear {
 		return true
 	}
-	for _, own := range p.own {
+	for _, own := range p.byTool {
 		if own.ClearHandler != nil && !own.SkipClear {
 			return true
 		}
@@ -353,21 +353,21 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// reading is what an agent has under the name of the read tool.
-type reading string
+// readerKind is what an agent has under the name of the read tool.
+type readerKind string
 
 const (
-	noReader      reading = "none"
-	foreignReader reading = "foreign" // some tool of that name
-	pagesReader   reading = "pages"   // one that is made for reading page by page
-	ownReader     reading = "own"     // one of this package's
+	noReader      readerKind = "none"
+	foreignReader readerKind = "foreign" // some tool of that name
+	pagesReader   readerKind = "pages"   // one that is made for reading page by page
+	ownReader     readerKind = "own"     // one of this package's
 )
 
-// begunKey holds, in the context of a run, what one middleware saw at its start.
-type begunKey struct{ of *policy }
+// runKey holds, in the context of a run, what one middleware saw at its start.
+type runKey struct{ of *policy }
 
-type begun struct {
-	reader reading
+type agentRun struct {
+	reader readerKind
 	looked atomic.Bool // at the tools of the first model call
 	counts counted
 
@@ -376,8 +376,8 @@ type begun struct {
 	fitted   atomic.Bool  // all rounds keep to their share of the window
 }
 
-// texts is what the run knows of the texts of its messages; nil outside of a run.
-func (b *begun) texts() *counted {
+// counted is what the run knows of the texts of its messages; nil outside of a run.
+func (b *agentRun) counted() *counted {
 	if b == nil {
 		return nil
 	}
@@ -385,19 +385,19 @@ func (b *begun) texts() *counted {
 }
 
 // begin notes, in the context of a run, what its agent has for a read tool.
-func (p *policy) begin(ctx context.Context, found reading) context.Context {
-	return context.WithValue(ctx, begunKey{p}, &begun{reader: found})
+func (p *policy) begin(ctx context.Context, found readerKind) context.Context {
+	return context.WithValue(ctx, runKey{p}, &agentRun{reader: found})
 }
 
-// begun is nil outside of a run.
-func (p *policy) begun(ctx context.Context) *begun {
-	b, _ := ctx.Value(begunKey{p}).(*begun)
+// run is nil outside of a run.
+func (p *policy) run(ctx context.Context) *agentRun {
+	b, _ := ctx.Value(runKey{p}).(*agentRun)
 	return b
 }
 
-// readingFor says what is known of the read tool. Outside of a run nothing is.
-func (p *policy) readingFor(ctx context.Context) (r reading, known bool) {
-	b := p.begun(ctx)
+// readerKind says what is known of the read tool. Outside of a run nothing is.
+func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
+	b := p.run(ctx)
 	if b == nil {
 		return noReader, false
 	}
@@ -408,19 +408,19 @@ func (p *policy) readingFor(ctx context.Context) (r reading, known bool) {
 	if !ok {
 		return noReader, false
 	}
-	return reading(late), true
+	return readerKind(late), true
 }
 
 // seeksReader reports whether the tools of a model call must be looked at for the read
 // tool: where the run began without one, and where this middleware provides it, once.
 func (p *policy) seeksReader(ctx context.Context, provides bool) bool {
-	b := p.begun(ctx)
+	b := p.run(ctx)
 	return b != nil && (b.reader == noReader || provides && !b.looked.Swap(true))
 }
 
 // readerName is the tool that a notice names, empty if the agent has none.
 func (p *policy) readerName(ctx context.Context) string {
-	if r, known := p.readingFor(ctx); known && r == noReader {
+	if r, known := p.readerKind(ctx); known && r == noReader {
 		return ""
 	}
 	return p.readTool
@@ -428,7 +428,7 @@ func (p *policy) readerName(ctx context.Context) string {
 
 // ownPages reports whether the read tool is one of this package's.
 func (p *policy) ownPages(ctx context.Context) bool {
-	r, _ := p.readingFor(ctx)
+	r, _ := p.readerKind(ctx)
 	return r == ownReader
 }
 
@@ -438,6 +438,6 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	if tool != p.readTool {
 		return false
 	}
-	r, _ := p.readingFor(ctx)
+	r, _ := p.readerKind(ctx)
 	return p.named || r != foreignReader
 }

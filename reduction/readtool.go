@@ -262,11 +262,11 @@ func (u *union) ReadRange(ctx context.Context, filePath string, offset, length i
 	return nil, 0, err
 }
 
-// readingOf says what a tool is. Eino's own read_file, which is the natural
+// kindOf says what a tool is. Eino's own read_file, which is the natural
 // companion, gives its answers page by page, by offset and limit; a tool that
 // takes the same arguments is taken for one like it. Nothing else is known about
 // a tool of that name, and an answer of it may be anything.
-func readingOf(info *schema.ToolInfo) reading {
+func kindOf(info *schema.ToolInfo) readerKind {
 	if readtool.Made(info) {
 		return ownReader
 	}
@@ -282,7 +282,7 @@ func readingOf(info *schema.ToolInfo) reading {
 // readerAmong looks for the tools of a name. Of several, the one that is least
 // trusted counts. A tool that cannot say its name is not one of them; the agent
 // itself will report it.
-func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found reading, at int) {
+func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found readerKind, at int) {
 	found, at = noReader, -1
 	for i, t := range tools {
 		if t == nil {
@@ -292,7 +292,7 @@ func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found
 		if err != nil || info == nil || info.Name != name {
 			continue
 		}
-		if r := readingOf(info); at < 0 || found == ownReader || r == foreignReader {
+		if r := kindOf(info); at < 0 || found == ownReader || r == foreignReader {
 			found, at = r, i
 		}
 	}
@@ -302,7 +302,7 @@ func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found
 // withReader returns the tools of a run with the read tool that is wanted, and what reads
 // then. A tool of its name that is not this package's is an error: notices would send
 // the model to it.
-func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, reading, error) {
+func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
 	found, at := readerAmong(ctx, tools, m.truncator.policy.readTool)
 	if m.reader == nil {
 		return tools, found, nil
@@ -347,7 +347,7 @@ func (m *middleware[M]) checkReader(ctx context.Context, lists ...[]*schema.Tool
 	}
 	found := noReader
 	for _, info := range named {
-		if r := readingOf(info); found == noReader || r == foreignReader {
+		if r := kindOf(info); found == noReader || r == foreignReader {
 			found = r
 		}
 	}

@@ -42,10 +42,10 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	if c.ProvideReadTool {
 		names = newStoredNames(c.RootDir)
 	}
-	var own *estimator[M]
+	var e *estimator[M]
 	if c.TokenCounter == nil {
-		own = newEstimator[M]()
-		c.TokenCounter = own.counter
+		e = newEstimator[M]()
+		c.TokenCounter = e.counter
 	}
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
@@ -58,9 +58,9 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		},
 		clear: &clearPhase[M]{
 			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
-			report: c.OnEvent, own: own,
-			marks:   slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
-			results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
+			report: c.OnEvent, estimator: e,
+			tracksUse: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
+			results:   readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
 		},
 	}
 	if c.ProvideReadTool {
@@ -115,7 +115,7 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 	if !m.clear.policy.clears() {
 		return inner, nil
 	}
-	return session.Marking(inner, sessionKey, func(msgs []M) string { return clearingMark(m.clear.codec, msgs) }), nil
+	return session.Marking(inner, sessionKey, func(msgs []M) string { return requestMark(m.clear.codec, msgs) }), nil
 }
 
 // AfterModelRewriteState notes, for the calls that the model has just made, which

@@ -24,11 +24,11 @@ const minRepeat = 150
 const maxCallName = 64
 
 // refer returns a state in which new results that equal a visible one are references.
-// full says that old results are about to be cleared, and so do not count as visible
+// clears says that old results are about to be cleared, and so do not count as visible
 // for those that are kept. An error is that of a user's callback.
-func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], full bool) (*adk.TypedChatModelAgentState[M], error) {
+func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
 	from := 0
-	if b := c.policy.begun(ctx); b != nil && b.referred.Swap(true) {
+	if b := c.policy.run(ctx); b != nil && b.referred.Swap(true) {
 		from = newest(c.codec, state.Messages)
 	}
 	if !mayRepeat(c.codec, state.Messages, from) {
@@ -36,7 +36,7 @@ func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgen
 	}
 	p := c.planner(ctx, state.Messages)
 	d := p.draft(ctx)
-	for _, r := range p.repeats(ctx, from, full) {
+	for _, r := range p.repeats(ctx, from, clears) {
 		if err := p.place(ctx, r); err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func occurs[M adk.MessageType](c codec[M], msgs []M, size, at, k int) bool {
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func (p *planner[M]) repeats(ctx context.Context, from int, full bool) (out []*oldResult) {
+func (p *planner[M]) repeats(ctx context.Context, from int, clears bool) (out []*oldResult) {
 	rounds := roundsOf(views(p.phase.codec, p.msgs))
 	_, kept := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
 	first := make(map[uint64]pair)
@@ -113,7 +113,7 @@ func (p *planner[M]) repeats(ctx context.Context, from int, full bool) (out []*o
 		}
 		key := keyOf(each.result.texts...)
 		earlier, seen := first[key]
-		if !seen || full && earlier.at < kept && each.at >= kept {
+		if !seen || clears && earlier.at < kept && each.at >= kept {
 			first[key] = each
 			continue
 		}

@@ -25,7 +25,7 @@ const sessionKey = "__leanctx_reduction_session__"
 // held other results than the state's messages do: those that were cleared since, or
 // notices in place of results that are whole. There must be messages.
 func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
-	var sent clearing
+	var sent digest
 	read := 0
 	msgs := session.Restart(state.Messages, func(i int, _ bool) bool {
 		for ; read <= i; read++ {
@@ -39,52 +39,52 @@ func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentStat
 	return withMessages(state, msgs)
 }
 
-// clearingMark is the mark of a request.
-func clearingMark[M adk.MessageType](c codec[M], msgs []M) string {
-	var sent clearing
+// requestMark is the mark of a request.
+func requestMark[M adk.MessageType](c codec[M], msgs []M) string {
+	var sent digest
 	for _, m := range msgs {
 		sent.add(c.view(m))
 	}
 	return sent.mark()
 }
 
-// clearing is a digest of what was cleared in the messages so far. It is a sum, so
+// digest says what was cleared in the messages so far. It is a sum, so
 // that their order does not matter: events bring the results of parallel calls as
 // these end, and a state has them as they were called.
-type clearing struct {
+type digest struct {
 	items int
 	sum   uint64
 }
 
-func (c *clearing) add(v view) {
+func (d *digest) add(v view) {
 	if v.processed {
 		for _, call := range v.calls {
-			c.mix("call", call.id, call.args)
+			d.mix("call", call.id, call.args)
 		}
 	}
 	for _, r := range v.results {
 		if r.handled || noticeIn(r.texts).kind != noNotice {
-			c.mix(append([]string{"result", r.id}, r.texts...)...)
+			d.mix(append([]string{"result", r.id}, r.texts...)...)
 		}
 		for _, text := range r.moved {
-			c.mix("medium", r.id, text)
+			d.mix("medium", r.id, text)
 		}
 	}
 	for _, text := range v.moved {
-		c.mix("medium", text)
+		d.mix("medium", text)
 	}
 }
 
-func (c *clearing) mix(parts ...string) {
+func (d *digest) mix(parts ...string) {
 	text, _ := json.Marshal(parts) // strings cannot fail
 	sum := sha256.Sum256(text)
-	c.items++
-	c.sum += binary.BigEndian.Uint64(sum[:])
+	d.items++
+	d.sum += binary.BigEndian.Uint64(sum[:])
 }
 
-func (c *clearing) mark() string {
-	if c.items == 0 {
+func (d *digest) mark() string {
+	if d.items == 0 {
 		return ""
 	}
-	return strconv.Itoa(c.items) + "-" + strconv.FormatUint(c.sum, 16)
+	return strconv.Itoa(d.items) + "-" + strconv.FormatUint(d.sum, 16)
 }

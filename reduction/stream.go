@@ -100,7 +100,7 @@ func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks c
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
-	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
+	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
 		if t.report == nil {
 			return src
@@ -337,7 +337,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.Commit(c.copies(at))
-	c.t.stored(c.info, path)
+	c.t.noteStored(c.info, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.endNotice(path, head, end)

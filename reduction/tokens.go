@@ -97,7 +97,7 @@ func (e *estimator[M]) walk(run *counted, msgs []M, tools []*schema.ToolInfo, th
 	known, had := run.messages, len(run.messages)
 	at := 0
 	for at < min(len(known), len(msgs)) && known[at].at == addressOf(msgs[at]) {
-		if k := &known[at]; k.reported > 0 {
+		if k := &known[at]; k.usage > 0 {
 			run.correct(&c, k, at, of, threshold)
 		}
 		at++
@@ -112,8 +112,8 @@ func (e *estimator[M]) walk(run *counted, msgs []M, tools []*schema.ToolInfo, th
 	known = known[:at]
 	for i, m := range msgs[at:] {
 		k := knownMessage{addressOf(m), w.tokens - of, int32(w.at), 0, w.edited}
-		if reported := e.codec.weigh(w, m); reported > 0 {
-			k.reported = int32(min(reported, math.MaxInt32))
+		if usage := e.codec.weigh(w, m); usage > 0 {
+			k.usage = int32(min(usage, math.MaxInt32))
 			run.correct(&c, &k, at+i, of, threshold)
 		}
 		known = append(known, k)
@@ -145,11 +145,11 @@ type counted struct {
 // where it is. Whoever changes a message in its place goes unnoticed for a few requests,
 // but never in one that would be over the threshold.
 type knownMessage struct {
-	at       unsafe.Pointer
-	before   int64 // tokens of the messages before it
-	texts    int32 // in them
-	reported int32 // the tokens of its request, as the provider tells
-	edited   flag  // something before it was
+	at     unsafe.Pointer
+	before int64 // tokens of the messages before it
+	texts  int32 // in them
+	usage  int32 // the tokens of its request, as the provider tells
+	edited flag  // something before it was
 }
 
 // wholeWalk is how often a walk looks at all messages.
@@ -175,7 +175,7 @@ func (r *counted) forget() {
 func (r *counted) correct(c *tokens.Correction, k *knownMessage, i int, definitions, threshold int64) {
 	before := definitions + k.before
 	if i >= r.from || k.edited == 0 && float64(before)*c.Factor() < float64(threshold) {
-		c.Add(int64(k.reported), before)
+		c.Add(int64(k.usage), before)
 	}
 }
 

@@ -138,11 +138,11 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		info.reportKept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
-	if data.path, err = t.keep(ctx, info, at, content); err != nil {
+	if data.path, err = t.save(ctx, info, at, content); err != nil {
 		info.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	t.stored(info, data.path)
+	t.noteStored(info, data.path)
 	text := say.shortened(size, data, limit, func(room int) string { return info.shortened(ctx, content, room) })
 	if text == "" {
 		text = say.excerpt(content, data, limit)
@@ -165,20 +165,20 @@ func (c callInfo) shortened(ctx context.Context, content string, room int) strin
 	return shown
 }
 
-// keep returns where content is: where it was read from, or where it is stored
+// save returns where content is: where it was read from, or where it is stored
 // now.
-func (t *truncator) keep(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
+func (t *truncator) save(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
 	p := info.rule.store.ReadBack(ctx, t.root, info.argText(), content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	t.files.Note(ctx, setOf(runNames(ctx, shownKey)))
+	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
 	p, _, err := t.files.Save(ctx, info.rule.store, at, content)
 	return p, err
 }
 
-// stored notes that a file is one of the call's.
-func (t *truncator) stored(info callInfo, filePath string) {
+// noteStored notes that a file is one of the call's.
+func (t *truncator) noteStored(info callInfo, filePath string) {
 	if t.names != nil {
 		t.names.add(info.tool.CallID, filePath)
 	}
@@ -238,7 +238,7 @@ func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult
 		info.report(ctx, t, o)
 		return false, nil
 	}
-	t.stored(info, at.Path)
+	t.noteStored(info, at.Path)
 	return true, nil
 }
 
@@ -320,18 +320,18 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
 		return schema.StreamReaderFromArray([]T{h.chunks.ofResult(got.ToolResult)})
 	}
-	over, size := false, 0
+	ended, size := false, 0
 	closing := func(err error) error {
 		switch {
 		case isSourceEnd(err):
 			return err
-		case over && errors.Is(err, schema.ErrRecvAfterClosed):
+		case ended && errors.Is(err, schema.ErrRecvAfterClosed):
 			return io.EOF
 		}
-		if !over {
+		if !ended {
 			h.tell(ctx, got, size)
 		}
-		over = true
+		ended = true
 		shut(h.copied)
 		return err
 	}

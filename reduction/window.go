@@ -38,7 +38,7 @@ func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModel
 		return state, nil
 	}
 	from := 0
-	if b := c.policy.begun(ctx); b != nil && b.fitted.Swap(true) {
+	if b := c.policy.run(ctx); b != nil && b.fitted.Swap(true) {
 		from = newest(c.codec, state.Messages) - 1
 	}
 	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
@@ -159,7 +159,7 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 		}
 	}
 	if state != given {
-		c.policy.begun(ctx).texts().edited(len(state.Messages))
+		c.policy.run(ctx).counted().edited(len(state.Messages))
 	}
 	c.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before, After: count, Threshold: window}})
 	return state, nil
@@ -188,7 +188,7 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 		end = rounds[len(rounds)-1].at
 	}
 	all = append(all, p.sent(end)...)
-	over -= p.oldestMedia(all, end, s, over)
+	over -= p.chooseMedia(all, end, s, over)
 	if s > oldestMedia {
 		over -= p.longArguments(all)
 		if err := p.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
@@ -206,7 +206,7 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 // only the media change.
 func (s *shortening[M]) sent(end int) (out []*oldResult) {
 	for i := range s.planner.msgs[:end] {
-		r := &oldResult{at: i, round: i, marked: true, rule: rule{store: s.planner.phase.policy.general}}
+		r := &oldResult{at: i, callAt: i, marked: true, rule: rule{store: s.planner.phase.policy.general}}
 		r.result.index = -1
 		if r.media = s.planner.oldMedia(r); len(r.media) > 0 {
 			r.instead.keep = true
@@ -216,9 +216,9 @@ func (s *shortening[M]) sent(end int) (out []*oldResult) {
 	return out
 }
 
-// oldestMedia leaves those media that are to become references: of messages before end
+// chooseMedia leaves those media that are to become references: of messages before end
 // the oldest, until they save enough. It returns the tokens that they save.
-func (s *shortening[M]) oldestMedia(all []*oldResult, end int, at stage, over int) (saved int) {
+func (s *shortening[M]) chooseMedia(all []*oldResult, end int, at stage, over int) (saved int) {
 	slices.SortStableFunc(all, func(a, b *oldResult) int { return a.at - b.at })
 	for _, r := range all {
 		n := 0
@@ -257,7 +257,7 @@ func (s *shortening[M]) shortenable(ctx context.Context, of round, everything bo
 		if !each.found || each.result.search {
 			continue
 		}
-		r := &oldResult{call: each.call, result: each.result, at: each.at, round: of.at, marked: true, size: each.result.size(), stays: true}
+		r := &oldResult{call: each.call, result: each.result, at: each.at, callAt: of.at, marked: true, size: each.result.size(), stays: true}
 		for _, text := range r.result.texts {
 			r.tokens += tokens.Estimate(text)
 		}
