@@ -21,9 +21,12 @@
 package preview
 
 import (
+	"embed"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 // Format is what a text turned out to be.
@@ -149,3 +152,61 @@ func (m *maker) clean(s string) string {
 }
 
 func decimal(n int) string { return strconv.Itoa(n) }
+
+// labelFiles holds the few words of previews that are not the tool's: one file for each
+// language, with {n} where a number goes.
+//
+//go:embed text
+var labelFiles embed.FS
+
+var (
+	labelTexts = texts.Load(labelFiles, "text")
+
+	english = labelsOf(labelTexts.English())
+	chinese = labelsOf(labelTexts.Chinese())
+)
+
+// labels are the words of one language. They never change.
+type labels struct{ words map[string]string }
+
+// labelsOf renders the texts once: a preview has many of them.
+func labelsOf(t *texts.Texts) *labels {
+	l := &labels{make(map[string]string)}
+	for _, name := range t.Names() {
+		l.words[name] = t.Say(name, nil)
+	}
+	return l
+}
+
+// say returns the words of a name. It panics if there are none, which a test finds.
+func (l *labels) say(name string) string {
+	words, ok := l.words[name]
+	if !ok {
+		panic("preview: no words for " + name)
+	}
+	return words
+}
+
+// with returns the words of a name with a number in them.
+func (l *labels) with(name string, n int) string {
+	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
+}
+
+// key is the key of a member with its colon.
+func (l *labels) key(name string) string { return `"` + l.say(name) + `":` }
+
+func (l *labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
+
+// rows says how many rows are missing.
+func (l *labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
+
+// gap says how many lines are missing, or how many bytes of a line.
+func (l *labels) gap(lines, bytes int) string {
+	switch {
+	case lines == 1:
+		return l.say("gap one")
+	case lines > 1:
+		return l.with("gap", lines)
+	}
+	return l.with("gap bytes", bytes)
+}
