@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The tools of all instances in an agent, joined, and the agent's own among them.
+// What an agent is to its runs: the tools of all instances in it, joined, and its own.
 
 import (
 	"context"
@@ -15,81 +15,17 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// group is the tools of all instances in one agent. The settings of the first instance hold
-// for all, but those of ofEachInstance. Immutable.
-type group struct {
-	*settings
-	members        []member
-	cat            *catalog
-	owners         map[*entry]*settings // entries of members other than the first
-	duplicates     problems             // names that several members gave a tool
-	refused        []string             // names of sources' tools that another tool has already
-	byMessagesOnly bool                 // what is visible depends on the messages alone
-	like           *group               // the one whose indexes this one has; nil: its own
-
-	pinOnce sync.Once
-	pinned  []*entry
-
-	measureOnce sync.Once
-	names       []string
-	tokens      int64
-	sum         string
-
-	plainOnce sync.Once
-	plainKept plainList
-}
-
-// member is what one instance brings to an agent, besides its dynamic tools.
-type member struct {
-	*settings
-	owned []*entry // tools that the agent's own list gave up
-	set   *ToolSet // of its Source
-}
-
-// owner is the instance that a tool belongs to; its Filter decides.
-func (g *group) owner(e *entry) *settings {
-	if s := g.owners[e]; s != nil {
-		return s
-	}
-	return g.settings
-}
-
-func (g *group) hasMember(s *settings) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
-}
-
-// isUnfiltered reports whether every tool may be used by everybody.
-func (g *group) isUnfiltered() bool {
-	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
-}
-
-// pins are the tools to show always, in the order of the catalogue.
-func (g *group) pins() []*entry {
-	g.pinOnce.Do(func() {
-		for e := range g.cat.entries() {
-			if g.isPin(e) {
-				g.pinned = append(g.pinned, e)
-			}
-		}
-	})
-	return g.pinned
-}
-
-func (g *group) isPin(e *entry) bool {
-	defers, said := e.info.Extra["defer_loading"].(bool)
-	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
-}
-
-// isLive reports whether a tool is one of a Source, which the agent does not list.
-func (g *group) isLive(e *entry) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
-}
-
-// hasSource reports whether tools may come and go.
-func hasSource(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
+// agent is what a run's agent is.
+type agent struct {
+	start  *group          // as the run began
+	own    map[string]bool // names of its own tools
+	size   int             // its tools with ours; 0 outside of an agent
+	direct map[string]bool // tools whose result ends the run; Eino's own map
+	slots  *slots          // nil: there is no Source
 }
 
 // groupCache remembers the groups that start with an instance, so that the runs after the
@@ -228,99 +164,6 @@ func definitionKey(members []member) (key string, ok bool) {
 	return b.String(), true
 }
 
-// newGroup makes a group; its indexes are those of one like it, if there is one.
-func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
-	lead := members[0].settings
-	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
-	var all []*entry
-	for _, m := range members {
-		g.byMessagesOnly = g.byMessagesOnly && m.cfg.Filter == nil
-		mine := append(append([]*entry(nil), m.entries...), m.owned...)
-		if m.settings != lead {
-			for _, e := range mine {
-				g.owners[e] = m.settings
-			}
-		}
-		all = append(all, mine...)
-	}
-	g.cat = &catalog{fixed: all, byName: lead.byName}
-	if len(all) != len(lead.entries) {
-		g.cat.byName = g.nameAll(all)
-	}
-	g.takeSets()
-	if like != nil {
-		g.cat.words, g.cat.index, g.cat.sure = like.cat.words, like.cat.index, like.cat.sure
-		return g, nil
-	}
-	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
-}
-
-// nameAll returns the tools by their names. That two have the same one is a mistake.
-func (g *group) nameAll(all []*entry) map[string]*entry {
-	byName := make(map[string]*entry, len(all))
-	for _, e := range all {
-		if first := byName[e.info.Name]; first != nil {
-			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(first.tool), e.info.Name, unwrap(e.tool))
-		}
-		byName[e.info.Name] = e
-	}
-	return byName
-}
-
-// takeSets adds the tools of sources to the catalogue. One whose name another tool has
-// already is refused.
-func (g *group) takeSets() {
-	for _, m := range g.members {
-		taken := g.takenOf(m.set)
-		mine := m.set
-		if len(taken) > 0 {
-			mine = m.set.filtered(func(e *entry) bool {
-				if taken[e.info.Name] {
-					g.refused = append(g.refused, e.info.Name)
-				}
-				return !taken[e.info.Name]
-			})
-		}
-		if mine.len() == 0 {
-			continue
-		}
-		g.cat.sets = append(g.cat.sets, mine)
-		if m.settings != g.settings {
-			for e := range mine.entries() {
-				g.owners[e] = m.settings
-			}
-		}
-	}
-}
-
-// takenOf returns the names of a set that other tools have. It asks the larger side for
-// those of the smaller one.
-func (g *group) takenOf(s *ToolSet) (taken set) {
-	if s.len() == 0 {
-		return nil
-	}
-	take := func(name string) {
-		if s.lookup(name) != nil {
-			taken.add(name)
-		}
-	}
-	for _, m := range g.metaTools() {
-		take(m.name)
-	}
-	if g.cat.len() <= s.len() {
-		for e := range g.cat.entries() {
-			take(e.info.Name)
-		}
-		return taken
-	}
-	for e := range s.entries() {
-		if g.cat.lookup(e.info.Name) != nil {
-			taken.add(e.info.Name)
-		}
-	}
-	return taken
-}
-
 // ownTool is one of the agent's own tools.
 type ownTool struct {
 	at   int // its place in the agent's list
@@ -328,58 +171,52 @@ type ownTool struct {
 	info *schema.ToolInfo
 }
 
-// joined is what an instance makes of an agent.
-type joined struct {
-	group *group
-	tools []tool.BaseTool
-	own   map[string]bool // names of the agent's own tools
-	slots *slots          // nil: no instance has a Source
-}
-
-// join adds an instance to an agent with these tools. Nil means that there is nothing to do.
-func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*joined, error) {
+// join adds an instance to an agent with these tools, and returns its next ones. A nil agent
+// means that there is nothing to do.
+func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
 	old := groupIn(tools)
 	members := []member{{settings: s}}
 	if old != nil {
 		if old.hasMember(s) {
-			return nil, nil // the same instance twice hides nothing twice
+			return nil, nil, nil // the same instance twice hides nothing twice
 		}
 		members = append(slices.Clone(old.members), member{settings: s})
 		if err := s.agreesWith(old.settings); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	own := ownTools(ctx, tools)
 	deferred, err := s.pick(own)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	j := &joined{own: map[string]bool{}}
+	a := &agent{own: map[string]bool{}}
 	me := &members[len(members)-1]
 	for _, o := range deferred {
 		e, err := newEntry(o.tool, o.info)
 		if err != nil {
-			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+			return nil, nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
 		}
 		me.owned = append(me.owned, e)
 	}
 	for _, o := range own {
-		j.own[o.info.Name] = true
+		a.own[o.info.Name] = true
 	}
-	if j.group, err = groupOf(ctx, members); err != nil || j.group.cat.len() == 0 && !hasSource(members) {
-		return nil, err
+	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
+		return nil, nil, err
 	}
-	if err := j.group.rules.supports(); err != nil {
-		return nil, err
+	if err := a.start.rules.supports(); err != nil {
+		return nil, nil, err
 	}
-	if err := clashes(j.group, own, deferred); err != nil {
-		return nil, err
+	if err := clashes(a.start, own, deferred); err != nil {
+		return nil, nil, err
 	}
 	if hasSource(members) {
-		j.slots = slotsIn(tools)
+		a.slots = slotsIn(tools)
 	}
-	j.tools = j.group.toolList(tools, deferred, s, j.slots)
-	return j, nil
+	next := a.listTools(tools, deferred, s)
+	a.size = len(next)
+	return a, next, nil
 }
 
 // agreesWith reports where a later instance in one agent contradicts the first: each setting
@@ -484,12 +321,6 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 	return picked, nil
 }
 
-// isMarked reports whether a tool asks to be hidden.
-func isMarked(info *schema.ToolInfo) bool {
-	marked, _ := info.Extra["defer_loading"].(bool)
-	return marked
-}
-
 // clashes refuses names that two tools would share.
 func clashes(g *group, own, deferred []ownTool) error {
 	hidden := map[int]bool{}
@@ -512,6 +343,31 @@ func clashes(g *group, own, deferred []ownTool) error {
 	return wrong.err()
 }
 
+// checkLaterTools looks at the tools that handlers after this one added, which the list of
+// the first model call shows. A name that is taken is refused: which of two tools Eino runs
+// would depend on the order of the handlers.
+func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
+	if a.size == 0 || len(infos) <= a.size {
+		return nil
+	}
+	var wrong problems
+	seen := make(set, len(infos))
+	for _, t := range infos {
+		if t == nil || isSlotName(t.Name) {
+			continue
+		}
+		e := g.cat.lookup(t.Name)
+		listed := e != nil && !g.isLive(e) || g.usesMetaName(t.Name)
+		if listed && seen[t.Name] {
+			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+		}
+		if seen[t.Name] = true; !listed {
+			a.own[t.Name] = true
+		}
+	}
+	return wrong.err()
+}
+
 // renaming says how the names of two tools can be told apart. The tool that package
 // reduction adds knows the field that sets its name.
 func renaming(own tool.BaseTool) string {
@@ -521,10 +377,10 @@ func renaming(own tool.BaseTool) string {
 	return "give one of them another name"
 }
 
-// toolList is the agent's list with deferred tools guarded, and the search tools, the
+// listTools returns the agent's list with deferred tools guarded, and the search tools, the
 // instance's dynamic tools and the slots for those of sources added.
-func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings, live *slots) []tool.BaseTool {
-	metas := g.metaTools()
+func (a *agent) listTools(tools []tool.BaseTool, deferred []ownTool, s *settings) []tool.BaseTool {
+	metas := a.start.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
 	placed := false
 	hidden := map[int]ownTool{}
@@ -537,20 +393,78 @@ func (g *group) toolList(tools []tool.BaseTool, deferred []ownTool, s *settings,
 		}
 		if _, old := t.(metaMarker); old {
 			if !placed {
-				next, placed = appendMetas(next, metas, live), true
+				next, placed = appendMetas(next, metas, a.slots), true
 			}
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = g.cat.lookup(d.info.Name).tool
+			t = a.start.cat.lookup(d.info.Name).tool
 		}
 		next = append(next, t)
 	}
 	if !placed {
-		next = appendMetas(next, metas, live)
+		next = appendMetas(next, metas, a.slots)
 	}
 	for _, e := range s.entries {
 		next = append(next, e.tool)
 	}
-	return live.appendTo(next)
+	return a.slots.appendTo(next)
+}
+
+func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
+	for _, m := range metas {
+		// Where the provider searches, the tool is not shown; a model that copies an older
+		// call of it from the history gets an answer all the same.
+		switch {
+		case m.group.rules.native && m.group.rules.clientRuns:
+			tools = append(tools, nativeTool{m})
+		case m.name == toolnames.Call && live != nil:
+			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
+		case m.name == toolnames.Call:
+			tools = append(tools, newCallTool(m))
+		default:
+			tools = append(tools, m)
+		}
+	}
+	return tools
+}
+
+// recent is a map that forgets what was not used for longest. The zero value keeps nothing.
+type recent[K comparable, V any] struct {
+	most  int
+	clock int64
+	all   map[K]*recentValue[V]
+}
+
+type recentValue[V any] struct {
+	value V
+	used  int64
+}
+
+func (r *recent[K, V]) get(key K) (value V, ok bool) {
+	v := r.all[key]
+	if v == nil {
+		return value, false
+	}
+	r.clock++
+	v.used = r.clock
+	return v.value, true
+}
+
+func (r *recent[K, V]) put(key K, value V) {
+	if r.all == nil {
+		r.all = map[K]*recentValue[V]{}
+	}
+	r.clock++
+	r.all[key] = &recentValue[V]{value, r.clock}
+	if len(r.all) <= r.most {
+		return
+	}
+	oldest, at := r.clock, key
+	for k, v := range r.all {
+		if v.used < oldest {
+			oldest, at = v.used, k
+		}
+	}
+	delete(r.all, at)
 }

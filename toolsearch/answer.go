@@ -20,55 +20,6 @@ import (
 	"github.com/leanctx/leanctx/internal/texts"
 )
 
-// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
-// left out where there is nothing to say.
-type matchesAnswer struct {
-	Matches       []string `json:"matches"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
-}
-
-// matches is the answer of tool_search.
-func (f *searchResult) matches() string {
-	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
-	if a.Matches == nil {
-		a.Matches = []string{}
-	}
-	return encode(a)
-}
-
-// hint says what the model should know beyond the matches: "" in the usual case.
-func (f *searchResult) hint() string {
-	var parts []string
-	for _, u := range f.unknown {
-		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
-	}
-	for _, name := range f.denied {
-		parts = append(parts, render("not-allowed", promptData{Name: name}))
-	}
-	if f.unlisted > 0 {
-		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
-	}
-	nearest := f.nearest()
-	if len(nearest) > 0 {
-		parts = append(parts, render("not-sure", promptData{Near: nearest}))
-	}
-	if f.asked == 0 {
-		parts = append(parts, render("empty-query", promptData{}))
-	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
-	}
-	return strings.Join(append(parts, f.notes()...), " ")
-}
-
-// notes are what the model should know of the search itself.
-func (f *searchResult) notes() []string {
-	if len(f.missing) == 0 {
-		return f.cuts
-	}
-	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
-}
-
 //go:embed prompt
 var promptFiles embed.FS
 
@@ -137,32 +88,6 @@ const (
 	maxLeftOut = 20
 )
 
-// bound leaves out the tools that do not fit into one answer. size is the bytes that the
-// answer takes for a tool.
-func (f *searchResult) bound(size func(*entry) int) {
-	left, kept, over := maxAnswerBytes, 0, promptData{}
-	for i, x := range f.found {
-		if n := size(x.entry); n <= left {
-			left -= n
-			if kept < i {
-				f.found[kept] = x
-			}
-			kept++
-			continue
-		}
-		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, clipped(x.entry.info.Name))
-		}
-	}
-	f.found, f.leftOut = f.found[:kept], over.Total
-	if f.leftOut > 0 {
-		f.cuts = append(f.cuts, render("cut-answer", over))
-	}
-}
-
-// nameSize is the bytes of a name that may stand under already_loaded as well.
-func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
-
 // jsonSize is the bytes of a text in JSON, or a little more.
 func jsonSize(s string) int {
 	n := len(`"",`)
@@ -192,6 +117,9 @@ func cutText(s string, most int) string {
 	}
 	return s
 }
+
+// noParameters is the schema of a tool that takes none.
+const noParameters = `{"type":"object","properties":{}}`
 
 // outline shortens a JSON schema to at most that many bytes: to the schema without its
 // words, or else to the names and types of its parameters, required ones first, as many as

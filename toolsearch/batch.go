@@ -3,13 +3,13 @@
 
 package toolsearch
 
-// What indexes are made of: batches of tools, which catalogues share.
+// What indexes are made of: batches of tools, which catalogues share, and what is read of
+// each tool.
 
 import (
-	"cmp"
 	"context"
-	"math/bits"
-	"slices"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -18,7 +18,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/keyword/names"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // batch is tools that are indexed together: those that came at once, or several batches
@@ -119,30 +119,6 @@ func (s *selection) add(entries ...*entry) {
 	}
 }
 
-// addSet adds the tools of a set.
-func (s *selection) addSet(t *ToolSet) {
-	if t == nil {
-		return
-	}
-	for _, p := range t.parts {
-		if p.bits != nil {
-			for i, e := range p.entries {
-				if p.has(i) {
-					s.add(e)
-				}
-			}
-			continue
-		}
-		for _, h := range p.housing() {
-			mine := s.of(h.batch)
-			for i, word := range h.words {
-				mine.has[h.from+i] |= word
-			}
-			mine.n += h.n
-		}
-	}
-}
-
 // nameSet is which tools of the batch there are; nil: all.
 func (p *selected) nameSet() names.Set {
 	if p.n == len(p.infos) {
@@ -203,38 +179,6 @@ func selectionOf(ctx context.Context, tools []*schema.ToolInfo) selection {
 	return selection{{batch: b, n: len(tools)}}
 }
 
-// housing is which tools of a batch are in a segment of a set, in the words from one on.
-type housing struct {
-	*batch
-	from  int
-	words []uint64
-	n     int
-	moved int64
-}
-
-// housing returns where the tools of the segment are indexed.
-func (g *segment) housing() []housing {
-	if known := g.housed.Load(); known != nil &&
-		!slices.ContainsFunc(*known, func(h housing) bool { return h.moved != h.batch.moved.Load() }) {
-		return *known
-	}
-	var s selection
-	s.add(g.entries...)
-	all := make([]housing, len(s))
-	for i, p := range s {
-		from, to := 0, len(p.has)
-		for p.has[from] == 0 {
-			from++
-		}
-		for p.has[to-1] == 0 {
-			to--
-		}
-		all[i] = housing{p.batch, from, slices.Clone(p.has[from:to]), p.n, p.batch.moved.Load()}
-	}
-	g.housed.Store(&all)
-	return all
-}
-
 // origin is that of sets which Update made from one another. A set merges only batches of
 // its own origin: so a batch never holds tools of two users, whose sets are made apart.
 type origin struct{ merging atomic.Bool }
@@ -243,69 +187,57 @@ type origin struct{ merging atomic.Bool }
 // slow.
 const maxBatches = 8
 
-// merge merges batches of the set in the background, if there are too many.
-func (s *ToolSet) merge() {
-	if len(s.mergeable()) == 0 || s.origin.merging.Swap(true) {
-		return
-	}
-	go func() {
-		defer s.origin.merging.Store(false)
-		_ = safe.Call("toolsearch: merging indexes", func() error { mergeBatches(s.mergeable(), s.origin); return nil })
-	}()
-}
-
-// mergeable returns the batches to put into one: the smallest, as long as the next is no
-// larger than all before it together, so that a tool moves seldom; and those of whose tools
-// the set has less than half.
-func (s *ToolSet) mergeable() []*selected {
-	var all selection
-	all.addSet(s)
-	own := slices.DeleteFunc(all, func(p *selected) bool { return p.batch.origin != s.origin })
-	slices.SortFunc(own, func(a, b *selected) int { return cmp.Compare(a.n, b.n) })
-	count := 0
-	for i, p := range own {
-		if 2*p.n < len(p.infos) {
-			count = i + 1
+// documents are the tools as the keyword package wants them; rich ones have parameters.
+func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
+	docs := make([]keyword.Doc, len(tools))
+	for i, t := range tools {
+		docs[i] = keyword.Doc{Name: t.Name, Server: serverOf(t.Name), Description: t.Desc}
+		if rich {
+			docs[i].Params, docs[i].Phrases = parameters(t), phrases(t)
 		}
 	}
-	if len(own) > maxBatches {
-		count = max(count, 2)
-	}
-	sum := 0
-	for i := 0; count > 0 && i < len(own) && (i < count || own[i].n <= sum); i++ {
-		sum += own[i].n
-		count = max(count, i+1)
-	}
-	return own[:count]
+	return docs
 }
 
-// mergeBatches makes one batch of what is left of several. It indexes what they had
-// indexed, before their tools move there.
-func mergeBatches(old []*selected, o *origin) {
-	var infos []*schema.ToolInfo
-	var addresses []*address
-	words, better := false, false
-	for _, p := range old {
-		for at, word := range p.has {
-			for ; word != 0; word &= word - 1 {
-				i := 64*at + bits.TrailingZeros64(word)
-				infos, addresses = append(infos, p.infos[i]), append(addresses, p.addresses[i])
+// What is indexed of a schema; more would drown what the tool is about.
+const (
+	maxIndexedDepth = 3
+	maxIndexed      = 100 // parameters
+	maxIndexedBytes = 16 << 10
+)
+
+// parameters are the parameters of a tool for an index: names, descriptions and enum
+// values, nested ones as well.
+func parameters(info *schema.ToolInfo) (params []keyword.Param) {
+	size := 0
+	toolschema.Each(info.ParamsOneOf, func(part toolschema.Param) bool {
+		p := keyword.Param{Name: part.Name, Description: part.Description, Enum: enumTexts(part.Enum)}
+		size += len(p.Name) + len(p.Description)
+		for _, v := range p.Enum {
+			size += len(v)
+		}
+		if len(params) == maxIndexed || size > maxIndexedBytes {
+			return false
+		}
+		if part.Depth <= maxIndexedDepth {
+			params = append(params, p)
+		}
+		return true
+	})
+	return params
+}
+
+// enumTexts are the values of an enum that are texts or numbers.
+func enumTexts(values []any) []string {
+	const most = 50
+	var out []string
+	for _, v := range values {
+		switch v.(type) {
+		case string, float64, int, int64, json.Number:
+			if len(out) < most {
+				out = append(out, fmt.Sprint(v))
 			}
 		}
-		words = words || p.isBuilt.words.Load()
-		better = better || p.isBuilt.bm25.Load()
 	}
-	b := newBatch(infos, addresses, o)
-	if words {
-		b.words()
-	}
-	if better {
-		b.bm25()
-	}
-	for i, p := range addresses {
-		p.now.Store(&b.homes[i])
-	}
-	for _, p := range old {
-		p.moved.Add(1)
-	}
+	return out
 }

@@ -37,20 +37,6 @@ func (s *settings) callFilter(ctx context.Context, req FilterRequest) (bool, err
 	return ok && err == nil, err
 }
 
-// makeIndex calls an IndexFunc.
-func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Index, error) {
-	x, err := safe.Value("the function", func() (Index, error) { return f(ctx, infos) })
-	if err == nil && safe.IsNil(x) {
-		err = errors.New("the function returned nil")
-	}
-	return x, err
-}
-
-// searchIndex asks an index.
-func searchIndex(ctx context.Context, x Index, q Query) ([]Result, error) {
-	return safe.Value("toolsearch: the index", func() ([]Result, error) { return x.Search(ctx, q) })
-}
-
 // writeFile stores a text.
 func writeFile(ctx context.Context, b Backend, path, content string) error {
 	return safe.Call(fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() error {

@@ -3,108 +3,18 @@
 
 package toolsearch
 
-// The hidden tools of a run by name, their own copies of the definitions, and what an index
-// reads of their JSON schemas, which strangers write: every walk through one is bounded, and
-// a schema that is too deep or refers to itself counts as none.
+// The hidden tools: those of a catalogue by name, and those of all instances in an agent by the
+// instance that they belong to.
 
 import (
 	"context"
-	"encoding/gob"
-	"encoding/json"
-	"fmt"
-	"io"
 	"iter"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
 
-	"github.com/bytedance/sonic"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
-
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/toolschema"
 )
-
-// entry is one hidden tool. It is immutable.
-type entry struct {
-	info *schema.ToolInfo // our copy; read only
-	safe *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
-	tool tool.BaseTool    // guards the original: knows its info, and asks the gate
-
-	own        schema.ToolInfo // what info points to: one piece of memory for both
-	typeOnce   sync.Once
-	typeText   string
-	schemaOnce sync.Once
-	schemaText string
-	shownText  string
-	checkOnce  sync.Once
-	check      *toolschema.Check
-	defined    definitionSum
-	ownAddress address
-	address    *address // where its definition is indexed
-}
-
-func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
-	e := &entry{}
-	return e, e.fill(t, info)
-}
-
-// fill makes a new entry that of a tool.
-func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
-	e.own = *info
-	e.own.Extra = copyExtra(info.Extra)
-	e.info, e.safe = &e.own, gobSafe(&e.own)
-	e.tool, err = guardTool(t, e)
-	return err
-}
-
-// gobSafe returns info without those entries of Extra that gob cannot encode. Infos in
-// the agent's state become part of its checkpoints, and one entry of an unregistered
-// type, such as a nested map, would make every checkpoint of the run fail.
-func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
-	var bad []string
-	for k, v := range info.Extra {
-		if gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil {
-			bad = append(bad, k)
-		}
-	}
-	if len(bad) == 0 {
-		return info
-	}
-	safe := *info
-	safe.Extra = make(map[string]any, len(info.Extra))
-	for k, v := range info.Extra {
-		safe.Extra[k] = v
-	}
-	for _, k := range bad {
-		delete(safe.Extra, k)
-	}
-	return &safe
-}
-
-// typ is the tool's type as callbacks are told it. It can cost more to find out than all
-// else that New does.
-func (e *entry) typ() string {
-	e.typeOnce.Do(func() { e.typeText = typeOf(unwrap(e.tool)) })
-	return e.typeText
-}
-
-// parameters is the JSON schema of the tool's arguments, as text.
-func (e *entry) parameters() string {
-	e.schemaOnce.Do(func() {
-		e.schemaText = schemaText(e.info)
-		e.shownText = outline(e.schemaText, maxShownSchema)
-	})
-	return e.schemaText
-}
-
-// shownParameters is the schema as answers show it, and whether it is shortened.
-func (e *entry) shownParameters() (text string, shortened bool) {
-	whole := e.parameters()
-	return e.shownText, e.shownText != whole
-}
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
@@ -246,276 +156,211 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	}
 }
 
-// documents are the tools as the keyword package wants them; rich ones have parameters.
-func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
-	docs := make([]keyword.Doc, len(tools))
-	for i, t := range tools {
-		docs[i] = keyword.Doc{Name: t.Name, Server: serverOf(t.Name), Description: t.Desc}
-		if rich {
-			docs[i].Params, docs[i].Phrases = parameters(t), phrases(t)
-		}
-	}
-	return docs
+// group is the tools of all instances in one agent. The settings of the first instance hold
+// for all, but those of ofEachInstance. Immutable.
+type group struct {
+	*settings
+	members        []member
+	cat            *catalog
+	owners         map[*entry]*settings // entries of members other than the first
+	duplicates     problems             // names that several members gave a tool
+	refused        []string             // names of sources' tools that another tool has already
+	byMessagesOnly bool                 // what is visible depends on the messages alone
+	like           *group               // the one whose indexes this one has; nil: its own
+
+	pinOnce sync.Once
+	pinned  []*entry
+
+	nameOnce     sync.Once
+	names        []string
+	measureOnce  sync.Once
+	tokens       int64
+	sum          string
+	reminderOnce sync.Once
+	reminderText string
 }
 
-// copyInfo copies an info, its Extra, and the schema of its parameters.
-func copyInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	own := shallowInfo(info)
+// member is what one instance brings to an agent, besides its dynamic tools.
+type member struct {
+	*settings
+	owned []*entry // tools that the agent's own list gave up
+	set   *ToolSet // of its Source
+}
+
+// owner is the instance that a tool belongs to; its Filter decides.
+func (g *group) owner(e *entry) *settings {
+	if s := g.owners[e]; s != nil {
+		return s
+	}
+	return g.settings
+}
+
+func (g *group) hasMember(s *settings) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
+}
+
+// isUnfiltered reports whether every tool may be used by everybody.
+func (g *group) isUnfiltered() bool {
+	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
+}
+
+// allNames are the names of all tools, in the order of the catalogue. Runs share the slice, and
+// nobody changes it.
+func (g *group) allNames() []string {
+	if g.like != nil {
+		return g.like.allNames()
+	}
+	g.nameOnce.Do(func() {
+		g.names = make([]string, 0, g.cat.len())
+		for e := range g.cat.entries() {
+			g.names = append(g.names, e.info.Name)
+		}
+	})
+	return g.names
+}
+
+// pins are the tools to show always, in the order of the catalogue.
+func (g *group) pins() []*entry {
+	g.pinOnce.Do(func() {
+		for e := range g.cat.entries() {
+			if g.isPin(e) {
+				g.pinned = append(g.pinned, e)
+			}
+		}
+	})
+	return g.pinned
+}
+
+func (g *group) isPin(e *entry) bool {
+	defers, said := e.info.Extra["defer_loading"].(bool)
+	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
+}
+
+// isLive reports whether a tool is one of a Source, which the agent does not list.
+func (g *group) isLive(e *entry) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
+}
+
+// hasSource reports whether tools may come and go.
+func hasSource(members []member) bool {
+	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
+}
+
+// usesMetaName reports whether one of the group's search tools has the name.
+func (g *group) usesMetaName(name string) bool {
+	return slices.Contains(g.cfg.Protocol.tools(), name)
+}
+
+// ungated reports whether the gate is open: by the user's choice, because the provider
+// loads tools where we cannot see it, or because the tool list never shows them.
+func (g *group) ungated() bool {
+	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
+}
+
+// infoOf is a copy of a tool's info in the form that goes to the model.
+func (g *group) infoOf(e *entry) *schema.ToolInfo {
+	own := g.shallowOf(e)
 	own.ParamsOneOf = copyParams(own.ParamsOneOf)
 	return own
 }
 
-// shallowInfo copies an info and its Extra: a schema takes longer.
-func shallowInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	own := *info
-	own.Extra = copyExtra(own.Extra)
-	return &own
+// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
+func (g *group) shallowOf(e *entry) *schema.ToolInfo {
+	if g.rules.name == "" {
+		return shallowInfo(e.safe)
+	}
+	return e.native()
 }
 
-func copyExtra(extra map[string]any) map[string]any {
-	if extra == nil {
-		return nil
-	}
-	own := make(map[string]any, len(extra))
-	for k, v := range extra {
-		own[k] = copyValue(v, toolschema.MaxDepth)
-	}
-	return own
-}
-
-// copyValue copies maps and slices within a value. What pointers lead to is the user's to
-// guard, and so is what lies below depth.
-func copyValue(v any, depth int) any {
-	if depth == 0 {
-		return v
-	}
-	switch v := v.(type) {
-	case nil, bool, string, int, int64, float64:
-		return v
-	case map[string]any:
-		own := maps.Clone(v)
-		for k, x := range own {
-			own[k] = copyValue(x, depth-1)
-		}
-		return own
-	case []any:
-		own := slices.Clone(v)
-		for i, x := range own {
-			own[i] = copyValue(x, depth-1)
-		}
-		return own
-	}
-	return copyByKind(reflect.ValueOf(v), depth)
-}
-
-// copyByKind copies maps and slices of other types.
-func copyByKind(v reflect.Value, depth int) any {
-	set := func(to func(reflect.Value), x reflect.Value) {
-		if own := copyValue(x.Interface(), depth-1); own != nil {
-			x = reflect.ValueOf(own)
-		}
-		to(x)
-	}
-	switch {
-	case v.Kind() == reflect.Map && !v.IsNil():
-		own := reflect.MakeMapWithSize(v.Type(), v.Len())
-		for it := v.MapRange(); it.Next(); {
-			set(func(x reflect.Value) { own.SetMapIndex(it.Key(), x) }, it.Value())
-		}
-		return own.Interface()
-	case v.Kind() == reflect.Slice && !v.IsNil():
-		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		for i := range v.Len() {
-			set(own.Index(i).Set, v.Index(i))
-		}
-		return own.Interface()
-	}
-	return v.Interface()
-}
-
-// copyParams copies parameters. Those that were given as a JSON schema hand out that schema
-// itself; others make one for each caller.
-func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
-	if p == nil {
-		return nil
-	}
-	defer func() {
-		if recover() != nil {
-			own = p
-		}
-	}()
-	s, err := p.ToJSONSchema()
-	again, _ := p.ToJSONSchema()
-	if err != nil || s == nil || s != again {
-		c := *p
-		return &c
-	}
-	k := newCopier(s)
-	own = schema.NewParamsOneOfByJSONSchema(k.of(s))
-	for i := 0; i < len(k.copies); i++ {
-		n := k.copies[i]
-		if from := n.Properties; from != nil {
-			n.Properties = emptyOf(from)
-			for p := from.Oldest(); p != nil; p = p.Next() {
-				n.Properties.Set(p.Key, k.of(p.Value))
+// newGroup makes a group; its indexes are those of one like it, if there is one.
+func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
+	lead := members[0].settings
+	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
+	var all []*entry
+	for _, m := range members {
+		g.byMessagesOnly = g.byMessagesOnly && m.cfg.Filter == nil
+		mine := append(append([]*entry(nil), m.entries...), m.owned...)
+		if m.settings != lead {
+			for _, e := range mine {
+				g.owners[e] = m.settings
 			}
 		}
-		n.AllOf, n.AnyOf, n.OneOf, n.PrefixItems = k.copyList(n.AllOf), k.copyList(n.AnyOf), k.copyList(n.OneOf), k.copyList(n.PrefixItems)
-		n.Not, n.If, n.Then, n.Else = k.of(n.Not), k.of(n.If), k.of(n.Then), k.of(n.Else)
-		n.Items, n.Contains, n.PropertyNames = k.of(n.Items), k.of(n.Contains), k.of(n.PropertyNames)
-		n.AdditionalProperties, n.ContentSchema = k.of(n.AdditionalProperties), k.of(n.ContentSchema)
-		n.Definitions = k.byName(n.Definitions)
-		n.DependentSchemas, n.PatternProperties = k.byName(n.DependentSchemas), k.byName(n.PatternProperties)
-		n.MaxLength, n.MinLength, n.MaxItems, n.MinItems = pointed(n.MaxLength), pointed(n.MinLength), pointed(n.MaxItems), pointed(n.MinItems)
-		n.MaxContains, n.MinContains = pointed(n.MaxContains), pointed(n.MinContains)
-		n.MaxProperties, n.MinProperties = pointed(n.MaxProperties), pointed(n.MinProperties)
-		n.TypeEnhanced, n.Required = slices.Clone(n.TypeEnhanced), slices.Clone(n.Required)
-		n.DependentRequired, _ = copyValue(n.DependentRequired, toolschema.MaxDepth).(map[string][]string)
-		n.Enum, _ = copyValue(n.Enum, toolschema.MaxDepth).([]any)
-		n.Examples, _ = copyValue(n.Examples, toolschema.MaxDepth).([]any)
-		n.Const, n.Default = copyValue(n.Const, toolschema.MaxDepth), copyValue(n.Default, toolschema.MaxDepth)
-		n.Extras = copyExtra(n.Extras)
+		all = append(all, mine...)
 	}
-	return own
+	g.cat = &catalog{fixed: all, byName: lead.byName}
+	if len(all) != len(lead.entries) {
+		g.cat.byName = g.nameAll(all)
+	}
+	g.takeSets()
+	if like != nil {
+		g.cat.words, g.cat.index, g.cat.sure = like.cat.words, like.cat.index, like.cat.sure
+		return g, nil
+	}
+	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
 }
 
-// copier copies the nodes of a schema, each once: a schema may contain itself. Its parts
-// are copied one after another, for the nodes in copies.
-type copier[T any] struct {
-	done   map[*T]*T
-	copies []*T
-}
-
-func newCopier[T any](*T) *copier[T] { return &copier[T]{done: map[*T]*T{}} }
-
-func (k *copier[T]) of(node *T) *T {
-	if node == nil {
-		return nil
-	}
-	c := k.done[node]
-	if c == nil {
-		c = pointed(node)
-		k.done[node] = c
-		k.copies = append(k.copies, c)
-	}
-	return c
-}
-
-func (k *copier[T]) copyList(nodes []*T) []*T {
-	own := slices.Clone(nodes)
-	for i, n := range own {
-		own[i] = k.of(n)
-	}
-	return own
-}
-
-func (k *copier[T]) byName(nodes map[string]*T) map[string]*T {
-	own := maps.Clone(nodes)
-	for name, n := range own {
-		own[name] = k.of(n)
-	}
-	return own
-}
-
-func pointed[T any](v *T) *T {
-	if v == nil {
-		return nil
-	}
-	c := *v
-	return &c
-}
-
-// emptyOf is an empty ordered map of the type of another.
-func emptyOf[T any](*T) *T {
-	v := new(T)
-	if err := json.Unmarshal([]byte("{}"), v); err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// plainText is a text that differs wherever two values of Extra do; ok is false where they
-// hold more than texts, numbers, lists and maps.
-func plainText(extra map[string]any) (text string, ok bool) {
-	for _, v := range extra {
-		if !isPlain(v, toolschema.MaxDepth) {
-			return "", false
+// nameAll returns the tools by their names. That two have the same one is a mistake.
+func (g *group) nameAll(all []*entry) map[string]*entry {
+	byName := make(map[string]*entry, len(all))
+	for _, e := range all {
+		if first := byName[e.info.Name]; first != nil {
+			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(first.tool), e.info.Name, unwrap(e.tool))
 		}
+		byName[e.info.Name] = e
 	}
-	text, err := sonic.ConfigStd.MarshalToString(extra)
-	return text, err == nil
+	return byName
 }
 
-func isPlain(v any, depth int) bool {
-	switch v := v.(type) {
-	case nil, bool, string, int, int64, float64:
-		return true
-	case []string:
-		return true
-	case []any:
-		return depth > 0 && !slices.ContainsFunc(v, func(x any) bool { return !isPlain(x, depth-1) })
-	case map[string]any:
-		for _, x := range v {
-			if depth == 0 || !isPlain(x, depth-1) {
-				return false
-			}
+// takeSets adds the tools of sources to the catalogue. One whose name another tool has
+// already is refused.
+func (g *group) takeSets() {
+	for _, m := range g.members {
+		taken := g.takenOf(m.set)
+		mine := m.set
+		if len(taken) > 0 {
+			mine = m.set.filtered(func(e *entry) bool {
+				if taken[e.info.Name] {
+					g.refused = append(g.refused, e.info.Name)
+				}
+				return !taken[e.info.Name]
+			})
 		}
-		return true
-	}
-	return false
-}
-
-const (
-	// noParameters is the schema of a tool that takes none.
-	noParameters = `{"type":"object","properties":{}}`
-
-	// What is indexed of a schema; more would drown what the tool is about.
-	maxIndexedDepth = 3
-	maxIndexed      = 100 // parameters
-	maxIndexedBytes = 16 << 10
-)
-
-// schemaText is the JSON schema of a tool's arguments. A schema that cannot be read is
-// answered like none: the model still learns the tool's name and description.
-func schemaText(info *schema.ToolInfo) string {
-	if text, ok := toolschema.Text(info.ParamsOneOf); ok {
-		return text
-	}
-	return noParameters
-}
-
-// parameters are the parameters of a tool for an index: names, descriptions and enum
-// values, nested ones as well.
-func parameters(info *schema.ToolInfo) (params []keyword.Param) {
-	size := 0
-	toolschema.Each(info.ParamsOneOf, func(part toolschema.Param) bool {
-		p := keyword.Param{Name: part.Name, Description: part.Description, Enum: enumTexts(part.Enum)}
-		size += len(p.Name) + len(p.Description)
-		for _, v := range p.Enum {
-			size += len(v)
+		if mine.len() == 0 {
+			continue
 		}
-		if len(params) == maxIndexed || size > maxIndexedBytes {
-			return false
-		}
-		if part.Depth <= maxIndexedDepth {
-			params = append(params, p)
-		}
-		return true
-	})
-	return params
-}
-
-// enumTexts are the values of an enum that are texts or numbers.
-func enumTexts(values []any) []string {
-	const most = 50
-	var out []string
-	for _, v := range values {
-		switch v.(type) {
-		case string, float64, int, int64, json.Number:
-			if len(out) < most {
-				out = append(out, fmt.Sprint(v))
+		g.cat.sets = append(g.cat.sets, mine)
+		if m.settings != g.settings {
+			for e := range mine.entries() {
+				g.owners[e] = m.settings
 			}
 		}
 	}
-	return out
+}
+
+// takenOf returns the names of a set that other tools have. It asks the larger side for
+// those of the smaller one.
+func (g *group) takenOf(s *ToolSet) (taken set) {
+	if s.len() == 0 {
+		return nil
+	}
+	take := func(name string) {
+		if s.lookup(name) != nil {
+			taken.add(name)
+		}
+	}
+	for _, name := range g.cfg.Protocol.tools() {
+		take(name)
+	}
+	if g.cat.len() <= s.len() {
+		for e := range g.cat.entries() {
+			take(e.info.Name)
+		}
+		return taken
+	}
+	for e := range s.entries() {
+		if g.cat.lookup(e.info.Name) != nil {
+			taken.add(e.info.Name)
+		}
+	}
+	return taken
 }

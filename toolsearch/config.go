@@ -10,10 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -158,6 +158,53 @@ type Backend interface {
 	Write(ctx context.Context, req *filesystem.WriteRequest) error
 }
 
+// Phase says what a Filter is asked for. Each way to a tool asks for these:
+//
+//	the reminder            PhaseList
+//	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
+//	search_tools            PhaseSearch
+//	tool_search, select:    PhaseSearch and PhaseLoad
+//	load_tool               PhaseLoad
+//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
+//	the tool list           PhaseLoad and PhaseActive, in every model call
+//	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
+//	call_tool               PhaseLoad and PhaseCall
+//	a call, loaded          PhaseCall
+//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//
+// A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
+// answered "you may not use it" where another phase denies it. A tool that both deny is
+// answered like one that does not exist.
+type Phase string
+
+const (
+	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
+	PhaseList Phase = "list"
+	// PhaseSearch asks whether a search may find the tool.
+	PhaseSearch Phase = "search"
+	// PhaseLoad asks whether the tool may be loaded.
+	PhaseLoad Phase = "load"
+	// PhaseActive asks whether a loaded tool is visible in this model call.
+	PhaseActive Phase = "active"
+	// PhaseCall asks whether a call to the tool may run.
+	PhaseCall Phase = "call"
+)
+
+// FilterRequest is one question to a Filter.
+type FilterRequest struct {
+	// Tool is the tool in question. Read only.
+	Tool *schema.ToolInfo
+	// Phase is what it is about to be used for.
+	Phase Phase
+}
+
+// Filter says whether a tool may be used for a phase. An error or a panic means no.
+// It is asked at most once per tool, phase and model call, with the context of the
+// run, and must be safe for concurrent use. Phase says which way to a tool asks what. A
+// tool that is denied in every phase shows up nowhere: not in names, counts, hints or
+// suggestions; a call to it is answered like a call to a tool that does not exist.
+type Filter func(ctx context.Context, req FilterRequest) (bool, error)
+
 // Protocol is a set of search tools that the model sees, and what they answer.
 type Protocol int
 
@@ -167,6 +214,17 @@ func (p Protocol) String() string {
 		return "unknown"
 	}
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
+}
+
+// tools are the names of the protocol's search tools.
+func (p Protocol) tools() []string {
+	switch p {
+	case SearchLoad:
+		return []string{toolnames.SearchTools, toolnames.Load}
+	case SearchCall:
+		return []string{toolnames.Search, toolnames.Call}
+	}
+	return []string{toolnames.Search}
 }
 
 const (
@@ -370,11 +428,3 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 }
 
 func place(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
-
-// isNamed reports whether a name is one of a list's, in which a trailing * matches any rest.
-func isNamed(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(pattern string) bool {
-		start, open := strings.CutSuffix(pattern, "*")
-		return pattern == name || open && strings.HasPrefix(name, start)
-	})
-}

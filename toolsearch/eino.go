@@ -13,16 +13,6 @@ import (
 	"github.com/cloudwego/eino/compose"
 )
 
-type (
-	runKey   struct{}
-	hooksKey struct{}
-)
-
-func runOf(ctx context.Context) *run {
-	r, _ := ctx.Value(runKey{}).(*run)
-	return r
-}
-
 // The run-local values survive a checkpoint: the tools that the model saw in its last call,
 // for each the model calls since its last use, what the events reported, the names that
 // slots stand for, whether the run shows all tools, and which it showed when it ceased to.

@@ -7,6 +7,8 @@ package toolsearch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -180,19 +182,12 @@ func (g *group) measure() (names []string, tokens int64, sum string) {
 	g.measureOnce.Do(func() {
 		var all strings.Builder
 		for e := range g.cat.entries() {
-			g.names = append(g.names, e.info.Name)
 			g.tokens += e.tokens()
 			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
 		}
 		g.sum = digest(all.String())
 	})
-	return g.names, g.tokens, g.sum
-}
-
-// tokens is about how many tokens the definition of a tool takes.
-func (e *entry) tokens() int64 {
-	const bytesPerToken = 4
-	return int64(len(e.info.Name)+len(e.info.Desc)+len(e.parameters())+bytesPerToken-1) / bytesPerToken
+	return g.allNames(), g.tokens, g.sum
 }
 
 func (g *group) tokensOf(names []string) (n int64) {
@@ -397,3 +392,8 @@ func clippedQuery(query string) string {
 }
 
 func indexName(x Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}

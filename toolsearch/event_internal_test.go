@@ -20,7 +20,7 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	set := &settings{entries: []*entry{e}, byName: map[string]*entry{"a": e}}
 	g, err := newGroup(context.Background(), []member{{settings: set}}, nil)
 	require.NoError(t, err)
-	r, ctx, names := newRun(g, agent{}), context.Background(), []string{"a"}
+	r, ctx, names := newRun(agent{start: g}), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		r.reported.emitCatalog(ctx, g)
 		g.emitVisible(ctx, nil, names, nil, false)
@@ -44,7 +44,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	g, err := groupOf(ctx, []member{{settings: set, set: now}})
 	require.NoError(t, err)
-	r := newRun(g, agent{})
+	r := newRun(agent{start: g})
 	r.notes.show([]string{})
 	answer, stop := gate(context.WithValue(ctx, runKey{}, r), old.lookup("a"))
 	require.True(t, stop)

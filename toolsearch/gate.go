@@ -51,12 +51,6 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	return render(text, e.schemaHint("")), true
 }
 
-// ungated reports whether the gate is open: by the user's choice, because the provider
-// loads tools where we cannot see it, or because the tool list never shows them.
-func (g *group) ungated() bool {
-	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
-}
-
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
 // may not know of; one that it knows of it may not use.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
@@ -258,15 +252,11 @@ func argumentText(a *schema.ToolArgument) string {
 	return a.Text
 }
 
-// guarded is a tool that is hidden already.
-type guarded interface {
-	original() tool.BaseTool
-	describes() *schema.ToolInfo
-}
+// proxyKey marks a context in which call_tool has let a call through.
+type proxyKey struct{}
 
-func unwrap(t tool.BaseTool) tool.BaseTool {
-	if g, ok := t.(guarded); ok {
-		return g.original()
-	}
-	return t
+// schemaHint is what an answer tells of a tool's schema.
+func (e *entry) schemaHint(reason string) promptData {
+	text, shortened := e.shownParameters()
+	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
 }

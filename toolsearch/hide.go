@@ -88,20 +88,6 @@ func (t *turn) hiddenTokens(ctx context.Context, most int64) (n int64) {
 	return n
 }
 
-// withAll adds to the tools that a model call shows all others that it may show.
-func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTool) {
-	shown := make(map[*entry]bool, len(show))
-	for _, s := range show {
-		shown[s.entry] = true
-	}
-	for e := range t.group.cat.entries() {
-		if shown[e] || t.showableAtOnce(ctx, e) {
-			all = append(all, visibleTool{entry: e})
-		}
-	}
-	return all
-}
-
 // isSearch reports whether a message holds a search for tools, ours or the provider's.
 func (t *transcript[M]) isSearch(msg M) bool {
 	v := t.codec.View(msg)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx/internal/texts"
@@ -201,35 +200,6 @@ func (v *evidence) use(name string, c *catalog) {
 	v.last[name] = v.modelCalls
 }
 
-// searchAnswer is what the search tools of all protocols answer, and those of Eino.
-type searchAnswer struct {
-	Matches  []string `json:"matches"`       // Keyword
-	Selected []string `json:"selectedTools"` // Regexp
-	Loaded   []string `json:"loaded"`        // load_tool
-	Already  []string `json:"already_loaded"`
-	Tools    []struct {
-		Name string `json:"name"`
-	} `json:"tools"` // SearchCall
-}
-
-// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
-// is not one.
-func loadedBy(text string) []string {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	var a searchAnswer
-	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
-		return nil
-	}
-	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
-	for _, t := range a.Tools {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // transcript is what the messages of a run said so far. It holds the messages themselves,
 // so that an equal pointer is the same message.
 type transcript[M adk.MessageType] struct {
@@ -295,11 +265,16 @@ func (t *transcript[M]) withNote(msgs []M, text string) []M {
 	return append(slices.Clone(msgs), t.codec.Note(text))
 }
 
-// rewrite returns the messages in a form that the run's provider takes. The slice handed in is
-// not changed.
-func (t *transcript[M]) rewrite(msgs []M, edit func(wire.Pairs) wire.Editor) []M {
-	if !t.evidence.native {
-		return msgs
-	}
-	return wire.RewriteAll(t.codec, msgs, edit)
+// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
+// tags of one that is not marked there are no others: it could hold more than names.
+func isReminder(text string, marked bool) bool {
+	list, ok := toolnames.Reminder(text)
+	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
+}
+
+// isDelta recognises a change of the list by its envelope. One that is not marked has no
+// other tags in it.
+func isDelta(text string, marked bool) bool {
+	lines, ok := toolnames.Changed(text)
+	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
 }

@@ -7,8 +7,8 @@ package toolsearch
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/schema"
@@ -187,16 +187,6 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 	return out
 }
 
-// server is the part of an MCP style name (server__tool) before the first double
-// underscore; "" where there is none.
-func serverOf(name string) string {
-	s, rest, ok := strings.Cut(name, "__")
-	if !ok || rest == "" {
-		return ""
-	}
-	return s
-}
-
 // BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
 // Framework: BM25 and Beyond", 2009) over name, server, description, the names and
 // descriptions of parameters, enum values, and the phrases of PhrasesKey. It needs no model and no service.
@@ -340,4 +330,18 @@ func (b bm25Index) terms(q Query, name string) []leanctx.Term {
 		return nil
 	}
 	return eventTerms(x.Explain(q.Text, doc))
+}
+
+// makeIndex calls an IndexFunc.
+func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Index, error) {
+	x, err := safe.Value("the function", func() (Index, error) { return f(ctx, infos) })
+	if err == nil && safe.IsNil(x) {
+		err = errors.New("the function returned nil")
+	}
+	return x, err
+}
+
+// searchIndex asks an index.
+func searchIndex(ctx context.Context, x Index, q Query) ([]Result, error) {
+	return safe.Value("toolsearch: the index", func() ([]Result, error) { return x.Search(ctx, q) })
 }

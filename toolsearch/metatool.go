@@ -18,6 +18,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // metaTool is a search tool. It is immutable; what it answers depends on the run.
@@ -35,12 +36,25 @@ type metaTool struct {
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
 func (t *metaTool) info() *schema.ToolInfo {
-	say, data := prompts.Current(), t.group.descriptionData()
+	say, data := prompts.Current(), t.descriptionData()
 	params := t.params()
 	for key, p := range params {
 		p.Desc = renderIn(say, t.text+"."+key, data)
 	}
 	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+}
+
+// descriptionData is what the descriptions of the search tools depend on.
+func (t *metaTool) descriptionData() promptData {
+	g := t.group
+	h := promptData{
+		Limit: g.cfg.MaxResults, Total: mostResults(&g.cfg), Native: g.rules.native,
+		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
+	}
+	for _, m := range g.members {
+		h.Partial = h.Partial || m.cfg.Filter != nil
+	}
+	return h
 }
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
@@ -61,7 +75,7 @@ func (t *metaTool) runFor(ctx context.Context) *run {
 	if r := runOf(ctx); r != nil && r.agent.start == t.group {
 		return r
 	}
-	return newRun(t.group, agent{})
+	return newRun(agent{start: t.group})
 }
 
 // arguments are the decoded arguments of a search tool.
@@ -96,50 +110,11 @@ func (t *metaTool) madeFor() *group { return t.group }
 
 // metaTools are the search tools of the group's protocol.
 func (g *group) metaTools() []*metaTool {
-	switch g.cfg.Protocol {
-	case Regexp:
-		return g.regexpTools()
-	case SearchLoad:
-		return g.searchLoadTools()
-	case SearchCall:
-		return g.searchCallTools()
-	}
-	return g.keywordTools()
-}
-
-func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
-	for _, m := range metas {
-		// Where the provider searches, the tool is not shown; a model that copies an older
-		// call of it from the history gets an answer all the same.
-		switch {
-		case m.group.rules.native && m.group.rules.clientRuns:
-			tools = append(tools, nativeTool{m})
-		case m.name == toolnames.Call && live != nil:
-			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
-		case m.name == toolnames.Call:
-			tools = append(tools, m.group.callTool(m))
-		default:
-			tools = append(tools, m)
-		}
+	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[g.cfg.Protocol]()
+	for _, m := range tools {
+		m.group = g
 	}
 	return tools
-}
-
-// usesMetaName reports whether one of the group's search tools has the name.
-func (g *group) usesMetaName(name string) bool {
-	return slices.ContainsFunc(g.metaTools(), func(m *metaTool) bool { return m.name == name })
-}
-
-// descriptionData is what the descriptions of the search tools depend on.
-func (g *group) descriptionData() promptData {
-	h := promptData{
-		Limit: g.cfg.MaxResults, Total: g.mostResults(), Native: g.rules.native,
-		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
-	}
-	for _, m := range g.members {
-		h.Partial = h.Partial || m.cfg.Filter != nil
-	}
-	return h
 }
 
 // queryParams are the parameters of a search by words.
@@ -151,9 +126,9 @@ func queryParams() map[string]*schema.ParameterInfo {
 }
 
 // keywordTools is the search tool of the Keyword protocol.
-func (g *group) keywordTools() []*metaTool {
+func keywordTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: toolnames.Search, text: "tool_search", params: queryParams,
+		name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 			return f.matches(), err
@@ -180,9 +155,9 @@ type selectedAnswer struct {
 	Hint          string   `json:"hint,omitempty"`
 }
 
-func (g *group) regexpTools() []*metaTool {
+func regexpTools() []*metaTool {
 	return []*metaTool{{
-		group: g, name: toolnames.Search, text: "tool_search_regexp",
+		name: toolnames.Search, text: "tool_search_regexp",
 		params: func() map[string]*schema.ParameterInfo {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
@@ -213,7 +188,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
 	f.seen = s.seenSet(ctx)
-	most := s.group.mostResults()
+	most := mostResults(&s.group.cfg)
 	kept := ranking{seen: f.seen, limit: most}
 	for e := range s.group.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
@@ -230,7 +205,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.markLoaded()
 	f.asked++
 	s.noteMissing(ctx, &f, pattern)
-	if note = strings.Join(f.notes(), " "); len(f.found)+f.leftOut == 0 {
+	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
 		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
 	}
 	if report != nil {
@@ -269,11 +244,11 @@ type loadAnswer struct {
 	Hint          string   `json:"hint,omitempty"`
 }
 
-func (g *group) searchLoadTools() []*metaTool {
+func searchLoadTools() []*metaTool {
 	return []*metaTool{
-		{group: g, name: toolnames.SearchTools, text: "search_tools", params: queryParams, answer: searchTools},
+		{name: toolnames.SearchTools, text: "search_tools", params: queryParams, answer: searchTools},
 		{
-			group: g, name: toolnames.Load, text: "load_tool", answer: loadTools,
+			name: toolnames.Load, text: "load_tool", answer: loadTools,
 			params: func() map[string]*schema.ParameterInfo {
 				return map[string]*schema.ParameterInfo{
 					"tool_name":  {Type: schema.String},
@@ -348,4 +323,58 @@ func short(s string) string {
 		return s
 	}
 	return string(r[:maxShort-1]) + "…"
+}
+
+// nativeTool is the search tool in native mode: its results are the provider's.
+type nativeTool struct{ t *metaTool }
+
+func (n nativeTool) madeFor() *group { return n.t.group }
+
+// Info describes the tool.
+func (n nativeTool) Info(ctx context.Context) (*schema.ToolInfo, error) { return n.t.Info(ctx) }
+
+// InvokableRun answers a search with the infos of the found tools.
+func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
+	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+	if err != nil {
+		return nil, err
+	}
+	c := r.group().rules
+	text, fresh := f.hint(), f.found
+	if c.newOnly {
+		seen := r.notes.seenSet(ctx)
+		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x found) bool {
+			return seen[x.entry.info.Name] || !r.notes.returnsFirst(x.entry.info.Name)
+		})
+	}
+	if len(fresh) == 0 && len(f.found) > 0 {
+		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
+	}
+	if len(fresh) == 0 && (c.emptyAsText || c.name == "" && text != "") {
+		return textResult(text), nil
+	}
+	infos := make([]*schema.ToolInfo, len(fresh))
+	names := make([]string, len(fresh))
+	for i, x := range fresh {
+		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
+	}
+	r.notes.noteAnswer(callID(ctx), names) // an empty answer is ours too
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
+		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
+	}}}, nil
+}
+
+// emptyNote says what to do after a search that found nothing, where the provider's form of
+// a result has no room for it.
+func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
+	a := decodeArguments(c.Args)
+	f, err := newSearcher(r, r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
+	if text := f.hint(); err == nil && text != "" {
+		return text
+	}
+	return render("no-match", promptData{Listed: r.turn().lists(ctx)})
 }

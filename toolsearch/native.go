@@ -7,17 +7,12 @@ package toolsearch
 // lists of a native model call.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/schema"
-
 	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -192,91 +187,3 @@ func unsupported(model any, typ string) error {
 	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
 		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
-
-// nativeTool is the search tool in native mode: its results are the provider's.
-type nativeTool struct{ t *metaTool }
-
-func (n nativeTool) madeFor() *group { return n.t.group }
-
-// Info describes the tool.
-func (n nativeTool) Info(ctx context.Context) (*schema.ToolInfo, error) { return n.t.Info(ctx) }
-
-// InvokableRun answers a search with the infos of the found tools.
-func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
-	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
-	if err != nil {
-		return nil, err
-	}
-	c := r.group().rules
-	text, fresh := f.hint(), f.found
-	if c.newOnly {
-		fresh = r.notes.returnOnce(f.found, r.notes.seenSet(ctx))
-	}
-	if len(fresh) == 0 && len(f.found) > 0 {
-		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
-	}
-	if len(fresh) == 0 && (c.emptyAsText || c.name == "" && text != "") {
-		return textResult(text), nil
-	}
-	infos := make([]*schema.ToolInfo, len(fresh))
-	names := make([]string, len(fresh))
-	for i, x := range fresh {
-		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
-	}
-	r.notes.noteAnswer(callID(ctx), names) // an empty answer is ours too
-	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
-		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
-	}}}, nil
-}
-
-// emptyNote says what to do after a search that found nothing, where the provider's form of
-// a result has no room for it.
-func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
-	a := decodeArguments(c.Args)
-	f, err := newSearcher(r, r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
-	if text := f.hint(); err == nil && text != "" {
-		return text
-	}
-	return render("no-match", promptData{Listed: r.turn().lists(ctx)})
-}
-
-// infoOf is a copy of a tool's info in the form that goes to the model.
-func (g *group) infoOf(e *entry) *schema.ToolInfo {
-	own := g.shallowOf(e)
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
-}
-
-// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (g *group) shallowOf(e *entry) *schema.ToolInfo {
-	if g.rules.name == "" {
-		return shallowInfo(e.safe)
-	}
-	return e.native()
-}
-
-// noParams takes the place of no parameters at all, which some adapters cannot send.
-func noParams() *schema.ParamsOneOf {
-	return schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})
-}
-
-// native is a copy of the info that may be deferred: providers refuse a deferred tool that
-// is also a place to cache up to.
-func (e *entry) native() *schema.ToolInfo {
-	own := shallowInfo(e.safe)
-	if own.ParamsOneOf == nil {
-		own.ParamsOneOf = noParams()
-	}
-	for _, key := range cacheKeys {
-		delete(own.Extra, key)
-	}
-	return own
-}
-
-// cacheKeys are the keys of ToolInfo.Extra under which the claude and the agenticclaude
-// adapter keep a cache breakpoint.
-var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl", "_agenticclaude_cache_control_ttl"}

@@ -13,7 +13,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/leanctx/leanctx"
@@ -92,40 +91,16 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	return envelope(shown, d.restByServer(ctx, names, limit)), shown
 }
 
-// plainList is what every run is told where every tool may be used by everybody.
-type plainList struct {
-	names []string // in the order of the catalogue
-	text  string   // the reminder of all of them
-}
-
-// plain is the list of all tools. Runs share it.
-func (g *group) plain() *plainList {
-	if g.like != nil {
-		return g.like.plain()
-	}
-	g.plainOnce.Do(func() {
-		g.plainKept.names = make([]string, 0, g.cat.len())
-		for e := range g.cat.entries() {
-			g.plainKept.names = append(g.plainKept.names, e.info.Name)
-		}
-		if g.tellsAll() {
-			g.plainKept.text = envelope(g.plainKept.names, "")
-		}
-	})
-	return &g.plainKept
-}
-
-// tellsAll reports whether there are not more tools than the reminder may name.
-func (g *group) tellsAll() bool {
-	return g.cfg.CatalogLimit == 0 || g.cat.len() <= g.cfg.CatalogLimit
-}
-
 // plainReminder is the reminder where it is the same for every run.
 func (g *group) plainReminder() (text string, ok bool) {
-	if !g.isUnfiltered() || !g.tellsAll() {
+	if !g.isUnfiltered() || g.cfg.CatalogLimit > 0 && g.cat.len() > g.cfg.CatalogLimit {
 		return "", false
 	}
-	return g.plain().text, true
+	if g.like != nil {
+		return g.like.plainReminder()
+	}
+	g.reminderOnce.Do(func() { g.reminderText = envelope(g.allNames(), "") })
+	return g.reminderText, true
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text, and no
@@ -174,20 +149,6 @@ func (t *transcript[M]) reminderPlace(msgs []M) int {
 	return len(msgs)
 }
 
-// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
-// tags of one that is not marked there are no others: it could hold more than names.
-func isReminder(text string, marked bool) bool {
-	list, ok := toolnames.Reminder(text)
-	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
-}
-
-// isDelta recognises a change of the list by its envelope. One that is not marked has no
-// other tags in it.
-func isDelta(text string, marked bool) bool {
-	lines, ok := toolnames.Changed(text)
-	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
-}
-
 func envelope(names []string, rest string) string {
 	if len(names) == 0 {
 		return ""
@@ -205,33 +166,6 @@ func envelope(names []string, rest string) string {
 	b.WriteByte('\n')
 	b.WriteString(toolnames.ReminderClose)
 	return b.String()
-}
-
-// pickNames takes names in turn from every server, so that each has its share, and
-// keeps their order.
-func pickNames(names []string, limit int) []string {
-	queues, order := byServer(names)
-	picked := map[string]bool{}
-	for len(picked) < limit {
-		for _, s := range order {
-			if q := queues[s]; len(q) > 0 && len(picked) < limit {
-				picked[q[0]], queues[s] = true, q[1:]
-			}
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !picked[n] })
-}
-
-func byServer(names []string) (groups map[string][]string, order []string) {
-	groups = map[string][]string{}
-	for _, n := range names {
-		s := serverOf(n)
-		if groups[s] == nil {
-			order = append(order, s)
-		}
-		groups[s] = append(groups[s], n)
-	}
-	return groups, order
 }
 
 // restByServer tells of the names that the limit leaves out: how many each server has, and where
@@ -288,36 +222,6 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	}
 	d.stored.add(path)
 	return path
-}
-
-// escapeName makes a name safe to stand on a line of its own between the tags. Names of
-// letters, digits and the usual marks stay as they are; unescapeName reverses it.
-func escapeName(name string) string {
-	safe := true
-	for i, c := range name {
-		if c == '<' || c == '>' || c == '\\' || c == '"' || !strconv.IsPrint(c) || c == '\uFFFD' && !strings.HasPrefix(name[i:], "\uFFFD") {
-			safe = false
-			break
-		}
-	}
-	if safe {
-		return name
-	}
-	quoted := strconv.QuoteToASCII(name)
-	quoted = strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
-	return quoted
-}
-
-// unescapeName reverses escapeName; a name that was not escaped stays as it is.
-func unescapeName(name string) string {
-	if !strings.Contains(name, `\`) {
-		return name
-	}
-	plain, err := strconv.Unquote(`"` + name + `"`)
-	if err != nil {
-		return name
-	}
-	return plain
 }
 
 // isTold reports whether the messages hold just these texts: the list, and changes of it.
@@ -470,23 +374,6 @@ func (d *reminder) delta(ctx context.Context, names, added, removed []string, co
 	return toolnames.ChangedOpen + "\n" + strings.Join(lines, "\n") + "\n" + toolnames.ChangedClose
 }
 
-// inLine makes names safe to stand in one line with commas between them.
-func inLine(names []string) []string {
-	safe := make([]string, len(names))
-	for i, name := range names {
-		safe[i] = escapeName(name)
-		if !strings.Contains(safe[i], ",") {
-			continue
-		}
-		if safe[i] == name {
-			quoted := strconv.QuoteToASCII(name)
-			safe[i] = quoted[1 : len(quoted)-1]
-		}
-		safe[i] = strings.ReplaceAll(safe[i], ",", `\u002c`)
-	}
-	return safe
-}
-
 // readDelta reads the text of a change, in either language; it is not ok where that counts
 // names.
 func readDelta(text string) (added, removed []string, ok bool) {
@@ -505,11 +392,4 @@ func readDelta(text string) (added, removed []string, ok bool) {
 		}
 	}
 	return added, removed, true
-}
-
-func outOfLine(list string) (names []string) {
-	for name := range strings.SplitSeq(list, ",") {
-		names = append(names, unescapeName(strings.TrimSpace(name)))
-	}
-	return names
 }

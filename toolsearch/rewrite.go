@@ -9,8 +9,6 @@ package toolsearch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -111,10 +109,6 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	return own
 }
 
-func (e *entry) isCurrent(t *schema.ToolInfo) bool {
-	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
-}
-
 // namesText is a result in the provider's form as text, without tools that the model may not
 // know of.
 func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
@@ -147,11 +141,6 @@ func (s sent) toolsMark() string {
 	names := slices.Clone(s.tools)
 	slices.Sort(names)
 	return digest(strings.Join(names, "\n"))
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 // continued returns messages from which no model call builds on a response whose

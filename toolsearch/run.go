@@ -12,8 +12,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/cloudwego/eino/schema"
 )
 
 // run is one run of an agent. The context carries it from BeforeAgent to the model and
@@ -25,19 +23,16 @@ type run struct {
 	reported reported // to OnEvent
 }
 
-// agent is what a run's agent is.
-type agent struct {
-	start  *group          // as the run began
-	own    map[string]bool // names of its own tools
-	size   int             // its tools with ours; 0 outside of an agent
-	direct map[string]bool // tools whose result ends the run; Eino's own map
-	slots  *slots          // nil: there is no Source
+type runKey struct{}
+
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey{}).(*run)
+	return r
 }
 
-func newRun(g *group, a agent) *run {
-	a.start = g
+func newRun(a agent) *run {
 	r := &run{agent: a}
-	r.begin(g)
+	r.begin(a.start)
 	return r
 }
 
@@ -51,31 +46,6 @@ func (r *run) group() *group { return r.now.Load().group }
 // isGone reports whether a name is that of a tool that a Source had.
 func (r *run) isGone(name string) bool {
 	return !r.agent.own[name] && r.notes.hasHad(name) && r.group().cat.lookup(name) == nil
-}
-
-// checkLaterTools looks at the tools that handlers after this one added, which the list of
-// the first model call shows. A name that is taken is refused: which of two tools Eino runs
-// would depend on the order of the handlers.
-func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
-	if a.size == 0 || len(infos) <= a.size {
-		return nil
-	}
-	var wrong problems
-	seen := make(set, len(infos))
-	for _, t := range infos {
-		if t == nil || isSlotName(t.Name) {
-			continue
-		}
-		e := g.cat.lookup(t.Name)
-		listed := e != nil && !g.isLive(e) || g.usesMetaName(t.Name)
-		if listed && seen[t.Name] {
-			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
-		}
-		if seen[t.Name] = true; !listed {
-			a.own[t.Name] = true
-		}
-	}
-	return wrong.err()
 }
 
 // notes are what tool calls leave for the next model call, and it for them. A call without
@@ -166,18 +136,14 @@ func (n *notes) hasHad(name string) bool {
 	return n.had[name]
 }
 
-// returnOnce returns those of the tools that the model does not see, and that no other
-// search of this turn has returned.
-func (n *notes) returnOnce(list []found, seen set) (fresh []found) {
+// returnsFirst reports whether no other search of this turn has returned a tool, and notes
+// that this one does.
+func (n *notes) returnsFirst(name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, x := range list {
-		if name := x.entry.info.Name; !seen[name] && !n.returned[name] {
-			n.returned.add(name)
-			fresh = append(fresh, x)
-		}
-	}
-	return fresh
+	first := !n.returned[name]
+	n.returned.add(name)
+	return first
 }
 
 // show begins a turn in which the model sees the tools.
@@ -239,36 +205,134 @@ func (n *notes) seenSet(ctx context.Context) (s set) {
 	return s
 }
 
-// set is a set of names. The zero value is empty.
-type set map[string]bool
+// turn is what holds from one model call to the next: the hidden tools, and what the
+// Filter says of them. It is safe for concurrent use.
+type turn struct {
+	group    *group
+	reported *reported
 
-func (s *set) add(name string) {
-	if *s == nil {
-		*s = set{}
-	}
-	(*s)[name] = true
+	mu       sync.Mutex
+	verdicts map[verdictKey]*verdict
 }
 
-// difference is the names of the first list that are not in the second.
-func difference(a, b []string) (out []string) {
-	if len(b) == 0 {
-		return a
+type verdictKey struct {
+	entry *entry
+	phase Phase
+}
+
+// verdict is asked for once; others who want it meanwhile wait.
+type verdict struct {
+	once sync.Once
+	ok   bool
+	err  error
+}
+
+// begin starts a new model call: the Filter is asked again.
+func (t *turn) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.verdicts = nil
+}
+
+// allowed reports whether a tool may be used for a phase in this model call.
+func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
+	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
+}
+
+// verdict is what the Filter of a tool's owner says in this model call.
+func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
+	owner, key := t.group.owner(e), verdictKey{e, phase}
+	v := t.verdictOf(key)
+	v.once.Do(func() {
+		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
+		if owner.cfg.OnEvent != nil && phase != PhaseCall {
+			t.reported.note(ctx, key, v)
+		}
+	})
+	return v
+}
+
+func (t *turn) verdictOf(k verdictKey) *verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verdicts == nil {
+		t.verdicts = map[verdictKey]*verdict{}
 	}
-	in := make(set, len(b))
-	for _, name := range b {
-		in[name] = true
+	v := t.verdicts[k]
+	if v == nil {
+		v = &verdict{}
+		t.verdicts[k] = v
 	}
-	for _, name := range a {
-		if !in[name] {
-			out = append(out, name)
+	return v
+}
+
+// loadable reports whether a search that loads may return a tool.
+func (t *turn) loadable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
+}
+
+// findable reports whether a search may return a tool.
+func (t *turn) findable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch)
+}
+
+// showable reports whether a loaded tool may be in the tool list of this model call.
+func (t *turn) showable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
+}
+
+// showableAtOnce reports whether a tool may be shown without being searched for.
+func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
+	return t.findable(ctx, e) && t.showable(ctx, e)
+}
+
+// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
+// provider's hands: what may not be seen now does not get there.
+func (t *turn) defers(ctx context.Context, e *entry) bool {
+	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
+}
+
+// callable reports whether call_tool may run a tool.
+func (t *turn) callable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
+}
+
+// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
+// as from a search.
+func (t *turn) mayLoad(ctx context.Context, e *entry) bool { return t.allowed(ctx, e, PhaseLoad) }
+
+// nameable reports whether a hint may name a tool that nobody asked for by its name.
+func (t *turn) nameable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
+}
+
+// denied reports whether the model may have seen the name of a tool, so that it is told
+// that it may not use it.
+func (t *turn) denied(ctx context.Context, name string) bool {
+	e := t.group.cat.lookup(name)
+	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
+}
+
+// lists reports whether there is a list of names that a hint can point to.
+func (t *turn) lists(ctx context.Context) bool {
+	for e := range t.group.cat.entries() {
+		if t.allowed(ctx, e, PhaseList) {
+			return true
 		}
 	}
-	return out
+	return false
 }
 
-func firstName(list []string) string {
-	if len(list) == 0 {
-		return ""
+// listable are the names that the model may be told of now, in the order of the catalogue.
+// Nobody changes the slice.
+func (t *turn) listable(ctx context.Context) (names []string) {
+	if t.group.isUnfiltered() {
+		return t.group.allNames()
 	}
-	return list[0]
+	for e := range t.group.cat.entries() {
+		if t.allowed(ctx, e, PhaseList) {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
 }

@@ -3,13 +3,15 @@
 
 package toolsearch
 
-// A search in the catalogue: it is parsed, ranked, filtered and cut.
+// A search in the catalogue: it is parsed, ranked, filtered and cut, and answered.
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/bytedance/sonic"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
@@ -176,7 +178,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		return ctx.Err()
 	}
 	f.asked++
-	most := s.group.mostResults()
+	most := mostResults(&s.group.cfg)
 	wanted := ranking{seen: f.seen, limit: min(limit, most+1)} // one more, to see whether there are more
 	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
@@ -189,7 +191,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 			x.terms = termsOf(s.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
 		}
 	}
-	if s.group.refuses(ranked.found) {
+	if s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
 		return err
 	}
@@ -203,11 +205,14 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 }
 
 // refuses reports whether a search found something and is sure of none of it.
-func (g *group) refuses(results []found) bool {
+func (s searcher) refuses(results []found) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(x found) bool {
-		return x.confidence == 0 || x.confidence >= g.cfg.MinConfidence
+		return x.confidence == 0 || x.confidence >= s.group.cfg.MinConfidence
 	})
 }
+
+// mostResults is how many tools one search may return.
+func mostResults(c *Config) int { return max(maxResultsCap, c.MaxResults) }
 
 // nearest are the names that an unsure search tells of.
 func (f *searchResult) nearest() (names []string) {
@@ -218,9 +223,6 @@ func (f *searchResult) nearest() (names []string) {
 	}
 	return names
 }
-
-// mostResults is how many tools one search may return.
-func (g *group) mostResults() int { return max(maxResultsCap, g.cfg.MaxResults) }
 
 // knows says which names exist for this search.
 func (s searcher) knows(ctx context.Context) func(string) bool {
@@ -360,37 +362,6 @@ func parseSearch(text string, known func(string) bool) parsedQuery {
 	return parsedQuery{names: splitNames(text[len(selectPrefix):], known)}
 }
 
-// splitNames splits a list of names. The result is not nil, and holds each name once.
-func splitNames(list string, known func(string) bool) []string {
-	if name := strings.TrimSpace(list); known(name) {
-		return []string{name}
-	}
-	names := []string{}
-	seen := map[string]bool{}
-	add := func(name string) {
-		if name != "" && !seen[name] {
-			seen[name] = true
-			names = append(names, name)
-		}
-	}
-	for part := range strings.SplitSeq(list, ",") {
-		if part = strings.TrimSpace(part); known(part) {
-			add(part)
-			continue
-		}
-		for _, word := range strings.FieldsFunc(part, isListSeparator) {
-			add(strings.TrimFunc(word, isQuote))
-		}
-	}
-	return names
-}
-
-func isListSeparator(r rune) bool {
-	return r == ',' || r == ';' || r == '，' || r == '、' || unicode.IsSpace(r)
-}
-
-func isQuote(r rune) bool { return strings.ContainsRune("\"'`“”‘’「」[]()", r) }
-
 const (
 	// maxSuggestions is how many near names an answer holds.
 	maxSuggestions = 5
@@ -465,4 +436,108 @@ func firstWords(text string, n int) string {
 		}
 	}
 	return text
+}
+
+// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
+// left out where there is nothing to say.
+type matchesAnswer struct {
+	Matches       []string `json:"matches"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
+}
+
+// matches is the answer of tool_search.
+func (f *searchResult) matches() string {
+	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
+	if a.Matches == nil {
+		a.Matches = []string{}
+	}
+	return encode(a)
+}
+
+// hint says what the model should know beyond the matches: "" in the usual case.
+func (f *searchResult) hint() string {
+	var parts []string
+	for _, u := range f.unknown {
+		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
+	}
+	for _, name := range f.denied {
+		parts = append(parts, render("not-allowed", promptData{Name: name}))
+	}
+	if f.unlisted > 0 {
+		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
+	}
+	nearest := f.nearest()
+	if len(nearest) > 0 {
+		parts = append(parts, render("not-sure", promptData{Near: nearest}))
+	}
+	if f.asked == 0 {
+		parts = append(parts, render("empty-query", promptData{}))
+	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
+		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
+	}
+	return strings.Join(append(parts, f.remarks()...), " ")
+}
+
+// remarks are what the model should know of the search itself.
+func (f *searchResult) remarks() []string {
+	if len(f.missing) == 0 {
+		return f.cuts
+	}
+	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
+}
+
+// bound leaves out the tools that do not fit into one answer. size is the bytes that the
+// answer takes for a tool.
+func (f *searchResult) bound(size func(*entry) int) {
+	left, kept, over := maxAnswerBytes, 0, promptData{}
+	for i, x := range f.found {
+		if n := size(x.entry); n <= left {
+			left -= n
+			if kept < i {
+				f.found[kept] = x
+			}
+			kept++
+			continue
+		}
+		if over.Total++; len(over.Words) < maxLeftOut {
+			over.Words = append(over.Words, clipped(x.entry.info.Name))
+		}
+	}
+	f.found, f.leftOut = f.found[:kept], over.Total
+	if f.leftOut > 0 {
+		f.cuts = append(f.cuts, render("cut-answer", over))
+	}
+}
+
+// nameSize is the bytes of a name that may stand under already_loaded as well.
+func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
+
+// searchAnswer is what the search tools of all protocols answer, and those of Eino.
+type searchAnswer struct {
+	Matches  []string `json:"matches"`       // Keyword
+	Selected []string `json:"selectedTools"` // Regexp
+	Loaded   []string `json:"loaded"`        // load_tool
+	Already  []string `json:"already_loaded"`
+	Tools    []struct {
+		Name string `json:"name"`
+	} `json:"tools"` // SearchCall
+}
+
+// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
+// is not one.
+func loadedBy(text string) []string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	var a searchAnswer
+	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
+		return nil
+	}
+	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
+	for _, t := range a.Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }

@@ -36,11 +36,11 @@ type describedAnswer struct {
 	Hint  string          `json:"hint,omitempty"`
 }
 
-func (g *group) searchCallTools() []*metaTool {
+func searchCallTools() []*metaTool {
 	return []*metaTool{
-		{group: g, name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
+		{name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
 		{
-			group: g, name: toolnames.Call, text: "call_tool",
+			name: toolnames.Call, text: "call_tool",
 			params: func() map[string]*schema.ParameterInfo {
 				return map[string]*schema.ParameterInfo{
 					"name":      {Type: schema.String, Required: true},
@@ -80,10 +80,10 @@ func describedSize(e *entry) int {
 	return describedRest + jsonSize(d.Name) + jsonSize(d.Description) + len(d.Parameters)
 }
 
-// callTool makes call_tool of the form that keeps what the hidden tools return: plain text
+// newCallTool makes call_tool of the form that keeps what the hidden tools return: plain text
 // where none of them is enhanced, since some providers take nothing else.
-func (g *group) callTool(m *metaTool) tool.BaseTool {
-	for e := range g.cat.entries() {
+func newCallTool(m *metaTool) tool.BaseTool {
+	for e := range m.group.cat.entries() {
 		if isEnhanced(e.tool) {
 			return enhancedCall{m}
 		}
@@ -129,17 +129,8 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 // calledName is the name that a call of call_tool asks for.
 func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
 
-// schemaHint is what an answer tells of a tool's schema.
-func (e *entry) schemaHint(reason string) promptData {
-	text, shortened := e.shownParameters()
-	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
-}
-
 // argumentKeys are what models call the arguments when they do not look.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
-
-// proxyKey marks a context in which call_tool has let a call through.
-type proxyKey struct{}
 
 type plainCall struct{ *metaTool }
 

@@ -337,7 +337,7 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 		name := c.Name
 		e := r.group().cat.lookup(name)
 		switch {
-		case name == toolnames.Call && r.group().callsEnhanced(c):
+		case name == toolnames.Call && callsEnhanced(r.group(), c):
 			name = enhancedCallName
 		case e == nil && !r.isGone(name), e != nil && !r.group().isLive(e):
 			continue
@@ -362,7 +362,7 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 }
 
 // callsEnhanced reports whether call_tool is called for a tool that returns more than text.
-func (g *group) callsEnhanced(c wire.Call) bool {
+func callsEnhanced(g *group, c wire.Call) bool {
 	if g.cfg.Protocol != SearchCall {
 		return false
 	}

@@ -52,20 +52,21 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	if rc == nil {
 		return ctx, rc, nil
 	}
-	joined, err := join(ctx, m.settings, rc.Tools)
-	if err != nil || joined == nil {
+	a, tools, err := join(ctx, m.settings, rc.Tools)
+	if err != nil || a == nil {
 		return ctx, rc, err
 	}
 	if groupIn(rc.Tools) == nil { // an agent within a run has sources of its own
 		ctx = withSourceMemory(ctx)
 	}
-	r := newRun(joined.group, agent{own: joined.own, size: len(joined.tools), direct: rc.ReturnDirectly, slots: joined.slots})
+	a.direct = rc.ReturnDirectly
+	r := newRun(*a)
 	h := newHooks(r, m.codec)
 	h.sources.refresh(ctx, r)
 	next := *rc
-	next.Tools = joined.tools
-	if joined.group.rules.searchTool {
-		next.ToolSearchTool = joined.group.metaTools()[0].info()
+	next.Tools = tools
+	if a.start.rules.searchTool {
+		next.ToolSearchTool = a.start.metaTools()[0].info()
 	}
 	ctx = context.WithValue(ctx, runKey{}, r)
 	return context.WithValue(ctx, hooksKey{}, h), &next, nil
@@ -144,7 +145,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
 		return nil
 	}
-	return newHooks(newRun(g, agent{}), m.codec)
+	return newHooks(newRun(agent{start: g}), m.codec)
 }
 
 // hooks is what the hooks of one run keep from one model call to the next. Eino calls them one
@@ -159,6 +160,9 @@ type hooks[M adk.MessageType] struct {
 	sent       sent // with the last model call
 	done       doneState[M]
 }
+
+// hooksKey is the key of the hooks in the context of a run.
+type hooksKey struct{}
 
 func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
 	return &hooks[M]{run: r, codec: c, transcript: transcript[M]{run: r, codec: c}}
@@ -206,7 +210,9 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	}
 	msgs = h.read(ctx, msgs)
 	show := h.visibility.visibleTools(ctx, r, &t.evidence)
-	msgs = h.rewrite(ctx, msgs, show)
+	if t.evidence.native {
+		msgs = h.rewrite(ctx, msgs, show)
+	}
 	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.off
 	msgs, list := t.remind(ctx, &h.reminder, msgs, saw)
 	h.sent = sent{reminder: list, tools: show.names}
@@ -244,13 +250,14 @@ func (h *hooks[M]) read(ctx context.Context, msgs []M) []M {
 	return msgs
 }
 
-// rewrite returns the messages in a form that the run's provider takes.
+// rewrite returns the messages in a form that the run's provider takes. The slice handed in is
+// not changed.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 	t, rules := &h.transcript, h.run.group().rules
 	if h.visibility.hiding.off {
 		rules = plainRules // the provider is not told of a search
 	}
-	next := t.rewrite(msgs, newEditor(ctx, h.run, rules, show))
+	next := wire.RewriteAll(h.codec, msgs, newEditor(ctx, h.run, rules, show))
 	next = restartedAt(firstChange(msgs, next), next)
 	t.read(ctx, next)
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil {

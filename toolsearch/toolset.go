@@ -9,7 +9,6 @@ package toolsearch
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"iter"
 	"math/bits"
@@ -414,31 +413,58 @@ func (e *entry) coefficients() (k setKey) {
 	return k
 }
 
-// definitionSum is what an entry has of its definition, worked out when it is first asked.
-type definitionSum struct {
-	once sync.Once
-	sum  [sha256.Size]byte
+// addSet adds the tools of a set.
+func (s *selection) addSet(t *ToolSet) {
+	if t == nil {
+		return
+	}
+	for _, p := range t.parts {
+		if p.bits != nil {
+			for i, e := range p.entries {
+				if p.has(i) {
+					s.add(e)
+				}
+			}
+			continue
+		}
+		for _, h := range p.housing() {
+			mine := s.of(h.batch)
+			for i, word := range h.words {
+				mine.has[h.from+i] |= word
+			}
+			mine.n += h.n
+		}
+	}
 }
 
-// unlike numbers the definitions that can be compared with no other.
-var unlike atomic.Uint64
+// housing is which tools of a batch are in a segment of a set, in the words from one on.
+type housing struct {
+	*batch
+	from  int
+	words []uint64
+	n     int
+	moved int64
+}
 
-// definition is the same for tools with equal names, descriptions, schemas and Extra. A
-// tool whose Extra cannot be compared is like itself only.
-func (e *entry) definition() [sha256.Size]byte {
-	e.defined.once.Do(func() {
-		extra, plain := plainText(e.info.Extra)
-		if !plain {
-			extra = string(binary.BigEndian.AppendUint64([]byte("unlike"), unlike.Add(1)))
+// housing returns where the tools of the segment are indexed.
+func (g *segment) housing() []housing {
+	if known := g.housed.Load(); known != nil &&
+		!slices.ContainsFunc(*known, func(h housing) bool { return h.moved != h.batch.moved.Load() }) {
+		return *known
+	}
+	var s selection
+	s.add(g.entries...)
+	all := make([]housing, len(s))
+	for i, p := range s {
+		from, to := 0, len(p.has)
+		for p.has[from] == 0 {
+			from++
 		}
-		h := sha256.New()
-		for _, text := range []string{e.info.Name, e.info.Desc, e.parameters(), extra} {
-			var size [8]byte
-			binary.BigEndian.PutUint64(size[:], uint64(len(text)))
-			h.Write(size[:])
-			h.Write([]byte(text))
+		for p.has[to-1] == 0 {
+			to--
 		}
-		h.Sum(e.defined.sum[:0])
-	})
-	return e.defined.sum
+		all[i] = housing{p.batch, from, slices.Clone(p.has[from:to]), p.n, p.batch.moved.Load()}
+	}
+	g.housed.Store(&all)
+	return all
 }

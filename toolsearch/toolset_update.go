@@ -6,8 +6,11 @@ package toolsearch
 // This file makes a set from an older one: what is the same is found segment by segment.
 
 import (
+	"cmp"
 	"context"
+	"math/bits"
 	"reflect"
+	"slices"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -239,4 +242,71 @@ func (p part) lowest() int {
 		i++
 	}
 	return i
+}
+
+// merge merges batches of the set in the background, if there are too many.
+func (s *ToolSet) merge() {
+	if len(s.mergeable()) == 0 || s.origin.merging.Swap(true) {
+		return
+	}
+	go func() {
+		defer s.origin.merging.Store(false)
+		_ = safe.Call("toolsearch: merging indexes", func() error { mergeBatches(s.mergeable(), s.origin); return nil })
+	}()
+}
+
+// mergeable returns the batches to put into one: the smallest, as long as the next is no
+// larger than all before it together, so that a tool moves seldom; and those of whose tools
+// the set has less than half.
+func (s *ToolSet) mergeable() []*selected {
+	var all selection
+	all.addSet(s)
+	own := slices.DeleteFunc(all, func(p *selected) bool { return p.batch.origin != s.origin })
+	slices.SortFunc(own, func(a, b *selected) int { return cmp.Compare(a.n, b.n) })
+	count := 0
+	for i, p := range own {
+		if 2*p.n < len(p.infos) {
+			count = i + 1
+		}
+	}
+	if len(own) > maxBatches {
+		count = max(count, 2)
+	}
+	sum := 0
+	for i := 0; count > 0 && i < len(own) && (i < count || own[i].n <= sum); i++ {
+		sum += own[i].n
+		count = max(count, i+1)
+	}
+	return own[:count]
+}
+
+// mergeBatches makes one batch of what is left of several. It indexes what they had
+// indexed, before their tools move there.
+func mergeBatches(old []*selected, o *origin) {
+	var infos []*schema.ToolInfo
+	var addresses []*address
+	words, better := false, false
+	for _, p := range old {
+		for at, word := range p.has {
+			for ; word != 0; word &= word - 1 {
+				i := 64*at + bits.TrailingZeros64(word)
+				infos, addresses = append(infos, p.infos[i]), append(addresses, p.addresses[i])
+			}
+		}
+		words = words || p.isBuilt.words.Load()
+		better = better || p.isBuilt.bm25.Load()
+	}
+	b := newBatch(infos, addresses, o)
+	if words {
+		b.words()
+	}
+	if better {
+		b.bm25()
+	}
+	for i, p := range addresses {
+		p.now.Store(&b.homes[i])
+	}
+	for _, p := range old {
+		p.moved.Add(1)
+	}
 }

@@ -384,3 +384,17 @@ func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	}
 	return next
 }
+
+// withAll adds to the tools that a model call shows all others that it may show.
+func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTool) {
+	shown := make(map[*entry]bool, len(show))
+	for _, s := range show {
+		shown[s.entry] = true
+	}
+	for e := range t.group.cat.entries() {
+		if shown[e] || t.showableAtOnce(ctx, e) {
+			all = append(all, visibleTool{entry: e})
+		}
+	}
+	return all
+}
