@@ -34,7 +34,8 @@ func (agentic) view(m *schema.AgenticMessage) view {
 			v.calls = append(v.calls, call{index: i, id: c.CallID, name: c.Name, args: c.Arguments})
 		case b.FunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
 			r := b.FunctionToolResult
-			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r), moved: agenticMoved(r), handled: isMarked(b.Extra, processedKey)})
+			texts, moved := agenticTexts(r)
+			v.results = append(v.results, result{index: i, id: r.CallID, name: r.Name, texts: texts, moved: moved, handled: isMarked(b.Extra, processedKey)})
 		case b.UserInputText != nil && isMovedMedium(b.UserInputText.Text):
 			v.moved = append(v.moved, b.UserInputText.Text)
 		case b.ToolSearchFunctionToolResult != nil && m.Role == schema.AgenticRoleTypeUser:
@@ -101,7 +102,8 @@ func (agentic) eachNoticed(msgs []*schema.AgenticMessage, f func(result)) {
 			}
 			r := b.FunctionToolResult
 			if slices.ContainsFunc(r.Content, blockEndsLikeNotice) {
-				f(result{index: i, id: r.CallID, name: r.Name, texts: agenticTexts(r)})
+				texts, _ := agenticTexts(r)
+				f(result{index: i, id: r.CallID, name: r.Name, texts: texts})
 			}
 		}
 	}
@@ -111,23 +113,19 @@ func blockEndsLikeNotice(c *schema.FunctionToolResultContentBlock) bool {
 	return c != nil && c.Text != nil && endsLikeNotice(c.Text.Text)
 }
 
-func agenticTexts(r *schema.FunctionToolResult) []string {
-	out := make([]string, 0, len(r.Content))
+// agenticTexts are the texts of a result, and the references to its media.
+func agenticTexts(r *schema.FunctionToolResult) (texts, moved []string) {
+	texts = make([]string, 0, len(r.Content))
 	for _, c := range r.Content {
-		if c != nil && c.Text != nil && !isMovedMedium(c.Text.Text) {
-			out = append(out, c.Text.Text)
+		switch {
+		case c == nil || c.Text == nil:
+		case isMovedMedium(c.Text.Text):
+			moved = append(moved, c.Text.Text)
+		default:
+			texts = append(texts, c.Text.Text)
 		}
 	}
-	return out
-}
-
-func agenticMoved(r *schema.FunctionToolResult) (out []string) {
-	for _, c := range r.Content {
-		if c != nil && c.Text != nil && isMovedMedium(c.Text.Text) {
-			out = append(out, c.Text.Text)
-		}
-	}
-	return out
+	return texts, moved
 }
 
 func (agentic) media(m *schema.AgenticMessage) (out []medium) {
@@ -248,21 +246,13 @@ func (agentic) content(before []*schema.FunctionToolResultContentBlock, r replac
 
 // noticeBlocks is withNotice for the blocks of a message.
 func noticeBlocks(blocks []*schema.FunctionToolResultContentBlock, notice string) []*schema.FunctionToolResultContentBlock {
-	out := make([]*schema.FunctionToolResultContentBlock, 0, len(blocks))
-	put := false
-	for _, b := range blocks {
-		if b != nil && b.Text != nil && !isMovedMedium(b.Text.Text) {
-			if put {
-				continue
-			}
-			put = true
-			with := *b
-			with.Text = &schema.UserInputText{Text: notice}
-			b = &with
-		}
-		out = append(out, b)
-	}
-	return out
+	return oneText(blocks, func(b **schema.FunctionToolResultContentBlock) bool {
+		return *b != nil && (*b).Text != nil && !isMovedMedium((*b).Text.Text)
+	}, func(b **schema.FunctionToolResultContentBlock) {
+		with := **b
+		with.Text = &schema.UserInputText{Text: notice}
+		*b = &with
+	})
 }
 
 // partBlock turns what a handler returned into a block. A medium that was in the

@@ -242,19 +242,9 @@ func contentBeside(m *schema.Message) string {
 
 // noticeInput is withNotice for the parts of a message.
 func noticeInput(parts []schema.MessageInputPart, notice string) []schema.MessageInputPart {
-	out := make([]schema.MessageInputPart, 0, len(parts))
-	put := false
-	for _, p := range parts {
-		if p.Type == schema.ChatMessagePartTypeText && !isMovedMedium(p.Text) {
-			if put {
-				continue
-			}
-			put = true
-			p.Text = notice
-		}
-		out = append(out, p)
-	}
-	return out
+	return oneText(parts, func(p *schema.MessageInputPart) bool {
+		return p.Type == schema.ChatMessagePartTypeText && !isMovedMedium(p.Text)
+	}, func(p *schema.MessageInputPart) { p.Text = notice })
 }
 
 // inputParts turns what a handler returned into parts of a message. A part that

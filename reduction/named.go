@@ -26,10 +26,7 @@ import (
 // noteNamedFiles tells the calls of the last message which of the files that they
 // would be given a notice in the history names. They must not be written to.
 func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
-	if len(msgs) == 0 {
-		return
-	}
-	calls := c.codec.view(msgs[len(msgs)-1]).calls
+	calls := c.lastCalls(msgs)
 	if len(calls) == 0 {
 		return
 	}
@@ -47,6 +44,14 @@ func (c *clearPhase[M]) noteNamedFiles(ctx context.Context, msgs []M) {
 		}
 	}
 	setRunNames(ctx, namedFilesKey, taken)
+}
+
+// lastCalls lists the calls of the last message.
+func (c *clearPhase[M]) lastCalls(msgs []M) []call {
+	if len(msgs) == 0 {
+		return nil
+	}
+	return c.codec.view(msgs[len(msgs)-1]).calls
 }
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
@@ -98,10 +103,7 @@ func (c *clearPhase[M]) everyName(msgs []M) []string {
 // noteReadable tells the calls of the last message which of the files outside of
 // the default roots that they ask for notices of the conversation show.
 func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
-	if len(msgs) == 0 {
-		return
-	}
-	calls := c.codec.view(msgs[len(msgs)-1]).calls
+	calls := c.lastCalls(msgs)
 	if len(calls) == 0 {
 		return
 	}

@@ -39,15 +39,21 @@ func firstText(r *schema.ToolResult) string {
 // withNotice returns parts with notice in place of the first text and without
 // the other texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
-	out := make([]schema.ToolOutputPart, 0, len(parts))
-	put := false
+	return oneText(parts, func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
+}
+
+// oneText returns a copy of parts with the first text as set leaves it, and without the
+// other texts.
+func oneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
+	out := make([]P, 0, len(parts))
+	found := false
 	for _, p := range parts {
-		if p.Type == schema.ToolPartTypeText {
-			if put {
+		if isText(&p) {
+			if found {
 				continue
 			}
-			put = true
-			p.Text = notice
+			found = true
+			set(&p)
 		}
 		out = append(out, p)
 	}

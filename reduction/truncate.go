@@ -348,7 +348,7 @@ const maxQuestion = 1000
 // noteQuestion keeps what the user and the model said last for the calls that the model
 // has just made.
 func (c *clearPhase[M]) noteQuestion(ctx context.Context, msgs []M) {
-	if len(msgs) == 0 || len(c.codec.view(msgs[len(msgs)-1]).calls) == 0 {
+	if len(c.lastCalls(msgs)) == 0 {
 		return
 	}
 	_, said := c.codec.said(msgs[len(msgs)-1])
