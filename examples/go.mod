@@ -4,15 +4,33 @@ go 1.25.0
 
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
+	github.com/PuerkitoBio/goquery v1.11.0
+	github.com/adrg/strutil v0.3.1
+	github.com/aymanbagabas/go-udiff v0.4.1
+	github.com/beevik/etree v1.8.1
 	github.com/cloudwego/eino v0.9.21
+	github.com/dustin/go-humanize v1.0.1
+	github.com/ettle/strcase v0.2.0
+	github.com/expr-lang/expr v1.17.8
+	github.com/fzipp/gocyclo v0.6.0
 	github.com/google/uuid v1.6.0
+	github.com/gosimple/slug v1.15.0
+	github.com/gosimple/unidecode v1.0.1
+	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/leanctx/leanctx v0.0.0
+	github.com/lucasb-eyer/go-colorful v1.4.1
+	github.com/ohler55/ojg v1.28.5
 	github.com/robfig/cron/v3 v3.0.1
 	github.com/stretchr/testify v1.12.1
+	github.com/xhit/go-str2duration/v2 v2.2.0
 	github.com/yuin/goldmark v1.8.7
+	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb
+	golang.org/x/image v0.30.0
+	golang.org/x/net v0.52.0
 )
 
 require (
+	github.com/andybalholm/cascadia v1.3.3 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
@@ -20,7 +38,6 @@ require (
 	github.com/bytedance/sonic v1.15.5 // indirect
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
-	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
@@ -28,11 +45,13 @@ require (
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
+	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
 	github.com/nikolalohinski/gonja v1.5.3 // indirect
 	github.com/pelletier/go-toml/v2 v2.0.9 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sirupsen/logrus v1.9.3 // indirect
 	github.com/slongfield/pyfmt v0.0.0-20220222012616-ea85ff4c361f // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // plain writes a number as people do: no noise digits, no exponent unless it is huge or tiny.
@@ -43,32 +45,12 @@ func finite(f float64) (string, error) {
 	return plain(f), nil
 }
 
-// grouped writes digits in groups of three.
-func grouped(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	head, tail, fraction := strings.Cut(digits, ".")
-	var out strings.Builder
-	for i, d := range head {
-		if i > 0 && (len(head)-i)%3 == 0 {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	if fraction {
-		return sign + out.String() + "." + tail
-	}
-	return sign + out.String()
-}
-
 // money writes an amount with two decimals.
 func money(f float64) (string, error) {
 	if math.IsNaN(f) || math.Abs(f) > 1e15 {
 		return "", fmt.Errorf("the amount is beyond what can be computed; use smaller values")
 	}
-	return grouped(strconv.FormatFloat(f, 'f', 2, 64)), nil
+	return humanize.FormatFloat("#,###.##", f), nil
 }
 
 // spell writes a duration in words.

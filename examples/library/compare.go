@@ -11,7 +11,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/adrg/strutil/metrics"
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/cloudwego/eino/components/tool"
 )
 
@@ -36,95 +40,39 @@ type oldNewIn struct {
 	New string `json:"new" jsonschema_description:"The new text"`
 }
 
-// change is a piece that stayed (=), went (-) or came (+).
-type change struct {
-	kind  byte
-	piece string
-}
-
 // maxCells bounds the table of a comparison.
 const maxCells = 4_000_000
 
-// diff finds the longest common subsequence after cutting what both begin and end with.
-func diff(a, b []string) ([]change, error) {
-	head, tail := sharedEnds(a, b)
-	inA, inB := a[head:len(a)-tail], b[head:len(b)-tail]
-	if (len(inA)+1)*(len(inB)+1) > maxCells {
-		return nil, errors.New("the texts differ in too many places to be compared")
-	}
-	var out []change
-	for _, piece := range a[:head] {
-		out = append(out, change{'=', piece})
-	}
-	out = append(out, middle(inA, inB)...)
-	for _, piece := range a[len(a)-tail:] {
-		out = append(out, change{'=', piece})
-	}
-	return out, nil
-}
-
-func middle(a, b []string) []change {
-	width := len(b) + 1
-	length := make([]int32, (len(a)+1)*width) // of the common part from i and j on
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				length[i*width+j] = length[(i+1)*width+j+1] + 1
-			} else {
-				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
-			}
+// changes marks the lines of a text that went (-), came (+) or stayed (=), these with some
+// lines around each change.
+func changes(old, new []string, context int, mark func(kind rune, line string) string) ([]string, error) {
+	before, after := strings.Join(old, "\n")+"\n", strings.Join(new, "\n")+"\n"
+	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), context)
+	var out []string
+	for _, hunk := range diff.Hunks {
+		for _, line := range hunk.Lines {
+			out = append(out, mark(map[udiff.OpKind]rune{udiff.Delete: '-', udiff.Insert: '+', udiff.Equal: '='}[line.Kind], strings.TrimSuffix(line.Content, "\n")))
 		}
 	}
-	var out []change
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, change{'=', a[i]})
-			i, j = i+1, j+1
-		case j == len(b) || (i < len(a) && length[(i+1)*width+j] >= length[i*width+j+1]):
-			out = append(out, change{'-', a[i]})
-			i++
-		default:
-			out = append(out, change{'+', b[j]})
-			j++
-		}
-	}
-	return out
+	return out, err
 }
 
 func compareLines(in oldNewIn) (string, error) {
-	changes, err := diff(linesIn{in.Old}.lines(), linesIn{in.New}.lines())
-	if err != nil {
-		return "", err
-	}
-	var out []string
-	same := true
-	for i, c := range changes {
-		near := false // two lines of context are enough
-		for k := max(0, i-2); k < min(len(changes), i+3); k++ {
-			near = near || changes[k].kind != '='
-		}
-		if same = same && c.kind == '='; near {
-			out = append(out, strings.Replace(string(c.kind), "=", " ", 1)+" "+c.piece)
-		}
-	}
-	if same {
-		return "no differences", nil
-	}
-	return strings.Join(out, "\n"), nil
+	out, err := changes(linesIn{in.Old}.lines(), linesIn{in.New}.lines(), 2, func(kind rune, line string) string {
+		return strings.Replace(string(kind), "=", " ", 1) + " " + line
+	})
+	return listed(out, "no differences"), err
 }
 
 func compareWords(in oldNewIn) (string, error) {
-	changes, err := diff(strings.Fields(in.Old), strings.Fields(in.New))
-	if err != nil {
-		return "", err
+	words := strings.Fields(in.Old)
+	if out := strings.Join(words, " "); out == strings.Join(strings.Fields(in.New), " ") {
+		return out, nil
 	}
-	var out []string
-	for _, c := range changes {
-		out = append(out, map[byte]string{'=': c.piece, '-': "[-" + c.piece + "-]", '+': "{+" + c.piece + "+}"}[c.kind])
-	}
-	return strings.Join(out, " "), nil
+	out, err := changes(words, strings.Fields(in.New), len(words), func(kind rune, word string) string {
+		return map[rune]string{'=': word, '-': "[-" + word + "-]", '+': "{+" + word + "+}"}[kind]
+	})
+	return strings.Join(out, " "), err
 }
 
 type twoTextsIn struct {
@@ -132,72 +80,24 @@ type twoTextsIn struct {
 	Second string `json:"second" jsonschema_description:"The second text"`
 }
 
-func levenshtein(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range b {
-			cost := 1
-			if r == s {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}
-
 func compareLevenshtein(in twoTextsIn) (string, error) {
-	a, b := []rune(in.First), []rune(in.Second)
-	if len(a)*len(b) > maxCells {
+	if len(in.First)*len(in.Second) > 16*maxCells {
 		return "", errors.New("the texts are too long for this comparison")
 	}
-	return fmt.Sprint(levenshtein(a, b)), nil
+	return fmt.Sprint(metrics.NewLevenshtein().Distance(in.First, in.Second)), nil
+}
+
+// compareSimilarity is the Dice coefficient over pairs of neighbouring letters, in any case.
+func compareSimilarity(in twoTextsIn) (string, error) {
+	dice := metrics.SorensenDice{NgramSize: 2}
+	return fmt.Sprintf("%.0f%%", 100*dice.Compare(in.First, in.Second)), nil
 }
 
 func compareHamming(in twoTextsIn) (string, error) {
-	a, b := []rune(in.First), []rune(in.Second)
-	if len(a) != len(b) {
-		return "", fmt.Errorf("the texts have %d and %d characters; they must be equally long", len(a), len(b))
+	if a, b := utf8.RuneCountInString(in.First), utf8.RuneCountInString(in.Second); a != b {
+		return "", fmt.Errorf("the texts have %d and %d characters; they must be equally long", a, b)
 	}
-	n := 0
-	for i, r := range a {
-		if r != b[i] {
-			n++
-		}
-	}
-	return fmt.Sprint(n), nil
-}
-
-// likeness is the Dice coefficient over pairs of neighbouring letters.
-func likeness(a, b string) float64 {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	if len(x) < 2 || len(y) < 2 {
-		if string(x) == string(y) {
-			return 1
-		}
-		return 0
-	}
-	counts := map[[2]rune]int{}
-	for i := range len(x) - 1 {
-		counts[[2]rune{x[i], x[i+1]}]++
-	}
-	shared := 0
-	for i := range len(y) - 1 {
-		if pair := [2]rune{y[i], y[i+1]}; counts[pair] > 0 {
-			counts[pair]--
-			shared++
-		}
-	}
-	return 2 * float64(shared) / float64(len(x)+len(y)-2)
-}
-
-func compareSimilarity(in twoTextsIn) (string, error) {
-	return fmt.Sprintf("%.0f%%", 100*likeness(in.First, in.Second)), nil
+	return fmt.Sprint(metrics.NewHamming().Distance(in.First, in.Second)), nil
 }
 
 type closestIn struct {
@@ -207,14 +107,13 @@ type closestIn struct {
 }
 
 func compareClosest(in closestIn) (string, error) {
-	word := []rune(strings.ToLower(in.Word))
+	metric := metrics.Levenshtein{InsertCost: 1, DeleteCost: 1, ReplaceCost: 1}
 	cost := map[string]int{}
 	for _, entry := range in.List {
-		r := []rune(strings.ToLower(entry))
-		if len(word)*len(r) > maxCells/len(in.List) {
+		if len(in.Word)*len(entry) > maxCells/len(in.List) {
 			return "", errors.New("the list is too long for this comparison")
 		}
-		cost[entry] = levenshtein(word, r)
+		cost[entry] = metric.Distance(in.Word, entry)
 	}
 	list := slices.Clone(in.List)
 	sort.SliceStable(list, func(i, j int) bool { return cost[list[i]] < cost[list[j]] })
@@ -262,4 +161,81 @@ func compareSoundex(in namesIn) (string, error) {
 		out = append(out, name+": "+soundex(name))
 	}
 	return strings.Join(out, "\n"), nil
+}
+
+func compareAffixes(in twoTextsIn) (string, error) {
+	a, b := []rune(in.First), []rune(in.Second)
+	head, tail := sharedEnds(a, b)
+	return fmt.Sprintf("beginning: %q\nend: %q", string(a[:head]), string(a[len(a)-tail:])), nil
+}
+
+func compareSubstring(in twoTextsIn) (string, error) {
+	a, b := []rune(in.First), []rune(in.Second)
+	if len(a)*len(b) > maxCells {
+		return "", errors.New("the texts are too long for this comparison")
+	}
+	row := make([]int, len(b)+1) // length of the common piece that ends here
+	best, end := 0, 0
+	for i, r := range a {
+		for j := len(b) - 1; j >= 0; j-- {
+			if row[j+1] = 0; b[j] == r {
+				row[j+1] = row[j] + 1
+			}
+			if row[j+1] > best {
+				best, end = row[j+1], i+1
+			}
+		}
+	}
+	if best == 0 {
+		return "the texts have nothing in common", nil
+	}
+	return string(a[end-best : end]), nil
+}
+
+// letters gives a phrase's letters and digits in order.
+func letters(text string) string {
+	kept := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	out := []rune(strings.Join(kept, ""))
+	slices.Sort(out)
+	return string(out)
+}
+
+func compareAnagram(in twoTextsIn) (string, error) {
+	first, second := letters(in.First), letters(in.Second)
+	switch {
+	case first == "" || second == "":
+		return "", errors.New("both phrases need letters or digits")
+	case first == second:
+		return "yes, they are anagrams", nil
+	}
+	return "no, they are not anagrams", nil
+}
+
+type listsIn struct {
+	First  []string `json:"first" jsonschema_description:"The first list"`
+	Second []string `json:"second" jsonschema_description:"The second list"`
+}
+
+func compareLists(in listsIn) (string, error) {
+	has := func(list []string) map[string]bool {
+		out := map[string]bool{}
+		for _, entry := range list {
+			out[entry] = true
+		}
+		return out
+	}
+	inFirst, inSecond := has(in.First), has(in.Second)
+	pick := func(list []string, other map[string]bool, want bool) string {
+		seen := map[string]bool{}
+		var out []string
+		for _, entry := range list {
+			if other[entry] == want && !seen[entry] {
+				out = append(out, entry)
+			}
+			seen[entry] = true
+		}
+		return strings.Join(out, ", ")
+	}
+	return fmt.Sprintf("in both: %s\nonly in the first: %s\nonly in the second: %s",
+		pick(in.First, inSecond, true), pick(in.First, inSecond, false), pick(in.Second, inFirst, false)), nil
 }

@@ -211,7 +211,7 @@ func csvTranspose(in csvIn) (string, error) {
 
 func csvToMarkdown(in csvIn) (string, error) {
 	t, err := parseCSV(in.CSV, ',')
-	return t.markdown(), err
+	return t.writer().RenderMarkdown(), err
 }
 
 type separatorIn struct {

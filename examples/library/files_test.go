@@ -8,6 +8,8 @@ package library
 import (
 	"archive/zip"
 	"bytes"
+	"image"
+	"image/color"
 	"image/png"
 	"io/fs"
 	"os"
@@ -282,4 +284,31 @@ func TestRecentFilesAreInOrder(t *testing.T) {
 	tools, root := library(t)
 	require.NoError(t, os.Chtimes(filepath.Join(root, "a.txt"), time.Time{}, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 	assert.Equal(t, "2030-01-02 03:04:05 a.txt", call(t, tools["folder__recent_files"], args("count", 1)))
+}
+
+func TestPicturesTurnAndShrinkExactly(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 2, 3))
+	for y := range 3 {
+		for x := range 2 {
+			img.SetRGBA(x, y, color.RGBA{uint8(10*y + x), 0, 0, 255})
+		}
+	}
+	for turn, want := range map[string][][]uint8{
+		"90":     {{20, 10, 0}, {21, 11, 1}},
+		"180":    {{21, 20}, {11, 10}, {1, 0}},
+		"270":    {{1, 11, 21}, {0, 10, 20}},
+		"mirror": {{1, 0}, {11, 10}, {21, 20}},
+		"flip":   {{20, 21}, {10, 11}, {0, 1}},
+	} {
+		got := make([][]uint8, len(want))
+		out := turned(img, turn)
+		for y := range got {
+			for x := range want[0] {
+				got[y] = append(got[y], out.RGBAAt(x, y).R)
+			}
+		}
+		assert.Equal(t, want, got, turn)
+	}
+	assert.InDelta(t, 10.5, scale(img, 1, 1).RGBAAt(0, 0).R, 1)
+	assert.Equal(t, color.RGBA{20, 0, 0, 255}, scale(img, 4, 6).RGBAAt(1, 5))
 }

@@ -64,9 +64,6 @@ func FuzzExpression(f *testing.F) {
 			return
 		}
 		twice, err := evaluate("(" + expression + ")+(" + expression + ")")
-		if err != nil && strings.Contains(err.Error(), "nested too deeply") {
-			return
-		}
 		require.NoError(t, err)
 		require.Equal(t, v+v, twice)
 	})

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/fzipp/gocyclo"
 )
 
 func goServer() Server {
@@ -227,21 +228,7 @@ func goComplexity(in goIn) (string, error) {
 	return in.report("the source has no functions", func(f goFile) []string {
 		var out []string
 		for _, fn := range f.functions() {
-			n := 1
-			ast.Inspect(fn, func(node ast.Node) bool {
-				switch node := node.(type) {
-				case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.CommClause:
-					n++
-				case *ast.CaseClause:
-					n += min(1, len(node.List))
-				case *ast.BinaryExpr:
-					if node.Op == token.LAND || node.Op == token.LOR {
-						n++
-					}
-				}
-				return true
-			})
-			out = append(out, fmt.Sprintf("%s: %d", f.name(fn), n))
+			out = append(out, fmt.Sprintf("%s: %d", f.name(fn), gocyclo.Complexity(fn)))
 		}
 		return out
 	})

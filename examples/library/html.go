@@ -3,124 +3,99 @@
 
 package library
 
-// This file reads HTML pages.
+// This file is the server of HTML pages.
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/cloudwego/eino/components/tool"
+	"golang.org/x/net/html"
 )
+
+func htmlServer() Server {
+	return Server{Name: "html", Title: "HTML pages", Tools: []tool.BaseTool{
+		define("html__to_text", "Takes the readable text out of an HTML page, without scripts and styles.", htmlText),
+		define("html__links", "Lists the links of an HTML page with their texts.", htmlLinks),
+		define("html__headings", "Lists the headings h1 to h6 of an HTML page.", htmlHeadings),
+		define("html__meta", "Reads the title, description and other meta data of an HTML page.", htmlMeta),
+		define("html__tables", "Takes the tables out of an HTML page as CSV.", htmlTables),
+		define("html__images", "Lists the images of an HTML page with their alternative texts.", htmlImages),
+	}}
+}
 
 type htmlIn struct {
 	HTML string `json:"html" jsonschema_description:"The HTML page or a part of one"`
 }
 
-// Scripts and styles hold < signs that are no markup.
-var unreadable = regexp.MustCompile(`(?is)<(script|style|noscript|template)\b.*?</(script|style|noscript|template)\s*>|<!--.*?-->|<!doctype[^>]*>`)
-
-// elements gives the elements of some names, in order.
-func (in htmlIn) elements(names string) ([]*node, error) {
-	root, err := parseTree(unreadable.ReplaceAllString(in.HTML, " "), true)
-	if err != nil {
-		return nil, err
-	}
-	var out []*node
-	root.walk(func(c *node) bool {
-		if c.name != "" && strings.Contains(" "+names+" ", " "+c.name+" ") {
-			out = append(out, c)
-		}
-		return true
-	})
-	return out, nil
-}
-
-// list writes a line for each element of some names.
-func (in htmlIn) list(names, none string, line func(*node) string) (string, error) {
-	found, err := in.elements(names)
+// list writes a line for each element that a selector finds.
+func (in htmlIn) list(selector, none string, line func(*goquery.Selection) string) (string, error) {
+	page, err := goquery.NewDocumentFromReader(strings.NewReader(in.HTML))
 	if err != nil {
 		return "", err
 	}
 	var out []string
-	for _, n := range found {
-		if text := line(n); text != "" {
+	for _, s := range page.Find(selector).EachIter() {
+		if text := line(s); text != "" {
 			out = append(out, text)
 		}
 	}
 	return listed(out, none), nil
 }
 
-const blockElements = " p div br li ul ol table tr h1 h2 h3 h4 h5 h6 section article header footer blockquote pre title body "
+// oneLine is the text of elements with a single blank between words.
+func oneLine(s *goquery.Selection) string { return strings.Join(strings.Fields(s.Text()), " ") }
+
+const (
+	invisible = "script, style, noscript, template"
+	blocks    = "p, div, br, li, ul, ol, table, tr, h1, h2, h3, h4, h5, h6, section, article, header, footer, blockquote, pre, title, body"
+)
 
 func htmlText(in htmlIn) (string, error) {
-	root, err := parseTree(unreadable.ReplaceAllString(in.HTML, " "), true)
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	root.walk(func(c *node) bool {
-		if c.name != "" && strings.Contains(blockElements, " "+c.name+" ") {
-			out.WriteByte('\n')
+	return in.list("html", "", func(page *goquery.Selection) string {
+		page.Find(invisible).Remove()
+		page.Find(blocks).BeforeNodes(&html.Node{Type: html.TextNode, Data: "\n"})
+		page.Find("td, th").BeforeNodes(&html.Node{Type: html.TextNode, Data: " "})
+		var lines []string
+		for line := range strings.Lines(page.Text()) {
+			if words := strings.Fields(line); len(words) > 0 {
+				lines = append(lines, strings.Join(words, " "))
+			}
 		}
-		if c.name == "td" || c.name == "th" {
-			out.WriteByte(' ')
-		}
-		out.WriteString(c.text)
-		return true
+		return strings.Join(lines, "\n")
 	})
-	var lines []string
-	for _, line := range strings.Split(out.String(), "\n") {
-		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n"), nil
 }
 
 func htmlLinks(in htmlIn) (string, error) {
-	return in.list("a", "the page has no links", func(n *node) string {
-		if n.attributes["href"] == "" {
-			return ""
-		}
-		return n.content() + ": " + n.attributes["href"]
-	})
+	return in.list(`a[href][href!=""]`, "the page has no links", func(s *goquery.Selection) string { return oneLine(s) + ": " + s.AttrOr("href", "") })
 }
 
 func htmlHeadings(in htmlIn) (string, error) {
-	return in.list("h1 h2 h3 h4 h5 h6", "the page has no headings", func(n *node) string { return n.name + ": " + n.content() })
+	return in.list("h1, h2, h3, h4, h5, h6", "the page has no headings", func(s *goquery.Selection) string { return goquery.NodeName(s) + ": " + oneLine(s) })
 }
 
 func htmlImages(in htmlIn) (string, error) {
-	return in.list("img", "the page has no images", func(n *node) string {
-		return fmt.Sprintf("%s (%s)", n.attributes["src"], n.attributes["alt"])
+	return in.list("img", "the page has no images", func(s *goquery.Selection) string {
+		return fmt.Sprintf("%s (%s)", s.AttrOr("src", ""), s.AttrOr("alt", ""))
 	})
 }
 
 func htmlMeta(in htmlIn) (string, error) {
-	return in.list("title meta", "the page has no meta data", func(n *node) string {
-		if n.name == "title" {
-			return "title: " + n.content()
+	return in.list("title, meta[name], meta[property]", "the page has no meta data", func(s *goquery.Selection) string {
+		if goquery.NodeName(s) == "title" {
+			return "title: " + oneLine(s)
 		}
-		for _, key := range []string{"name", "property"} {
-			if n.attributes[key] != "" {
-				return n.attributes[key] + ": " + n.attributes["content"]
-			}
-		}
-		return ""
+		return s.AttrOr("name", s.AttrOr("property", "")) + ": " + s.AttrOr("content", "")
 	})
 }
 
 func htmlTables(in htmlIn) (string, error) {
-	return in.list("table", "the page has no tables", func(n *node) string {
+	return in.list("table", "the page has no tables", func(s *goquery.Selection) string {
 		var rows [][]string
-		n.walk(func(c *node) bool {
-			switch {
-			case c.name == "tr":
-				rows = append(rows, nil)
-			case (c.name == "td" || c.name == "th") && len(rows) > 0:
-				rows[len(rows)-1] = append(rows[len(rows)-1], c.content())
-			}
-			return true
-		})
+		for _, row := range s.Find("tr").EachIter() {
+			rows = append(rows, row.ChildrenFiltered("td, th").Map(func(_ int, cell *goquery.Selection) string { return oneLine(cell) }))
+		}
 		text, err := writeCSV(rows)
 		if err != nil {
 			return ""

@@ -6,17 +6,21 @@ package library
 // This file is the server of pictures under the root.
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"io/fs"
+	"math"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+	"github.com/lucasb-eyer/go-colorful"
 )
 
 func imageServer(root string) Server {
@@ -53,10 +57,6 @@ type sizeIn struct {
 
 func (s sizeIn) canvas() *image.RGBA { return image.NewRGBA(image.Rect(0, 0, s.Width, s.Height)) }
 
-func (c rgb) rgba() color.RGBA {
-	return color.RGBA{uint8(channel(c.r)), uint8(channel(c.g)), uint8(channel(c.b)), 255}
-}
-
 func (f folder) imageInfo(in imageIn) (string, error) {
 	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
 		data, err := readFile(root, name, maxFile)
@@ -74,15 +74,8 @@ func (f folder) averageColor(in imageIn) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		var r, g, b, n float64
-		for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
-			for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
-				p := img.RGBAAt(x, y)
-				r, g, b, n = r+float64(p.R), g+float64(p.G), b+float64(p.B), n+1
-			}
-		}
-		c := rgb{r / n, g / n, b / n}
-		return c.hex() + " " + c.String(), nil
+		c, _ := colorful.MakeColor(scale(img, 1, 1).At(0, 0))
+		return c.Hex() + " " + rgbText(c), nil
 	})
 }
 
@@ -141,7 +134,7 @@ func (f folder) create(in createIn) ([]schema.ToolOutputPart, error) {
 	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
 		c, err := parseColor(in.Color)
 		img := in.canvas()
-		draw.Draw(img, img.Bounds(), image.NewUniform(c.rgba()), image.Point{}, draw.Src)
+		draw.Draw(img, img.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
 		return img, err
 	})
 }
@@ -157,10 +150,8 @@ func (f folder) gradient(in gradientImageIn) ([]schema.ToolOutputPart, error) {
 		a, b, err := in.parse()
 		img := in.canvas()
 		for x := range in.Width {
-			column := blend(a, b, float64(x)/float64(max(1, in.Width-1))).rgba()
-			for y := range in.Height {
-				img.SetRGBA(x, y, column)
-			}
+			column := a.BlendRgb(b, float64(x)/float64(max(1, in.Width-1)))
+			draw.Draw(img, image.Rect(x, 0, x+1, in.Height), image.NewUniform(column), image.Point{}, draw.Src)
 		}
 		return img, err
 	})
@@ -263,4 +254,63 @@ func (f folder) gallery(in folderIn, emit func(*schema.ToolResult) bool) error {
 		return "", err
 	})
 	return err
+}
+
+type chartIn struct {
+	targetIn
+	sizeIn
+	numbersIn
+}
+
+// chart gives a white canvas and the height of a number on it, in pixels from the bottom.
+func (in chartIn) chart() (*image.RGBA, func(n float64) int, error) {
+	low, high := min(0, slices.Min(in.Numbers)), max(0, slices.Max(in.Numbers))
+	if len(in.Numbers) > in.Width || math.IsInf(high-low, 0) || high == low {
+		return nil, nil, errors.New("the chart needs numbers that differ from zero, not more of them than its width has pixels")
+	}
+	img := in.canvas()
+	draw.Draw(img, img.Bounds(), image.White, image.Point{}, draw.Src)
+	return img, func(n float64) int { return int((n - low) / (high - low) * float64(in.Height-1)) }, nil
+}
+
+var ink = color.RGBA{70, 130, 180, 255}
+
+func (f folder) barChart(in chartIn) ([]schema.ToolOutputPart, error) {
+	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
+		img, height, err := in.chart()
+		if err != nil {
+			return nil, err
+		}
+		step := float64(in.Width) / float64(len(in.Numbers))
+		for i, n := range in.Numbers {
+			bottom, top := height(min(n, 0)), height(max(n, 0))
+			left, right := int(float64(i)*step), max(int(float64(i)*step)+1, int(float64(i+1)*step*0.98))
+			draw.Draw(img, image.Rect(left, in.Height-1-top, right, in.Height-bottom), image.NewUniform(ink), image.Point{}, draw.Src)
+		}
+		return img, nil
+	})
+}
+
+func (f folder) lineChart(in chartIn) ([]schema.ToolOutputPart, error) {
+	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
+		img, height, err := in.chart()
+		if err != nil {
+			return nil, err
+		}
+		last := -1
+		for x := range in.Width {
+			at := float64(x) / float64(max(1, in.Width-1)) * float64(len(in.Numbers)-1)
+			i := min(int(at), max(0, len(in.Numbers)-2))
+			next := min(i+1, len(in.Numbers)-1)
+			y := in.Height - 1 - height(in.Numbers[i]+(at-float64(i))*(in.Numbers[next]-in.Numbers[i]))
+			if last < 0 {
+				last = y
+			}
+			for k := min(last, y); k <= max(last, y); k++ {
+				img.SetRGBA(x, k, ink)
+			}
+			last = y
+		}
+		return img, nil
+	})
 }

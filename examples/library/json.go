@@ -14,10 +14,12 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/ohler55/ojg/jp"
 )
 
 func jsonServer() Server {
@@ -127,6 +129,65 @@ type jsonPathIn struct {
 	Path string `json:"path" jsonschema_description:"The path, such as users[0].name; a lone dot is the whole document"`
 }
 
+// parse reads the document and the path: a JSONPath, or names and indices in which names
+// need no quotes.
+func (in jsonPathIn) parse() (doc any, path jp.Expr, err error) {
+	if doc, err = parseJSON(in.JSON); err != nil {
+		return nil, nil, err
+	}
+	path, err = jsonPath(in.Path)
+	return doc, path, err
+}
+
+func jsonPath(text string) (jp.Expr, error) {
+	path, err := jp.ParseString(text)
+	if err != nil {
+		path = nil
+		for _, step := range strings.FieldsFunc(strings.TrimPrefix(text, "$"), func(r rune) bool { return strings.ContainsRune(`.[]'"/`, r) }) {
+			if n, err := strconv.Atoi(step); err == nil {
+				path = path.N(n)
+			} else {
+				path = path.C(step)
+			}
+		}
+	}
+	if len(path) > 1000 {
+		return nil, fmt.Errorf("the path has %d steps; at most 1000 are taken", len(path))
+	}
+	if len(path) == 0 || path[0] != jp.Root('$') {
+		path = append(jp.R(), path...)
+	}
+	return path, nil
+}
+
+// missing says where a path leaves the document.
+func missing(doc any, path jp.Expr) error {
+	for n := len(path) - 1; n > 0; n-- {
+		at, ok := path[:n].FirstFound(doc)
+		if object, isObject := at.(map[string]any); isObject {
+			return fmt.Errorf("there is no key %q; the keys are: %s", strings.Trim(path[n:n+1].String(), `."[]'`), strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		} else if ok {
+			return fmt.Errorf("there is no %s in the value at %s, which is: %s", path[n:n+1], path[:n], jsonKind(at))
+		}
+	}
+	return fmt.Errorf("nothing in the document is at %s", path)
+}
+
+func (in jsonPathIn) find() (any, error) {
+	doc, path, err := in.parse()
+	if err != nil {
+		return nil, err
+	}
+	switch found := path.Get(doc); {
+	case len(found) == 0:
+		return nil, missing(doc, path)
+	case path.Normal():
+		return found[0], nil
+	default:
+		return found, nil
+	}
+}
+
 func jsonGet(in jsonPathIn) (string, error) {
 	v, err := in.find()
 	if err != nil {
@@ -138,21 +199,13 @@ func jsonGet(in jsonPathIn) (string, error) {
 	return indentJSON(v)
 }
 
-func (in jsonPathIn) find() (any, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return nil, err
-	}
-	return lookup(v, steps(in.Path))
-}
-
 type jsonSetIn struct {
 	jsonPathIn
 	Value string `json:"value" jsonschema_description:"The new value as JSON; what is not valid JSON is taken as a string"`
 }
 
 func jsonSet(in jsonSetIn) (string, error) {
-	doc, err := parseJSON(in.JSON)
+	doc, path, err := in.parse()
 	if err != nil {
 		return "", err
 	}
@@ -160,37 +213,52 @@ func jsonSet(in jsonSetIn) (string, error) {
 	if err != nil {
 		value = in.Value
 	}
-	if doc, err = put(doc, steps(in.Path), value); err != nil {
+	if len(path) == 1 {
+		doc = value
+	} else if err := put(doc, path, value); err != nil {
 		return "", err
 	}
 	return indentJSON(doc)
 }
 
-func jsonDelete(in jsonPathIn) (string, error) {
-	doc, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	path := steps(in.Path)
-	if len(path) == 0 {
-		return "", fmt.Errorf("the path is empty; the whole document cannot be removed")
-	}
-	parent, err := lookup(doc, path[:len(path)-1])
-	if err != nil {
-		return "", err
-	}
-	if _, err := lookup(parent, path[len(path)-1:]); err != nil {
-		return "", err
-	}
-	last := path[len(path)-1]
-	switch p := parent.(type) {
-	case map[string]any:
-		delete(p, last)
-	case []any:
-		i, _ := strconv.Atoi(last)
-		if doc, err = put(doc, path[:len(path)-1], slices.Delete(p, i, i+1)); err != nil {
-			return "", err
+// maxIndex is the longest that an array becomes when a value is put into it.
+const maxIndex = 10_000
+
+// put sets a value, and makes the objects and arrays on the way to it.
+func put(doc any, path jp.Expr, value any) error {
+	for i := 1; i < len(path); i++ {
+		n, isIndex := path[i].(jp.Nth)
+		if list, ok := path[:i].First(doc).([]any); ok && isIndex && int(n) >= len(list) && n < maxIndex {
+			if err := path[:i].Set(doc, slices.Concat(list, make([]any, int(n)+1-len(list)))); err != nil {
+				return err
+			}
 		}
+		if i+1 == len(path) || path[:i+1].First(doc) != nil {
+			continue
+		}
+		var inner any = map[string]any{}
+		if _, ok := path[i+1].(jp.Nth); ok {
+			inner = []any{}
+		}
+		if err := path[:i+1].Set(doc, inner); err != nil {
+			return err
+		}
+	}
+	return path.Set(doc, value)
+}
+
+func jsonDelete(in jsonPathIn) (string, error) {
+	doc, path, err := in.parse()
+	switch {
+	case err != nil:
+		return "", err
+	case len(path) == 1:
+		return "", errors.New("the path is empty; the whole document cannot be removed")
+	case !path.Has(doc):
+		return "", missing(doc, path)
+	}
+	if doc, err = path.Remove(doc); err != nil {
+		return "", err
 	}
 	return indentJSON(doc)
 }
@@ -256,4 +324,196 @@ func jsonFlatten(in jsonIn) (string, error) {
 		return "", err
 	}
 	return indentJSON(flatten(v))
+}
+
+func mergePatch(target, patch any) any {
+	object, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	into, ok := target.(map[string]any)
+	if !ok {
+		into = map[string]any{}
+	}
+	for k, v := range object {
+		if v == nil {
+			delete(into, k)
+		} else {
+			into[k] = mergePatch(into[k], v)
+		}
+	}
+	return into
+}
+
+// flatten gives each leaf by its path.
+func flatten(v any) map[string]any {
+	out := map[string]any{}
+	flattenInto(out, "", v, 0)
+	return out
+}
+
+func flattenInto(out map[string]any, path string, v any, depth int) {
+	object, isObject := v.(map[string]any)
+	array, isArray := v.([]any)
+	if depth > 200 || len(object)+len(array) == 0 {
+		out[path] = v
+		return
+	}
+	if isObject {
+		for k, inner := range object {
+			flattenInto(out, strings.TrimPrefix(path+"."+k, "."), inner, depth+1)
+		}
+	}
+	if isArray {
+		for i, inner := range array {
+			flattenInto(out, fmt.Sprintf("%s[%d]", path, i), inner, depth+1)
+		}
+	}
+}
+
+func show(v any) string {
+	text, err := compactJSON(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return text
+}
+
+func jsonUnflatten(in jsonIn) (string, error) {
+	v, err := parseJSON(in.JSON)
+	if err != nil {
+		return "", err
+	}
+	flat, ok := v.(map[string]any)
+	if !ok {
+		return "", fmt.Errorf("the document must be an object of paths and values, and is %s", jsonKind(v))
+	}
+	var doc any = map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(flat)) {
+		path, err := jsonPath(key)
+		if err == nil {
+			err = put(doc, path, flat[key])
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return indentJSON(doc)
+}
+
+func jsonSchema(in jsonIn) (string, error) {
+	v, err := parseJSON(in.JSON)
+	if err != nil {
+		return "", err
+	}
+	return indentJSON(schemaOf(v, 0))
+}
+
+func schemaOf(v any, depth int) map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		properties := map[string]any{}
+		if depth < 100 {
+			for k, inner := range v {
+				properties[k] = schemaOf(inner, depth+1)
+			}
+		}
+		return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(v))}
+	case []any:
+		if len(v) == 0 || depth > 100 {
+			return map[string]any{"type": "array"}
+		}
+		return map[string]any{"type": "array", "items": schemaOf(v[0], depth+1)}
+	case json.Number:
+		if _, err := v.Int64(); err == nil {
+			return map[string]any{"type": "integer"}
+		}
+	}
+	return map[string]any{"type": jsonKind(v)}
+}
+
+type sortJSONIn struct {
+	jsonIn
+	Key        string `json:"key" jsonschema_description:"The key to sort the objects by"`
+	Descending bool   `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
+}
+
+// objects reads a JSON array of objects.
+func (in jsonIn) objects() ([]map[string]any, error) {
+	v, err := parseJSON(in.JSON)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("the document must be an array of objects, and is %s", jsonKind(v))
+	}
+	out := make([]map[string]any, len(list))
+	for i, item := range list {
+		if out[i], ok = item.(map[string]any); !ok {
+			return nil, fmt.Errorf("item %d of the array is no object: %s", i, jsonKind(item))
+		}
+	}
+	return out, nil
+}
+
+func jsonSort(in sortJSONIn) (string, error) {
+	list, err := in.objects()
+	if err != nil {
+		return "", err
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		if in.Descending {
+			i, j = j, i
+		}
+		return lessCell(cell(list[i][in.Key]), cell(list[j][in.Key]))
+	})
+	return indentJSON(list)
+}
+
+// cell writes a value as a table does.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	return show(v)
+}
+
+// lessCell compares as numbers where both are, and as text otherwise.
+func lessCell(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return x < y
+	}
+	return a < b
+}
+
+func jsonToCSV(in jsonIn) (string, error) {
+	list, err := in.objects()
+	if err != nil {
+		return "", err
+	}
+	names := map[string]bool{}
+	for _, object := range list {
+		for k := range object {
+			names[k] = true
+		}
+	}
+	header := slices.Sorted(maps.Keys(names))
+	if len(header)*len(list) > 200_000 {
+		return "", fmt.Errorf("the table would have %d cells; at most 200000 are written", len(header)*len(list))
+	}
+	rows := [][]string{header}
+	for _, object := range list {
+		row := make([]string, len(header))
+		for i, k := range header {
+			row[i] = cell(object[k])
+		}
+		rows = append(rows, row)
+	}
+	return writeCSV(rows)
 }

@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/ettle/strcase"
+	"github.com/gosimple/slug"
 )
 
 func caseServer() Server {
@@ -20,13 +22,13 @@ func caseServer() Server {
 		define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", cased(titleCase)),
 		define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", cased(sentenceCase)),
 		define("case__swap", "Swaps capital and small letters.", cased(swapCase)),
-		define("case__snake", "Rewrites a name as snake_case.", styled("_", strings.ToLower, strings.ToLower)),
-		define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled("_", strings.ToUpper, strings.ToUpper)),
-		define("case__kebab", "Rewrites a name as kebab-case.", styled("-", strings.ToLower, strings.ToLower)),
-		define("case__camel", "Rewrites a name as camelCase.", styled("", strings.ToLower, capitalized)),
-		define("case__pascal", "Rewrites a name as PascalCase.", styled("", capitalized, capitalized)),
-		define("case__dot", "Rewrites a name as dot.case.", styled(".", strings.ToLower, strings.ToLower)),
-		define("case__slug", "Makes a URL slug from a title: small letters, digits and hyphens.", slug),
+		define("case__snake", "Rewrites a name as snake_case.", styled(strcase.ToSnake)),
+		define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled(strcase.ToSNAKE)),
+		define("case__kebab", "Rewrites a name as kebab-case.", styled(strcase.ToKebab)),
+		define("case__camel", "Rewrites a name as camelCase.", styled(strcase.ToCamel)),
+		define("case__pascal", "Rewrites a name as PascalCase.", styled(strcase.ToPascal)),
+		define("case__dot", "Rewrites a name as dot.case.", styled(dotCase)),
+		define("case__slug", "Makes a URL slug from a title: small letters, digits and hyphens.", slugOf),
 		define("case__detect", "Says which naming style a name is written in.", detectCase),
 	}}
 }
@@ -42,40 +44,18 @@ type nameIn struct {
 	Name string `json:"name" jsonschema_description:"The name or phrase to rewrite, in any style"`
 }
 
-// nameParts splits at blanks, marks and changes of case: "HTTPServer_id" gives HTTP, Server, id.
-func nameParts(name string) []string {
-	var out []string
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		runes := []rune(word)
-		start := 0
-		for i := 1; i < len(runes); i++ {
-			lowerToUpper := !unicode.IsUpper(runes[i-1]) && unicode.IsUpper(runes[i])
-			acronymEnd := unicode.IsUpper(runes[i-1]) && unicode.IsUpper(runes[i]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])
-			if lowerToUpper || acronymEnd {
-				out, start = append(out, string(runes[start:i])), i
-			}
-		}
-		out = append(out, string(runes[start:]))
-	}
-	return out
-}
-
-func styled(separator string, first, others func(string) string) func(nameIn) (string, error) {
+// styled rewrites a name in a style, taking every mark for the end of a word.
+func styled(style func(string) string) func(nameIn) (string, error) {
 	return func(in nameIn) (string, error) {
-		out := nameParts(in.Name)
-		if len(out) == 0 {
+		words := strings.FieldsFunc(in.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if len(words) == 0 {
 			return "", fmt.Errorf("%q has no letters or digits", in.Name)
 		}
-		for i, part := range out {
-			if i == 0 {
-				out[i] = first(part)
-			} else {
-				out[i] = others(part)
-			}
-		}
-		return strings.Join(out, separator), nil
+		return style(strings.Join(words, " ")), nil
 	}
 }
+
+func dotCase(name string) string { return strcase.ToCase(name, strcase.LowerCase, '.') }
 
 func capitalized(word string) string {
 	r := []rune(strings.ToLower(word))
@@ -125,14 +105,8 @@ func swapCase(text string) string {
 	}, text)
 }
 
-// latinFolds replaces the accented letters that titles commonly have.
-var latinFolds = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "à", "a", "á", "a", "â", "a", "ã", "a", "å", "a", "æ", "ae",
-	"ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e", "ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o",
-	"ø", "o", "ù", "u", "ú", "u", "û", "u", "ý", "y", "ÿ", "y", "œ", "oe", "č", "c", "š", "s", "ž", "z", "ł", "l", "ń", "n", "ś", "s", "ő", "o", "ű", "u", "&", " and ")
-
-func slug(in textIn) (string, error) {
-	folded := latinFolds.Replace(strings.ToLower(in.Text))
-	out := strings.Join(strings.FieldsFunc(folded, func(r rune) bool { return r > unicode.MaxASCII || (!unicode.IsLetter(r) && !unicode.IsDigit(r)) }), "-")
+func slugOf(in textIn) (string, error) {
+	out := slug.Make(in.Text)
 	if out == "" {
 		return "", fmt.Errorf("the text has no letters or digits that a slug can keep")
 	}
@@ -142,13 +116,9 @@ func slug(in textIn) (string, error) {
 func detectCase(in nameIn) (string, error) {
 	for _, style := range []struct {
 		name string
-		make func(nameIn) (string, error)
-	}{
-		{"snake_case", styled("_", strings.ToLower, strings.ToLower)}, {"CONSTANT_CASE", styled("_", strings.ToUpper, strings.ToUpper)},
-		{"kebab-case", styled("-", strings.ToLower, strings.ToLower)}, {"camelCase", styled("", strings.ToLower, capitalized)},
-		{"PascalCase", styled("", capitalized, capitalized)}, {"dot.case", styled(".", strings.ToLower, strings.ToLower)},
-	} {
-		if text, err := style.make(in); err == nil && text == in.Name {
+		make func(string) string
+	}{{"snake_case", strcase.ToSnake}, {"CONSTANT_CASE", strcase.ToSNAKE}, {"kebab-case", strcase.ToKebab}, {"camelCase", strcase.ToCamel}, {"PascalCase", strcase.ToPascal}, {"dot.case", dotCase}} {
+		if text, err := styled(style.make)(in); err == nil && text == in.Name {
 			return style.name, nil
 		}
 	}

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package library is a library of working tools, large enough that no model
-// should be shown all of it at once. Each tool does its work with Go's standard
-// library alone, offline. They are grouped into servers as tools from MCP
-// servers are, and named server__tool.
+// should be shown all of it at once. Each tool does its work offline, with Go's
+// standard library and a few others. They are grouped into servers as tools from
+// MCP servers are, and named server__tool.
 //
 // A tool never ends a run because of what a model sent: bad arguments get an
 // answer that begins with "error:" and says what to send instead. Tools for

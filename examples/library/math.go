@@ -6,12 +6,16 @@ package library
 // This file is the server of calculations.
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/cmplx"
+	"regexp"
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 )
 
 func mathServer() Server {
@@ -37,6 +41,65 @@ func mathServer() Server {
 
 type expressionIn struct {
 	Expression string `json:"expression" jsonschema_description:"The expression, such as (3 + 4) * sqrt(2)"`
+}
+
+// arithmetic is what an expression may consist of: numbers, names and operators.
+var arithmetic = regexp.MustCompile(`^[\sA-Za-z0-9_.,()+\-*/%^]*$`)
+
+var constants = map[string]float64{"pi": math.Pi, "e": math.E, "tau": 2 * math.Pi, "phi": math.Phi}
+
+// language has the functions and constants that expr lacks, over floating-point numbers.
+var language = func() []expr.Option {
+	options := []expr.Option{expr.AsFloat64(), expr.Patch(floats{}), expr.Env(constants), expr.DisableBuiltin("sum"),
+		expr.Function("sum", func(args ...any) (any, error) {
+			total := 0.0
+			for _, n := range args {
+				total += n.(float64)
+			}
+			return total, nil
+		}, new(func(...float64) float64))}
+	for name, f := range map[string]func(float64) float64{"sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp, "ln": math.Log, "log": math.Log10, "log10": math.Log10, "log2": math.Log2,
+		"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan} {
+		options = append(options, expr.Function(name, func(args ...any) (any, error) { return f(args[0].(float64)), nil }, f))
+	}
+	for operator, f := range map[string]func(a, b float64) float64{"/": func(a, b float64) float64 { return a / b }, "%": math.Mod} {
+		name := map[string]string{"/": "divide", "%": "remainder"}[operator]
+		options = append(options, expr.Operator(operator, name), expr.Function(name, func(args ...any) (any, error) {
+			if args[1].(float64) == 0 {
+				return nil, errors.New("division by zero")
+			}
+			return f(args[0].(float64), args[1].(float64)), nil
+		}, f))
+	}
+	return options
+}()
+
+// floats makes every number a floating-point one, so that no product overflows.
+type floats struct{}
+
+func (floats) Visit(node *ast.Node) {
+	if n, ok := (*node).(*ast.IntegerNode); ok {
+		ast.Patch(node, &ast.FloatNode{Value: float64(n.Value)})
+	}
+}
+
+func evaluate(expression string) (float64, error) {
+	if len(expression) > 10_000 {
+		return 0, fmt.Errorf("the expression has %d bytes; at most 10000 are read", len(expression))
+	}
+	expression = strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-", "²", "^2", "π", "pi").Replace(strings.ToLower(expression))
+	if !arithmetic.MatchString(expression) || strings.Contains(expression, "//") || strings.Contains(expression, "/*") {
+		return 0, errors.New("the expression may hold numbers, the operators + - * / % ^, parentheses, constants and functions")
+	}
+	program, err := expr.Compile(expression, language...)
+	if err != nil {
+		return 0, fmt.Errorf("the expression cannot be read: %w", err)
+	}
+	v, err := expr.Run(program, constants)
+	if err != nil {
+		return 0, err
+	}
+	return v.(float64), nil
 }
 
 func mathEvaluate(in expressionIn) (string, error) {
@@ -274,4 +337,55 @@ func mathDeterminant(in matrixIn) (string, error) {
 		rows[i] = append([]float64{}, row...)
 	}
 	return finite(eliminate(rows))
+}
+
+// maxMatrix is the most rows or columns of a matrix.
+const maxMatrix = 100
+
+func rectangular(m [][]float64) bool {
+	if len(m) > maxMatrix || len(m) == 0 {
+		return false
+	}
+	for _, row := range m {
+		if len(row) == 0 || len(row) != len(m[0]) || len(row) > maxMatrix {
+			return false
+		}
+	}
+	return true
+}
+
+func square(m [][]float64) error {
+	if !rectangular(m) || len(m) != len(m[0]) {
+		return fmt.Errorf("the matrix must be square, with at most %d rows", maxMatrix)
+	}
+	return nil
+}
+
+// eliminate brings the rows into triangular form and gives the determinant of
+// the square in front.
+func eliminate(rows [][]float64) float64 {
+	determinant := 1.0
+	for i := range rows {
+		pivot := i
+		for j := i + 1; j < len(rows); j++ {
+			if math.Abs(rows[j][i]) > math.Abs(rows[pivot][i]) {
+				pivot = j
+			}
+		}
+		if math.Abs(rows[pivot][i]) < 1e-12 {
+			return 0
+		}
+		if pivot != i {
+			rows[i], rows[pivot] = rows[pivot], rows[i]
+			determinant = -determinant
+		}
+		determinant *= rows[i][i]
+		for j := i + 1; j < len(rows); j++ {
+			factor := rows[j][i] / rows[i][i]
+			for k := i; k < len(rows[j]); k++ {
+				rows[j][k] -= factor * rows[i][k]
+			}
+		}
+	}
+	return determinant
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"go4.org/netipx"
 )
 
 func networkServer() Server {
@@ -85,23 +86,13 @@ func parseNetwork(text string) (netip.Prefix, error) {
 
 func toInteger(ip netip.Addr) *big.Int { return new(big.Int).SetBytes(ip.AsSlice()) }
 
-// lastOf gives a network's highest address.
-func lastOf(p netip.Prefix) netip.Addr {
-	bytes := p.Addr().AsSlice()
-	for bit := p.Bits(); bit < len(bytes)*8; bit++ {
-		bytes[bit/8] |= 1 << (7 - bit%8)
-	}
-	last, _ := netip.AddrFromSlice(bytes)
-	return last
-}
-
 func netCIDR(in networkIn) (string, error) {
 	p, err := parseNetwork(in.Network)
 	if err != nil {
 		return "", err
 	}
 	size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
-	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p, p.Addr(), lastOf(p), size)
+	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p, p.Addr(), netipx.PrefixLastIP(p), size)
 	if p.Addr().Is4() {
 		hosts := size.Int64()
 		if p.Bits() < 31 {
@@ -163,7 +154,7 @@ func netSplit(in splitNetworkIn) (string, error) {
 		return "", fmt.Errorf("the prefix must be from %d to %d for %s", p.Bits(), min(p.Bits()+10, p.Addr().BitLen()), p)
 	}
 	var out []string
-	for sub := netip.PrefixFrom(p.Addr(), in.Prefix); len(out) < 1<<more; sub = netip.PrefixFrom(lastOf(sub).Next(), in.Prefix) {
+	for sub := netip.PrefixFrom(p.Addr(), in.Prefix); len(out) < 1<<more; sub = netip.PrefixFrom(netipx.PrefixLastIP(sub).Next(), in.Prefix) {
 		out = append(out, sub.String())
 	}
 	return strings.Join(out, "\n"), nil
@@ -183,17 +174,8 @@ func netRange(in ipRangeIn) (string, error) {
 		return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
 	}
 	var out []string
-	for ip := start; ip.IsValid() && ip.Compare(end) <= 0; {
-		p := netip.PrefixFrom(ip, 32)
-		for p.Bits() > 0 {
-			wider := netip.PrefixFrom(ip, p.Bits()-1)
-			if wider.Masked().Addr() != ip || end.Less(lastOf(wider)) {
-				break
-			}
-			p = wider
-		}
+	for _, p := range netipx.IPRangeFrom(start, end).Prefixes() {
 		out = append(out, p.String())
-		ip = lastOf(p).Next()
 	}
 	return strings.Join(out, "\n"), nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/dustin/go-humanize"
 )
 
 func numberServer() Server {
@@ -252,15 +253,10 @@ type anyWholeIn struct {
 func numberToWords(in anyWholeIn) (string, error) { return inWords(in.Number), nil }
 
 func numberOrdinal(in anyWholeIn) (string, error) {
-	last := in.Number % 100
-	if last < 0 {
-		last = -last
+	if in.Number < 0 {
+		return "-" + humanize.Ordinal(int(-in.Number)), nil
 	}
-	suffix := "th"
-	if s, ok := map[int64]string{1: "st", 2: "nd", 3: "rd"}[last%10]; ok && last/10 != 1 {
-		suffix = s
-	}
-	return fmt.Sprintf("%d%s", in.Number, suffix), nil
+	return humanize.Ordinal(int(in.Number)), nil
 }
 
 func numberDigitSum(in wholeIn) (string, error) {
@@ -280,5 +276,6 @@ func numberGroup(in anyNumberIn) (string, error) {
 	if err != nil || strings.ContainsAny(text, "e") {
 		return text, err
 	}
-	return grouped(text), nil
+	n, err := strconv.ParseFloat(text, 64)
+	return humanize.Commaf(n), err
 }

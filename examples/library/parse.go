@@ -8,10 +8,11 @@ package library
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // so that zones are known on a machine without a zone database
+
+	"github.com/xhit/go-str2duration/v2"
 )
 
 var dateLayouts = []string{
@@ -98,43 +99,13 @@ func dayAndClock(text string, zone *time.Location) (time.Time, bool) {
 // readableDate writes a day with its weekday.
 func readableDate(t time.Time) string { return t.Format("2006-01-02 (Monday)") }
 
-// parseDuration is time.ParseDuration with weeks and days before it.
+// parseDuration is time.ParseDuration with weeks and days.
 func parseDuration(text string) (time.Duration, error) {
-	rest := strings.ReplaceAll(strings.ToLower(text), " ", "")
-	negative := strings.HasPrefix(rest, "-")
-	rest = strings.TrimLeft(rest, "+-")
-	var days float64
-	for _, unit := range []struct {
-		mark string
-		days float64
-	}{{"w", 7}, {"d", 1}} {
-		if head, tail, ok := strings.Cut(rest, unit.mark); ok {
-			n, err := strconv.ParseFloat(head, 64)
-			if err != nil || n < 0 || days+n*unit.days > 100000 {
-				return 0, badDuration(text)
-			}
-			days, rest = days+n*unit.days, tail
-		}
+	d, err := str2duration.ParseDuration(strings.ReplaceAll(strings.ToLower(text), " ", ""))
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration; write it as 1h30m, 45s or 2d4h (at most 290 years)", text)
 	}
-	total := time.Duration(days * 24 * float64(time.Hour))
-	if rest != "" {
-		d, err := time.ParseDuration(rest)
-		if err != nil {
-			return 0, badDuration(text)
-		}
-		total += d
-	}
-	if total < 0 || text == "" {
-		return 0, badDuration(text)
-	}
-	if negative {
-		total = -total
-	}
-	return total, nil
-}
-
-func badDuration(text string) error {
-	return fmt.Errorf("%q is not a duration; write it as 1h30m, 45s or 2d4h (at most 290 years)", text)
+	return d, nil
 }
 
 // both reads two values in the same way.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
@@ -20,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
+	"golang.org/x/image/draw"
+	"golang.org/x/image/math/f64"
 )
 
 // maxPixels is the most that a picture may unfold to.
@@ -85,29 +86,13 @@ func picture(img *image.RGBA, about string) ([]schema.ToolOutputPart, error) {
 	}, nil
 }
 
-// scale averages the pixels that fall together, and repeats where they are too few.
+// box averages the pixels that fall together, and repeats where they are too few.
+var box = &draw.Kernel{Support: 0.5, At: func(float64) float64 { return 1 }}
+
 func scale(img *image.RGBA, width, height int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
-	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	for y := range height {
-		top, bottom := y*h/height, max(y*h/height+1, (y+1)*h/height)
-		for x := range width {
-			left, right := x*w/width, max(x*w/width+1, (x+1)*w/width)
-			out.SetRGBA(x, y, average(img, image.Rect(left, top, right, bottom)))
-		}
-	}
+	box.Scale(out, out.Bounds(), img, img.Bounds(), draw.Src, nil)
 	return out
-}
-
-func average(img *image.RGBA, part image.Rectangle) color.RGBA {
-	var r, g, b, a, n int
-	for y := part.Min.Y; y < part.Max.Y; y++ {
-		for x := part.Min.X; x < part.Max.X; x++ {
-			p := img.RGBAAt(x, y)
-			r, g, b, a, n = r+int(p.R), g+int(p.G), b+int(p.B), a+int(p.A), n+1
-		}
-	}
-	return color.RGBA{uint8(r / n), uint8(g / n), uint8(b / n), uint8(a / n)}
 }
 
 // fit makes a picture no larger than some pixels on either side.
@@ -126,24 +111,9 @@ func turned(img *image.RGBA, turn string) *image.RGBA {
 	if turn == "90" || turn == "270" {
 		out = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
-	for y := range h {
-		for x := range w {
-			tx, ty := x, y
-			switch turn {
-			case "90":
-				tx, ty = h-1-y, x
-			case "180":
-				tx, ty = w-1-x, h-1-y
-			case "270":
-				tx, ty = y, w-1-x
-			case "mirror":
-				tx = w - 1 - x
-			case "flip":
-				ty = h - 1 - y
-			}
-			out.SetRGBA(tx, ty, img.RGBAAt(x, y))
-		}
-	}
+	x, y := float64(w), float64(h)
+	matrix := map[string]f64.Aff3{"90": {0, -1, y, 1, 0, 0}, "180": {-1, 0, x, 0, -1, y}, "270": {0, 1, 0, -1, 0, x}, "mirror": {-1, 0, x, 0, 1, 0}, "flip": {1, 0, 0, 0, -1, y}}[turn]
+	draw.NearestNeighbor.Transform(out, matrix, img, img.Bounds(), draw.Src, nil)
 	return out
 }
 

@@ -6,11 +6,15 @@ package library
 // This file reads and writes tables for the servers of CSV and Markdown.
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	pretty "github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // table is a parsed CSV text; every row is as long as the header.
@@ -19,8 +23,8 @@ type table struct {
 	rows   [][]string
 }
 
-func parseCSV(text string, comma rune) (table, error) {
-	r := csv.NewReader(strings.NewReader(text))
+func parseCSV(csvText string, comma rune) (table, error) {
+	r := csv.NewReader(strings.NewReader(csvText))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = comma, -1, true
 	all, err := r.ReadAll()
 	if err != nil {
@@ -32,12 +36,16 @@ func parseCSV(text string, comma rune) (table, error) {
 	if len(all)*len(all[0]) > 200_000 {
 		return table{}, fmt.Errorf("the table has %d cells; at most 200000 are read", len(all)*len(all[0]))
 	}
-	out := table{header: all[0], rows: all[1:]}
-	for i, row := range out.rows {
-		if len(row) > len(out.header) {
-			return table{}, fmt.Errorf("row %d has %d columns and the header has %d", i+1, len(row), len(out.header))
+	return newTable(all[0], all[1:])
+}
+
+func newTable(header []string, rows [][]string) (table, error) {
+	out := table{header: header}
+	for i, row := range rows {
+		if len(row) > len(header) {
+			return table{}, fmt.Errorf("row %d has %d columns and the header has %d", i+1, len(row), len(header))
 		}
-		out.rows[i] = append(row, make([]string, len(out.header)-len(row))...)
+		out.rows = append(out.rows, slices.Concat(row, make([]string, len(header)-len(row))))
 	}
 	return out, nil
 }
@@ -75,64 +83,41 @@ func (in tableIn) table() (table, error) {
 	if len(in.Header)*(len(in.Rows)+1) > 20_000 {
 		return table{}, fmt.Errorf("the table has more than 20000 cells")
 	}
-	out := table{header: in.Header}
-	for i, row := range in.Rows {
-		if len(row) > len(in.Header) {
-			return table{}, fmt.Errorf("row %d has %d cells and the header has %d", i+1, len(row), len(in.Header))
-		}
-		out.rows = append(out.rows, append(append([]string{}, row...), make([]string, len(in.Header)-len(row))...))
-	}
-	return out, nil
+	return newTable(in.Header, in.Rows)
 }
 
-func (t table) markdown() string {
-	var out strings.Builder
-	line := func(cells []string) {
-		for _, cell := range cells {
-			out.WriteString("| " + strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell) + " ")
-		}
-		out.WriteString("|\n")
-	}
-	line(t.header)
-	out.WriteString(strings.Repeat("| --- ", len(t.header)) + "|\n")
+// writer hands the table to go-pretty, which draws it.
+func (t table) writer() pretty.Writer {
+	w := pretty.NewWriter()
+	w.Style().Format.Header = text.FormatDefault
+	w.AppendHeader(cells(t.header))
 	for _, row := range t.rows {
-		line(row)
+		w.AppendRow(cells(row))
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return w
+}
+
+func cells(row []string) pretty.Row {
+	out := make(pretty.Row, len(row))
+	for i, cell := range row {
+		out[i] = cell
+	}
+	return out
 }
 
 func markdownTable(in tableIn) (string, error) {
 	t, err := in.table()
-	return t.markdown(), err
+	return t.writer().RenderMarkdown(), err
 }
 
 func boxTable(in tableIn) (string, error) {
 	t, err := in.table()
-	if err != nil {
-		return "", err
-	}
-	all := append([][]string{t.header}, t.rows...)
-	widths := make([]int, len(t.header))
-	for _, row := range all {
-		for i, cell := range row {
-			if widths[i] = max(widths[i], utf8.RuneCountInString(cell)); widths[i] > 200 {
-				return "", fmt.Errorf("a cell has more than 200 characters")
-			}
-		}
-	}
-	rule := "+"
-	for _, w := range widths {
-		rule += strings.Repeat("-", w+2) + "+"
-	}
-	out := []string{rule}
-	for n, row := range all {
-		line := "|"
-		for i, cell := range row {
-			line += " " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)) + " |"
-		}
-		if out = append(out, line); n == 0 {
-			out = append(out, rule)
-		}
-	}
-	return strings.Join(append(out, rule), "\n"), nil
+	return t.writer().Render(), err
+}
+
+func writeCSV(rows [][]string) (string, error) {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	err := w.WriteAll(rows)
+	return strings.TrimSuffix(out.String(), "\n"), err
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/gosimple/unidecode"
 )
 
 func unicodeServer() Server {
@@ -166,28 +167,17 @@ func unicodeSizes(in textIn) (string, error) {
 	return fmt.Sprintf("%s: UTF-8 %d bytes, UTF-16 %d bytes (%d units), UTF-32 %d bytes", counted(len(runes), "character"), len(in.Text), 2*units, units, 4*len(runes)), nil
 }
 
-// plainLatin lists, for each plain letter, the accented ones.
-var plainLatin = func() *strings.Replacer {
-	table := map[string]string{"a": "àáâãäåāăą", "c": "çćĉċč", "d": "ďđ", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭįı", "j": "ĵ", "k": "ķ", "l": "ĺļľł",
-		"n": "ñńņňŉ", "o": "òóôõöøōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûüũūŭůűų", "w": "ŵ", "y": "ýÿŷ", "z": "źżž", "ae": "æ", "oe": "œ", "ss": "ß", "th": "þ"}
-	var pairs []string
-	for to, accented := range table {
-		for _, r := range accented {
-			pairs = append(pairs, string(r), to)
-			if up := unicode.ToUpper(r); up != r && up > unicode.MaxASCII {
-				pairs = append(pairs, string(up), strings.ToUpper(to[:1])+to[1:])
-			}
+// unicodePlain leaves scripts without a Latin spelling alone.
+func unicodePlain(in textIn) (string, error) {
+	var out strings.Builder
+	for _, r := range in.Text {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.Is(unicode.Latin, r):
+			out.WriteString(unidecode.Unidecode(string(r)))
+		default:
+			out.WriteRune(r)
 		}
 	}
-	return strings.NewReplacer(pairs...)
-}()
-
-func unicodePlain(in textIn) (string, error) {
-	out := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return r
-	}, plainLatin.Replace(in.Text))
-	return out, nil
+	return out.String(), nil
 }

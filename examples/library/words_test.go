@@ -57,6 +57,9 @@ func TestNumberTruths(t *testing.T) {
 		{"number__to_words", `{"number":-115}`, "minus one hundred fifteen"},
 		{"number__ordinal", `{"number":22}`, "22nd"},
 		{"number__ordinal", `{"number":113}`, "113th"},
+		{"number__ordinal", `{"number":-1}`, "-1st"},
+		{"number__group_digits", `{"number":-0.5}`, "-0.5"},
+		{"number__group_digits", `{"number":-1234567.25}`, "-1,234,567.25"},
 		{"number__digit_sum", `{"number":9875}`, "digit sum 29, digital root 2"},
 		{"number__group_digits", `{"number":-1234567.5}`, "-1,234,567.5"},
 	})
