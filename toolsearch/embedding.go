@@ -6,6 +6,7 @@ package toolsearch
 // An index by the meaning of words: vectors of an embedder, and how they are kept.
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -38,23 +39,26 @@ const (
 	embedPause = 30 * time.Second
 	// keptQueries is how many queries keep their vectors: a model asks again.
 	keptQueries = 256
-	// vectorWeight is what a place among the nearest vectors counts, beside the same place
-	// among the words, where the words say nothing.
-	vectorWeight = 0.5
-	// unsure is the confidence from which on the words alone decide: below it lie few of
-	// their right answers.
-	unsure = 0.2
+	// vectorWeight is what standing out as far as chance puts the nearest counts, beside the
+	// best score by words, where the words say nothing.
+	vectorWeight = 0.6
+	// unsure is the confidence from which on the words alone decide.
+	unsure = 0.9
+	// vectorScore is what the nearest tools score where no word finds anything: about as much
+	// as a tool for a word of its description.
+	vectorScore = 5.0
 	// vectorDepth is how many of the nearest tools are looked at.
 	vectorDepth = 30
-	// outstanding is how far above the others a tool must be to count, as a share of where
-	// chance alone would put the nearest of as many: some tool is always the nearest.
+	// outstanding is how far above the others a tool must be to be found by its vector alone, as a
+	// share of where chance would put the nearest of as many: some tool is always the nearest.
 	outstanding = 0.8
 )
 
-// EmbeddingIndex ranks tools by BM25Index and, where that is not sure of its answer, also
+// EmbeddingIndex ranks tools by BM25Index and, the less sure that is of its answer, also
 // by how near their embeddings are to that of the query: for words in another language, or
-// for a need that no word of the tool names. Only tools that are much nearer than the rest
-// count.
+// for a need that no word of the tool names. What the words find moves up by how far its
+// similarity is above that of the other tools; what they do not find is added if it is much
+// nearer than the rest. Scores are on the scale of BM25Index.
 //
 // The tools are embedded in the background when the first search comes, in batches, with
 // the words of ToolDocuments; searches are answered by BM25Index until that is done, and
@@ -127,57 +131,81 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	if weight == 0 {
 		return firstOf(found, q.Limit), nil
 	}
-	near, err := x.nearestNames(ctx, tools, q)
+	near, err := x.nearness(ctx, tools, q, found)
 	if err != nil {
 		return firstOf(found, q.Limit), ctx.Err()
 	}
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
 
-// nearestNames returns the names of the tools that are nearest to a query, nearest first, as far as
-// they stand out.
-func (x *embeddingIndex) nearestNames(ctx context.Context, tools *toolVectors, q Query) ([]string, error) {
+// nearTool is a tool, and how far above the others its similarity to the query is: 1 is where
+// chance alone would put the nearest.
+type nearTool struct {
+	name   string
+	beyond float64
+}
+
+// nearness compares a query with the tools that the words find, in their order, and after
+// them with the nearest of all, as far as they stand out.
+func (x *embeddingIndex) nearness(ctx context.Context, tools *toolVectors, q Query, found []Result) ([]nearTool, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil {
 		return nil, err
 	}
-	near, err := tools.set.Nearest(v, max(vectorDepth, 2*q.Limit))
-	least := outstanding * math.Sqrt(2*math.Log(float64(tools.set.Len())))
-	for i, n := range near {
-		if float64(n.Deviations) < least {
-			near = near[:i]
-			break
+	places := make([]int, 0, len(found))
+	for _, r := range found {
+		places = append(places, tools.places[r.Name])
+	}
+	nearest, those, err := tools.set.Compare(v, max(vectorDepth, 2*q.Limit), places)
+	if err != nil {
+		return nil, err
+	}
+	chance := max(1, math.Sqrt(2*math.Log(float64(tools.set.Len()))))
+	all := make([]nearTool, 0, len(those)+len(nearest))
+	for _, n := range those {
+		all = append(all, nearTool{tools.names[n.At], max(0, float64(n.Deviations)/chance)})
+	}
+	for _, n := range nearest {
+		if beyond := float64(n.Deviations) / chance; beyond >= outstanding {
+			all = append(all, nearTool{tools.names[n.At], beyond})
 		}
 	}
-	return tools.namesOf(near), err
+	return all, nil
 }
 
 func hasRequired(text string) bool {
 	return slices.ContainsFunc(keyword.Parse(text).Terms, func(t keyword.Term) bool { return t.Required })
 }
 
-// vectorWeightAt is what a place among the nearest counts. It falls with the confidence of
-// the best answer by words.
+// vectorWeightAt falls with the confidence of the best answer by words.
 func vectorWeightAt(sure float64) float64 { return vectorWeight * max(0, 1-sure/unsure) }
 
-// blend adds the nearest tools to a ranking by words. What only the vectors found has the
-// confidence of what stands after it.
-func blend(lexical []Result, near []string, weight float64) []Result {
-	merged := make(map[string]Result, len(lexical)+len(near))
-	for place, r := range lexical {
-		merged[r.Name] = Result{Name: r.Name, Score: 1 / float64(fuseK+place+1), Confidence: r.Confidence}
+// blend adds what the vectors say to a ranking by words, whose order is not always that of
+// its scores: a place counts as much as the best score from there on. near begins with the
+// tools of the ranking. What only the vectors found has the confidence of what stands after it.
+func blend(lexical []Result, near []nearTool, weight float64) []Result {
+	blended, known := slices.Clone(lexical), make(map[string]bool, len(lexical))
+	top := 0.0
+	for i := len(blended) - 1; i >= 0; i-- {
+		top = max(top, blended[i].Score)
+		blended[i].Score = top
+		known[blended[i].Name] = true
 	}
-	for place, name := range near {
-		r := merged[name]
-		merged[name] = Result{Name: name, Score: r.Score + weight/float64(fuseK+place+1), Confidence: r.Confidence}
+	if top == 0 {
+		top = vectorScore
 	}
-	found := make([]Result, 0, len(merged))
-	for _, r := range merged {
-		found = append(found, r)
+	for i, n := range near {
+		score := top * weight * n.beyond
+		switch {
+		case i < len(lexical):
+			blended[i].Score += score
+		case !known[n.name]:
+			blended = append(blended, Result{Name: n.name, Score: score})
+		}
 	}
-	sortByScore(found)
-	raise(found)
-	return found
+	slices.SortStableFunc(blended, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
+	raise(blended)
+	return blended
 }
 
 // embed returns the vector of a query, or an error within embedQueryTime.
@@ -275,6 +303,7 @@ func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source v
 // toolVectors are the vectors of tools.
 type toolVectors struct {
 	names  []string
+	places map[string]int // of the names
 	set    *vectors.Set
 	useful bool // tools are found by their names
 }
@@ -313,10 +342,10 @@ var errUnwanted = errors.New("toolsearch: nobody waits for the vectors")
 // load takes from the store what it has, embeds the rest, and stores the whole.
 func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
 	texts, keys := make([]string, len(s.tools)), make([]vectors.Key, len(s.tools))
-	t := &toolVectors{names: make([]string, len(s.tools)), set: &vectors.Set{}}
+	t := &toolVectors{names: make([]string, len(s.tools)), places: make(map[string]int, len(s.tools)), set: &vectors.Set{}}
 	for i, info := range s.tools {
 		texts[i], t.names[i] = names.Clip(documentText(info), maxEmbedded), info.Name
-		keys[i] = vectors.KeyOf(texts[i])
+		keys[i], t.places[info.Name] = vectors.KeyOf(texts[i]), i
 	}
 	path := s.path(keys)
 	old := s.stored(ctx, path)

@@ -90,30 +90,46 @@ type Neighbour struct {
 
 // Nearest returns the k vectors most similar to v, most similar first.
 func (s *Set) Nearest(v []float64, k int) ([]Neighbour, error) {
+	near, _, err := s.Compare(v, k, nil)
+	return near, err
+}
+
+// Compare returns the k vectors most similar to v, most similar first, and those at places, in
+// the order of places.
+func (s *Set) Compare(v []float64, k int, places []int) (near, those []Neighbour, err error) {
 	scale, steps, err := quantize(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(steps) != s.dim {
-		return nil, fmt.Errorf("a vector of %d dimensions for those of %d", len(steps), s.dim)
+		return nil, nil, fmt.Errorf("a vector of %d dimensions for those of %d", len(steps), s.dim)
+	}
+	at := func(i int) Neighbour {
+		return Neighbour{At: i, Similarity: float32(product(s.at(i), steps)) * s.scales[i] * scale}
 	}
 	best := names.NewTopK(max(0, min(k, s.Len())), func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.At, b.At))
 	})
 	sum, squares := 0.0, 0.0
-	for i, own := range s.scales {
-		similarity := float32(product(s.at(i), steps)) * own * scale
-		sum += float64(similarity)
-		squares += float64(similarity) * float64(similarity)
-		best.Add(Neighbour{At: i, Similarity: similarity})
+	for i := range s.scales {
+		x := at(i)
+		sum += float64(x.Similarity)
+		squares += float64(x.Similarity) * float64(x.Similarity)
+		best.Add(x)
 	}
-	near, n := best.Sorted(), float64(s.Len())
+	near, those = best.Sorted(), make([]Neighbour, len(places))
+	for i, place := range places {
+		those[i] = at(place)
+	}
+	n := float64(s.Len())
 	if spread := math.Sqrt(max(0, squares/n-sum/n*sum/n)); spread > 1e-6 {
-		for i, x := range near {
-			near[i].Deviations = float32((float64(x.Similarity) - sum/n) / spread)
+		for _, list := range [][]Neighbour{near, those} {
+			for i, x := range list {
+				list[i].Deviations = float32((float64(x.Similarity) - sum/n) / spread)
+			}
 		}
 	}
-	return near, nil
+	return near, those, nil
 }
 
 func product(a, b []int8) (sum int32) {

@@ -66,6 +66,17 @@ func TestNearestComparesByCosine(t *testing.T) {
 			}
 		}
 	}
+	near, those, err := s.Compare(all[1], 3, []int{250, 0, 1})
+	require.NoError(t, err)
+	require.Len(t, near, 3)
+	require.Len(t, those, 3)
+	for i, place := range []int{250, 0, 1} {
+		require.Equal(t, place, those[i].At)
+		require.InDelta(t, cosine(all[1], all[place]), those[i].Similarity, .01)
+		require.InDelta(t, deviations(all[1], all, place), those[i].Deviations, .05)
+	}
+	require.Equal(t, near[0], those[2])
+
 	var same Set
 	for range 3 {
 		require.NoError(t, same.Add(all[0]))

@@ -168,7 +168,7 @@ func scaled(v []float64, length float64) []float64 {
 var recordedModels = []string{"fasttext", "ppmi"}
 
 // withVectors is EmbeddingIndex with the tools embedded before the first query. It runs in a bubble of package synctest.
-func withVectors(name string, e embedderFunc) namedIndex {
+func withVectors(name string, e embedding.Embedder) namedIndex {
 	return namedIndex{name, func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
 		index, err := toolsearch.EmbeddingIndex(name, e, nil)(ctx, tools)
 		if err == nil {
