@@ -28,6 +28,271 @@ type agent struct {
 	slots  *slots          // nil: there is no Source
 }
 
+// ownTool is one of the agent's own tools.
+type ownTool struct {
+	at   int // its place in the agent's list
+	tool tool.BaseTool
+	info *schema.ToolInfo
+}
+
+// join adds an instance to an agent with these tools, and returns its next ones. A nil agent
+// means that there is nothing to do.
+func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
+	old := groupIn(tools)
+	members := []member{{settings: s}}
+	if old != nil {
+		if old.hasMember(s) {
+			return nil, nil, nil // the same instance twice hides nothing twice
+		}
+		members = append(slices.Clone(old.members), member{settings: s})
+		if err := s.agreesWith(old.settings); err != nil {
+			return nil, nil, err
+		}
+	}
+	own := ownTools(ctx, tools)
+	picked, err := s.pick(own)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &agent{own: map[string]bool{}}
+	me := &members[len(members)-1]
+	for _, o := range picked {
+		e, err := newEntry(o.tool, o.info)
+		if err != nil {
+			return nil, nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+		}
+		me.owned = append(me.owned, e)
+	}
+	for _, o := range own {
+		a.own[o.info.Name] = true
+	}
+	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
+		return nil, nil, err
+	}
+	if err := a.start.rules.supports(); err != nil {
+		return nil, nil, err
+	}
+	if err := clashes(a.start, own, picked); err != nil {
+		return nil, nil, err
+	}
+	if hasSource(members) {
+		a.slots = slotsIn(tools)
+	}
+	next := a.listTools(tools, picked, s)
+	a.size = len(next)
+	return a, next, nil
+}
+
+// agreesWith reports where a later instance in one agent contradicts the first: each setting
+// that holds for all is zero in it, or equal.
+func (s *settings) agreesWith(lead *settings) error {
+	var differ []string
+	mine, first := reflect.ValueOf(&s.given).Elem(), reflect.ValueOf(&lead.given).Elem()
+	for i := range mine.NumField() {
+		name := mine.Type().Field(i).Name
+		if slices.Contains(ofEachInstance, name) || mine.Field(i).IsZero() || isEqual(mine.Field(i), first.Field(i)) {
+			continue
+		}
+		differ = append(differ, fmt.Sprintf("%s (%s, and %s in the first)", name, valueText(mine.Field(i)), valueText(first.Field(i))))
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("toolsearch: an agent has several instances, and a later one has other settings than the first: %s: leave them out of the later one, or give them the values of the first",
+		strings.Join(differ, ", "))
+}
+
+// ofEachInstance are the fields of Config that belong to each instance in an agent.
+var ofEachInstance = []string{"DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "AlwaysVisible", "Filter", "OnEvent"}
+
+// isEqual compares the values of one field. Two functions are equal where they are one
+// function: whether two calls that made them agree cannot be told.
+func isEqual(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Func {
+		return !b.IsNil() && *(*uintptr)(a.Addr().UnsafePointer()) == *(*uintptr)(b.Addr().UnsafePointer())
+	}
+	return a.Comparable() && b.Comparable() && a.Equal(b)
+}
+
+// valueText names a setting in an error: what a Backend or a model holds is not for logs.
+func valueText(v reflect.Value) string {
+	switch {
+	case v.IsZero():
+		return "not set"
+	case v.Kind() == reflect.Interface:
+		return fmt.Sprintf("a %T", v.Interface())
+	case v.Kind() == reflect.Func:
+		return "a function"
+	}
+	return fmt.Sprintf("%v", v.Interface())
+}
+
+// groupIn finds the group that an earlier instance made for this run.
+func groupIn(tools []tool.BaseTool) *group {
+	for _, t := range tools {
+		if m, ok := t.(metaMarker); ok {
+			return m.madeFor()
+		}
+	}
+	return nil
+}
+
+// ownTools are the tools of a list that neither this package's search tools nor hidden
+// ones are. Tools whose Info fails are left to Eino, which reports them.
+func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
+	var own []ownTool
+	for i, t := range tools {
+		if _, meta := t.(metaMarker); meta {
+			continue
+		}
+		if _, hidden := t.(guarded); hidden {
+			continue
+		}
+		if _, isSlot := t.(slotMarker); isSlot {
+			continue
+		}
+		if info, err := readInfo(ctx, t); err == nil {
+			own = append(own, ownTool{i, t, info})
+		}
+	}
+	return own
+}
+
+// pick chooses the agent's own tools that this instance hides.
+func (s *settings) pick(own []ownTool) ([]ownTool, error) {
+	missing := map[string]bool{}
+	for _, name := range s.cfg.SearchableTools {
+		missing[name] = true
+	}
+	var picked []ownTool
+	for _, o := range own {
+		if isNamed(s.cfg.SearchableTools, o.info.Name) || s.cfg.DeferMarkedTools && isMarked(o.info) {
+			picked = append(picked, o)
+		}
+		delete(missing, o.info.Name)
+	}
+	var unknown []string
+	for _, name := range s.cfg.SearchableTools {
+		if missing[name] && !strings.HasSuffix(name, "*") {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	if len(unknown) > 0 {
+		wrong := problems{}
+		wrong.add("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
+		return nil, wrong.err()
+	}
+	return picked, nil
+}
+
+// clashes refuses names that two tools would share.
+func clashes(g *group, own, picked []ownTool) error {
+	hidden := map[int]bool{}
+	for _, d := range picked {
+		hidden[d.at] = true
+	}
+	var wrong problems
+	wrong = append(wrong, g.duplicates...)
+	for _, o := range own {
+		if hidden[o.at] {
+			continue
+		}
+		if e := g.cat.lookup(o.info.Name); e != nil {
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, unwrap(e.tool), o.info.Name, o.tool, renaming(o.tool))
+		}
+		if g.usesMetaName(o.info.Name) {
+			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", o.info.Name, o.tool, o.info.Name)
+		}
+	}
+	return wrong.err()
+}
+
+// checkLaterTools looks at the tools that handlers after this one added, which the list of
+// the first model call shows. A name that is taken is refused: which of two tools Eino runs
+// would depend on the order of the handlers.
+func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
+	if a.size == 0 || len(infos) <= a.size {
+		return nil
+	}
+	var wrong problems
+	seen := make(stringSet, len(infos))
+	for _, t := range infos {
+		if t == nil || isSlotName(t.Name) {
+			continue
+		}
+		e := g.cat.lookup(t.Name)
+		listed := e != nil && !g.isLive(e) || g.usesMetaName(t.Name)
+		if listed && seen[t.Name] {
+			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
+		}
+		if seen[t.Name] = true; !listed {
+			a.own[t.Name] = true
+		}
+	}
+	return wrong.err()
+}
+
+// renaming says how the names of two tools can be told apart. The tool that package
+// reduction adds knows the field that sets its name.
+func renaming(own tool.BaseTool) string {
+	if n, ok := own.(interface{ NamedBy() string }); ok {
+		return "set " + n.NamedBy() + " to a name that no other tool has"
+	}
+	return "give one of them another name"
+}
+
+// listTools returns the agent's list with deferred tools guarded, and the search tools, the
+// instance's dynamic tools and the slots for those of sources added.
+func (a *agent) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) []tool.BaseTool {
+	metas := a.start.metaTools()
+	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
+	placed := false
+	hidden := map[int]ownTool{}
+	for _, d := range picked {
+		hidden[d.at] = d
+	}
+	for i, t := range tools {
+		if _, isSlot := t.(slotMarker); isSlot {
+			continue
+		}
+		if _, old := t.(metaMarker); old {
+			if !placed {
+				next, placed = appendMetas(next, metas, a.slots), true
+			}
+			continue
+		}
+		if d, ok := hidden[i]; ok {
+			t = a.start.cat.lookup(d.info.Name).tool
+		}
+		next = append(next, t)
+	}
+	if !placed {
+		next = appendMetas(next, metas, a.slots)
+	}
+	for _, e := range s.entries {
+		next = append(next, e.tool)
+	}
+	return a.slots.appendTo(next)
+}
+
+func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.BaseTool {
+	for _, m := range metas {
+		// Where the provider searches, the tool is not shown; a model that copies an older
+		// call of it from the history gets an answer all the same.
+		switch {
+		case m.group.rules.native && m.group.rules.clientRuns:
+			tools = append(tools, nativeTool{m})
+		case m.name == toolnames.Call && slots != nil:
+			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{slots, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{slots, m, true}})
+		case m.name == toolnames.Call:
+			tools = append(tools, newCallTool(m))
+		default:
+			tools = append(tools, m)
+		}
+	}
+	return tools
+}
+
 // groupCache remembers the groups that start with an instance, so that the runs after the
 // first build no index.
 type groupCache struct {
@@ -162,271 +427,6 @@ func definitionKey(members []member) (key string, ok bool) {
 		}
 	}
 	return b.String(), true
-}
-
-// ownTool is one of the agent's own tools.
-type ownTool struct {
-	at   int // its place in the agent's list
-	tool tool.BaseTool
-	info *schema.ToolInfo
-}
-
-// join adds an instance to an agent with these tools, and returns its next ones. A nil agent
-// means that there is nothing to do.
-func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
-	old := groupIn(tools)
-	members := []member{{settings: s}}
-	if old != nil {
-		if old.hasMember(s) {
-			return nil, nil, nil // the same instance twice hides nothing twice
-		}
-		members = append(slices.Clone(old.members), member{settings: s})
-		if err := s.agreesWith(old.settings); err != nil {
-			return nil, nil, err
-		}
-	}
-	own := ownTools(ctx, tools)
-	deferred, err := s.pick(own)
-	if err != nil {
-		return nil, nil, err
-	}
-	a := &agent{own: map[string]bool{}}
-	me := &members[len(members)-1]
-	for _, o := range deferred {
-		e, err := newEntry(o.tool, o.info)
-		if err != nil {
-			return nil, nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
-		}
-		me.owned = append(me.owned, e)
-	}
-	for _, o := range own {
-		a.own[o.info.Name] = true
-	}
-	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
-		return nil, nil, err
-	}
-	if err := a.start.rules.supports(); err != nil {
-		return nil, nil, err
-	}
-	if err := clashes(a.start, own, deferred); err != nil {
-		return nil, nil, err
-	}
-	if hasSource(members) {
-		a.slots = slotsIn(tools)
-	}
-	next := a.listTools(tools, deferred, s)
-	a.size = len(next)
-	return a, next, nil
-}
-
-// agreesWith reports where a later instance in one agent contradicts the first: each setting
-// that holds for all is zero in it, or equal.
-func (s *settings) agreesWith(lead *settings) error {
-	var differ []string
-	mine, first := reflect.ValueOf(&s.given).Elem(), reflect.ValueOf(&lead.given).Elem()
-	for i := range mine.NumField() {
-		name := mine.Type().Field(i).Name
-		if slices.Contains(ofEachInstance, name) || mine.Field(i).IsZero() || isEqual(mine.Field(i), first.Field(i)) {
-			continue
-		}
-		differ = append(differ, fmt.Sprintf("%s (%s, and %s in the first)", name, valueText(mine.Field(i)), valueText(first.Field(i))))
-	}
-	if len(differ) == 0 {
-		return nil
-	}
-	return fmt.Errorf("toolsearch: an agent has several instances, and a later one has other settings than the first: %s: leave them out of the later one, or give them the values of the first",
-		strings.Join(differ, ", "))
-}
-
-// ofEachInstance are the fields of Config that belong to each instance in an agent.
-var ofEachInstance = []string{"DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "AlwaysVisible", "Filter", "OnEvent"}
-
-// isEqual compares the values of one field. Two functions are equal where they are one
-// function: whether two calls that made them agree cannot be told.
-func isEqual(a, b reflect.Value) bool {
-	if a.Kind() == reflect.Func {
-		return !b.IsNil() && *(*uintptr)(a.Addr().UnsafePointer()) == *(*uintptr)(b.Addr().UnsafePointer())
-	}
-	return a.Comparable() && b.Comparable() && a.Equal(b)
-}
-
-// valueText names a setting in an error: what a Backend or a model holds is not for logs.
-func valueText(v reflect.Value) string {
-	switch {
-	case v.IsZero():
-		return "not set"
-	case v.Kind() == reflect.Interface:
-		return fmt.Sprintf("a %T", v.Interface())
-	case v.Kind() == reflect.Func:
-		return "a function"
-	}
-	return fmt.Sprintf("%v", v.Interface())
-}
-
-// groupIn finds the group that an earlier instance made for this run.
-func groupIn(tools []tool.BaseTool) *group {
-	for _, t := range tools {
-		if m, ok := t.(metaMarker); ok {
-			return m.madeFor()
-		}
-	}
-	return nil
-}
-
-// ownTools are the tools of a list that neither this package's search tools nor hidden
-// ones are. Tools whose Info fails are left to Eino, which reports them.
-func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
-	var own []ownTool
-	for i, t := range tools {
-		if _, meta := t.(metaMarker); meta {
-			continue
-		}
-		if _, hidden := t.(guarded); hidden {
-			continue
-		}
-		if _, isSlot := t.(slotMarker); isSlot {
-			continue
-		}
-		if info, err := readInfo(ctx, t); err == nil {
-			own = append(own, ownTool{i, t, info})
-		}
-	}
-	return own
-}
-
-// pick chooses the agent's own tools that this instance hides.
-func (s *settings) pick(own []ownTool) ([]ownTool, error) {
-	missing := map[string]bool{}
-	for _, name := range s.cfg.SearchableTools {
-		missing[name] = true
-	}
-	var picked []ownTool
-	for _, o := range own {
-		if isNamed(s.cfg.SearchableTools, o.info.Name) || s.cfg.DeferMarkedTools && isMarked(o.info) {
-			picked = append(picked, o)
-		}
-		delete(missing, o.info.Name)
-	}
-	var unknown []string
-	for _, name := range s.cfg.SearchableTools {
-		if missing[name] && !strings.HasSuffix(name, "*") {
-			unknown = append(unknown, fmt.Sprintf("%q", name))
-		}
-	}
-	if len(unknown) > 0 {
-		wrong := problems{}
-		wrong.add("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
-		return nil, wrong.err()
-	}
-	return picked, nil
-}
-
-// clashes refuses names that two tools would share.
-func clashes(g *group, own, deferred []ownTool) error {
-	hidden := map[int]bool{}
-	for _, d := range deferred {
-		hidden[d.at] = true
-	}
-	var wrong problems
-	wrong = append(wrong, g.duplicates...)
-	for _, o := range own {
-		if hidden[o.at] {
-			continue
-		}
-		if e := g.cat.lookup(o.info.Name); e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, unwrap(e.tool), o.info.Name, o.tool, renaming(o.tool))
-		}
-		if g.usesMetaName(o.info.Name) {
-			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", o.info.Name, o.tool, o.info.Name)
-		}
-	}
-	return wrong.err()
-}
-
-// checkLaterTools looks at the tools that handlers after this one added, which the list of
-// the first model call shows. A name that is taken is refused: which of two tools Eino runs
-// would depend on the order of the handlers.
-func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
-	if a.size == 0 || len(infos) <= a.size {
-		return nil
-	}
-	var wrong problems
-	seen := make(set, len(infos))
-	for _, t := range infos {
-		if t == nil || isSlotName(t.Name) {
-			continue
-		}
-		e := g.cat.lookup(t.Name)
-		listed := e != nil && !g.isLive(e) || g.usesMetaName(t.Name)
-		if listed && seen[t.Name] {
-			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool", t.Name)
-		}
-		if seen[t.Name] = true; !listed {
-			a.own[t.Name] = true
-		}
-	}
-	return wrong.err()
-}
-
-// renaming says how the names of two tools can be told apart. The tool that package
-// reduction adds knows the field that sets its name.
-func renaming(own tool.BaseTool) string {
-	if n, ok := own.(interface{ NamedBy() string }); ok {
-		return "set " + n.NamedBy() + " to a name that no other tool has"
-	}
-	return "give one of them another name"
-}
-
-// listTools returns the agent's list with deferred tools guarded, and the search tools, the
-// instance's dynamic tools and the slots for those of sources added.
-func (a *agent) listTools(tools []tool.BaseTool, deferred []ownTool, s *settings) []tool.BaseTool {
-	metas := a.start.metaTools()
-	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
-	placed := false
-	hidden := map[int]ownTool{}
-	for _, d := range deferred {
-		hidden[d.at] = d
-	}
-	for i, t := range tools {
-		if _, isSlot := t.(slotMarker); isSlot {
-			continue
-		}
-		if _, old := t.(metaMarker); old {
-			if !placed {
-				next, placed = appendMetas(next, metas, a.slots), true
-			}
-			continue
-		}
-		if d, ok := hidden[i]; ok {
-			t = a.start.cat.lookup(d.info.Name).tool
-		}
-		next = append(next, t)
-	}
-	if !placed {
-		next = appendMetas(next, metas, a.slots)
-	}
-	for _, e := range s.entries {
-		next = append(next, e.tool)
-	}
-	return a.slots.appendTo(next)
-}
-
-func appendMetas(tools []tool.BaseTool, metas []*metaTool, live *slots) []tool.BaseTool {
-	for _, m := range metas {
-		// Where the provider searches, the tool is not shown; a model that copies an older
-		// call of it from the history gets an answer all the same.
-		switch {
-		case m.group.rules.native && m.group.rules.clientRuns:
-			tools = append(tools, nativeTool{m})
-		case m.name == toolnames.Call && live != nil:
-			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{live, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{live, m, true}})
-		case m.name == toolnames.Call:
-			tools = append(tools, newCallTool(m))
-		default:
-			tools = append(tools, m)
-		}
-	}
-	return tools
 }
 
 // recent is a map that forgets what was not used for longest. The zero value keeps nothing.

@@ -31,10 +31,10 @@ type batch struct {
 	homes     []home
 	origin    *origin
 
-	words   func() *keyword.Segment
-	bm25    func() *bm25.Segment
-	isBuilt struct{ words, bm25 atomic.Bool }
-	moved   atomic.Int64 // how often tools of it got another home
+	specified func() *keyword.Segment
+	bm25      func() *bm25.Segment
+	isBuilt   struct{ specified, bm25 atomic.Bool }
+	moved     atomic.Int64 // how often tools of it got another home
 }
 
 // address says where a definition is indexed. Entries share it that have the same one, in
@@ -53,8 +53,8 @@ func newBatch(infos []*schema.ToolInfo, addresses []*address, o *origin) *batch 
 	for i := range b.homes {
 		b.homes[i] = home{b, uint32(i)}
 	}
-	b.words = sync.OnceValue(func() *keyword.Segment {
-		defer b.isBuilt.words.Store(true)
+	b.specified = sync.OnceValue(func() *keyword.Segment {
+		defer b.isBuilt.specified.Store(true)
 		return keyword.NewSegment(documents(infos, false))
 	})
 	b.bm25 = sync.OnceValue(func() *bm25.Segment {
@@ -119,8 +119,8 @@ func (s *selection) add(entries ...*entry) {
 	}
 }
 
-// nameSet is which tools of the batch there are; nil: all.
-func (p *selected) nameSet() names.Set {
+// subset is which tools of the batch there are; nil: all.
+func (p *selected) subset() names.Set {
 	if p.n == len(p.infos) {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (p *selected) nameSet() names.Set {
 func (s selection) specified() *keyword.Index {
 	parts := make([]keyword.Part, len(s))
 	for i, p := range s {
-		parts[i] = keyword.Part{Segment: p.batch.words(), Has: p.nameSet()}
+		parts[i] = keyword.Part{Segment: p.batch.specified(), Has: p.subset()}
 	}
 	return keyword.Join(parts...)
 }
@@ -138,7 +138,7 @@ func (s selection) specified() *keyword.Index {
 func (s selection) bm25() *bm25.Index {
 	parts := make([]bm25.Part, len(s))
 	for i, p := range s {
-		parts[i] = bm25.Part{Segment: p.batch.bm25(), Has: p.nameSet()}
+		parts[i] = bm25.Part{Segment: p.batch.bm25(), Has: p.subset()}
 	}
 	return bm25.Join(parts...)
 }
@@ -146,7 +146,7 @@ func (s selection) bm25() *bm25.Index {
 // info finds a tool by its name; nil if there is none. It looks at all.
 func (s selection) info(name string) *schema.ToolInfo {
 	for _, p := range s {
-		part := p.nameSet()
+		part := p.subset()
 		for i, info := range p.infos {
 			if info.Name == name && (part == nil || part.Has(uint32(i))) {
 				return info

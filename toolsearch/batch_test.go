@@ -58,7 +58,7 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 			require.Equal(t, explain(fresh, Query{Text: text}, infos[0].Name), explain(x, Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{words: newWords(selectionOf(context.Background(), infos)), sets: c.sets}
+	whole := &catalog{wordIndex: newWords(selectionOf(context.Background(), infos)), sets: c.sets}
 	any := func(*entry) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)

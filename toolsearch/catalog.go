@@ -18,25 +18,59 @@ import (
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
-	fixed  []*entry          // the dynamic tools, and those that the agent gave up
-	byName map[string]*entry // of these
-	sets   []*ToolSet        // those of sources; no two of all these tools have the same name
-	words  wordIndex         // for suggestions, and the answer when the index fails
-	index  Index
-	sure   bm25Index // for the confidence of what another index found
+	fixed     []*entry          // the dynamic tools, and those that the agent gave up
+	byName    map[string]*entry // of these
+	sets      []*ToolSet        // those of sources; no two of all these tools have the same name
+	wordIndex wordIndex         // for suggestions, and the answer when the index fails
+	index     Index
+	sure      bm25Index // for the confidence of what another index found
 }
 
-// indexBy makes the indexes of the catalogue.
-func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
-	settle(c.fixed, nil)
-	var all selection
-	all.add(c.fixed...)
-	for _, s := range c.sets {
-		all.addSet(s)
+// lookup returns the tool of a name; nil if there is none.
+func (c *catalog) lookup(name string) *entry {
+	if e := c.byName[name]; e != nil {
+		return e
 	}
-	c.words = newWords(all)
-	c.index, c.sure = keywordIndex{c.words}, newBM25(all)
-	return c.makeIndex(ctx, f, all, live)
+	for _, s := range c.sets {
+		if e := s.lookup(name); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// resolve finds the tool that a model means by a name: the name itself, or, if only one
+// tool comes into question, the name in another case or with other separators. Only tools
+// that may be found come into question; nil if there is none.
+func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
+	for _, n := range []string{name, unescapeName(name)} {
+		if e := c.lookup(n); e != nil && may(e) {
+			return e
+		}
+	}
+	if doc, ok := c.wordIndex.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
+		return c.entryAt(doc)
+	}
+	return nil
+}
+
+// entryAt is the tool at a position of the index.
+func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.wordIndex.index().Name(doc)) }
+
+// near returns the names closest to one that does not exist, of those that may be found.
+func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
+	for ask := 4 * limit; ; ask = 0 {
+		var names []string
+		docs := c.wordIndex.index().Suggest(name, ask)
+		for _, doc := range docs {
+			if e := c.entryAt(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
+				names = append(names, e.info.Name)
+			}
+		}
+		if len(names) == limit || len(docs) < ask || ask == 0 {
+			return names
+		}
+	}
 }
 
 // entries iterates over the tools in their order.
@@ -63,6 +97,30 @@ func (c *catalog) len() int {
 		n += s.len()
 	}
 	return n
+}
+
+func (c *catalog) infos() []*schema.ToolInfo {
+	infos := make([]*schema.ToolInfo, 0, c.len())
+	for _, e := range c.fixed {
+		infos = append(infos, e.info)
+	}
+	for _, s := range c.sets {
+		infos = s.appendInfos(infos)
+	}
+	return infos
+}
+
+// indexBy makes the indexes of the catalogue.
+func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
+	settle(c.fixed, nil)
+	var all selection
+	all.add(c.fixed...)
+	for _, s := range c.sets {
+		all.addSet(s)
+	}
+	c.wordIndex = newWords(all)
+	c.index, c.sure = keywordIndex{c.wordIndex}, newBM25(all)
+	return c.makeIndex(ctx, f, all, live)
 }
 
 // makeIndex makes the index of the catalogue. Where tools come and go, one that cannot be
@@ -98,64 +156,6 @@ type brokenIndex struct{ err error }
 
 func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
 
-// lookup returns the tool of a name; nil if there is none.
-func (c *catalog) lookup(name string) *entry {
-	if e := c.byName[name]; e != nil {
-		return e
-	}
-	for _, s := range c.sets {
-		if e := s.lookup(name); e != nil {
-			return e
-		}
-	}
-	return nil
-}
-
-func (c *catalog) infos() []*schema.ToolInfo {
-	infos := make([]*schema.ToolInfo, 0, c.len())
-	for _, e := range c.fixed {
-		infos = append(infos, e.info)
-	}
-	for _, s := range c.sets {
-		infos = s.appendInfos(infos)
-	}
-	return infos
-}
-
-// resolve finds the tool that a model means by a name: the name itself, or, if only one
-// tool comes into question, the name in another case or with other separators. Only tools
-// that may be found come into question; nil if there is none.
-func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
-	for _, n := range []string{name, unescapeName(name)} {
-		if e := c.lookup(n); e != nil && may(e) {
-			return e
-		}
-	}
-	if doc, ok := c.words.index().Resolve(name, func(doc int) bool { return may(c.entry(doc)) }); ok {
-		return c.entry(doc)
-	}
-	return nil
-}
-
-// entry is the tool at a position of the index.
-func (c *catalog) entry(doc int) *entry { return c.lookup(c.words.index().Name(doc)) }
-
-// near returns the names closest to one that does not exist, of those that may be found.
-func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
-	for ask := 4 * limit; ; ask = 0 {
-		var names []string
-		docs := c.words.index().Suggest(name, ask)
-		for _, doc := range docs {
-			if e := c.entry(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
-				names = append(names, e.info.Name)
-			}
-		}
-		if len(names) == limit || len(docs) < ask || ask == 0 {
-			return names
-		}
-	}
-}
-
 // group is the tools of all instances in one agent. The settings of the first instance hold
 // for all, but those of ofEachInstance. Immutable.
 type group struct {
@@ -187,91 +187,6 @@ type member struct {
 	set   *ToolSet // of its Source
 }
 
-// owner is the instance that a tool belongs to; its Filter decides.
-func (g *group) owner(e *entry) *settings {
-	if s := g.owners[e]; s != nil {
-		return s
-	}
-	return g.settings
-}
-
-func (g *group) hasMember(s *settings) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
-}
-
-// isUnfiltered reports whether every tool may be used by everybody.
-func (g *group) isUnfiltered() bool {
-	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
-}
-
-// allNames are the names of all tools, in the order of the catalogue. Runs share the slice, and
-// nobody changes it.
-func (g *group) allNames() []string {
-	if g.like != nil {
-		return g.like.allNames()
-	}
-	g.nameOnce.Do(func() {
-		g.names = make([]string, 0, g.cat.len())
-		for e := range g.cat.entries() {
-			g.names = append(g.names, e.info.Name)
-		}
-	})
-	return g.names
-}
-
-// pins are the tools to show always, in the order of the catalogue.
-func (g *group) pins() []*entry {
-	g.pinOnce.Do(func() {
-		for e := range g.cat.entries() {
-			if g.isPin(e) {
-				g.pinned = append(g.pinned, e)
-			}
-		}
-	})
-	return g.pinned
-}
-
-func (g *group) isPin(e *entry) bool {
-	defers, said := e.info.Extra["defer_loading"].(bool)
-	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
-}
-
-// isLive reports whether a tool is one of a Source, which the agent does not list.
-func (g *group) isLive(e *entry) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
-}
-
-// hasSource reports whether tools may come and go.
-func hasSource(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
-}
-
-// usesMetaName reports whether one of the group's search tools has the name.
-func (g *group) usesMetaName(name string) bool {
-	return slices.Contains(g.cfg.Protocol.tools(), name)
-}
-
-// ungated reports whether the gate is open: by the user's choice, because the provider
-// loads tools where we cannot see it, or because the tool list never shows them.
-func (g *group) ungated() bool {
-	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
-}
-
-// infoOf is a copy of a tool's info in the form that goes to the model.
-func (g *group) infoOf(e *entry) *schema.ToolInfo {
-	own := g.shallowOf(e)
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
-}
-
-// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (g *group) shallowOf(e *entry) *schema.ToolInfo {
-	if g.rules.name == "" {
-		return shallowInfo(e.safe)
-	}
-	return e.native()
-}
-
 // newGroup makes a group; its indexes are those of one like it, if there is one.
 func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
 	lead := members[0].settings
@@ -293,7 +208,7 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 	}
 	g.takeSets()
 	if like != nil {
-		g.cat.words, g.cat.index, g.cat.sure = like.cat.words, like.cat.index, like.cat.sure
+		g.cat.wordIndex, g.cat.index, g.cat.sure = like.cat.wordIndex, like.cat.index, like.cat.sure
 		return g, nil
 	}
 	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
@@ -339,7 +254,7 @@ func (g *group) takeSets() {
 
 // takenOf returns the names of a set that other tools have. It asks the larger side for
 // those of the smaller one.
-func (g *group) takenOf(s *ToolSet) (taken set) {
+func (g *group) takenOf(s *ToolSet) (taken stringSet) {
 	if s.len() == 0 {
 		return nil
 	}
@@ -348,7 +263,7 @@ func (g *group) takenOf(s *ToolSet) (taken set) {
 			taken.add(name)
 		}
 	}
-	for _, name := range g.cfg.Protocol.tools() {
+	for _, name := range g.cfg.Protocol.toolNames() {
 		take(name)
 	}
 	if g.cat.len() <= s.len() {
@@ -363,4 +278,89 @@ func (g *group) takenOf(s *ToolSet) (taken set) {
 		}
 	}
 	return taken
+}
+
+// owner is the instance that a tool belongs to; its Filter decides.
+func (g *group) owner(e *entry) *settings {
+	if s := g.owners[e]; s != nil {
+		return s
+	}
+	return g.settings
+}
+
+func (g *group) hasMember(s *settings) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
+}
+
+// hasSource reports whether tools may come and go.
+func hasSource(members []member) bool {
+	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
+}
+
+// isUnfiltered reports whether every tool may be used by everybody.
+func (g *group) isUnfiltered() bool {
+	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
+}
+
+// allNames are the names of all tools, in the order of the catalogue. Runs share the slice, and
+// nobody changes it.
+func (g *group) allNames() []string {
+	if g.like != nil {
+		return g.like.allNames()
+	}
+	g.nameOnce.Do(func() {
+		g.names = make([]string, 0, g.cat.len())
+		for e := range g.cat.entries() {
+			g.names = append(g.names, e.info.Name)
+		}
+	})
+	return g.names
+}
+
+// pins are the tools to show always, in the order of the catalogue.
+func (g *group) pins() []*entry {
+	g.pinOnce.Do(func() {
+		for e := range g.cat.entries() {
+			if g.isPin(e) {
+				g.pinned = append(g.pinned, e)
+			}
+		}
+	})
+	return g.pinned
+}
+
+func (g *group) isPin(e *entry) bool {
+	defers, said := e.info.Extra["defer_loading"].(bool)
+	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
+}
+
+// isLive reports whether a tool is one of a Source, which the agent does not list.
+func (g *group) isLive(e *entry) bool {
+	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
+}
+
+// usesMetaName reports whether one of the group's search tools has the name.
+func (g *group) usesMetaName(name string) bool {
+	return slices.Contains(g.cfg.Protocol.toolNames(), name)
+}
+
+// ungated reports whether the gate is open: by the user's choice, because the provider
+// loads tools where we cannot see it, or because the tool list never shows them.
+func (g *group) ungated() bool {
+	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
+}
+
+// infoOf is a copy of a tool's info in the form that goes to the model.
+func (g *group) infoOf(e *entry) *schema.ToolInfo {
+	dup := g.shallowOf(e)
+	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
+	return dup
+}
+
+// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
+func (g *group) shallowOf(e *entry) *schema.ToolInfo {
+	if g.rules.name == "" {
+		return shallowInfo(e.safe)
+	}
+	return e.native()
 }

@@ -216,8 +216,8 @@ func (p Protocol) String() string {
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
 }
 
-// tools are the names of the protocol's search tools.
-func (p Protocol) tools() []string {
+// toolNames are the names of the protocol's search tools.
+func (p Protocol) toolNames() []string {
 	switch p {
 	case SearchLoad:
 		return []string{toolnames.SearchTools, toolnames.Load}
@@ -278,14 +278,14 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the
 // infos of its tools read. It is immutable.
 type settings struct {
-	given   Config // as the user wrote it
-	cfg     Config
-	rules   rules
-	entries []*entry
-	byName  map[string]*entry // its entries
-	source  multiSource       // what the run's memory knows the Source by
-	joined  groupCache        // by what the members are
-	alike   alikeGroups
+	given     Config // as the user wrote it
+	cfg       Config
+	rules     rules
+	entries   []*entry
+	byName    map[string]*entry // its entries
+	sourceKey multiSource       // what the run's memory knows the Source by
+	joined    groupCache        // by what the members are
+	alike     alikeGroups
 }
 
 // problems collects what is wrong with a configuration.
@@ -408,7 +408,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		}
 		if s.byName[info.Name] != nil {
 			j := 0
-			for all[j].own.Name != info.Name {
+			for all[j].held.Name != info.Name {
 				j++
 			}
 			wrong.add(place("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)

@@ -32,7 +32,7 @@ type entry struct {
 	safe *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
 	tool tool.BaseTool    // guards the original: knows its info, and asks the gate
 
-	own        schema.ToolInfo // what info points to: one piece of memory for both
+	held       schema.ToolInfo // what info points to: one piece of memory for both
 	typeOnce   sync.Once
 	typeText   string
 	schemaOnce sync.Once
@@ -52,9 +52,9 @@ func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
 
 // fill makes a new entry that of a tool.
 func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
-	e.own = *info
-	e.own.Extra = copyExtra(info.Extra)
-	e.info, e.safe = &e.own, gobSafe(&e.own)
+	e.held = *info
+	e.held.Extra = copyExtra(info.Extra)
+	e.info, e.safe = &e.held, gobSafe(&e.held)
 	e.tool, err = guardTool(t, e)
 	return err
 }
@@ -124,6 +124,12 @@ func (e *entry) isCurrent(t *schema.ToolInfo) bool {
 	return t.Desc == e.info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.parameters()
 }
 
+// isMarked reports whether a tool asks to be hidden.
+func isMarked(info *schema.ToolInfo) bool {
+	marked, _ := info.Extra["defer_loading"].(bool)
+	return marked
+}
+
 // definition is the same for tools with equal names, descriptions, schemas and Extra. A
 // tool whose Extra cannot be compared is like itself only.
 func (e *entry) definition() [sha256.Size]byte {
@@ -156,14 +162,14 @@ var unlike atomic.Uint64
 // native is a copy of the info that may be deferred: providers refuse a deferred tool that
 // is also a place to cache up to.
 func (e *entry) native() *schema.ToolInfo {
-	own := shallowInfo(e.safe)
-	if own.ParamsOneOf == nil {
-		own.ParamsOneOf = noParams()
+	dup := shallowInfo(e.safe)
+	if dup.ParamsOneOf == nil {
+		dup.ParamsOneOf = noParams()
 	}
 	for _, key := range cacheKeys {
-		delete(own.Extra, key)
+		delete(dup.Extra, key)
 	}
-	return own
+	return dup
 }
 
 // noParams takes the place of no parameters at all, which some adapters cannot send.
@@ -190,27 +196,27 @@ func unwrap(t tool.BaseTool) tool.BaseTool {
 
 // copyInfo copies an info, its Extra, and the schema of its parameters.
 func copyInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	own := shallowInfo(info)
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
+	dup := shallowInfo(info)
+	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
+	return dup
 }
 
 // shallowInfo copies an info and its Extra: a schema takes longer.
 func shallowInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	own := *info
-	own.Extra = copyExtra(own.Extra)
-	return &own
+	dup := *info
+	dup.Extra = copyExtra(dup.Extra)
+	return &dup
 }
 
 func copyExtra(extra map[string]any) map[string]any {
 	if extra == nil {
 		return nil
 	}
-	own := make(map[string]any, len(extra))
+	dup := make(map[string]any, len(extra))
 	for k, v := range extra {
-		own[k] = copyValue(v, toolschema.MaxDepth)
+		dup[k] = copyValue(v, toolschema.MaxDepth)
 	}
-	return own
+	return dup
 }
 
 // copyValue copies maps and slices within a value. What pointers lead to is the user's to
@@ -223,55 +229,55 @@ func copyValue(v any, depth int) any {
 	case nil, bool, string, int, int64, float64:
 		return v
 	case map[string]any:
-		own := maps.Clone(v)
-		for k, x := range own {
-			own[k] = copyValue(x, depth-1)
+		dup := maps.Clone(v)
+		for k, x := range dup {
+			dup[k] = copyValue(x, depth-1)
 		}
-		return own
+		return dup
 	case []any:
-		own := slices.Clone(v)
-		for i, x := range own {
-			own[i] = copyValue(x, depth-1)
+		dup := slices.Clone(v)
+		for i, x := range dup {
+			dup[i] = copyValue(x, depth-1)
 		}
-		return own
+		return dup
 	}
 	return copyByKind(reflect.ValueOf(v), depth)
 }
 
 // copyByKind copies maps and slices of other types.
 func copyByKind(v reflect.Value, depth int) any {
-	set := func(to func(reflect.Value), x reflect.Value) {
-		if own := copyValue(x.Interface(), depth-1); own != nil {
-			x = reflect.ValueOf(own)
+	assign := func(to func(reflect.Value), x reflect.Value) {
+		if dup := copyValue(x.Interface(), depth-1); dup != nil {
+			x = reflect.ValueOf(dup)
 		}
 		to(x)
 	}
 	switch {
 	case v.Kind() == reflect.Map && !v.IsNil():
-		own := reflect.MakeMapWithSize(v.Type(), v.Len())
+		dup := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for it := v.MapRange(); it.Next(); {
-			set(func(x reflect.Value) { own.SetMapIndex(it.Key(), x) }, it.Value())
+			assign(func(x reflect.Value) { dup.SetMapIndex(it.Key(), x) }, it.Value())
 		}
-		return own.Interface()
+		return dup.Interface()
 	case v.Kind() == reflect.Slice && !v.IsNil():
-		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		dup := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			set(own.Index(i).Set, v.Index(i))
+			assign(dup.Index(i).Set, v.Index(i))
 		}
-		return own.Interface()
+		return dup.Interface()
 	}
 	return v.Interface()
 }
 
 // copyParams copies parameters. Those that were given as a JSON schema hand out that schema
 // itself; others make one for each caller.
-func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
+func copyParams(p *schema.ParamsOneOf) (dup *schema.ParamsOneOf) {
 	if p == nil {
 		return nil
 	}
 	defer func() {
 		if recover() != nil {
-			own = p
+			dup = p
 		}
 	}()
 	s, err := p.ToJSONSchema()
@@ -281,7 +287,7 @@ func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
 		return &c
 	}
 	k := newCopier(s)
-	own = schema.NewParamsOneOfByJSONSchema(k.of(s))
+	dup = schema.NewParamsOneOfByJSONSchema(k.of(s))
 	for i := 0; i < len(k.copies); i++ {
 		n := k.copies[i]
 		if from := n.Properties; from != nil {
@@ -306,7 +312,7 @@ func copyParams(p *schema.ParamsOneOf) (own *schema.ParamsOneOf) {
 		n.Const, n.Default = copyValue(n.Const, toolschema.MaxDepth), copyValue(n.Default, toolschema.MaxDepth)
 		n.Extras = copyExtra(n.Extras)
 	}
-	return own
+	return dup
 }
 
 // copier copies the nodes of a schema, each once: a schema may contain itself. Its parts
@@ -332,19 +338,19 @@ func (k *copier[T]) of(node *T) *T {
 }
 
 func (k *copier[T]) copyList(nodes []*T) []*T {
-	own := slices.Clone(nodes)
-	for i, n := range own {
-		own[i] = k.of(n)
+	dup := slices.Clone(nodes)
+	for i, n := range dup {
+		dup[i] = k.of(n)
 	}
-	return own
+	return dup
 }
 
 func (k *copier[T]) byName(nodes map[string]*T) map[string]*T {
-	own := maps.Clone(nodes)
-	for name, n := range own {
-		own[name] = k.of(n)
+	dup := maps.Clone(nodes)
+	for name, n := range dup {
+		dup[name] = k.of(n)
 	}
-	return own
+	return dup
 }
 
 func pointed[T any](v *T) *T {
@@ -393,10 +399,4 @@ func isPlain(v any, depth int) bool {
 		return true
 	}
 	return false
-}
-
-// isMarked reports whether a tool asks to be hidden.
-func isMarked(info *schema.ToolInfo) bool {
-	marked, _ := info.Extra["defer_loading"].(bool)
-	return marked
 }

@@ -44,7 +44,7 @@ type reported struct {
 	done    map[string]bool // what was reported, by the lines below
 	pending map[verdictKey]error
 
-	listed []string // the tools of the catalogue as it was reported last; the hooks' own
+	names []string // the tools of the catalogue as it was reported last; the hooks' own
 }
 
 func catalogLine(digest string) string    { return "catalog " + digest }
@@ -53,8 +53,8 @@ func (k verdictKey) line() string         { return deniedLine(k.phase, k.entry.i
 
 const storeLine = "store"
 
-// read must be called with the lock held.
-func (d *reported) read(ctx context.Context) {
+// restore must be called with the lock held.
+func (d *reported) restore(ctx context.Context) {
 	if d.isRead {
 		return
 	}
@@ -65,8 +65,8 @@ func (d *reported) read(ctx context.Context) {
 	}
 }
 
-// write must be called with the lock held.
-func (d *reported) write(ctx context.Context) {
+// save must be called with the lock held.
+func (d *reported) save(ctx context.Context) {
 	lines := make([]string, 0, len(d.done))
 	for line := range d.done {
 		lines = append(lines, line)
@@ -79,20 +79,20 @@ func (d *reported) write(ctx context.Context) {
 func (d *reported) isNew(ctx context.Context, line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read(ctx)
+	d.restore(ctx)
 	if d.done[line] {
 		return false
 	}
 	d.done[line] = true
-	d.write(ctx)
+	d.save(ctx)
 	return true
 }
 
-// note takes in what the Filter said of a tool, and remembers what that changes.
-func (d *reported) note(ctx context.Context, k verdictKey, v *verdict) {
+// noteVerdict takes in what the Filter said of a tool, and remembers what that changes.
+func (d *reported) noteVerdict(ctx context.Context, k verdictKey, v *verdict) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read(ctx)
+	d.restore(ctx)
 	if v.ok == d.done[k.line()] {
 		d.pending[k] = v.err
 	} else {
@@ -100,9 +100,9 @@ func (d *reported) note(ctx context.Context, k verdictKey, v *verdict) {
 	}
 }
 
-// take removes the changes of one owner's tools in one phase. The names are in the order
+// takeChanges removes the changes of one owner's tools in one phase. The names are in the order
 // of the catalogue.
-func (d *reported) take(g *group, owner *settings, phase Phase) (denied, allowed []string, err error) {
+func (d *reported) takeChanges(g *group, owner *settings, phase Phase) (denied, allowed []string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.pending) == 0 {
@@ -135,14 +135,14 @@ func (d *reported) emitCatalog(ctx context.Context, g *group) {
 		return
 	}
 	names, tokens, sum := g.measure()
-	if !d.catalog(ctx, sum) {
+	if !d.isNewCatalog(ctx, sum) {
 		return
 	}
-	added, removed := difference(names, d.listed), difference(d.listed, names)
-	if len(d.listed) > 0 {
+	added, removed := difference(names, d.names), difference(d.names, names)
+	if len(d.names) > 0 {
 		tokens = g.tokensOf(added)
 	}
-	d.listed = names
+	d.names = names
 	g.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
@@ -155,8 +155,8 @@ func (d *reported) emitRefused(ctx context.Context, s *settings, name string) {
 	}
 }
 
-// catalog reports whether the catalogue is another one than was reported last.
-func (d *reported) catalog(ctx context.Context, digest string) bool {
+// isNewCatalog reports whether the catalogue is another one than was reported last.
+func (d *reported) isNewCatalog(ctx context.Context, digest string) bool {
 	if d.isReported(ctx, catalogLine(digest)) {
 		return false
 	}
@@ -169,7 +169,7 @@ func (d *reported) catalog(ctx context.Context, digest string) bool {
 func (d *reported) isReported(ctx context.Context, line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read(ctx)
+	d.restore(ctx)
 	return d.done[line]
 }
 
@@ -201,7 +201,7 @@ func (g *group) tokensOf(names []string) (n int64) {
 
 // emitVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
-func (g *group) emitVisible(ctx context.Context, before, now, idle []string, repeat bool) {
+func (g *group) emitVisible(ctx context.Context, before, now, unused []string, repeat bool) {
 	if g.cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
@@ -212,9 +212,9 @@ func (g *group) emitVisible(ctx context.Context, before, now, idle []string, rep
 		}
 		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
-	if gone := difference(before, now); len(gone) > 0 {
-		c := &leanctx.ToolChange{Removed: head(gone), RemovedCount: len(gone), Tokens: g.tokensOf(gone)}
-		if len(difference(gone, idle)) == 0 {
+	if unloaded := difference(before, now); len(unloaded) > 0 {
+		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.tokensOf(unloaded)}
+		if len(difference(unloaded, unused)) == 0 {
 			c.Reason = "unused"
 		}
 		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
@@ -263,7 +263,7 @@ func (t *turn) emitDenied(ctx context.Context) {
 			if sets == maxDeniedSets {
 				break
 			}
-			denied, allowed, err := t.reported.take(t.group, m.settings, phase)
+			denied, allowed, err := t.reported.takeChanges(t.group, m.settings, phase)
 			if len(denied)+len(allowed) == 0 {
 				continue
 			}
@@ -277,7 +277,7 @@ func (t *turn) emitDenied(ctx context.Context) {
 	if changed {
 		t.reported.mu.Lock()
 		defer t.reported.mu.Unlock()
-		t.reported.write(ctx)
+		t.reported.save(ctx)
 	}
 }
 
@@ -302,10 +302,10 @@ func (t *turn) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 type searchReport struct {
 	start time.Time
 
-	mu       sync.Mutex
-	index    string
-	fallback bool
-	failed   []error
+	mu        sync.Mutex
+	indexName string
+	fallback  bool
+	failed    []error
 }
 
 type searchReportKey struct{}
@@ -343,7 +343,7 @@ func (s *searchReport) answered(x Index, fallback bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.index = indexName(x)
+	s.indexName = indexName(x)
 	s.fallback = s.fallback || fallback
 }
 
@@ -353,7 +353,7 @@ func (g *group) emitSearched(ctx context.Context, s *searchReport, query string,
 		return
 	}
 	s.mu.Lock()
-	index, fallback, failed := s.index, s.fallback, slices.Clone(s.failed)
+	index, fallback, failed := s.indexName, s.fallback, slices.Clone(s.failed)
 	s.mu.Unlock()
 	id := callID(ctx)
 	if len(failed) > 0 {

@@ -36,7 +36,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.notes.reach(callID(ctx), e.info.Name)
-	if t.group.ungated() || ctx.Value(proxyKey{}) == e.info.Name || r.agent.direct[e.info.Name] || r.notes.sees(ctx, e.info.Name) {
+	if t.group.ungated() || ctx.Value(passedKey{}) == e.info.Name || r.agent.direct[e.info.Name] || r.notes.sees(ctx, e.info.Name) {
 		return "", false
 	}
 	if !t.allowed(ctx, e, PhaseLoad) || !t.allowed(ctx, e, PhaseActive) {
@@ -51,12 +51,21 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	return render(text, e.schemaHint("")), true
 }
 
+// passedKey marks a context in which call_tool has let a call through.
+type passedKey struct{}
+
+// schemaHint is what an answer tells of a tool's schema.
+func (e *entry) schemaHint(reason string) promptData {
+	text, shortened := e.shownParameters()
+	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
+}
+
 // noSuchTool is the answer to a call of a tool that does not exist, or that the caller
 // may not know of; one that it knows of it may not use.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
 	r.notes.refuse(callID(ctx))
 	t := r.turn()
-	if t.denied(ctx, name) {
+	if t.mayKnow(ctx, name) {
 		return render("not-allowed", promptData{Name: name})
 	}
 	near := t.group.cat.near(name, maxSuggestions, func(e *entry) bool {
@@ -151,12 +160,12 @@ func (g *guardInvokable) InvokableRun(ctx context.Context, args string, opts ...
 
 type guardStream struct {
 	guard
-	run tool.StreamableTool
+	inner tool.StreamableTool
 }
 
 func (g *guardStream) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
 	return reportStream(ctx, &g.guard, args, asText, func(ctx context.Context) (*schema.StreamReader[string], error) {
-		return g.run.StreamableRun(ctx, args, opts...)
+		return g.inner.StreamableRun(ctx, args, opts...)
 	})
 }
 
@@ -173,12 +182,12 @@ func (g *guardEnhanced) InvokableRun(ctx context.Context, args *schema.ToolArgum
 
 type guardEnhancedStream struct {
 	guard
-	run tool.EnhancedStreamableTool
+	inner tool.EnhancedStreamableTool
 }
 
 func (g *guardEnhancedStream) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 	return reportStream(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.StreamReader[*schema.ToolResult], error) {
-		return g.run.StreamableRun(ctx, args, opts...)
+		return g.inner.StreamableRun(ctx, args, opts...)
 	})
 }
 
@@ -202,15 +211,15 @@ func (g *guardEnhancedBoth) StreamableRun(ctx context.Context, args *schema.Tool
 
 // report runs a call that the gate lets through, and words the gate's answer to one that
 // it does not. Callbacks are told of both, in the way Eino tells them.
-func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O, run func(context.Context) (O, error)) (O, error) {
+func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (O, error)) (O, error) {
 	answer, stop := gate(ctx, g.e)
 	if stop {
-		run = func(ctx context.Context) (O, error) { return word(answer), ctx.Err() }
+		call = func(ctx context.Context) (O, error) { return word(answer), ctx.Err() }
 	} else if g.reports {
-		return run(ctx)
+		return call(ctx)
 	}
 	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
-	out, err := run(ctx)
+	out, err := call(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)
 		return out, err
@@ -220,17 +229,17 @@ func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O
 }
 
 // reportStream is report for a call that streams.
-func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(string) O, run func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
+func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
 	answer, stop := gate(ctx, g.e)
 	if stop {
-		run = func(ctx context.Context) (*schema.StreamReader[O], error) {
+		call = func(ctx context.Context) (*schema.StreamReader[O], error) {
 			return schema.StreamReaderFromArray([]O{word(answer)}), ctx.Err()
 		}
 	} else if g.reports {
-		return run(ctx)
+		return call(ctx)
 	}
 	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
-	out, err := run(ctx)
+	out, err := call(ctx)
 	if err != nil {
 		callbacks.OnError(ctx, err)
 		return nil, err
@@ -250,13 +259,4 @@ func argumentText(a *schema.ToolArgument) string {
 		return ""
 	}
 	return a.Text
-}
-
-// proxyKey marks a context in which call_tool has let a call through.
-type proxyKey struct{}
-
-// schemaHint is what an answer tells of a tool's schema.
-func (e *entry) schemaHint(reason string) promptData {
-	text, shortened := e.shownParameters()
-	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
 }

@@ -22,10 +22,10 @@ import (
 // join; it never stops, since that would change the tool list and so the provider's prompt
 // cache once more. It belongs to the hooks.
 type hiding struct {
-	known bool   // whether the run hides is decided
-	off   bool   // it shows all tools
-	by    *group // whose tools decided it
-	shown set    // names that the model saw before the run began to hide; they stay
+	decided bool      // whether the run hides is decided
+	off     bool      // it shows all tools
+	by      *group    // whose tools decided it
+	staying stringSet // names that the model saw before the run began to hide; they stay
 }
 
 // decide decides whether the run hides its tools. visible are those that the model saw in its
@@ -33,15 +33,15 @@ type hiding struct {
 // run showed all tools until now.
 func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched func() bool) (began bool) {
 	most := int64(t.group.cfg.HideAbove)
-	if !h.known {
+	if !h.decided {
 		h.resume(ctx)
 	}
-	first := !h.known
+	first := !h.decided
 	if !first && (!h.off || h.by == t.group && h.by.isUnfiltered()) {
 		return false
 	}
 	tokens := t.hiddenTokens(ctx, most)
-	h.known, h.by, h.off = true, t.group, tokens <= most
+	h.decided, h.by, h.off = true, t.group, tokens <= most
 	if first {
 		// A conversation that was searched goes on like that until much less is hidden.
 		h.off = h.off && (tokens <= most-most/5 || !searched())
@@ -51,7 +51,7 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 	if h.off {
 		return false
 	}
-	h.keepShown(visible)
+	h.keep(visible)
 	setRunLocal(ctx, shownKey, slices.Clone(visible))
 	setRunLocal(ctx, showsAllKey, false)
 	return true
@@ -59,20 +59,20 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 
 // resume takes over what was decided before a checkpoint.
 func (h *hiding) resume(ctx context.Context) {
-	if h.off, h.known, _ = runLocal[bool](ctx, showsAllKey); h.known && !h.off {
+	if h.off, h.decided, _ = runLocal[bool](ctx, showsAllKey); h.decided && !h.off {
 		names, _, _ := runLocal[[]string](ctx, shownKey)
-		h.keepShown(names)
+		h.keep(names)
 	}
 }
 
-func (h *hiding) keepShown(names []string) {
+func (h *hiding) keep(names []string) {
 	for _, name := range names {
-		h.shown.add(name)
+		h.staying.add(name)
 	}
 }
 
 // inPlace reports whether tools keep their places in the tool list, as those of the agent do.
-func (h *hiding) inPlace() bool { return h.off || len(h.shown) > 0 }
+func (h *hiding) inPlace() bool { return h.off || len(h.staying) > 0 }
 
 // hiddenTokens is the size of the definitions that hiding would leave out; of more than
 // most, only that it is more.

@@ -18,6 +18,85 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
+// transcript is what the messages of a run said so far. It holds the messages themselves,
+// so that an equal pointer is the same message.
+type transcript[M adk.MessageType] struct {
+	run        *run
+	codec      wire.Codec[M]
+	messages   []M
+	evidence   evidence
+	prefetcher *prefetcher // of this model call; nil: nothing is prefetched
+	reminders  []int       // positions of messages that are reminders
+	deltas     []int       // positions of messages that tell of changes in the list
+	offered    []int       // positions of messages that describe tools for a user's message
+	mixed      []int       // positions of messages that hold one, and something else
+}
+
+// read brings the transcript up to date with the messages.
+func (t *transcript[M]) read(ctx context.Context, msgs []M) {
+	if len(t.messages) > len(msgs) || !slices.Equal(t.messages, msgs[:len(t.messages)]) {
+		t.forget()
+	}
+	if !t.evidence.started {
+		t.noteFormer(msgs)
+	}
+	for i := len(t.messages); i < len(msgs); i++ {
+		switch s := t.codec.Text(msgs[i]); {
+		case s.Only && isReminder(s.Text, s.Marked):
+			t.reminders = append(t.reminders, i)
+		case s.Only && isDelta(s.Text, s.Marked):
+			t.deltas = append(t.deltas, i)
+		case s.Only && isOffer(s.Text):
+			t.offered = append(t.offered, i)
+		case s.Marked:
+			t.mixed = append(t.mixed, i)
+		case s.User && t.prefetcher != nil:
+			t.prefetcher.prefetch(ctx, &t.evidence, i, s.Text)
+		}
+		t.evidence.add(t.codec.View(msgs[i]), t.run)
+	}
+	t.messages = append(t.messages, msgs[len(t.messages):]...)
+}
+
+// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
+// tags of one that is not marked there are no others: it could hold more than names.
+func isReminder(text string, marked bool) bool {
+	list, ok := toolnames.Reminder(text)
+	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
+}
+
+// isDelta recognises a change of the list by its envelope. One that is not marked has no
+// other tags in it.
+func isDelta(text string, marked bool) bool {
+	lines, ok := toolnames.Changed(text)
+	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
+}
+
+// forget makes the next reading begin at the first message.
+func (t *transcript[M]) forget() {
+	t.messages, t.reminders, t.deltas, t.offered, t.mixed = t.messages[:0], nil, nil, nil, nil
+	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
+}
+
+// noteFormer notes the results that are there before the first model call of a run.
+func (t *transcript[M]) noteFormer(msgs []M) {
+	for _, msg := range msgs[len(t.messages):] {
+		for _, res := range t.codec.View(msg).Results {
+			t.evidence.former.add(res.ID)
+		}
+	}
+}
+
+// withNote returns the messages with a hint for the model at the end.
+func (t *transcript[M]) withNote(msgs []M, text string) []M {
+	if len(msgs) > 0 {
+		if last := t.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
+			return msgs
+		}
+	}
+	return append(slices.Clone(msgs), t.codec.Note(text))
+}
+
 // evidence is what a conversation says about hidden tools. The zero value is that of an
 // empty conversation.
 type evidence struct {
@@ -26,10 +105,10 @@ type evidence struct {
 	last       map[string]int // name -> model calls before its last evidence
 	calls      []wire.Call    // of the last assistant message that has any
 	native     bool           // some message holds what belongs to a provider's own search
-	natively   set            // names that results in a provider's own form return
-	textually  set            // names that results in words return
+	natively   stringSet      // names that results in a provider's own form return
+	textually  stringSet      // names that results in words return
 	emptyCall  *wire.Call     // the newest search, if it was answered in that form with nothing
-	former     set            // ids of results that were there before the first model call
+	former     stringSet      // ids of results that were there before the first model call
 	started    bool           // that call is over
 	earlier    []earlier      // by the last message that has calls
 	prefetched prefetched
@@ -198,83 +277,4 @@ func (v *evidence) use(name string, c *catalog) {
 		v.order = append(v.order, name)
 	}
 	v.last[name] = v.modelCalls
-}
-
-// transcript is what the messages of a run said so far. It holds the messages themselves,
-// so that an equal pointer is the same message.
-type transcript[M adk.MessageType] struct {
-	run        *run
-	codec      wire.Codec[M]
-	seen       []M
-	evidence   evidence
-	prefetcher *prefetcher // of this model call; nil: nothing is prefetched
-	reminders  []int       // positions of messages that are reminders
-	deltas     []int       // positions of messages that tell of changes in the list
-	offered    []int       // positions of messages that describe tools for a user's message
-	mixed      []int       // positions of messages that hold one, and something else
-}
-
-// read brings the transcript up to date with the messages.
-func (t *transcript[M]) read(ctx context.Context, msgs []M) {
-	if len(t.seen) > len(msgs) || !slices.Equal(t.seen, msgs[:len(t.seen)]) {
-		t.forget()
-	}
-	if !t.evidence.started {
-		t.noteFormer(msgs)
-	}
-	for i := len(t.seen); i < len(msgs); i++ {
-		switch s := t.codec.Text(msgs[i]); {
-		case s.Only && isReminder(s.Text, s.Marked):
-			t.reminders = append(t.reminders, i)
-		case s.Only && isDelta(s.Text, s.Marked):
-			t.deltas = append(t.deltas, i)
-		case s.Only && isOffer(s.Text):
-			t.offered = append(t.offered, i)
-		case s.Marked:
-			t.mixed = append(t.mixed, i)
-		case s.User && t.prefetcher != nil:
-			t.prefetcher.prefetch(ctx, &t.evidence, i, s.Text)
-		}
-		t.evidence.add(t.codec.View(msgs[i]), t.run)
-	}
-	t.seen = append(t.seen, msgs[len(t.seen):]...)
-}
-
-// forget makes the next reading begin at the first message.
-func (t *transcript[M]) forget() {
-	t.seen, t.reminders, t.deltas, t.offered, t.mixed = t.seen[:0], nil, nil, nil, nil
-	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
-}
-
-// noteFormer notes the results that are there before the first model call of a run.
-func (t *transcript[M]) noteFormer(msgs []M) {
-	for _, msg := range msgs[len(t.seen):] {
-		for _, res := range t.codec.View(msg).Results {
-			t.evidence.former.add(res.ID)
-		}
-	}
-}
-
-// withNote returns the messages with a hint for the model at the end.
-func (t *transcript[M]) withNote(msgs []M, text string) []M {
-	if len(msgs) > 0 {
-		if last := t.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
-			return msgs
-		}
-	}
-	return append(slices.Clone(msgs), t.codec.Note(text))
-}
-
-// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
-// tags of one that is not marked there are no others: it could hold more than names.
-func isReminder(text string, marked bool) bool {
-	list, ok := toolnames.Reminder(text)
-	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
-}
-
-// isDelta recognises a change of the list by its envelope. One that is not marked has no
-// other tags in it.
-func isDelta(text string, marked bool) bool {
-	lines, ok := toolnames.Changed(text)
-	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
 }

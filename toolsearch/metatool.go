@@ -32,6 +32,27 @@ type metaTool struct {
 	answer func(context.Context, *run, arguments) (string, error)
 }
 
+// InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
+func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r := t.runFor(ctx)
+	text, err := t.answer(ctx, r, decodeArguments(args))
+	if id := callID(ctx); id != "" && err == nil {
+		r.notes.noteAnswer(id, loadedBy(text))
+	}
+	return text, err
+}
+
+// runFor is the run of the context, or, where the tool is called outside of one, a new one.
+func (t *metaTool) runFor(ctx context.Context) *run {
+	if r := runOf(ctx); r != nil && r.agent.start == t.group {
+		return r
+	}
+	return newRun(agent{start: t.group})
+}
+
 // Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
@@ -55,27 +76,6 @@ func (t *metaTool) descriptionData() promptData {
 		h.Partial = h.Partial || m.cfg.Filter != nil
 	}
 	return h
-}
-
-// InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
-func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	r := t.runFor(ctx)
-	text, err := t.answer(ctx, r, decodeArguments(args))
-	if id := callID(ctx); id != "" && err == nil {
-		r.notes.noteAnswer(id, loadedBy(text))
-	}
-	return text, err
-}
-
-// runFor is the run of the context, or, where the tool is called outside of one, a new one.
-func (t *metaTool) runFor(ctx context.Context) *run {
-	if r := runOf(ctx); r != nil && r.agent.start == t.group {
-		return r
-	}
-	return newRun(agent{start: t.group})
 }
 
 // arguments are the decoded arguments of a search tool.
@@ -164,7 +164,7 @@ func regexpTools() []*metaTool {
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
 			f, note := newSearcher(r, r.turn().loadable).matchNames(ctx, pattern)
-			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.loaded, Hint: note}
+			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}
 			if answer.Selected == nil {
 				answer.Selected = []string{}
 			}
@@ -176,7 +176,7 @@ func regexpTools() []*metaTool {
 // matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := s.group.reporting(ctx)
+	_, report := s.turn.group.reporting(ctx)
 	if pattern == "" {
 		return f, render("empty-pattern", promptData{})
 	}
@@ -187,10 +187,10 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	if err != nil {
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
-	f.seen = s.seenSet(ctx)
-	most := mostResults(&s.group.cfg)
-	kept := ranking{seen: f.seen, limit: most}
-	for e := range s.group.cat.entries() {
+	f.visible = s.visibleNames(ctx)
+	most := mostResults(&s.turn.group.cfg)
+	kept := ranking{visible: f.visible, limit: most}
+	for e := range s.turn.group.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
 			continue
 		}
@@ -198,7 +198,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 			f.cut("cut-results", most)
 			break
 		}
-		kept.add(found{entry: e})
+		kept.add(foundTool{entry: e})
 	}
 	f.found = kept.found
 	f.bound(nameSize)
@@ -209,7 +209,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
 	}
 	if report != nil {
-		s.group.emitSearched(ctx, report, pattern, f.hits())
+		s.turn.group.emitSearched(ctx, report, pattern, f.hits())
 	}
 	return f, note
 }
@@ -261,7 +261,7 @@ func searchLoadTools() []*metaTool {
 
 func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
 	f, err := newSearcher(r, r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
-	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.loaded, Hint: f.hint()}
+	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
 		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
 	}
@@ -275,12 +275,12 @@ func candidateSize(e *entry) int {
 }
 
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	s, f := newSearcher(r, r.turn().mayLoad), searchResult{seen: r.notes.seenSet(ctx)}
+	s, f := newSearcher(r, r.turn().mayLoad), searchResult{visible: r.notes.visibleNames(ctx)}
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
 	s.noteMissing(ctx, &f)
-	answer := loadAnswer{Loaded: difference(f.names(), f.loaded), AlreadyLoaded: f.loaded}
+	answer := loadAnswer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	if answer.Loaded == nil {
 		answer.Loaded = []string{}
 	}
@@ -346,9 +346,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	c := r.group().rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
-		seen := r.notes.seenSet(ctx)
-		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x found) bool {
-			return seen[x.entry.info.Name] || !r.notes.returnsFirst(x.entry.info.Name)
+		visible := r.notes.visibleNames(ctx)
+		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x foundTool) bool {
+			return visible[x.entry.info.Name] || !r.notes.returnsFirst(x.entry.info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
@@ -376,5 +376,5 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return render("no-match", promptData{Listed: r.turn().lists(ctx)})
+	return render("no-match", promptData{Listed: r.turn().hasList(ctx)})
 }

@@ -13,12 +13,12 @@ import (
 	"unicode"
 )
 
-// set is a set of names. The zero value is empty.
-type set map[string]bool
+// stringSet is a set of names or ids. The zero value is empty.
+type stringSet map[string]bool
 
-func (s *set) add(name string) {
+func (s *stringSet) add(name string) {
 	if *s == nil {
-		*s = set{}
+		*s = stringSet{}
 	}
 	(*s)[name] = true
 }
@@ -28,7 +28,7 @@ func difference(a, b []string) (out []string) {
 	if len(b) == 0 {
 		return a
 	}
-	in := make(set, len(b))
+	in := make(stringSet, len(b))
 	for _, name := range b {
 		in[name] = true
 	}

@@ -31,7 +31,7 @@ const (
 // prefetched is what the messages of users loaded.
 type prefetched struct {
 	messages int
-	tools    set
+	names    stringSet
 	offers   []offer
 	last     *leanctx.Event // for the last message, until the model answers it
 }
@@ -46,13 +46,13 @@ type offer struct {
 // read several times, and each text is searched for once.
 type prefetcher struct {
 	searcher searcher
-	likely   map[string][]found // by text
+	byText   map[string][]foundTool
 }
 
 // prefetch loads the tools that a user's message most likely needs, or offers them. at is the
 // message's position.
 func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text string) {
-	g, p := f.searcher.group, &v.prefetched
+	g, p := f.searcher.turn.group, &v.prefetched
 	if p.messages == maxPrefetchMessages {
 		return
 	}
@@ -67,7 +67,7 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 	left := maxOfferBytes
 	for _, x := range likely {
 		name := x.entry.info.Name
-		if _, known := v.last[name]; known && g.rules.neverLoads || len(p.tools) == maxPrefetched && !p.tools[name] {
+		if _, known := v.last[name]; known && g.rules.neverLoads || len(p.names) == maxPrefetched && !p.names[name] {
 			continue
 		}
 		if g.rules.neverLoads {
@@ -76,7 +76,7 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 			}
 		}
 		chosen.found = append(chosen.found, x)
-		p.tools.add(name)
+		p.names.add(name)
 		v.use(name, g.cat)
 	}
 	names := chosen.names()
@@ -100,7 +100,7 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 const maxOfferBytes = 8 << 10
 
 // offerText describes tools in the words of a search's answer.
-func offerText(tools []found) string {
+func offerText(tools []foundTool) string {
 	answer := describedAnswer{Hint: render("offer", promptData{})}
 	for _, x := range tools {
 		d, _ := describe(x.entry)
@@ -143,30 +143,30 @@ func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
 }
 
 // likelyOnce are the tools that a text probably asks for, at most Prefetch of them.
-func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]found, error) {
-	if all, known := f.likely[text]; known {
+func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]foundTool, error) {
+	if all, known := f.byText[text]; known {
 		return all, nil
 	}
-	all, err := f.searcher.likely(ctx, text, f.searcher.group.cfg.Prefetch)
+	all, err := f.searcher.likely(ctx, text, f.searcher.turn.group.cfg.Prefetch)
 	if err == nil {
-		f.likely[text] = all
+		f.byText[text] = all
 	}
 	return all, err
 }
 
 // likely returns at most that many tools that a text probably asks for, best first; none
 // if it is not clear that it asks for any.
-func (s searcher) likely(ctx context.Context, text string, most int) ([]found, error) {
+func (s searcher) likely(ctx context.Context, text string, most int) ([]foundTool, error) {
 	if text == "" {
 		return nil, nil
 	}
 	ranked, err := s.rank(ctx, text, ranking{limit: most * candidates})
 	best := ranked.found[:min(len(ranked.found), most)]
-	sure := slices.ContainsFunc(best, func(x found) bool { return x.confidence >= sureEnough })
+	sure := slices.ContainsFunc(best, func(x foundTool) bool { return x.confidence >= sureEnough })
 	if err != nil || !sure {
 		return nil, err
 	}
-	return spread(s.group.cat.index, text, ranked.found, most), nil
+	return spread(s.turn.group.cat.index, text, ranked.found, most), nil
 }
 
 const (
@@ -178,7 +178,7 @@ const (
 
 // spread chooses results that answer as much as possible of the text together: few are
 // loaded, and a request may need several tools, which all rank behind those like the best one.
-func spread(index Index, text string, ranked []found, most int) (chosen []found) {
+func spread(index Index, text string, ranked []foundTool, most int) (chosen []foundTool) {
 	if len(ranked) <= most {
 		return ranked
 	}

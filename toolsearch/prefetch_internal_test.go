@@ -33,13 +33,13 @@ func TestTheToolsForAllPartsOfARequestArePrefetched(t *testing.T) {
 		"create_event": {{Text: "create", Score: 3}, {Text: "event", Score: 4}},
 		"get_forecast": {{Text: "weather", Score: 1}},
 	}
-	ranked := func(scores map[string]float64, names ...string) (all []found) {
+	ranked := func(scores map[string]float64, names ...string) (all []foundTool) {
 		for _, name := range names {
-			all = append(all, found{entry: &entry{info: &schema.ToolInfo{Name: name}}, score: scores[name]})
+			all = append(all, foundTool{entry: &entry{info: &schema.ToolInfo{Name: name}}, score: scores[name]})
 		}
 		return all
 	}
-	names := func(all []found) string { return strings.Join((&searchResult{found: all}).names(), " ") }
+	names := func(all []foundTool) string { return strings.Join((&searchResult{found: all}).names(), " ") }
 	scores := map[string]float64{"forward_mail": 10, "answer_mail": 9, "delete_mail": 7.5, "create_event": 7, "get_forecast": 1}
 	all := ranked(scores, "forward_mail", "answer_mail", "delete_mail", "create_event", "get_forecast")
 	require.Equal(t, "forward_mail answer_mail create_event", names(spread(x, "", all, 3)))

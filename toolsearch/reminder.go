@@ -31,10 +31,10 @@ const (
 
 // told is what the messages say of the hidden tools: the list, and changes of it.
 type told struct {
-	lines  []string // as they stand in the messages, the list first
-	listed []string // all tools as of the last text; some may be counted only
-	named  set      // names that they give; nil: all that are listed
-	group  *group   // the tools that the run had then
+	lines  []string  // as they stand in the messages, the list first
+	listed []string  // all tools as of the last text; some may be counted only
+	named  stringSet // names that they give; nil: all that are listed
+	group  *group    // the tools that the run had then
 }
 
 // reminder keeps what the model is told of the hidden tools up to date. It belongs to the
@@ -43,7 +43,7 @@ type reminder struct {
 	turn        *turn // of this model call
 	silent      bool  // nothing is hidden in it
 	told        told
-	stored      set // paths of lists
+	stored      stringSet // paths of lists
 	storeFailed bool
 }
 
@@ -65,9 +65,9 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 	names := d.turn.listable(ctx)
 	delta, ok := d.change(ctx, names, saw)
 	if !ok {
-		text, shown := d.wholeList(ctx, names)
+		text, named := d.wholeList(ctx, names)
 		d.told = told{lines: []string{text}, group: d.turn.group}
-		d.told.list(names, shown)
+		d.told.setListed(names, named)
 		return t.withReminder(msgs, text), text
 	}
 	d.told.group = d.turn.group
@@ -79,7 +79,7 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 }
 
 // wholeList is the list of tools, and those that it names.
-func (d *reminder) wholeList(ctx context.Context, names []string) (text string, shown []string) {
+func (d *reminder) wholeList(ctx context.Context, names []string) (text string, named []string) {
 	if text, ok := d.turn.group.plainReminder(); ok {
 		return text, names
 	}
@@ -87,8 +87,8 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	if limit == 0 || len(names) <= limit {
 		return envelope(names, ""), names
 	}
-	shown = pickNames(names, limit)
-	return envelope(shown, d.restByServer(ctx, names, limit)), shown
+	named = pickNames(names, limit)
+	return envelope(named, d.restByServer(ctx, names, limit)), named
 }
 
 // plainReminder is the reminder where it is the same for every run.
@@ -258,7 +258,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 		return "", false
 	}
 	if was.named == nil {
-		was.named = set{}
+		was.named = stringSet{}
 		was.addNames(was.listed)
 	}
 	added := difference(names, was.listed)
@@ -311,12 +311,12 @@ func (d *told) hasRoomFor(delta string) bool {
 	return len(d.lines) <= maxDeltas && size <= max(minDeltaBytes, len(d.lines[0])/4)
 }
 
-// list notes what a list tells: all tools, and those that it names.
-func (d *told) list(names, shown []string) {
+// setListed notes what a list tells: all tools, and those that it names.
+func (d *told) setListed(names, named []string) {
 	d.listed, d.named = names, nil
-	if len(shown) < len(names) {
-		d.named = set{}
-		d.addNames(shown)
+	if len(named) < len(names) {
+		d.named = stringSet{}
+		d.addNames(named)
 	}
 }
 
@@ -331,7 +331,7 @@ func (d *told) addNames(names []string) {
 func (d *reminder) recall(ctx context.Context, names []string) bool {
 	was := &d.told
 	if whole, shown := d.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
-		was.list(names, shown)
+		was.setListed(names, shown)
 		return true
 	}
 	list, _ := toolnames.Reminder(was.lines[0])
@@ -349,7 +349,7 @@ func (d *reminder) recall(ctx context.Context, names []string) bool {
 		}
 		listed = append(slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(removed, name) }), added...)
 	}
-	was.list(listed, listed)
+	was.setListed(listed, listed)
 	return true
 }
 
@@ -380,10 +380,10 @@ func readDelta(text string) (added, removed []string, ok bool) {
 	list, _ := toolnames.Changed(text)
 	for _, line := range strings.Split(strings.Trim(list, "\n"), "\n") {
 		known := false
-		for _, words := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
-			if names, is := strings.CutPrefix(line, renderIn(words, "changed-added", promptData{})); is {
+		for _, language := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
+			if names, is := strings.CutPrefix(line, renderIn(language, "changed-added", promptData{})); is {
 				added, known = append(added, outOfLine(names)...), true
-			} else if names, is := strings.CutPrefix(line, renderIn(words, "changed-removed", promptData{})); is {
+			} else if names, is := strings.CutPrefix(line, renderIn(language, "changed-removed", promptData{})); is {
 				removed, known = append(removed, outOfLine(names)...), true
 			}
 		}

@@ -28,7 +28,7 @@ type historyEditor struct {
 	catalog  *catalog
 	show     visibleSet
 	pairs    wire.Pairs
-	returned set               // by the results so far
+	returned stringSet         // by the results so far
 	findable func(*entry) bool // the model may know of the tool
 	declared func(string) bool // this call declares the tool
 }
@@ -76,8 +76,8 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 			again = append(again, t.Name)
 			continue
 		}
-		if own := h.current(t, toolnames.IsSearchTool(name)); own != nil {
-			kept = append(kept, own)
+		if dup := h.current(t, toolnames.IsSearchTool(name)); dup != nil {
+			kept = append(kept, dup)
 			h.returned.add(t.Name)
 		}
 	}
@@ -104,9 +104,9 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	case e.isCurrent(t):
 		return t
 	}
-	own := e.native()
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
+	dup := e.native()
+	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
+	return dup
 }
 
 // namesText is a result in the provider's form as text, without tools that the model may not
@@ -131,14 +131,14 @@ const sessionKey = "__leanctx_toolsearch_session__"
 // sent is what a request says of hidden tools. The zero value is that of a request
 // which this package had no part in.
 type sent struct {
-	reminder string
-	tools    []string // names of those that it shows
+	list  string
+	names []string // names of those that it shows
 }
 
-func (s sent) mark() string { return digest(s.reminder) + "." + s.toolsMark() }
+func (s sent) mark() string { return digest(s.list) + "." + s.toolsMark() }
 
 func (s sent) toolsMark() string {
-	names := slices.Clone(s.tools)
+	names := slices.Clone(s.names)
 	slices.Sort(names)
 	return digest(strings.Join(names, "\n"))
 }
@@ -150,10 +150,10 @@ func continued[M adk.MessageType](msgs []M, now sent) []M {
 	if !session.Any(msgs) {
 		return msgs
 	}
-	reminder, tools, _ := strings.Cut(now.mark(), ".")
+	list, names, _ := strings.Cut(now.mark(), ".")
 	return session.Restart(msgs, func(i int, keepsTools bool) bool {
 		was, with, _ := strings.Cut(session.MarkOf(msgs[i], sessionKey), ".")
-		return was != reminder || keepsTools && with != tools
+		return was != list || keepsTools && with != names
 	})
 }
 
@@ -241,9 +241,9 @@ func (p portable[M]) withoutSearch(input []M, opts []model.Option) ([]M, []model
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
 		return next, opts // what the history loaded is among the tools, or no longer exists
 	}
-	own := append([]model.Option(nil), opts...) // the caller's slice may have room at its end
-	own = append(own, model.WithTools(e.ordinaryTools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
-	return next, own
+	all := append([]model.Option(nil), opts...) // the caller's slice may have room at its end
+	all = append(all, model.WithTools(e.ordinaryTools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
+	return next, all
 }
 
 // plainEditor makes a history one of plain text and calls, and collects what its searches
@@ -289,7 +289,7 @@ func withParams(t *schema.ToolInfo) *schema.ToolInfo {
 	if t.ParamsOneOf != nil {
 		return t
 	}
-	own := *t
-	own.ParamsOneOf = noParams()
-	return &own
+	dup := *t
+	dup.ParamsOneOf = noParams()
+	return &dup
 }

@@ -32,12 +32,12 @@ func runOf(ctx context.Context) *run {
 
 func newRun(a agent) *run {
 	r := &run{agent: a}
-	r.begin(a.start)
+	r.setGroup(a.start)
 	return r
 }
 
-// begin begins a turn with the tools of a group.
-func (r *run) begin(g *group) { r.now.Store(&turn{group: g, reported: &r.reported}) }
+// setGroup begins a turn with the tools of a group.
+func (r *run) setGroup(g *group) { r.now.Store(&turn{group: g, reported: &r.reported}) }
 
 func (r *run) turn() *turn { return r.now.Load() }
 
@@ -48,17 +48,149 @@ func (r *run) isGone(name string) bool {
 	return !r.agent.own[name] && r.notes.hasHad(name) && r.group().cat.lookup(name) == nil
 }
 
+// turn is what holds from one model call to the next: the hidden tools, and what the
+// Filter says of them. It is safe for concurrent use.
+type turn struct {
+	group    *group
+	reported *reported
+
+	mu       sync.Mutex
+	verdicts map[verdictKey]*verdict
+}
+
+type verdictKey struct {
+	entry *entry
+	phase Phase
+}
+
+// verdict is asked for once; others who want it meanwhile wait.
+type verdict struct {
+	once sync.Once
+	ok   bool
+	err  error
+}
+
+// askAgain starts a new model call: the Filter is asked again.
+func (t *turn) askAgain() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.verdicts = nil
+}
+
+// allowed reports whether a tool may be used for a phase in this model call.
+func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
+	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
+}
+
+// verdict is what the Filter of a tool's owner says in this model call.
+func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
+	owner, key := t.group.owner(e), verdictKey{e, phase}
+	v := t.verdictOf(key)
+	v.once.Do(func() {
+		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
+		if owner.cfg.OnEvent != nil && phase != PhaseCall {
+			t.reported.noteVerdict(ctx, key, v)
+		}
+	})
+	return v
+}
+
+func (t *turn) verdictOf(k verdictKey) *verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verdicts == nil {
+		t.verdicts = map[verdictKey]*verdict{}
+	}
+	v := t.verdicts[k]
+	if v == nil {
+		v = &verdict{}
+		t.verdicts[k] = v
+	}
+	return v
+}
+
+// loadable reports whether a search that loads may return a tool.
+func (t *turn) loadable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
+}
+
+// findable reports whether a search may return a tool.
+func (t *turn) findable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseSearch)
+}
+
+// showable reports whether a loaded tool may be in the tool list of this model call.
+func (t *turn) showable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
+}
+
+// showableAtOnce reports whether a tool may be shown without being searched for.
+func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
+	return t.findable(ctx, e) && t.showable(ctx, e)
+}
+
+// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
+// provider's hands: what may not be seen now does not get there.
+func (t *turn) defers(ctx context.Context, e *entry) bool {
+	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
+}
+
+// callable reports whether call_tool may run a tool.
+func (t *turn) callable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
+}
+
+// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
+// as from a search.
+func (t *turn) mayLoad(ctx context.Context, e *entry) bool { return t.allowed(ctx, e, PhaseLoad) }
+
+// nameable reports whether a hint may name a tool that nobody asked for by its name.
+func (t *turn) nameable(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
+}
+
+// mayKnow reports whether the model may have seen the name of a tool, so that it is told
+// that it may not use it.
+func (t *turn) mayKnow(ctx context.Context, name string) bool {
+	e := t.group.cat.lookup(name)
+	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
+}
+
+// hasList reports whether there is a list of names that a hint can point to.
+func (t *turn) hasList(ctx context.Context) bool {
+	for e := range t.group.cat.entries() {
+		if t.allowed(ctx, e, PhaseList) {
+			return true
+		}
+	}
+	return false
+}
+
+// listable are the names that the model may be told of now, in the order of the catalogue.
+// Nobody changes the slice.
+func (t *turn) listable(ctx context.Context) (names []string) {
+	if t.group.isUnfiltered() {
+		return t.group.allNames()
+	}
+	for e := range t.group.cat.entries() {
+		if t.allowed(ctx, e, PhaseList) {
+			names = append(names, e.info.Name)
+		}
+	}
+	return names
+}
+
 // notes are what tool calls leave for the next model call, and it for them. A call without
 // an id leaves none: it cannot be told from others.
 type notes struct {
 	mu         sync.Mutex
 	visible    []string            // names of hidden tools that the model sees; nil before the first model call
 	noRunState bool                // the run has no state of Eino's to keep values in
-	returned   set                 // names that searches of this turn have returned, where each may be once
+	returned   stringSet           // names that searches of this turn have returned, where each may be once
 	reached    map[string]string   // call id -> hidden tool: the call may bear another name
 	answered   map[string][]string // call id -> what a search tool of ours loaded
-	refused    set                 // ids of calls to tools that the caller may not use
-	had        set                 // names that sources had in this run, or by what the history says
+	refused    stringSet           // ids of calls to tools that the caller may not use
+	had        stringSet           // names that sources had in this run, or by what the history says
 }
 
 // reach notes which tool a call reached.
@@ -196,143 +328,11 @@ func (n *notes) lastVisible(ctx context.Context) (names []string, known bool) {
 	return names, known
 }
 
-// seenSet is the set of tools that the model saw; nil where nothing is known.
-func (n *notes) seenSet(ctx context.Context) (s set) {
+// visibleNames are the tools that the model saw; nil where nothing is known.
+func (n *notes) visibleNames(ctx context.Context) (s stringSet) {
 	names, _ := n.lastVisible(ctx)
 	for _, name := range names {
 		s.add(name)
 	}
 	return s
-}
-
-// turn is what holds from one model call to the next: the hidden tools, and what the
-// Filter says of them. It is safe for concurrent use.
-type turn struct {
-	group    *group
-	reported *reported
-
-	mu       sync.Mutex
-	verdicts map[verdictKey]*verdict
-}
-
-type verdictKey struct {
-	entry *entry
-	phase Phase
-}
-
-// verdict is asked for once; others who want it meanwhile wait.
-type verdict struct {
-	once sync.Once
-	ok   bool
-	err  error
-}
-
-// begin starts a new model call: the Filter is asked again.
-func (t *turn) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.verdicts = nil
-}
-
-// allowed reports whether a tool may be used for a phase in this model call.
-func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
-	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
-}
-
-// verdict is what the Filter of a tool's owner says in this model call.
-func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
-	owner, key := t.group.owner(e), verdictKey{e, phase}
-	v := t.verdictOf(key)
-	v.once.Do(func() {
-		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
-		if owner.cfg.OnEvent != nil && phase != PhaseCall {
-			t.reported.note(ctx, key, v)
-		}
-	})
-	return v
-}
-
-func (t *turn) verdictOf(k verdictKey) *verdict {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.verdicts == nil {
-		t.verdicts = map[verdictKey]*verdict{}
-	}
-	v := t.verdicts[k]
-	if v == nil {
-		v = &verdict{}
-		t.verdicts[k] = v
-	}
-	return v
-}
-
-// loadable reports whether a search that loads may return a tool.
-func (t *turn) loadable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
-}
-
-// findable reports whether a search may return a tool.
-func (t *turn) findable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseSearch)
-}
-
-// showable reports whether a loaded tool may be in the tool list of this model call.
-func (t *turn) showable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
-}
-
-// showableAtOnce reports whether a tool may be shown without being searched for.
-func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
-	return t.findable(ctx, e) && t.showable(ctx, e)
-}
-
-// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
-// provider's hands: what may not be seen now does not get there.
-func (t *turn) defers(ctx context.Context, e *entry) bool {
-	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
-}
-
-// callable reports whether call_tool may run a tool.
-func (t *turn) callable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
-}
-
-// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
-// as from a search.
-func (t *turn) mayLoad(ctx context.Context, e *entry) bool { return t.allowed(ctx, e, PhaseLoad) }
-
-// nameable reports whether a hint may name a tool that nobody asked for by its name.
-func (t *turn) nameable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
-}
-
-// denied reports whether the model may have seen the name of a tool, so that it is told
-// that it may not use it.
-func (t *turn) denied(ctx context.Context, name string) bool {
-	e := t.group.cat.lookup(name)
-	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
-}
-
-// lists reports whether there is a list of names that a hint can point to.
-func (t *turn) lists(ctx context.Context) bool {
-	for e := range t.group.cat.entries() {
-		if t.allowed(ctx, e, PhaseList) {
-			return true
-		}
-	}
-	return false
-}
-
-// listable are the names that the model may be told of now, in the order of the catalogue.
-// Nobody changes the slice.
-func (t *turn) listable(ctx context.Context) (names []string) {
-	if t.group.isUnfiltered() {
-		return t.group.allNames()
-	}
-	for e := range t.group.cat.entries() {
-		if t.allowed(ctx, e, PhaseList) {
-			names = append(names, e.info.Name)
-		}
-	}
-	return names
 }

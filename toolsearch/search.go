@@ -27,68 +27,37 @@ const (
 
 // searchResult is what a search gave.
 type searchResult struct {
-	asked     int // searches and names that were asked for
-	seen      set // tools that the model sees already
-	found     []found
-	loaded    []string // names of found tools that the model sees already
-	unknown   []unknown
-	denied    []string // names that the model may know of and not use
-	leftOut   int      // found tools that do not fit into the answer
-	listed    bool     // hints can point to the list of names
-	unlisted  int      // unknown names beyond those in unknown
-	unmatched []string
-	near      []string
-	unsure    []found  // the best results of searches that were not sure of any
-	missing   []string // servers whose tools might be what is looked for, and that do not answer
-	cuts      []string // what the model is told of limits that cut the call
+	asked         int       // searches and names that were asked for
+	visible       stringSet // tools that the model sees already
+	found         []foundTool
+	alreadyLoaded []string // names of found tools that the model sees already
+	unknown       []unknownName
+	denied        []string // names that the model may know of and not use
+	leftOut       int      // found tools that do not fit into the answer
+	hasList       bool     // hints can point to the list of names
+	unlisted      int      // unknown names beyond those in unknown
+	unmatched     []string
+	near          []string
+	unsure        []foundTool // the best results of searches that were not sure of any
+	missing       []string    // servers whose tools might be what is looked for, and that do not answer
+	cuts          []string    // what the model is told of limits that cut the call
 }
 
-type found struct {
+type foundTool struct {
 	entry      *entry
 	score      float64
 	confidence float64
 	terms      []leanctx.Term // for an event
 }
 
-type unknown struct {
+type unknownName struct {
 	name string
 	near []string
 }
 
-func (f *searchResult) names() []string {
-	if len(f.found) == 0 {
-		return nil
-	}
-	names := make([]string, len(f.found))
-	for i, x := range f.found {
-		names[i] = x.entry.info.Name
-	}
-	return names
-}
-
-// merge takes over what a search ranked.
-func (f *searchResult) merge(ranked []found) {
-	if len(f.found) == 0 {
-		f.found = ranked
-		return
-	}
-	for _, x := range ranked {
-		if !holds(f.found, x.entry) {
-			f.found = append(f.found, x)
-		}
-	}
-}
-
-// cut notes that a limit cut the call.
-func (f *searchResult) cut(text string, limit int) {
-	if text = render(text, promptData{Limit: limit}); !slices.Contains(f.cuts, text) {
-		f.cuts = append(f.cuts, text)
-	}
-}
-
 // searcher answers a call of a search tool.
 type searcher struct {
-	*turn
+	turn  *turn
 	notes *notes
 	may   func(context.Context, *entry) bool // which tools it may return, beyond being found
 }
@@ -100,41 +69,22 @@ func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
-	inside, report := s.group.reporting(ctx)
+	inside, report := s.turn.group.reporting(ctx)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
-		s.group.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		s.turn.group.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
 
-// noteMissing notes the servers without tools at the moment, if nothing was found, or those
-// that a query names.
-func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
-	const most = 10
-	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
-	for _, name := range s.group.missing(ctx) {
-		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
-		if (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most {
-			f.missing = append(f.missing, clipped(name))
-		}
-	}
-}
-
-// spaced is a text's words in lower case, with a space on each side.
-func spaced(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
-	return " " + strings.Join(words, " ") + " "
-}
-
 // search runs the queries of one call. Its only error is the context's.
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
-	f := searchResult{seen: s.seenSet(ctx)}
+	f := searchResult{visible: s.visibleNames(ctx)}
 	if limit <= 0 {
-		limit = s.group.cfg.MaxResults
+		limit = s.turn.group.cfg.MaxResults
 	}
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
@@ -148,24 +98,13 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 	return f, nil
 }
 
-// seenSet is the tools that the model sees; nil where the form of the answer cannot say
+// visibleNames are the tools that the model sees; nil where the form of the answer cannot say
 // what is loaded.
-func (s searcher) seenSet(ctx context.Context) set {
-	if c := s.group.rules; c.native && !c.newOnly {
+func (s searcher) visibleNames(ctx context.Context) stringSet {
+	if c := s.turn.group.rules; c.native && !c.newOnly {
 		return nil
 	}
-	return s.notes.seenSet(ctx)
-}
-
-// hits are the best results, for an event.
-func (f *searchResult) hits() []leanctx.Hit {
-	all := append(slices.Clone(f.found), f.unsure...)
-	out := make([]leanctx.Hit, min(len(all), maxEventHits))
-	for i := range out {
-		x := all[i]
-		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
-	}
-	return out
+	return s.notes.visibleNames(ctx)
 }
 
 func (s searcher) searchOne(ctx context.Context, text string, limit int, f *searchResult) error {
@@ -178,8 +117,8 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		return ctx.Err()
 	}
 	f.asked++
-	most := mostResults(&s.group.cfg)
-	wanted := ranking{seen: f.seen, limit: min(limit, most+1)} // one more, to see whether there are more
+	most := mostResults(&s.turn.group.cfg)
+	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one more, to see whether there are more
 	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
 		ranked.found = ranked.found[:len(ranked.found)-1]
@@ -188,7 +127,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = termsOf(s.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
+			x.terms = termsOf(s.turn.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
 		}
 	}
 	if s.refuses(ranked.found) {
@@ -199,140 +138,9 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = s.unmatched(ctx, q.words)
 		f.near = s.suggest(ctx, q.words)
-		f.listed = s.lists(ctx)
+		f.hasList = s.turn.hasList(ctx)
 	}
 	return err
-}
-
-// refuses reports whether a search found something and is sure of none of it.
-func (s searcher) refuses(results []found) bool {
-	return len(results) > 0 && !slices.ContainsFunc(results, func(x found) bool {
-		return x.confidence == 0 || x.confidence >= s.group.cfg.MinConfidence
-	})
-}
-
-// mostResults is how many tools one search may return.
-func mostResults(c *Config) int { return max(maxResultsCap, c.MaxResults) }
-
-// nearest are the names that an unsure search tells of.
-func (f *searchResult) nearest() (names []string) {
-	for _, x := range f.unsure {
-		if name := x.entry.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// knows says which names exist for this search.
-func (s searcher) knows(ctx context.Context) func(string) bool {
-	return func(name string) bool {
-		e := s.group.cat.lookup(name)
-		return e != nil && s.may(ctx, e)
-	}
-}
-
-// selectByName takes tools by name. MaxResults does not apply here: the model named them.
-func (s searcher) selectByName(ctx context.Context, names []string, f *searchResult) {
-	const most = 10 // unknown names that get suggestions; each is looked up among all names
-	if len(names) > maxNames {
-		names = names[:maxNames]
-		f.cut("cut-names", maxNames)
-	}
-	may := func(e *entry) bool { return s.may(ctx, e) }
-	for _, name := range names {
-		f.asked++
-		switch e := s.group.cat.resolve(name, may); {
-		case e != nil && holds(f.found, e):
-		case e != nil:
-			f.found = append(f.found, found{entry: e})
-		case len(f.unknown)+len(f.denied) == most:
-			f.unlisted++
-		case s.denied(ctx, name):
-			f.denied = append(f.denied, name)
-		default:
-			f.unknown = append(f.unknown, unknown{name, s.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.nameable(ctx, e) })})
-		}
-	}
-}
-
-// ranking collects the results of a search. Tools that the model sees already keep their
-// rank and use up no place: those among the first results make room for as many others.
-type ranking struct {
-	seen  set
-	limit int // the most tools that the model does not see
-	found []found
-	fresh int // those of found that the model does not see
-}
-
-func (k *ranking) isFull() bool { return k.fresh == k.limit }
-
-func (k *ranking) isFresh(e *entry) bool { return !k.seen[e.info.Name] }
-
-func (k *ranking) add(x found) {
-	if k.isFresh(x.entry) {
-		k.fresh++
-	} else if len(k.found) >= k.limit {
-		return
-	}
-	k.found = append(k.found, x)
-}
-
-// rank asks the index, and asks for more while too few may be returned. What the first
-// answer held keeps its place: an index may rank more results in another order.
-func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
-	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.group.cat.askIndex(ctx, Query{Text: words, Limit: ask})
-		if err != nil {
-			return ranking{}, err
-		}
-		if s.group.cfg.MinConfidence > 0 {
-			results = s.group.cat.sure.rateUnknown(ctx, words, results)
-		}
-		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
-		s.accept(ctx, results, &kept)
-		if kept.isFull() || len(results) < ask {
-			return kept, nil
-		}
-	}
-}
-
-func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
-	for _, x := range results {
-		if kept.isFull() {
-			return
-		}
-		e := s.group.cat.lookup(x.Name)
-		if e != nil && x.Score >= s.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
-			kept.add(found{entry: e, score: x.Score, confidence: x.Confidence})
-		}
-	}
-}
-
-func holds(list []found, e *entry) bool {
-	return slices.ContainsFunc(list, func(x found) bool { return x.entry == e })
-}
-
-// askIndex never fails but by the context: where the index fails, the specified score
-// answers.
-func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
-	results, err := searchIndex(ctx, c.index, q)
-	if err == nil || ctx.Err() != nil {
-		reportOf(ctx).answered(c.index, false)
-		return results, ctx.Err()
-	}
-	reportOf(ctx).fail(err)
-	specified := keywordIndex{c.words}
-	reportOf(ctx).answered(specified, true)
-	return specified.Search(ctx, q)
-}
-
-func (f *searchResult) markLoaded() {
-	for _, x := range f.found {
-		if f.seen[x.entry.info.Name] {
-			f.loaded = append(f.loaded, x.entry.info.Name)
-		}
-	}
 }
 
 // parsedQuery is one parsed query: the names of a select:, or words.
@@ -362,62 +170,6 @@ func parseSearch(text string, known func(string) bool) parsedQuery {
 	return parsedQuery{names: splitNames(text[len(selectPrefix):], known)}
 }
 
-const (
-	// maxSuggestions is how many near names an answer holds.
-	maxSuggestions = 5
-	// maxLookups is how many words of a search are looked up one by one.
-	maxLookups = 8
-)
-
-// suggest returns names near the words of a search that found nothing.
-func (s searcher) suggest(ctx context.Context, words string) []string {
-	var names []string
-	for _, w := range lookups(words) {
-		for _, n := range s.group.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.nameable(ctx, e) }) {
-			if len(names) == maxSuggestions {
-				return names
-			}
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
-		}
-	}
-	return names
-}
-
-// unmatched are words of a search that stand in no name and no description of a tool
-// which the caller may find.
-func (s searcher) unmatched(ctx context.Context, words string) []string {
-	var out []string
-	for _, w := range lookups(words) {
-		results, err := keywordIndex{s.group.cat.words}.Search(ctx, Query{Text: w})
-		if err == nil && !s.anyOf(ctx, results) {
-			out = append(out, clipped(w))
-		}
-	}
-	return out
-}
-
-func (s searcher) anyOf(ctx context.Context, results []Result) bool {
-	for _, x := range results {
-		if e := s.group.cat.lookup(x.Name); e != nil && s.may(ctx, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// lookups are the first words of a search, each once.
-func lookups(words string) []string {
-	var out []string
-	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
-		if !slices.Contains(out, t.Text) {
-			out = append(out, t.Text)
-		}
-	}
-	return out
-}
-
 // firstWords cuts text after n words.
 func firstWords(text string, n int) string {
 	if len(text) < 2*n {
@@ -438,53 +190,242 @@ func firstWords(text string, n int) string {
 	return text
 }
 
-// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
-// left out where there is nothing to say.
-type matchesAnswer struct {
-	Matches       []string `json:"matches"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
+// rank asks the index, and asks for more while too few may be returned. What the first
+// answer held keeps its place: an index may rank more results in another order.
+func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
+	for ask := kept.limit; ; ask *= 4 {
+		results, err := s.turn.group.cat.askIndex(ctx, Query{Text: words, Limit: ask})
+		if err != nil {
+			return ranking{}, err
+		}
+		if s.turn.group.cfg.MinConfidence > 0 {
+			results = s.turn.group.cat.sure.rateUnknown(ctx, words, results)
+		}
+		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
+		s.accept(ctx, results, &kept)
+		if kept.isFull() || len(results) < ask {
+			return kept, nil
+		}
+	}
 }
 
-// matches is the answer of tool_search.
-func (f *searchResult) matches() string {
-	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.loaded, Hint: f.hint()}
-	if a.Matches == nil {
-		a.Matches = []string{}
+// askIndex never fails but by the context: where the index fails, the specified score
+// answers.
+func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
+	results, err := searchIndex(ctx, c.index, q)
+	if err == nil || ctx.Err() != nil {
+		reportOf(ctx).answered(c.index, false)
+		return results, ctx.Err()
 	}
-	return encode(a)
+	reportOf(ctx).fail(err)
+	specified := keywordIndex{c.wordIndex}
+	reportOf(ctx).answered(specified, true)
+	return specified.Search(ctx, q)
 }
 
-// hint says what the model should know beyond the matches: "" in the usual case.
-func (f *searchResult) hint() string {
-	var parts []string
-	for _, u := range f.unknown {
-		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
+func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
+	for _, x := range results {
+		if kept.isFull() {
+			return
+		}
+		e := s.turn.group.cat.lookup(x.Name)
+		if e != nil && x.Score >= s.turn.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
+			kept.add(foundTool{entry: e, score: x.Score, confidence: x.Confidence})
+		}
 	}
-	for _, name := range f.denied {
-		parts = append(parts, render("not-allowed", promptData{Name: name}))
-	}
-	if f.unlisted > 0 {
-		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
-	}
-	nearest := f.nearest()
-	if len(nearest) > 0 {
-		parts = append(parts, render("not-sure", promptData{Near: nearest}))
-	}
-	if f.asked == 0 {
-		parts = append(parts, render("empty-query", promptData{}))
-	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.listed}))
-	}
-	return strings.Join(append(parts, f.remarks()...), " ")
 }
 
-// remarks are what the model should know of the search itself.
-func (f *searchResult) remarks() []string {
-	if len(f.missing) == 0 {
-		return f.cuts
+// ranking collects the results of a search. Tools that the model sees already keep their
+// rank and use up no place: those among the first results make room for as many others.
+type ranking struct {
+	visible stringSet
+	limit   int // the most tools that the model does not see
+	found   []foundTool
+	fresh   int // those of found that the model does not see
+}
+
+func (k *ranking) isFull() bool { return k.fresh == k.limit }
+
+func (k *ranking) isFresh(e *entry) bool { return !k.visible[e.info.Name] }
+
+func (k *ranking) add(x foundTool) {
+	if k.isFresh(x.entry) {
+		k.fresh++
+	} else if len(k.found) >= k.limit {
+		return
 	}
-	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
+	k.found = append(k.found, x)
+}
+
+// refuses reports whether a search found something and is sure of none of it.
+func (s searcher) refuses(results []foundTool) bool {
+	return len(results) > 0 && !slices.ContainsFunc(results, func(x foundTool) bool {
+		return x.confidence == 0 || x.confidence >= s.turn.group.cfg.MinConfidence
+	})
+}
+
+// mostResults is how many tools one search may return.
+func mostResults(c *Config) int { return max(maxResultsCap, c.MaxResults) }
+
+// selectByName takes tools by name. MaxResults does not apply here: the model named them.
+func (s searcher) selectByName(ctx context.Context, names []string, f *searchResult) {
+	const most = 10 // unknown names that get suggestions; each is looked up among all names
+	if len(names) > maxNames {
+		names = names[:maxNames]
+		f.cut("cut-names", maxNames)
+	}
+	may := func(e *entry) bool { return s.may(ctx, e) }
+	for _, name := range names {
+		f.asked++
+		switch e := s.turn.group.cat.resolve(name, may); {
+		case e != nil && holds(f.found, e):
+		case e != nil:
+			f.found = append(f.found, foundTool{entry: e})
+		case len(f.unknown)+len(f.denied) == most:
+			f.unlisted++
+		case s.turn.mayKnow(ctx, name):
+			f.denied = append(f.denied, name)
+		default:
+			f.unknown = append(f.unknown, unknownName{name, s.turn.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.turn.nameable(ctx, e) })})
+		}
+	}
+}
+
+// knows says which names exist for this search.
+func (s searcher) knows(ctx context.Context) func(string) bool {
+	return func(name string) bool {
+		e := s.turn.group.cat.lookup(name)
+		return e != nil && s.may(ctx, e)
+	}
+}
+
+func holds(list []foundTool, e *entry) bool {
+	return slices.ContainsFunc(list, func(x foundTool) bool { return x.entry == e })
+}
+
+const (
+	// maxSuggestions is how many near names an answer holds.
+	maxSuggestions = 5
+	// maxLookups is how many words of a search are looked up one by one.
+	maxLookups = 8
+)
+
+// unmatched are words of a search that stand in no name and no description of a tool
+// which the caller may find.
+func (s searcher) unmatched(ctx context.Context, words string) []string {
+	var out []string
+	for _, w := range lookups(words) {
+		results, err := keywordIndex{s.turn.group.cat.wordIndex}.Search(ctx, Query{Text: w})
+		if err == nil && !s.anyOf(ctx, results) {
+			out = append(out, clipped(w))
+		}
+	}
+	return out
+}
+
+func (s searcher) anyOf(ctx context.Context, results []Result) bool {
+	for _, x := range results {
+		if e := s.turn.group.cat.lookup(x.Name); e != nil && s.may(ctx, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// suggest returns names near the words of a search that found nothing.
+func (s searcher) suggest(ctx context.Context, words string) []string {
+	var names []string
+	for _, w := range lookups(words) {
+		for _, n := range s.turn.group.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.turn.nameable(ctx, e) }) {
+			if len(names) == maxSuggestions {
+				return names
+			}
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+// lookups are the first words of a search, each once.
+func lookups(words string) []string {
+	var out []string
+	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
+		if !slices.Contains(out, t.Text) {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// noteMissing notes the servers without tools at the moment, if nothing was found, or those
+// that a query names.
+func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
+	const most = 10
+	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
+	for _, name := range s.turn.group.missing(ctx) {
+		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+		if (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most {
+			f.missing = append(f.missing, clipped(name))
+		}
+	}
+}
+
+// spaced is a text's words in lower case, with a space on each side.
+func spaced(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	return " " + strings.Join(words, " ") + " "
+}
+
+func (f *searchResult) names() []string {
+	if len(f.found) == 0 {
+		return nil
+	}
+	names := make([]string, len(f.found))
+	for i, x := range f.found {
+		names[i] = x.entry.info.Name
+	}
+	return names
+}
+
+// merge takes over what a search ranked.
+func (f *searchResult) merge(ranked []foundTool) {
+	if len(f.found) == 0 {
+		f.found = ranked
+		return
+	}
+	for _, x := range ranked {
+		if !holds(f.found, x.entry) {
+			f.found = append(f.found, x)
+		}
+	}
+}
+
+// cut notes that a limit cut the call.
+func (f *searchResult) cut(text string, limit int) {
+	if text = render(text, promptData{Limit: limit}); !slices.Contains(f.cuts, text) {
+		f.cuts = append(f.cuts, text)
+	}
+}
+
+func (f *searchResult) markLoaded() {
+	for _, x := range f.found {
+		if f.visible[x.entry.info.Name] {
+			f.alreadyLoaded = append(f.alreadyLoaded, x.entry.info.Name)
+		}
+	}
+}
+
+// hits are the best results, for an event.
+func (f *searchResult) hits() []leanctx.Hit {
+	all := append(slices.Clone(f.found), f.unsure...)
+	out := make([]leanctx.Hit, min(len(all), maxEventHits))
+	for i := range out {
+		x := all[i]
+		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+	}
+	return out
 }
 
 // bound leaves out the tools that do not fit into one answer. size is the bytes that the
@@ -512,6 +453,65 @@ func (f *searchResult) bound(size func(*entry) int) {
 
 // nameSize is the bytes of a name that may stand under already_loaded as well.
 func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
+
+// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
+// left out where there is nothing to say.
+type matchesAnswer struct {
+	Matches       []string `json:"matches"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
+}
+
+// matches is the answer of tool_search.
+func (f *searchResult) matches() string {
+	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
+	if a.Matches == nil {
+		a.Matches = []string{}
+	}
+	return encode(a)
+}
+
+// hint says what the model should know beyond the matches: "" in the usual case.
+func (f *searchResult) hint() string {
+	var parts []string
+	for _, u := range f.unknown {
+		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
+	}
+	for _, name := range f.denied {
+		parts = append(parts, render("not-allowed", promptData{Name: name}))
+	}
+	if f.unlisted > 0 {
+		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
+	}
+	nearest := f.nearest()
+	if len(nearest) > 0 {
+		parts = append(parts, render("not-sure", promptData{Near: nearest}))
+	}
+	if f.asked == 0 {
+		parts = append(parts, render("empty-query", promptData{}))
+	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
+		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.hasList}))
+	}
+	return strings.Join(append(parts, f.remarks()...), " ")
+}
+
+// nearest are the names that an unsure search tells of.
+func (f *searchResult) nearest() (names []string) {
+	for _, x := range f.unsure {
+		if name := x.entry.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// remarks are what the model should know of the search itself.
+func (f *searchResult) remarks() []string {
+	if len(f.missing) == 0 {
+		return f.cuts
+	}
+	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
+}
 
 // searchAnswer is what the search tools of all protocols answer, and those of Eino.
 type searchAnswer struct {

@@ -99,8 +99,8 @@ type target struct {
 	answer string
 }
 
-// proxy reads the arguments of call_tool.
-func (t *metaTool) proxy(ctx context.Context, args string) target {
+// targetOf reads the arguments of call_tool.
+func (t *metaTool) targetOf(ctx context.Context, args string) target {
 	r, a := t.runFor(ctx), decodeArguments(args)
 	now := r.turn()
 	name := calledName(a)
@@ -120,7 +120,7 @@ func (t *metaTool) proxy(ctx context.Context, args string) target {
 	}
 	p := target{tool: e.tool, args: text}
 	typ := reportedType(p.tool)
-	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, proxyKey{}, e.info.Name), &callbacks.RunInfo{
+	p.ctx = callbacks.ReuseHandlers(context.WithValue(ctx, passedKey{}, e.info.Name), &callbacks.RunInfo{
 		Name: e.info.Name, Type: typ, Component: components.ComponentOfTool,
 	})
 	return p
@@ -139,11 +139,11 @@ func (c plainCall) InvokableRun(ctx context.Context, args string, opts ...tool.O
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	p := c.proxy(ctx, args)
+	p := c.targetOf(ctx, args)
 	if p.tool == nil {
 		return p.answer, nil
 	}
-	return p.text(opts)
+	return p.runText(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
@@ -151,11 +151,11 @@ func (c plainCall) StreamableRun(ctx context.Context, args string, opts ...tool.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := c.proxy(ctx, args)
+	p := c.targetOf(ctx, args)
 	if p.tool == nil {
 		return schema.StreamReaderFromArray([]string{p.answer}), nil
 	}
-	return p.textStream(opts)
+	return p.streamText(opts)
 }
 
 type enhancedCall struct{ *metaTool }
@@ -165,11 +165,11 @@ func (c enhancedCall) InvokableRun(ctx context.Context, args *schema.ToolArgumen
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := c.proxy(ctx, argumentText(args))
+	p := c.targetOf(ctx, argumentText(args))
 	if p.tool == nil {
 		return textResult(p.answer), nil
 	}
-	return p.result(opts)
+	return p.runResult(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
@@ -177,15 +177,15 @@ func (c enhancedCall) StreamableRun(ctx context.Context, args *schema.ToolArgume
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := c.proxy(ctx, argumentText(args))
+	p := c.targetOf(ctx, argumentText(args))
 	if p.tool == nil {
 		return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(p.answer)}), nil
 	}
-	return p.resultStream(opts)
+	return p.streamResult(opts)
 }
 
-// text runs a tool that returns text.
-func (p target) text(opts []tool.Option) (string, error) {
+// runText runs a tool that returns text.
+func (p target) runText(opts []tool.Option) (string, error) {
 	switch t := p.tool.(type) {
 	case tool.InvokableTool:
 		return t.InvokableRun(p.ctx, p.args, opts...)
@@ -200,20 +200,20 @@ func (p target) text(opts []tool.Option) (string, error) {
 	return "", p.noForm()
 }
 
-// textStream runs a tool that returns text, passing on its chunks as they come.
-func (p target) textStream(opts []tool.Option) (*schema.StreamReader[string], error) {
+// streamText runs a tool that returns text, passing on its chunks as they come.
+func (p target) streamText(opts []tool.Option) (*schema.StreamReader[string], error) {
 	if t, ok := p.tool.(tool.StreamableTool); ok {
 		return t.StreamableRun(p.ctx, p.args, opts...)
 	}
-	text, err := p.text(opts)
+	text, err := p.runText(opts)
 	if err != nil {
 		return nil, err
 	}
 	return schema.StreamReaderFromArray([]string{text}), nil
 }
 
-// result runs a tool of any form.
-func (p target) result(opts []tool.Option) (*schema.ToolResult, error) {
+// runResult runs a tool of any form.
+func (p target) runResult(opts []tool.Option) (*schema.ToolResult, error) {
 	arg := &schema.ToolArgument{Text: p.args}
 	switch t := p.tool.(type) {
 	case tool.EnhancedInvokableTool:
@@ -229,26 +229,26 @@ func (p target) result(opts []tool.Option) (*schema.ToolResult, error) {
 		}
 		return schema.ConcatToolResults(chunks)
 	}
-	text, err := p.text(opts)
+	text, err := p.runText(opts)
 	if err != nil {
 		return nil, err
 	}
 	return textResult(text), nil
 }
 
-// resultStream runs a tool of any form, passing on its chunks as they come.
-func (p target) resultStream(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+// streamResult runs a tool of any form, passing on its chunks as they come.
+func (p target) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 	switch t := p.tool.(type) {
 	case tool.EnhancedStreamableTool:
 		return t.StreamableRun(p.ctx, &schema.ToolArgument{Text: p.args}, opts...)
 	case tool.EnhancedInvokableTool:
-		res, err := p.result(opts)
+		res, err := p.runResult(opts)
 		if err != nil {
 			return nil, err
 		}
 		return schema.StreamReaderFromArray([]*schema.ToolResult{res}), nil
 	}
-	s, err := p.textStream(opts)
+	s, err := p.streamText(opts)
 	if err != nil {
 		return nil, err
 	}

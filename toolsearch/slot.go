@@ -38,7 +38,7 @@ const (
 
 // slotsOf is how many slots there are of each form. A tool for which none of its form is left
 // gets one of another form that returns the same: text, or results of several parts.
-var slotsOf = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+var slotCounts = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
 
 // insteadOf are the forms for a tool of a form, the best first.
 var insteadOf = [forms][]form{
@@ -57,7 +57,7 @@ const (
 )
 
 // slotMarker is a slot.
-type slotMarker interface{ slotsOf() *slots }
+type slotMarker interface{ slotsOfRun() *slots }
 
 // slots are those of one run.
 type slots struct {
@@ -81,7 +81,7 @@ type boundTool struct {
 func slotsIn(tools []tool.BaseTool) *slots {
 	for _, t := range tools {
 		if m, ok := t.(slotMarker); ok {
-			return m.slotsOf()
+			return m.slotsOfRun()
 		}
 	}
 	s := &slots{}
@@ -90,7 +90,7 @@ func slotsIn(tools []tool.BaseTool) *slots {
 		n++
 		return &slot{slots: s, info: schema.ToolInfo{Name: slotPrefix + strconv.Itoa(n), Desc: slotDesc}}
 	}
-	for f, count := range slotsOf {
+	for f, count := range slotCounts {
 		s.list[f] = make([]*slot, count)
 		for i := range s.list[f] {
 			s.list[f][i] = add()
@@ -122,7 +122,7 @@ type slot struct {
 // isSlotName reports whether a name is that of a slot that stands for no tool.
 func isSlotName(name string) bool { return strings.HasPrefix(name, slotPrefix) }
 
-func (s *slot) slotsOf() *slots { return s.slots }
+func (s *slot) slotsOfRun() *slots { return s.slots }
 
 // Info describes the tool that the slot stands for. It neither fails nor waits: its error
 // would end the run.
@@ -180,25 +180,25 @@ func (s *slot) as(f form) tool.BaseTool {
 type invokeSlot struct{ *slot }
 
 func (s invokeSlot) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return s.target(ctx, args).text(opts)
+	return s.target(ctx, args).runText(opts)
 }
 
 type streamSlot struct{ *slot }
 
 func (s streamSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return s.target(ctx, args).textStream(opts)
+	return s.target(ctx, args).streamText(opts)
 }
 
 type enhancedSlot struct{ *slot }
 
 func (s enhancedSlot) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	return s.target(ctx, argumentText(args)).result(opts)
+	return s.target(ctx, argumentText(args)).runResult(opts)
 }
 
 type enhancedStreamSlot struct{ *slot }
 
 func (s enhancedStreamSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return s.target(ctx, argumentText(args)).resultStream(opts)
+	return s.target(ctx, argumentText(args)).streamResult(opts)
 }
 
 type bothSlot struct {

@@ -77,7 +77,7 @@ const sourceTimeout = 2 * time.Second
 type sources struct {
 	asked   map[*settings]sourceSet
 	failing map[*settings]bool // the Source failed the last time
-	stale   set                // names of tools that the model sees, whose definition has changed
+	stale   stringSet          // names of tools that the model sees, whose definition has changed
 }
 
 // sourceSet is what a Source returned, and what the run makes of it.
@@ -101,7 +101,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 		if m.cfg.Source == nil {
 			continue
 		}
-		next[i].set = s.usable(ctx, r, m.settings)
+		next[i].set = s.usableSet(ctx, r, m.settings)
 		changed = changed || next[i].set != m.set
 	}
 	if !changed {
@@ -111,7 +111,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	if err != nil { // only by an index, which is not an error where tools come and go
 		return false
 	}
-	r.begin(g)
+	r.setGroup(g)
 	s.noteGone(&r.notes, old, g)
 	for _, name := range g.refused {
 		r.reported.emitRefused(ctx, g.settings, name)
@@ -119,8 +119,8 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	return true
 }
 
-// usable is the set of an instance's Source without tools whose name the agent has already.
-func (s *sources) usable(ctx context.Context, r *run, owner *settings) *ToolSet {
+// usableSet is the set of an instance's Source without tools whose name the agent has already.
+func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolSet {
 	set, own, last := s.ask(ctx, owner), r.agent.own, s.asked[owner]
 	if last.set == set && last.own == len(own) {
 		return last.usable
@@ -149,7 +149,7 @@ func (s *sources) ask(ctx context.Context, owner *settings) *ToolSet {
 	if set, ok := owner.cfg.Source.(*ToolSet); ok {
 		return set
 	}
-	memory, at := memoryOf(ctx), partOf{&owner.source, 0}
+	memory, at := memoryOf(ctx), sourceID{&owner.sourceKey, 0}
 	within, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
 	answer := make(chan sourceAnswer, 1)
@@ -269,7 +269,7 @@ type multiSource struct {
 
 // union is a set that was put together, and of what, which keeps the key of the parts theirs.
 type union struct {
-	parts []*ToolSet
+	sets  []*ToolSet
 	whole *ToolSet
 }
 
@@ -285,7 +285,7 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 		case *ToolSet:
 			answers[i] <- sourceAnswer{set: s}
 		default:
-			memory.ask(ctx, partOf{m, i}, s, answers[i])
+			memory.ask(ctx, sourceID{m, i}, s, answers[i])
 		}
 	}
 	sets := make([]*ToolSet, len(m.sources))
@@ -295,7 +295,7 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 		if a.err != nil {
 			wrong = append(wrong, fmt.Errorf("source %d: %w", i, a.err))
 			if a.set == nil {
-				a.set = memory.lastOf(partOf{m, i})
+				a.set = memory.lastOf(sourceID{m, i})
 			}
 		}
 		sets[i] = a.set
@@ -370,20 +370,20 @@ type sourceAnswer struct {
 	err error
 }
 
-// partOf is one of the sources of a MultiSource.
-type partOf struct {
-	whole *multiSource
-	part  int
+// sourceID is one of the sources of a MultiSource.
+type sourceID struct {
+	multi *multiSource
+	at    int
 }
 
 // sourceMemory is what one run remembers of the sources in a MultiSource. It belongs to the
 // run, since a source may answer each user differently. Nil remembers nothing.
 type sourceMemory struct {
-	mu    sync.Mutex
-	parts map[partOf]*sourcePart
+	mu      sync.Mutex
+	sources map[sourceID]*sourceState
 }
 
-type sourcePart struct {
+type sourceState struct {
 	last *ToolSet
 	busy bool // it has not answered yet, and is not asked again before it has
 }
@@ -393,7 +393,7 @@ type sourceMemoryKey struct{}
 // withSourceMemory returns a context in which each source of a MultiSource keeps the last
 // set that it returned: that of a run.
 func withSourceMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sourceMemoryKey{}, &sourceMemory{parts: map[partOf]*sourcePart{}})
+	return context.WithValue(ctx, sourceMemoryKey{}, &sourceMemory{sources: map[sourceID]*sourceState{}})
 }
 
 func memoryOf(ctx context.Context) *sourceMemory {
@@ -405,7 +405,7 @@ func memoryOf(ctx context.Context) *sourceMemory {
 var errBusy = errors.New("it has not answered the last time that it was asked")
 
 // ask asks a source in a goroutine of its own, which ends when the source returns.
-func (m *sourceMemory) ask(ctx context.Context, at partOf, s Source, answer chan<- sourceAnswer) {
+func (m *sourceMemory) ask(ctx context.Context, at sourceID, s Source, answer chan<- sourceAnswer) {
 	if !m.begin(at) {
 		answer <- sourceAnswer{err: errBusy}
 		return
@@ -427,16 +427,16 @@ func askSource(ctx context.Context, s Source) (set *ToolSet, err error) {
 }
 
 // begin reports whether a source may be asked.
-func (m *sourceMemory) begin(at partOf) bool {
+func (m *sourceMemory) begin(at sourceID) bool {
 	if m == nil {
 		return true
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.parts[at]
+	p := m.sources[at]
 	if p == nil {
-		p = &sourcePart{}
-		m.parts[at] = p
+		p = &sourceState{}
+		m.sources[at] = p
 	}
 	if p.busy {
 		return false
@@ -446,24 +446,24 @@ func (m *sourceMemory) begin(at partOf) bool {
 }
 
 // end notes what a source returned; nil beside an error leaves what it had.
-func (m *sourceMemory) end(at partOf, a sourceAnswer) {
+func (m *sourceMemory) end(at sourceID, a sourceAnswer) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.parts[at]
+	p := m.sources[at]
 	p.busy = false
 	if a.set != nil || a.err == nil {
 		p.last = a.set
 	}
 }
 
-func (m *sourceMemory) lastOf(at partOf) *ToolSet {
+func (m *sourceMemory) lastOf(at sourceID) *ToolSet {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.parts[at].last
+	return m.sources[at].last
 }

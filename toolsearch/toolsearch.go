@@ -30,14 +30,14 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 // ErrNativeUnsupported where config.Model has no tool search of its own.
 func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.TypedChatModelAgentMiddleware[M], error) {
 	c, isAgentic := wire.CodecFor[M]()
-	set, err := newSettings(ctx, config, isAgentic)
+	s, err := newSettings(ctx, config, isAgentic)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := groupOf(ctx, []member{{settings: set}}); err != nil {
+	if _, err := groupOf(ctx, []member{{settings: s}}); err != nil {
 		return nil, err
 	}
-	return &middleware[M]{settings: set, codec: c}, nil
+	return &middleware[M]{settings: s, codec: c}, nil
 }
 
 // middleware is safe for concurrent use: what a run needs is in its context.
@@ -168,19 +168,6 @@ func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
 	return &hooks[M]{run: r, codec: c, transcript: transcript[M]{run: r, codec: c}}
 }
 
-// doneState is the state that the last hook returned, and what was in it.
-type doneState[M adk.MessageType] struct {
-	state *adk.TypedChatModelAgentState[M]
-	held  adk.TypedChatModelAgentState[M]
-}
-
-// is reports whether a state is that one, with nothing new in it: the instance is in the
-// agent twice.
-func (d doneState[M]) is(s *adk.TypedChatModelAgentState[M]) bool {
-	return s == d.state && slices.Equal(s.Messages, d.held.Messages) &&
-		slices.Equal(s.ToolInfos, d.held.ToolInfos) && slices.Equal(s.DeferredToolInfos, d.held.DeferredToolInfos)
-}
-
 // modelCall is what a model call is about to send.
 type modelCall[M adk.MessageType] struct {
 	messages        []M
@@ -199,7 +186,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if h.sources.refresh(ctx, r) {
 		t.forget()
 	}
-	r.turn().begin()
+	r.turn().askAgain()
 	r.reported.emitCatalog(ctx, r.group())
 	rules, msgs := r.group().rules, call.messages
 	if r.group().cfg.HideAbove > 0 {
@@ -208,14 +195,14 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if rules.hosted {
 		msgs = wire.Each(msgs, h.codec.Unpack)
 	}
-	msgs = h.read(ctx, msgs)
+	msgs = h.readWithOffers(ctx, msgs)
 	show := h.visibility.visibleTools(ctx, r, &t.evidence)
 	if t.evidence.native {
 		msgs = h.rewrite(ctx, msgs, show)
 	}
 	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.off
 	msgs, list := t.remind(ctx, &h.reminder, msgs, saw)
-	h.sent = sent{reminder: list, tools: show.names}
+	h.sent = sent{list: list, names: show.names}
 	call.messages = continued(msgs, h.sent)
 	t.read(ctx, call.messages)
 	lists := toolLists{run: r, group: r.group(), hiding: &h.visibility.hiding, stale: h.sources.stale, show: show}
@@ -235,11 +222,11 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 	}
 }
 
-// read reads the messages, and returns them with offers of tools for those of users.
-func (h *hooks[M]) read(ctx context.Context, msgs []M) []M {
+// readWithOffers reads the messages, and returns them with offers of tools for those of users.
+func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
 	if t.prefetcher = nil; h.run.group().cfg.Prefetch > 0 && !h.visibility.hiding.off {
-		t.prefetcher = &prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]found{}}
+		t.prefetcher = &prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]foundTool{}}
 	}
 	t.read(ctx, msgs)
 	if len(t.offered)+len(t.evidence.prefetched.offers) == 0 {
@@ -280,4 +267,17 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	next := slices.Clone(msgs)
 	next[last] = renamed
 	return next
+}
+
+// doneState is the state that the last hook returned, and what was in it.
+type doneState[M adk.MessageType] struct {
+	state *adk.TypedChatModelAgentState[M]
+	held  adk.TypedChatModelAgentState[M]
+}
+
+// is reports whether a state is that one, with nothing new in it: the instance is in the
+// agent twice.
+func (d doneState[M]) is(s *adk.TypedChatModelAgentState[M]) bool {
+	return s == d.state && slices.Equal(s.Messages, d.held.Messages) &&
+		slices.Equal(s.ToolInfos, d.held.ToolInfos) && slices.Equal(s.DeferredToolInfos, d.held.DeferredToolInfos)
 }

@@ -64,48 +64,6 @@ type part struct {
 	size int
 }
 
-// NewToolSet returns the set of tools, in their order. It asks each tool for its Info once,
-// and never again; the tool must not change its parameters later. The error names every
-// tool that has no usable Info, can neither be invoked nor streamed, or has the name of an
-// earlier one, by its place.
-func NewToolSet(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
-	return (*ToolSet)(nil).Update(ctx, tools...)
-}
-
-// Update returns the set of exactly these tools, in their order, which shares with s what is
-// equal in both. A tool that is the same value as one of s is not asked for its Info again,
-// and a tool with an equal definition counts as unchanged even if it is another value; it is
-// the new value that runs. If all tools are the values of s in the same order, Update returns s
-// itself. The error is that of NewToolSet, and s is never changed.
-func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
-	u := updater{tools: tools}
-	if s.len() > 0 {
-		u.old = s
-	}
-	at := u.takeFirst()
-	if s != nil && at == s.size && at == len(tools) {
-		return s, nil
-	}
-	for at < len(tools) {
-		at += u.take(ctx, at)
-	}
-	u.flush()
-	u.checkNames()
-	if err := u.wrong.err(); err != nil {
-		return nil, err
-	}
-	next := &ToolSet{parts: u.parts, size: len(tools), origin: &origin{}}
-	if u.old != nil {
-		next.differs = len(u.fresh) > 0
-		if s.origin != nil {
-			next.origin = s.origin
-		}
-	}
-	settle(u.fresh, next.origin)
-	next.merge()
-	return next, nil
-}
-
 // Select returns the tools for which keep returns true, in their order: one user's view of
 // a large set. keep must not change the info that it is given. If keep panics or is nil,
 // nothing is kept.
@@ -268,13 +226,13 @@ func (p part) dense() part {
 	if p.bits == nil || 8*p.size >= len(p.entries) {
 		return p
 	}
-	own := make([]*entry, 0, p.size)
-	for word, set := range p.bits {
-		for ; set != 0; set &= set - 1 {
-			own = append(own, p.entries[64*word+bits.TrailingZeros64(set)])
+	few := make([]*entry, 0, p.size)
+	for word, left := range p.bits {
+		for ; left != 0; left &= left - 1 {
+			few = append(few, p.entries[64*word+bits.TrailingZeros64(left)])
 		}
 	}
-	return wholePart(own)
+	return wholePart(few)
 }
 
 // wholePart is all of a new segment.
@@ -429,7 +387,7 @@ func (s *selection) addSet(t *ToolSet) {
 		}
 		for _, h := range p.housing() {
 			mine := s.of(h.batch)
-			for i, word := range h.words {
+			for i, word := range h.bits {
 				mine.has[h.from+i] |= word
 			}
 			mine.n += h.n
@@ -441,7 +399,7 @@ func (s *selection) addSet(t *ToolSet) {
 type housing struct {
 	*batch
 	from  int
-	words []uint64
+	bits  []uint64
 	n     int
 	moved int64
 }

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// This file makes a set from an older one: what is the same is found segment by segment.
+// How a set is made, also from an older one: what is the same is found segment by segment.
 
 import (
 	"cmp"
@@ -21,6 +21,48 @@ import (
 // openSegment is the fewest tools of a segment that later sets take as it is. Smaller ones are put
 // together with their neighbours, so that many small changes leave few segments.
 const openSegment = segmentSize / 8
+
+// NewToolSet returns the set of tools, in their order. It asks each tool for its Info once,
+// and never again; the tool must not change its parameters later. The error names every
+// tool that has no usable Info, can neither be invoked nor streamed, or has the name of an
+// earlier one, by its place.
+func NewToolSet(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
+	return (*ToolSet)(nil).Update(ctx, tools...)
+}
+
+// Update returns the set of exactly these tools, in their order, which shares with s what is
+// equal in both. A tool that is the same value as one of s is not asked for its Info again,
+// and a tool with an equal definition counts as unchanged even if it is another value; it is
+// the new value that runs. If all tools are the values of s in the same order, Update returns s
+// itself. The error is that of NewToolSet, and s is never changed.
+func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
+	u := updater{tools: tools}
+	if s.len() > 0 {
+		u.old = s
+	}
+	at := u.takeFirst()
+	if s != nil && at == s.size && at == len(tools) {
+		return s, nil
+	}
+	for at < len(tools) {
+		at += u.take(ctx, at)
+	}
+	u.flush()
+	u.checkNames()
+	if err := u.wrong.err(); err != nil {
+		return nil, err
+	}
+	next := &ToolSet{parts: u.parts, size: len(tools), origin: &origin{}}
+	if u.old != nil {
+		next.differs = len(u.fresh) > 0
+		if s.origin != nil {
+			next.origin = s.origin
+		}
+	}
+	settle(u.fresh, next.origin)
+	next.merge()
+	return next, nil
+}
 
 // updater makes the parts of a set from those of an older one.
 type updater struct {
@@ -60,7 +102,7 @@ func (u *updater) take(ctx context.Context, at int) int {
 			return u.reuse(u.old.parts[u.next-1])
 		}
 	}
-	e, old, err := u.entry(ctx, u.tools[at])
+	e, old, err := u.entryFor(ctx, u.tools[at])
 	if err != nil {
 		u.wrong.add(place("tools", at), "%w", err)
 		return 1
@@ -129,9 +171,9 @@ func (u *updater) flush() {
 	u.open = nil
 }
 
-// entry returns the entry of a tool: the old one of the same value, and its segment, or a
+// entryFor returns the entry of a tool: the old one of the same value, and its segment, or a
 // new one.
-func (u *updater) entry(ctx context.Context, t tool.BaseTool) (*entry, *segment, error) {
+func (u *updater) entryFor(ctx context.Context, t tool.BaseTool) (*entry, *segment, error) {
 	if e, old := u.sameValue(t); e != nil {
 		return e, old, nil
 	}
@@ -144,7 +186,7 @@ func (u *updater) entry(ctx context.Context, t tool.BaseTool) (*entry, *segment,
 		return nil, nil, err
 	}
 	if old := u.old.lookup(info.Name); old != nil && old.definition() == e.definition() {
-		e.info, e.safe, e.own = old.info, old.safe, schema.ToolInfo{} // one copy for both
+		e.info, e.safe, e.held = old.info, old.safe, schema.ToolInfo{} // one copy for both
 		e.address = old.address
 	} else {
 		u.fresh = append(u.fresh, e)
@@ -261,23 +303,23 @@ func (s *ToolSet) merge() {
 func (s *ToolSet) mergeable() []*selected {
 	var all selection
 	all.addSet(s)
-	own := slices.DeleteFunc(all, func(p *selected) bool { return p.batch.origin != s.origin })
-	slices.SortFunc(own, func(a, b *selected) int { return cmp.Compare(a.n, b.n) })
+	mergeable := slices.DeleteFunc(all, func(p *selected) bool { return p.batch.origin != s.origin })
+	slices.SortFunc(mergeable, func(a, b *selected) int { return cmp.Compare(a.n, b.n) })
 	count := 0
-	for i, p := range own {
+	for i, p := range mergeable {
 		if 2*p.n < len(p.infos) {
 			count = i + 1
 		}
 	}
-	if len(own) > maxBatches {
+	if len(mergeable) > maxBatches {
 		count = max(count, 2)
 	}
 	sum := 0
-	for i := 0; count > 0 && i < len(own) && (i < count || own[i].n <= sum); i++ {
-		sum += own[i].n
+	for i := 0; count > 0 && i < len(mergeable) && (i < count || mergeable[i].n <= sum); i++ {
+		sum += mergeable[i].n
 		count = max(count, i+1)
 	}
-	return own[:count]
+	return mergeable[:count]
 }
 
 // mergeBatches makes one batch of what is left of several. It indexes what they had
@@ -285,7 +327,7 @@ func (s *ToolSet) mergeable() []*selected {
 func mergeBatches(old []*selected, o *origin) {
 	var infos []*schema.ToolInfo
 	var addresses []*address
-	words, better := false, false
+	specified, bm25 := false, false
 	for _, p := range old {
 		for at, word := range p.has {
 			for ; word != 0; word &= word - 1 {
@@ -293,14 +335,14 @@ func mergeBatches(old []*selected, o *origin) {
 				infos, addresses = append(infos, p.infos[i]), append(addresses, p.addresses[i])
 			}
 		}
-		words = words || p.isBuilt.words.Load()
-		better = better || p.isBuilt.bm25.Load()
+		specified = specified || p.isBuilt.specified.Load()
+		bm25 = bm25 || p.isBuilt.bm25.Load()
 	}
 	b := newBatch(infos, addresses, o)
-	if words {
-		b.words()
+	if specified {
+		b.specified()
 	}
-	if better {
+	if bm25 {
 		b.bm25()
 	}
 	for i, p := range addresses {

@@ -22,10 +22,10 @@ type visibleTool struct {
 
 // visibleSet is what a model call shows.
 type visibleSet struct {
-	tools []visibleTool
-	names []string
-	known bool // it follows on another model call of this run
-	gone  set  // tools that the model saw before a resume, and that no longer exist
+	tools    []visibleTool
+	names    []string
+	follows  bool      // it follows on another model call of this run
+	vanished stringSet // tools that the model saw before a resume, and that no longer exist
 }
 
 func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name) }
@@ -45,7 +45,7 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 		return s.decided.visibleSet
 	}
 	idle := lastIdle(ctx, r.group(), len(before))
-	tools, unused := s.loaded(ctx, r.turn(), v, before, idle)
+	tools, unused := s.chooseTools(ctx, r.turn(), v, before, idle)
 	if s.hiding.off {
 		tools = r.turn().withAll(ctx, tools)
 	}
@@ -53,9 +53,9 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 	for i, x := range tools {
 		names[i] = x.entry.info.Name
 	}
-	show := visibleSet{tools: tools, names: names, known: r.notes.called()}
-	if !show.known {
-		show.gone = r.vanished(before)
+	show := visibleSet{tools: tools, names: names, follows: r.notes.called()}
+	if !show.follows {
+		show.vanished = r.vanished(before)
 	}
 	if !s.hiding.off {
 		r.group().emitVisible(ctx, before, names, unused, !known)
@@ -66,14 +66,14 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 	}
 	saveIdle(ctx, r.group(), tools)
 	if r.group().byMessagesOnly {
-		s.decided = decision{visibleSet{tools: tools, names: names, known: true}, r.group(), v.order}
+		s.decided = decision{visibleSet{tools: tools, names: names, follows: true}, r.group(), v.order}
 	}
 	return show
 }
 
-// loaded are the tools to show: those that always are, those shown before that are still in
+// chooseTools chooses the tools to show: those that always are, those shown before that are still in
 // use, then new ones. unused are those that were not used for too long.
-func (s *visibility) loaded(ctx context.Context, t *turn, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
+func (s *visibility) chooseTools(ctx context.Context, t *turn, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
 	done := make(map[string]bool, len(before)+len(v.order))
 	consider := func(name string, idle int) {
 		e := t.group.cat.lookup(name)
@@ -100,7 +100,7 @@ func (s *visibility) loaded(ctx context.Context, t *turn, v *evidence, before []
 	}
 	never := t.group.rules.neverLoads
 	for i, name := range before {
-		if !never || s.hiding.shown[name] {
+		if !never || s.hiding.staying[name] {
 			consider(name, idle[i]+1)
 		}
 	}
@@ -111,6 +111,30 @@ func (s *visibility) loaded(ctx context.Context, t *turn, v *evidence, before []
 		consider(name, 0)
 	}
 	return show, unused
+}
+
+// withAll adds to the tools that a model call shows all others that it may show.
+func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTool) {
+	shown := make(map[*entry]bool, len(show))
+	for _, s := range show {
+		shown[s.entry] = true
+	}
+	for e := range t.group.cat.entries() {
+		if shown[e] || t.showableAtOnce(ctx, e) {
+			all = append(all, visibleTool{entry: e})
+		}
+	}
+	return all
+}
+
+// vanished are those of the tools that the model saw which do not exist any more.
+func (r *run) vanished(names []string) (gone stringSet) {
+	for _, name := range names {
+		if r.group().cat.lookup(name) == nil && !r.agent.own[name] {
+			gone.add(name)
+		}
+	}
+	return gone
 }
 
 // lastIdle is how long the n tools of the last model call had not been used by then.
@@ -136,16 +160,6 @@ func saveIdle(ctx context.Context, g *group, tools []visibleTool) {
 	setRunLocal(ctx, idleKey, idle)
 }
 
-// vanished are those of the tools that the model saw which do not exist any more.
-func (r *run) vanished(names []string) (gone set) {
-	for _, name := range names {
-		if r.group().cat.lookup(name) == nil && !r.agent.own[name] {
-			gone.add(name)
-		}
-	}
-	return gone
-}
-
 // decision is what the last model call showed, and what it was decided from.
 type decision struct {
 	visibleSet
@@ -163,26 +177,6 @@ func isSame(a, b []string) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
-// model has seen them, so that it may call them, and they stay.
-func noteShownByOthers(ctx context.Context, r *run, infos []*schema.ToolInfo) {
-	before, known := r.notes.lastVisible(ctx)
-	if r.group().rules.native || !known {
-		return
-	}
-	names := before
-	for _, t := range infos {
-		if t != nil && r.group().cat.lookup(t.Name) != nil && !slices.Contains(before, t.Name) {
-			names = append(slices.Clip(names), t.Name)
-		}
-	}
-	if len(names) == len(before) {
-		return
-	}
-	r.notes.showAlso(names)
-	setRunLocal(ctx, visibleKey, names)
-}
-
 // toolLists makes the tool lists of a model call: the agent's own tools as they are, then the
 // loaded ones in the order in which they were loaded, so that the list only grows at its
 // end and a provider's prompt cache holds.
@@ -190,7 +184,7 @@ type toolLists struct {
 	run    *run
 	group  *group
 	hiding *hiding
-	stale  set // names of tools that are others than in the last model call
+	stale  stringSet // names of tools that are others than in the last model call
 	show   visibleSet
 }
 
@@ -200,12 +194,12 @@ func (l toolLists) renew(ctx context.Context, v *evidence, infos, deferred []*sc
 	case l.hiding.off:
 		return l.listInPlace(infos), without(deferred, l.group.cat)
 	case l.group.rules.native:
-		l.show = visibleSet{tools: l.inFull(v), known: l.show.known, gone: l.show.gone}
+		l.show = visibleSet{tools: l.inFull(v), follows: l.show.follows, vanished: l.show.vanished}
 		infos = l.rebuildList(infos)
 		if l.group.rules.deferAll {
-			deferred = l.deferred(ctx, deferred, v)
+			deferred = l.deferredTools(ctx, deferred, v)
 		}
-	case !l.show.known || l.hiding.inPlace() || len(l.stale) > 0 || !l.shows(infos):
+	case !l.show.follows || l.hiding.inPlace() || len(l.stale) > 0 || !l.shows(infos):
 		infos = l.rebuildList(infos)
 	}
 	return infos, deferred
@@ -242,7 +236,7 @@ func (l toolLists) rebuildList(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	}
 	next := l.ownInfos(infos)
 	kept := map[string]*schema.ToolInfo{}
-	if l.show.known {
+	if l.show.follows {
 		for _, t := range infos {
 			if t != nil && l.group.cat.lookup(t.Name) != nil && l.group.cat.lookup(t.Name).info != t && !l.stale[t.Name] {
 				kept[t.Name] = t
@@ -265,7 +259,7 @@ func (l toolLists) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
 		switch {
-		case t == nil, l.group.cat.lookup(t.Name) != nil, l.show.gone[t.Name], isSlotName(t.Name), l.run.isGone(t.Name):
+		case t == nil, l.group.cat.lookup(t.Name) != nil, l.show.vanished[t.Name], isSlotName(t.Name), l.run.isGone(t.Name):
 		case l.group.rules.native && t.Name == toolnames.Search:
 		default:
 			next = append(next, t)
@@ -281,9 +275,9 @@ func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	for _, s := range l.show.tools {
 		shown[s.entry.info.Name] = s.entry
 	}
-	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(l.show.tools)), set{}
+	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(l.show.tools)), stringSet{}
 	for _, t := range infos {
-		if t == nil || isSlotName(t.Name) || l.show.gone[t.Name] || l.run.isGone(t.Name) {
+		if t == nil || isSlotName(t.Name) || l.show.vanished[t.Name] || l.run.isGone(t.Name) {
 			continue
 		}
 		if t = l.inPlace(t, shown[t.Name]); t != nil {
@@ -305,14 +299,14 @@ func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 	switch {
 	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.off || l.group.rules.native):
 		return nil
-	case e != nil && (!l.show.known || t == e.info || l.stale[t.Name]):
+	case e != nil && (!l.show.follows || t == e.info || l.stale[t.Name]):
 		return l.infoFor(e)
 	}
 	return t
 }
 
 // unlistedTools are the tools that a list lacks: search tools, and then those to show.
-func (l toolLists) unlistedTools(listed set) (infos []*schema.ToolInfo) {
+func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
 	if !l.hiding.off && !l.group.rules.native {
 		for _, m := range l.group.metaTools() {
 			if !listed[m.name] {
@@ -339,9 +333,9 @@ func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
 	if !l.hiding.off {
 		return l.group.infoOf(e)
 	}
-	own := shallowInfo(e.safe)
-	own.ParamsOneOf = copyParams(own.ParamsOneOf)
-	return own
+	dup := shallowInfo(e.safe)
+	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
+	return dup
 }
 
 // inFull are the tools that a native model call must show in full, because nothing in the
@@ -352,18 +346,18 @@ func (l toolLists) inFull(v *evidence) []visibleTool {
 	return slices.DeleteFunc(slices.Clone(l.show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
 		switch {
-		case l.group.isPin(s.entry), l.hiding.shown[name] && !v.natively[name]:
+		case l.group.isPin(s.entry), l.hiding.staying[name] && !v.natively[name]:
 			return false
-		case v.prefetched.tools[name]:
+		case v.prefetched.names[name]:
 			return v.natively[name]
 		}
 		return c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name]
 	})
 }
 
-// deferred is the list of deferred tools: what others put there, and all hidden tools that
+// deferredTools is the list of deferred tools: what others put there, and all hidden tools that
 // are not shown in full.
-func (l toolLists) deferred(ctx context.Context, infos []*schema.ToolInfo, v *evidence) []*schema.ToolInfo {
+func (l toolLists) deferredTools(ctx context.Context, infos []*schema.ToolInfo, v *evidence) []*schema.ToolInfo {
 	next := without(infos, l.group.cat)
 	for e := range l.group.cat.entries() {
 		inFull := slices.ContainsFunc(l.show.tools, func(s visibleTool) bool { return s.entry == e })
@@ -385,16 +379,22 @@ func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	return next
 }
 
-// withAll adds to the tools that a model call shows all others that it may show.
-func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTool) {
-	shown := make(map[*entry]bool, len(show))
-	for _, s := range show {
-		shown[s.entry] = true
+// noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
+// model has seen them, so that it may call them, and they stay.
+func noteShownByOthers(ctx context.Context, r *run, infos []*schema.ToolInfo) {
+	before, known := r.notes.lastVisible(ctx)
+	if r.group().rules.native || !known {
+		return
 	}
-	for e := range t.group.cat.entries() {
-		if shown[e] || t.showableAtOnce(ctx, e) {
-			all = append(all, visibleTool{entry: e})
+	names := before
+	for _, t := range infos {
+		if t != nil && r.group().cat.lookup(t.Name) != nil && !slices.Contains(before, t.Name) {
+			names = append(slices.Clip(names), t.Name)
 		}
 	}
-	return all
+	if len(names) == len(before) {
+		return
+	}
+	r.notes.showAlso(names)
+	setRunLocal(ctx, visibleKey, names)
 }
