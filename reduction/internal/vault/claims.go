@@ -186,16 +186,16 @@ func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	if known := l.byStore[key].Value(); known != nil && known.store == b {
 		return known
 	}
-	led := &claims{store: b, forgot: !readable && (l.overfull || l.wasDropped(b))}
-	l.add(key, led)
+	made := &claims{store: b, forgot: !readable && (l.overfull || l.wasDropped(b))}
+	l.add(key, made)
 	if !readable {
-		l.unreadable = append(l.unreadable, led)
+		l.unreadable = append(l.unreadable, made)
 		if len(l.unreadable) > maxUnreadable {
 			l.drop(l.unreadable[0].store)
 			l.unreadable = slices.Delete(l.unreadable, 0, 1)
 		}
 	}
-	return led
+	return made
 }
 
 // storeKey is what a store is known again by. A pointer is known by its address, so
@@ -266,7 +266,7 @@ func pointers(v reflect.Value, f func(*byte)) {
 }
 
 // add enters a claims and drops those that are gone; l.mu is held.
-func (l *claimsOfStores) add(key any, led *claims) {
+func (l *claimsOfStores) add(key any, made *claims) {
 	if l.byStore == nil {
 		l.byStore = make(map[any]weak.Pointer[claims])
 	}
@@ -275,5 +275,5 @@ func (l *claimsOfStores) add(key any, led *claims) {
 			delete(l.byStore, k)
 		}
 	}
-	l.byStore[key] = weak.Make(led)
+	l.byStore[key] = weak.Make(made)
 }
