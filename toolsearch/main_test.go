@@ -1,0 +1,13 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+import (
+	"os"
+	"testing"
+
+	"github.com/leanctx/leanctx/internal/twice"
+)
+
+func TestMain(m *testing.M) { os.Exit(twice.Run(m)) }
