@@ -160,20 +160,16 @@ func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
 
 // pick chooses the agent's own tools that this instance hides.
 func (s *settings) pick(own []ownTool) ([]ownTool, error) {
-	missing := map[string]bool{}
-	for _, name := range s.cfg.SearchableTools {
-		missing[name] = true
-	}
 	var picked []ownTool
 	for _, o := range own {
 		if isNamed(s.cfg.SearchableTools, o.info.Name) || s.cfg.DeferMarkedTools && isMarked(o.info) {
 			picked = append(picked, o)
 		}
-		delete(missing, o.info.Name)
 	}
 	var unknown []string
 	for _, name := range s.cfg.SearchableTools {
-		if missing[name] && !strings.HasSuffix(name, "*") {
+		isIts := func(o ownTool) bool { return o.info.Name == name }
+		if !strings.HasSuffix(name, "*") && !slices.ContainsFunc(own, isIts) {
 			unknown = append(unknown, fmt.Sprintf("%q", name))
 		}
 	}

@@ -63,22 +63,16 @@ func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
 // the agent's state become part of its checkpoints, and one entry of an unregistered
 // type, such as a nested map, would make every checkpoint of the run fail.
 func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
-	var bad []string
-	for k, v := range info.Extra {
-		if gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil {
-			bad = append(bad, k)
-		}
-	}
-	if len(bad) == 0 {
+	if len(info.Extra) == 0 {
 		return info
 	}
 	safe := *info
-	safe.Extra = make(map[string]any, len(info.Extra))
-	for k, v := range info.Extra {
-		safe.Extra[k] = v
-	}
-	for _, k := range bad {
-		delete(safe.Extra, k)
+	safe.Extra = maps.Clone(info.Extra)
+	maps.DeleteFunc(safe.Extra, func(k string, v any) bool {
+		return gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil
+	})
+	if len(safe.Extra) == len(info.Extra) {
+		return info
 	}
 	return &safe
 }

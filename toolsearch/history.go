@@ -8,11 +8,13 @@ package toolsearch
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -21,15 +23,17 @@ import (
 // transcript is what the messages of a run said so far. It holds the messages themselves,
 // so that an equal pointer is the same message.
 type transcript[M adk.MessageType] struct {
-	run        *run
-	codec      wire.Codec[M]
-	messages   []M
-	evidence   evidence
-	prefetcher *prefetcher // of this model call; nil: nothing is prefetched
-	reminders  []int       // positions of messages that are reminders
-	deltas     []int       // positions of messages that tell of changes in the list
-	offered    []int       // positions of messages that describe tools for a user's message
-	mixed      []int       // positions of messages that hold one, and something else
+	run       *run
+	codec     wire.Codec[M]
+	messages  []M
+	evidence  evidence
+	reminders []int // positions of messages that are reminders
+	deltas    []int // positions of messages that tell of changes in the list
+	offered   []int // positions of messages that describe tools for a user's message
+	mixed     []int // positions of messages that hold one, and something else
+
+	// prefetch loads tools for the text of a user's message at a position. If nil, none are.
+	prefetch func(ctx context.Context, v *evidence, at int, text string)
 }
 
 // read brings the transcript up to date with the messages.
@@ -50,8 +54,8 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.offered = append(t.offered, i)
 		case s.Marked:
 			t.mixed = append(t.mixed, i)
-		case s.User && t.prefetcher != nil:
-			t.prefetcher.prefetch(ctx, &t.evidence, i, s.Text)
+		case s.User && t.prefetch != nil:
+			t.prefetch(ctx, &t.evidence, i, s.Text)
 		}
 		t.evidence.add(t.codec.View(msgs[i]), t.run)
 	}
@@ -70,6 +74,13 @@ func isReminder(text string, marked bool) bool {
 func isDelta(text string, marked bool) bool {
 	lines, ok := toolnames.Changed(text)
 	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
+}
+
+// isOffer recognises an offer by its envelope and its form, since stores drop Extra.
+func isOffer(text string) bool {
+	tools, ok := toolnames.Offer(text)
+	var answer describedAnswer
+	return ok && json.Unmarshal([]byte(tools), &answer) == nil && len(answer.Tools) > 0
 }
 
 // forget makes the next reading begin at the first message.
@@ -114,6 +125,20 @@ type evidence struct {
 	prefetched prefetched
 }
 
+// prefetched is what the messages of users loaded.
+type prefetched struct {
+	messages int
+	names    stringSet
+	offers   []offer
+	last     *leanctx.Event // for the last message, until the model answers it
+}
+
+// offer describes tools after a user's message, where a protocol never loads them.
+type offer struct {
+	after int // the message's position
+	text  string
+}
+
 // idle is the number of model calls since the last evidence of a tool.
 func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
 
@@ -129,7 +154,7 @@ func (v *evidence) add(msg wire.View, r *run) {
 	v.native = v.native || msg.Hosted
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
-		if !r.notes.hasRefused(c.ID) {
+		if !r.notes.call(c.ID).refused {
 			v.useBy(c.ID, calledTool(r, c), r.group().cat)
 		}
 	}
@@ -143,8 +168,8 @@ func (v *evidence) add(msg wire.View, r *run) {
 // was there before, as at the start of a run and after a resume, results count that bear
 // the name of a search tool.
 func (v *evidence) addResult(res wire.Result, r *run) {
-	names, ours := r.notes.answerTo(res.ID)
-	if !ours && res.ID != "" && v.started && !v.former[res.ID] && !r.notes.hasNoRunState() {
+	note := r.notes.call(res.ID)
+	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.notes.hasNoRunState() {
 		v.native = v.native || res.Native
 		return
 	}
@@ -159,7 +184,8 @@ func (v *evidence) addResult(res wire.Result, r *run) {
 		}
 		return
 	}
-	if !ours {
+	names := note.loaded
+	if !note.isOurs {
 		names = v.formerly(res, r)
 	}
 	for _, name := range names {
@@ -217,14 +243,12 @@ func calledTool(r *run, c wire.Call) string {
 	if c.Name == toolnames.Call {
 		return firstName(decodeArguments(c.Args).texts("name"))
 	}
-	return r.notes.reachedBy(c.ID)
+	return r.notes.call(c.ID).tool
 }
 
 func (v *evidence) callOf(id string) *wire.Call {
-	for i := range v.calls {
-		if v.calls[i].ID == id {
-			return &v.calls[i]
-		}
+	if i := slices.IndexFunc(v.calls, func(c wire.Call) bool { return c.ID == id }); i >= 0 {
+		return &v.calls[i]
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ package toolsearch
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -27,20 +26,6 @@ const (
 	// model call.
 	sureEnough = 0.02
 )
-
-// prefetched is what the messages of users loaded.
-type prefetched struct {
-	messages int
-	names    stringSet
-	offers   []offer
-	last     *leanctx.Event // for the last message, until the model answers it
-}
-
-// offer describes tools after a user's message, where a protocol never loads them.
-type offer struct {
-	after int // the message's position
-	text  string
-}
 
 // prefetcher searches for what users' messages ask for, in one model call: the messages are
 // read several times, and each text is searched for once.
@@ -107,13 +92,6 @@ func offerText(tools []foundTool) string {
 		answer.Tools = append(answer.Tools, d)
 	}
 	return toolnames.OfferOpen + "\n" + encode(answer) + "\n" + toolnames.OfferClose
-}
-
-// isOffer recognises an offer by its envelope and its form, since stores drop Extra.
-func isOffer(text string) bool {
-	tools, ok := toolnames.Offer(text)
-	var answer describedAnswer
-	return ok && json.Unmarshal([]byte(tools), &answer) == nil && len(answer.Tools) > 0
 }
 
 // withOffers returns the messages with an offer after each message of a user that calls for

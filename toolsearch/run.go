@@ -187,66 +187,49 @@ type notes struct {
 	visible    []string            // names of hidden tools that the model sees; nil before the first model call
 	noRunState bool                // the run has no state of Eino's to keep values in
 	returned   stringSet           // names that searches of this turn have returned, where each may be once
-	reached    map[string]string   // call id -> hidden tool: the call may bear another name
-	answered   map[string][]string // call id -> what a search tool of ours loaded
-	refused    stringSet           // ids of calls to tools that the caller may not use
+	calls      map[string]callNote // by id
 	had        stringSet           // names that sources had in this run, or by what the history says
 }
 
-// reach notes which tool a call reached.
-func (n *notes) reach(callID, name string) {
-	if callID == "" {
+// callNote is what is noted of a tool call.
+type callNote struct {
+	tool    string   // the hidden tool that it reached: it may bear another name
+	loaded  []string // what it loaded, if isOurs
+	isOurs  bool     // it is one of a search tool of ours
+	refused bool     // it is one to a tool that the caller may not use
+}
+
+// noteCall notes something of a call.
+func (n *notes) noteCall(id string, note func(*callNote)) {
+	if id == "" {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.reached == nil {
-		n.reached = map[string]string{}
+	if n.calls == nil {
+		n.calls = map[string]callNote{}
 	}
-	n.reached[callID] = name
+	c := n.calls[id]
+	note(&c)
+	n.calls[id] = c
 }
 
-func (n *notes) reachedBy(callID string) string {
+func (n *notes) call(id string) callNote {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.reached[callID]
+	return n.calls[id]
 }
 
 // noteAnswer notes what a search tool of ours loaded in a call.
 func (n *notes) noteAnswer(callID string, names []string) {
-	if callID == "" {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.answered == nil {
-		n.answered = map[string][]string{}
-	}
-	n.answered[callID] = append(n.answered[callID], names...)
+	n.noteCall(callID, func(c *callNote) { c.isOurs, c.loaded = true, append(c.loaded, names...) })
 }
 
-func (n *notes) answerTo(callID string) (names []string, ours bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	names, ours = n.answered[callID]
-	return names, ours
-}
+// reach notes which tool a call reached.
+func (n *notes) reach(callID, name string) { n.noteCall(callID, func(c *callNote) { c.tool = name }) }
 
 // refuse notes that a call was answered like one to a tool that does not exist.
-func (n *notes) refuse(callID string) {
-	if callID == "" {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.refused.add(callID)
-}
-
-func (n *notes) hasRefused(callID string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.refused[callID]
-}
+func (n *notes) refuse(callID string) { n.noteCall(callID, func(c *callNote) { c.refused = true }) }
 
 // hasNoRunState reports whether the hooks are called by hand: no call has an id then.
 func (n *notes) hasNoRunState() bool {

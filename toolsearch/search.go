@@ -314,22 +314,14 @@ const (
 // which the caller may find.
 func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
+	known := s.knows(ctx)
 	for _, w := range lookups(words) {
 		results, err := keywordIndex{s.turn.group.cat.wordIndex}.Search(ctx, Query{Text: w})
-		if err == nil && !s.anyOf(ctx, results) {
+		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
 	}
 	return out
-}
-
-func (s searcher) anyOf(ctx context.Context, results []Result) bool {
-	for _, x := range results {
-		if e := s.turn.group.cat.lookup(x.Name); e != nil && s.may(ctx, e) {
-			return true
-		}
-	}
-	return false
 }
 
 // suggest returns names near the words of a search that found nothing.

@@ -91,16 +91,20 @@ func newCallTool(m *metaTool) tool.BaseTool {
 	return plainCall{m}
 }
 
-// target is a call that may run, or the answer to one that may not.
+// target is a call that may run, or the answer or error of one that may not.
 type target struct {
 	ctx    context.Context
 	tool   tool.BaseTool // nil: answer
 	args   string
 	answer string
+	err    error
 }
 
 // targetOf reads the arguments of call_tool.
 func (t *metaTool) targetOf(ctx context.Context, args string) target {
+	if err := ctx.Err(); err != nil {
+		return target{err: err}
+	}
 	r, a := t.runFor(ctx), decodeArguments(args)
 	now := r.turn()
 	name := calledName(a)
@@ -136,57 +140,31 @@ type plainCall struct{ *metaTool }
 
 // InvokableRun runs the named tool.
 func (c plainCall) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	p := c.targetOf(ctx, args)
-	if p.tool == nil {
-		return p.answer, nil
-	}
-	return p.runText(opts)
+	return c.targetOf(ctx, args).runText(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c plainCall) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p := c.targetOf(ctx, args)
-	if p.tool == nil {
-		return schema.StreamReaderFromArray([]string{p.answer}), nil
-	}
-	return p.streamText(opts)
+	return c.targetOf(ctx, args).streamText(opts)
 }
 
 type enhancedCall struct{ *metaTool }
 
 // InvokableRun runs the named tool.
 func (c enhancedCall) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p := c.targetOf(ctx, argumentText(args))
-	if p.tool == nil {
-		return textResult(p.answer), nil
-	}
-	return p.runResult(opts)
+	return c.targetOf(ctx, argumentText(args)).runResult(opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c enhancedCall) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p := c.targetOf(ctx, argumentText(args))
-	if p.tool == nil {
-		return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(p.answer)}), nil
-	}
-	return p.streamResult(opts)
+	return c.targetOf(ctx, argumentText(args)).streamResult(opts)
 }
 
 // runText runs a tool that returns text.
 func (p target) runText(opts []tool.Option) (string, error) {
 	switch t := p.tool.(type) {
+	case nil:
+		return p.answer, p.err
 	case tool.InvokableTool:
 		return t.InvokableRun(p.ctx, p.args, opts...)
 	case tool.StreamableTool:

@@ -303,7 +303,7 @@ func (s *slots) bind(r *run, names []string) (now *round, surplus []string) {
 		first := surplus[0]
 		now.bound[s.extra] = boundTool{first, answering(s.extra.info.Name, func(ctx context.Context) string {
 			name := first
-			if n := r.notes.reachedBy(callID(ctx)); n != "" {
+			if n := r.notes.call(callID(ctx)).tool; n != "" {
 				name = n
 			}
 			r.notes.refuse(callID(ctx))
@@ -328,10 +328,6 @@ func (r *run) liveTool(name string) tool.BaseTool {
 // bindCalls makes the slots stand for the tools of sources that a model's answer calls. It
 // returns the name under which a call goes on: its own, unless there are too many.
 func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
-	rename = func(c wire.Call) string { return c.Name }
-	if r.agent.slots == nil {
-		return rename
-	}
 	var names []string
 	for _, c := range calls {
 		name := c.Name
@@ -349,9 +345,6 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 	now, surplus := r.agent.slots.bind(r, names)
 	r.agent.slots.round.Store(now)
 	setRunLocal(ctx, boundKey, names)
-	if len(surplus) == 0 {
-		return rename
-	}
 	return func(c wire.Call) string {
 		if !slices.Contains(surplus, c.Name) {
 			return c.Name

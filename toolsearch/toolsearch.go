@@ -114,18 +114,16 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	noteShownByOthers(ctx, h.run, state.ToolInfos)
-	msgs := h.bindCalls(ctx, state.Messages)
-	if !h.run.group().rules.deferAll {
-		if wire.SameList(msgs, state.Messages) {
-			return ctx, state, nil
-		}
-		next := *state
-		next.Messages = msgs
-		return ctx, &next, nil
+	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.group().rules.deferAll
+	if !deferAll && wire.SameList(msgs, state.Messages) {
+		return ctx, state, nil
 	}
 	next := *state
-	next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.group().cat)
-	next.Messages = wire.Each(msgs, m.codec.Pack)
+	next.Messages = msgs
+	if deferAll {
+		next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.group().cat)
+		next.Messages = wire.Each(msgs, m.codec.Pack)
+	}
 	return ctx, &next, nil
 }
 
@@ -152,7 +150,6 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 // after another.
 type hooks[M adk.MessageType] struct {
 	run        *run
-	codec      wire.Codec[M]
 	transcript transcript[M]
 	sources    sources
 	visibility visibility
@@ -165,7 +162,7 @@ type hooks[M adk.MessageType] struct {
 type hooksKey struct{}
 
 func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
-	return &hooks[M]{run: r, codec: c, transcript: transcript[M]{run: r, codec: c}}
+	return &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}}
 }
 
 // modelCall is what a model call is about to send.
@@ -193,7 +190,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 		h.decideHiding(ctx, msgs, saw)
 	}
 	if rules.hosted {
-		msgs = wire.Each(msgs, h.codec.Unpack)
+		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
 	show := h.visibility.visibleTools(ctx, r, &t.evidence)
@@ -225,8 +222,8 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 // readWithOffers reads the messages, and returns them with offers of tools for those of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetcher = nil; h.run.group().cfg.Prefetch > 0 && !h.visibility.hiding.off {
-		t.prefetcher = &prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]foundTool{}}
+	if t.prefetch = nil; h.run.group().cfg.Prefetch > 0 && !h.visibility.hiding.off {
+		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]foundTool{}}).prefetch
 	}
 	t.read(ctx, msgs)
 	if len(t.offered)+len(t.evidence.prefetched.offers) == 0 {
@@ -244,7 +241,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 	if h.visibility.hiding.off {
 		rules = plainRules // the provider is not told of a search
 	}
-	next := wire.RewriteAll(h.codec, msgs, newEditor(ctx, h.run, rules, show))
+	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))
 	next = restartedAt(firstChange(msgs, next), next)
 	t.read(ctx, next)
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
@@ -259,8 +256,8 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 		return msgs
 	}
 	last := len(msgs) - 1
-	rename := h.run.bindCalls(ctx, h.codec.View(msgs[last]).Calls)
-	renamed := h.codec.Rename(msgs[last], rename)
+	rename := h.run.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
+	renamed := h.transcript.codec.Rename(msgs[last], rename)
 	if renamed == msgs[last] {
 		return msgs
 	}

@@ -333,9 +333,7 @@ func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
 	if !l.hiding.off {
 		return l.group.infoOf(e)
 	}
-	dup := shallowInfo(e.safe)
-	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
-	return dup
+	return copyInfo(e.safe)
 }
 
 // inFull are the tools that a native model call must show in full, because nothing in the
