@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What the search tools answer, in the language that Eino is set to and within a bound in
-// bytes: what tools are called, do and take comes from strangers, and an answer stays in the
+// What answers are made of: texts in the language that Eino is set to, and JSON within a bound
+// in bytes. What tools are called, do and take comes from strangers, and an answer stays in the
 // conversation.
 
 import (

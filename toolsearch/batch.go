@@ -193,7 +193,7 @@ func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	for i, t := range tools {
 		docs[i] = keyword.Doc{Name: t.Name, Server: serverOf(t.Name), Description: t.Desc}
 		if rich {
-			docs[i].Params, docs[i].Phrases = parameters(t), phrases(t)
+			docs[i].Params, docs[i].Phrases = indexedParams(t), phrases(t)
 		}
 	}
 	return docs
@@ -206,9 +206,9 @@ const (
 	maxIndexedBytes = 16 << 10
 )
 
-// parameters are the parameters of a tool for an index: names, descriptions and enum
+// indexedParams are the parameters of a tool for an index: names, descriptions and enum
 // values, nested ones as well.
-func parameters(info *schema.ToolInfo) (params []keyword.Param) {
+func indexedParams(info *schema.ToolInfo) (params []keyword.Param) {
 	size := 0
 	toolschema.Each(info.ParamsOneOf, func(part toolschema.Param) bool {
 		p := keyword.Param{Name: part.Name, Description: part.Description, Enum: enumTexts(part.Enum)}

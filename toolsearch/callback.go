@@ -3,8 +3,7 @@
 
 package toolsearch
 
-// Calls of what the user hands over: functions, tools, indexes, stores and the
-// model. A panic in any of them is that call's error.
+// Calls of what the user hands over: functions, tools, stores and the model. A panic in any of them is that call's error.
 
 import (
 	"context"

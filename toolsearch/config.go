@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The configuration, its defaults, and what is wrong with it.
+// The configuration, with what its fields are made of, its defaults, and what is wrong with it.
 
 import (
 	"context"

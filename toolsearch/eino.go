@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What depends on the version of Eino beside the hooks: the context of a run, and the values
-// that Eino keeps for it. Messages are the affair of internal/wire.
+// What depends on the version of Eino beside the hooks: the values that Eino keeps for a run,
+// and the ids of calls. Messages are the affair of internal/wire.
 
 import (
 	"context"

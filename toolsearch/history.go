@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What a conversation says about hidden tools: which the model has loaded or used. A run
-// remembers it, so that each model call reads only the messages that are new.
+// What a conversation says about hidden tools: which the model has loaded or used. The hooks
+// remember it, so that each model call reads only the messages that are new.
 
 import (
 	"context"

@@ -368,12 +368,12 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			info := read(c.schema)
-			require.Len(t, parameters(info), c.params)
+			require.Len(t, indexedParams(info), c.params)
 			require.Equal(t, c.whole, schemaText(info) != noParameters)
 		})
 	}
 	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {
-		require.Len(t, parameters(read(enum(n)))[0].Enum, want)
+		require.Len(t, indexedParams(read(enum(n)))[0].Enum, want)
 	}
 }
 

@@ -4,7 +4,8 @@
 package toolsearch
 
 // The search tools as Eino sees them, their arguments, and what those of the protocols
-// Keyword, Regexp and SearchLoad do. SearchCall is in searchcall.go.
+// Keyword, Regexp and SearchLoad do, also in the provider's form. SearchCall is in
+// searchcall.go.
 
 import (
 	"context"

@@ -3,8 +3,7 @@
 
 package toolsearch
 
-// The rules of the providers' own tool search, the search tool in native mode, and the tool
-// lists of a native model call.
+// The providers' own tool search: the adapters that speak to it, and the rules of each.
 
 import (
 	"errors"

@@ -183,7 +183,7 @@ func documentText(info *schema.ToolInfo) string {
 	for _, phrase := range phrases(info) {
 		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
 	}
-	for _, p := range parameters(info) {
+	for _, p := range indexedParams(info) {
 		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
 		if len(p.Enum) > 0 {
 			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))

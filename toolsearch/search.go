@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// A search in the catalogue: it is parsed, ranked, filtered and cut, and answered.
+// A search in the catalogue: it is parsed, ranked, filtered, cut and answered.
 
 import (
 	"context"

@@ -150,8 +150,8 @@ func (s *slot) GetType() string {
 // IsCallbacksEnabled says that the tools tell the callbacks by themselves.
 func (s *slot) IsCallbacksEnabled() bool { return true }
 
-// target is what a call of the slot runs.
-func (s *slot) target(ctx context.Context, args string) target {
+// targetOf is what a call of the slot runs.
+func (s *slot) targetOf(ctx context.Context, args string) target {
 	b, ok := s.slots.current(ctx).bound[s]
 	if !ok {
 		return target{ctx: ctx, tool: answering(s.info.Name, func(context.Context) string {
@@ -180,25 +180,25 @@ func (s *slot) as(f form) tool.BaseTool {
 type invokeSlot struct{ *slot }
 
 func (s invokeSlot) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return s.target(ctx, args).runText(opts)
+	return s.targetOf(ctx, args).runText(opts)
 }
 
 type streamSlot struct{ *slot }
 
 func (s streamSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return s.target(ctx, args).streamText(opts)
+	return s.targetOf(ctx, args).streamText(opts)
 }
 
 type enhancedSlot struct{ *slot }
 
 func (s enhancedSlot) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	return s.target(ctx, argumentText(args)).runResult(opts)
+	return s.targetOf(ctx, argumentText(args)).runResult(opts)
 }
 
 type enhancedStreamSlot struct{ *slot }
 
 func (s enhancedStreamSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return s.target(ctx, argumentText(args)).streamResult(opts)
+	return s.targetOf(ctx, argumentText(args)).streamResult(opts)
 }
 
 type bothSlot struct {

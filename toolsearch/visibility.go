@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// Which hidden tools a model call shows.
+// Which hidden tools a model call shows, and the tool lists that show them.
 
 import (
 	"context"
