@@ -58,7 +58,8 @@ const (
 // by how near their embeddings are to that of the query: for words in another language, or
 // for a need that no word of the tool names. What the words find moves up by how far its
 // similarity is above that of the other tools; what they do not find is added if it is much
-// nearer than the rest. Scores are on the scale of BM25Index.
+// nearer than the rest. Scores are on the scale of BM25Index. Where that has a confidence of .9 or
+// more, the query is not embedded.
 //
 // The tools are embedded in the background when the first search comes, in batches, with
 // the words of ToolDocuments; searches are answered by BM25Index until that is done, and
