@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/replay"
 )
 
@@ -30,6 +32,10 @@ func talk(rounds, n int) (all []*schema.Message) {
 	}
 	return append(all, schema.AssistantMessage("I read: day 0: nothing happened between the hours", nil))
 }
+
+// resultLines is how long a result is. Long ones take long under the race detector, which has
+// nothing more to see in them.
+func resultLines() int { return race.Cases(400) }
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
@@ -93,16 +99,16 @@ func formats(t *testing.T, msgs []*schema.Message) map[string]string {
 
 func TestReplayReadsEveryFormatOfConversations(t *testing.T) {
 	var first *billedJSON
-	for name, text := range formats(t, talk(6, 400)) {
+	for name, text := range formats(t, talk(6, resultLines())) {
 		t.Run(name, func(t *testing.T) {
-			out, messages, code := call(t, text, "replay", "-", "--json", "--trigger", "8000")
+			out, messages, code := call(t, text, "replay", "-", "--json", "--trigger", strconv.Itoa(20*resultLines()))
 			require.Zero(t, code, messages)
 			var got replayJSON
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, "leanctx.replay/1", got.Schema)
 			require.Len(t, got.Total.Policies, len(replay.Policies()))
 			require.Equal(t, 7, got.Total.Calls)
-			require.Greater(t, got.Total.Policies[0].Written, int64(20_000))
+			require.Greater(t, got.Total.Policies[0].Written, int64(50*resultLines()))
 			if first == nil {
 				first = &got.Total
 			}

@@ -8,6 +8,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -23,7 +24,7 @@ func TestWhatJSONWritesFitsItsSchema(t *testing.T) {
 		"eval with queries":     {"eval", file(t, three), "--queries", queries},
 		"search":                {"search", file(t, three), "electronic", "mail", "--why"},
 		"search without a hit":  {"search", file(t, three), "zzzzqqqq"},
-		"replay":                {"replay", file(t, jsonOf(t, talk(12, 400))), "--trigger", "8000"},
+		"replay":                {"replay", file(t, jsonOf(t, talk(12, resultLines()))), "--trigger", strconv.Itoa(20 * resultLines())},
 		"view":                  {"view", window},
 		"view --call, searched": {"view", window, "--call", "2"},
 		"view --call, cleared":  {"view", window, "--call", "4"},

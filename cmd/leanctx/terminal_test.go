@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -67,7 +68,7 @@ func commandsToShow(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"eval":   {"eval", file(t, three)},
 		"search": {"search", file(t, long), "electronic", "mail", "--why"},
-		"replay": {"replay", file(t, jsonOf(t, talk(12, 400))), "--trigger", "8000", "--policy", "mask all"},
+		"replay": {"replay", file(t, jsonOf(t, talk(12, resultLines()))), "--trigger", strconv.Itoa(20 * resultLines()), "--policy", "mask all"},
 		"view":   {"view", recorded(t)},
 	}
 }

@@ -130,6 +130,7 @@ func failedLaws(out []byte) (laws []string) {
 // TestSuiteTellsBrokenStoresApart: each fault of CreateAny, of reading and of deleting
 // breaks the laws that speak of it, and no others.
 func TestSuiteTellsBrokenStoresApart(t *testing.T) {
+	race.Skip(t, "starts a process for each broken store")
 	kinds := maps.Clone(brokenAnyStores)
 	maps.Copy(kinds, brokenReaders)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
