@@ -257,7 +257,7 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 	return nil
 }
 
-// role is Eino's word for a role, empty if it is none.
+// role is Eino's word for a role, empty if there is no such role.
 func role(name string) schema.RoleType {
 	switch name {
 	case "system", "developer":

@@ -162,7 +162,7 @@ func (p part) into(m *schema.Message) {
 	m.UserInputMultiContent = append(m.UserInputMultiContent, in)
 }
 
-// settle puts a text that follows media behind them.
+// settle puts a text that follows media after them.
 func settle(m *schema.Message) {
 	if len(m.UserInputMultiContent)+len(m.AssistantGenMultiContent) > 0 {
 		settleText(m)
@@ -250,7 +250,7 @@ func locate(v any, to *schema.MessagePartCommon) {
 	}
 }
 
-// texts is the text of a content: a string, or parts of which some are text.
+// texts is the text of a message: a string, or parts of which some are text.
 func texts(raw json.RawMessage) (text string, err error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {

@@ -320,7 +320,7 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	b.losses(w, p, r)
 }
 
-// lost is a cell: results that cannot be read any more.
+// lost is a cell: results that can no longer be read.
 func lost(p painter, n int) string {
 	text := fmt.Sprintf("%7s", display.Grouped(n))
 	if n > 0 {

@@ -238,7 +238,7 @@ func TestGoldenView(t *testing.T) {
 	}
 }
 
-// compareGolden compares a text with a file, which LEANCTX_UPDATE=1 writes anew.
+// compareGolden compares a text with a file, which LEANCTX_UPDATE=1 rewrites.
 func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if os.Getenv("LEANCTX_UPDATE") != "" {

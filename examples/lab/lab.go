@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lab runs an agent of an example over a conversation, records what its
-// model was sent, and holds what the examples print alike.
+// model was sent, and holds what all the examples print.
 package lab
 
 // This file runs agents.

@@ -60,7 +60,7 @@ func Thousands(n int) string {
 	return text
 }
 
-// Wrap cuts text into lines of so many columns at most, after a comma or a blank
+// Wrap cuts text into lines of at most the given columns, after a comma or a blank
 // where there is one. Further lines are set in by two columns.
 func Wrap(text string, columns int) (out []string) {
 	for {
@@ -76,7 +76,7 @@ func Wrap(text string, columns int) (out []string) {
 	}
 }
 
-// fitting is how many bytes of text have room in so many columns; wide
+// fitting is how many bytes of text fit into the given columns; wide
 // characters take two.
 func fitting(text string, columns int) int {
 	for i, r := range text {
@@ -103,7 +103,7 @@ func Cells(text string) (n int) {
 	return n
 }
 
-// Cut shortens a text to so many columns at most.
+// Cut shortens a text to at most the given columns.
 func Cut(text string, columns int) string {
 	if Cells(text) <= columns {
 		return text

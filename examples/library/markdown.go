@@ -7,13 +7,15 @@ package library
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
 )
 
 func markdownServer() Server {
@@ -35,25 +37,67 @@ type markdownIn struct {
 	Markdown string `json:"markdown" jsonschema_description:"The Markdown document"`
 }
 
+// github reads Markdown as GitHub does.
+var github = goldmark.New(goldmark.WithExtensions(extension.GFM))
+
+// walk visits the nodes of the document in order.
+func (in markdownIn) walk(visit func(source []byte, node ast.Node)) {
+	source := []byte(in.Markdown)
+	_ = ast.Walk(github.Parser().Parse(text.NewReader(source)), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			visit(source, node)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// plainText is the text inside a node, without its markup.
+func plainText(source []byte, node ast.Node) string {
+	var out strings.Builder
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Text:
+			if entering {
+				out.Write(n.Segment.Value(source))
+			}
+			if entering && (n.SoftLineBreak() || n.HardLineBreak()) {
+				out.WriteByte('\n')
+			}
+		case *ast.String:
+			if entering {
+				out.Write(n.Value)
+			}
+		case *ast.AutoLink:
+			if entering {
+				out.Write(n.Label(source))
+			}
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			if entering {
+				out.Write(n.Lines().Value(source))
+			}
+		default:
+			if !entering && n != node && n.Type() == ast.TypeBlock && !strings.HasSuffix(out.String(), "\n") {
+				out.WriteByte('\n')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return strings.TrimSpace(out.String())
+}
+
 type heading struct {
 	level, line int
 	text        string
 }
 
-var headingLine = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
-
-// headings skips fenced code.
 func (in markdownIn) headings() []heading {
 	var out []heading
-	fenced := false
-	for i, line := range strings.Split(in.Markdown, "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
+	in.walk(func(source []byte, node ast.Node) {
+		if h, ok := node.(*ast.Heading); ok && h.Lines().Len() > 0 {
+			line := strings.Count(in.Markdown[:h.Lines().At(0).Start], "\n")
+			out = append(out, heading{h.Level, line, plainText(source, h)})
 		}
-		if m := headingLine.FindStringSubmatch(line); m != nil && !fenced {
-			out = append(out, heading{len(m[1]), i, m[2]})
-		}
-	}
+	})
 	return out
 }
 
@@ -110,73 +154,56 @@ func markdownSection(in sectionIn) (string, error) {
 	return "", fmt.Errorf("there is no heading %q; the headings are:\n%s", in.Heading, list)
 }
 
-var linkMark = regexp.MustCompile(`(!?)\[([^\]]*)\]\(([^)\s]+)[^)]*\)`)
-
 func markdownLinks(in markdownIn) (string, error) {
 	var out []string
-	for _, m := range linkMark.FindAllStringSubmatch(in.Markdown, maxMatches) {
-		kind := "link"
-		if m[1] == "!" {
-			kind = "image"
+	in.walk(func(source []byte, node ast.Node) {
+		switch n := node.(type) {
+		case *ast.Link:
+			out = append(out, fmt.Sprintf("link %s: %s", plainText(source, n), n.Destination))
+		case *ast.Image:
+			out = append(out, fmt.Sprintf("image %s: %s", plainText(source, n), n.Destination))
+		case *ast.AutoLink:
+			out = append(out, fmt.Sprintf("link %s: %s", n.Label(source), n.URL(source)))
 		}
-		out = append(out, fmt.Sprintf("%s %s: %s", kind, m[2], m[3]))
-	}
+	})
 	return listed(out, "the document has no links"), nil
 }
 
-var codeBlock = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```")
-
 func markdownCode(in markdownIn) (string, error) {
 	var out []string
-	for i, m := range codeBlock.FindAllStringSubmatch(in.Markdown, maxMatches) {
-		out = append(out, fmt.Sprintf("[block %d %s]\n%s", i+1, strings.TrimSpace(m[1]), m[2]))
-	}
+	in.walk(func(source []byte, node ast.Node) {
+		if n, ok := node.(*ast.FencedCodeBlock); ok {
+			out = append(out, fmt.Sprintf("[block %d %s]\n%s", len(out)+1, n.Language(source), n.Lines().Value(source)))
+		}
+	})
 	return listed(out, "the document has no code blocks"), nil
 }
 
-// inline holds each mark inside a line with what it is in plain text.
-var inline = []struct {
-	mark  *regexp.Regexp
-	plain string
-}{
-	{regexp.MustCompile(`!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)`), "$1"},
-	{regexp.MustCompile("`([^`]+)`"), "$1"},
-	{regexp.MustCompile(`\*\*([^*]+)\*\*`), "$1"},
-	{regexp.MustCompile(`\*([^*]+)\*`), "$1"},
-	{regexp.MustCompile(`~~([^~]+)~~`), "$1"},
-}
-
-var blockMark = regexp.MustCompile(`(?m)^\s*(#{1,6}\s+|[-*+]\s+(\[[ xX]\]\s+)?|>\s?|\d+\.\s+|` + "```" + `.*$)`)
-
 func markdownText(in markdownIn) (string, error) {
-	text := blockMark.ReplaceAllString(in.Markdown, "")
-	for _, i := range inline {
-		text = i.mark.ReplaceAllString(text, i.plain)
-	}
-	return strings.TrimSpace(text), nil
+	source := []byte(in.Markdown)
+	return plainText(source, github.Parser().Parse(text.NewReader(source))), nil
 }
-
-var toHTML = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 func markdownHTML(in markdownIn) (string, error) {
 	var out strings.Builder
-	err := toHTML.Convert([]byte(in.Markdown), &out)
+	err := github.Convert([]byte(in.Markdown), &out)
 	return strings.TrimSpace(out.String()), err
 }
-
-var taskLine = regexp.MustCompile(`(?m)^\s*[-*+]\s+\[([ xX])\]\s+(.*)$`)
 
 func markdownTasks(in markdownIn) (string, error) {
 	var out []string
 	done := 0
-	all := taskLine.FindAllStringSubmatch(in.Markdown, maxMatches)
-	for _, m := range all {
+	in.walk(func(source []byte, node ast.Node) {
+		box, ok := node.(*extensionast.TaskCheckBox)
+		if !ok {
+			return
+		}
 		state := "open"
-		if m[1] != " " {
+		if box.IsChecked {
 			state = "done"
 			done++
 		}
-		out = append(out, state+": "+m[2])
-	}
-	return strings.Join(append(out, fmt.Sprintf("%d of %d done", done, len(all))), "\n"), nil
+		out = append(out, state+": "+plainText(source, box.Parent()))
+	})
+	return strings.Join(append(out, fmt.Sprintf("%d of %d done", done, len(out))), "\n"), nil
 }

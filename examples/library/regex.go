@@ -17,12 +17,12 @@ import (
 
 func regexServer() Server {
 	return Server{Name: "regex", Title: "Regular expressions (RE2)", Tools: []tool.BaseTool{
-		define("regex__test", "Says whether a text matches a regular expression, and where first.", regexTest),
-		define("regex__find_all", "Lists everything in a text that matches a regular expression.", regexFindAll),
-		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", regexGroups),
+		define("regex__test", "Says whether a text matches a regular expression, and where first.", matching(regexTest)),
+		define("regex__find_all", "Lists everything in a text that matches a regular expression.", matching(regexFindAll)),
+		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", matching(regexGroups)),
 		define("regex__replace", "Replaces what matches a regular expression in a text; $1 or ${name} stand for groups.", regexReplace),
-		define("regex__split", "Splits a text wherever a regular expression matches.", regexSplit),
-		define("regex__count", "Counts the matches of a regular expression in a text.", regexCount),
+		define("regex__split", "Splits a text wherever a regular expression matches.", matching(regexSplit)),
+		define("regex__count", "Counts the matches of a regular expression in a text.", matching(regexCount)),
 		define("regex__escape", "Escapes a text so that a regular expression matches it literally.", regexEscape),
 		define("regex__explain", "Checks a regular expression and explains its parts, one a line.", regexExplain),
 		define("regex__glob_match", "Says which of some names match a shell pattern with * and ?.", regexGlob),
@@ -37,7 +37,16 @@ type patternIn struct {
 // maxMatches bounds a list of matches.
 const maxMatches = 1000
 
-func (in patternIn) compile() (*regexp.Regexp, error) { return compilePattern(in.Pattern) }
+// matching makes a tool that gets the compiled pattern and the text.
+func matching(run func(re *regexp.Regexp, text string) (string, error)) func(patternIn) (string, error) {
+	return func(in patternIn) (string, error) {
+		re, err := compilePattern(in.Pattern)
+		if err != nil {
+			return "", err
+		}
+		return run(re, in.Text)
+	}
+}
 
 func compilePattern(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > 2000 {
@@ -50,37 +59,25 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func regexTest(in patternIn) (string, error) {
-	re, err := in.compile()
-	if err != nil {
-		return "", err
-	}
-	at := re.FindStringIndex(in.Text)
+func regexTest(re *regexp.Regexp, text string) (string, error) {
+	at := re.FindStringIndex(text)
 	if at == nil {
 		return "no match", nil
 	}
-	return fmt.Sprintf("match %q at byte %d", in.Text[at[0]:at[1]], at[0]), nil
+	return fmt.Sprintf("match %q at byte %d", text[at[0]:at[1]], at[0]), nil
 }
 
-func regexFindAll(in patternIn) (string, error) {
-	re, err := in.compile()
-	if err != nil {
-		return "", err
-	}
-	found := re.FindAllString(in.Text, maxMatches)
+func regexFindAll(re *regexp.Regexp, text string) (string, error) {
+	found := re.FindAllString(text, maxMatches)
 	return listed(found, "no match"), nil
 }
 
-func regexGroups(in patternIn) (string, error) {
-	re, err := in.compile()
-	if err != nil {
-		return "", err
-	}
+func regexGroups(re *regexp.Regexp, text string) (string, error) {
 	if re.NumSubexp() == 0 {
 		return "", fmt.Errorf("the pattern has no groups in parentheses")
 	}
 	var out []string
-	for _, match := range re.FindAllStringSubmatch(in.Text, maxMatches) {
+	for _, match := range re.FindAllStringSubmatch(text, maxMatches) {
 		var groups []string
 		for i, name := range re.SubexpNames()[1:] {
 			if name == "" {
@@ -99,7 +96,7 @@ type regexReplaceIn struct {
 }
 
 func regexReplace(in regexReplaceIn) (string, error) {
-	re, err := in.compile()
+	re, err := compilePattern(in.Pattern)
 	if err != nil {
 		return "", err
 	}
@@ -114,20 +111,12 @@ func regexReplace(in regexReplaceIn) (string, error) {
 	return re.ReplaceAllString(in.Text, in.Replacement), nil
 }
 
-func regexSplit(in patternIn) (string, error) {
-	re, err := in.compile()
-	if err != nil {
-		return "", err
-	}
-	return strings.Join(re.Split(in.Text, maxMatches), "\n"), nil
+func regexSplit(re *regexp.Regexp, text string) (string, error) {
+	return strings.Join(re.Split(text, maxMatches), "\n"), nil
 }
 
-func regexCount(in patternIn) (string, error) {
-	re, err := in.compile()
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprint(len(re.FindAllStringIndex(in.Text, -1))), nil
+func regexCount(re *regexp.Regexp, text string) (string, error) {
+	return fmt.Sprint(len(re.FindAllStringIndex(text, -1))), nil
 }
 
 func regexEscape(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }

@@ -21,8 +21,8 @@ import (
 
 func templateServer() Server {
 	return Server{Name: "template", Title: "Templates", Tools: []tool.BaseTool{
-		define("template__render_text", "Renders a Go text template with values from a JSON object.", templateText),
-		define("template__render_html", "Renders a Go HTML template with values from a JSON object, escaping them where they stand.", templateHTML),
+		define("template__render_text", "Renders a Go text template with values from a JSON object.", rendered(readText)),
+		define("template__render_html", "Renders a Go HTML template with values from a JSON object, escaping them where they stand.", rendered(readHTML)),
 		define("template__fill", "Fills placeholders such as {name} or ${name} in a text with values from a JSON object.", templateFill),
 		define("template__list_placeholders", "Lists the placeholders such as {name} or ${name} of a text.", templatePlaceholders),
 		defineStream("template__mail_merge", "Fills a text's placeholders once for every row of a CSV table and sends the letters one by one.", templateMerge),
@@ -133,46 +133,50 @@ func (in templateIn) check(tree *parse.Tree) error {
 	return nil
 }
 
-// render executes a template into a bounded text.
-func (in templateIn) render(execute func(out io.Writer, values map[string]any) error) (string, error) {
-	values, err := in.values()
-	if err != nil {
-		return "", err
-	}
-	var out capped
-	if err := execute(&out, values); err != nil {
-		if errors.Is(err, errTooLong) {
+// parsed is a template of either kind.
+type parsed interface {
+	Execute(out io.Writer, values any) error
+}
+
+// rendered makes a tool that executes a template into a bounded text.
+func rendered(read func(text string) (parsed, *parse.Tree, error)) func(templateIn) (string, error) {
+	return func(in templateIn) (string, error) {
+		values, err := in.values()
+		if err != nil {
+			return "", err
+		}
+		var out capped
+		t, tree, err := read(in.Template)
+		if err == nil {
+			err = in.check(tree)
+		}
+		if err == nil {
+			err = t.Execute(&out, values)
+		}
+		switch {
+		case errors.Is(err, errTooLong):
 			return "", errTooLong
+		case err != nil:
+			return "", fmt.Errorf("the template fails: %w", err)
 		}
-		return "", fmt.Errorf("the template fails: %w", err)
+		return out.String(), nil
 	}
-	return out.String(), nil
 }
 
-func templateText(in templateIn) (string, error) {
-	return in.render(func(out io.Writer, values map[string]any) error {
-		t, err := texttemplate.New("template").Option("missingkey=error").Parse(in.Template)
-		if err == nil {
-			err = in.check(t.Tree)
-		}
-		if err != nil {
-			return err
-		}
-		return t.Execute(out, values)
-	})
+func readText(text string) (parsed, *parse.Tree, error) {
+	t, err := texttemplate.New("template").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, t.Tree, nil
 }
 
-func templateHTML(in templateIn) (string, error) {
-	return in.render(func(out io.Writer, values map[string]any) error {
-		t, err := template.New("template").Option("missingkey=error").Parse(in.Template)
-		if err == nil {
-			err = in.check(t.Tree)
-		}
-		if err != nil {
-			return err
-		}
-		return t.Execute(out, values)
-	})
+func readHTML(text string) (parsed, *parse.Tree, error) {
+	t, err := template.New("template").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, t.Tree, nil
 }
 
 var placeholder = regexp.MustCompile(`\$?\{\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*\}`)

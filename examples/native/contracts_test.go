@@ -65,7 +65,7 @@ func severalRuns[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-// requireContract holds a request to what the contract says of it.
+// requireContract checks a request against the contract.
 func requireContract(t *testing.T, s side, r provider.Request) {
 	t.Helper()
 	require.Empty(t, r.Refused)
@@ -85,7 +85,7 @@ func requireContract(t *testing.T, s side, r provider.Request) {
 	require.Equal(t, search[s.contract], r.Search)
 }
 
-// requireGrowing holds the requests of a run to what a prompt cache needs: each repeats the
+// requireGrowing checks that the requests of a run suit a prompt cache: each repeats the
 // one before it, and adds to its end.
 func requireGrowing(t *testing.T, list []provider.Request) {
 	t.Helper()

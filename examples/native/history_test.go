@@ -155,7 +155,7 @@ func changedTools[M adk.MessageType](t *testing.T, s side, stream bool) {
 	require.Equal(t, []string{"weather__forecast", "mail__send"}, later.ran.list())
 }
 
-// A model may copy a call of the search tool from a history, where there is none any more.
+// A model may copy a call of the search tool from a history, where it no longer exists.
 func TestASearchCopiedFromTheHistoryIsAnswered(t *testing.T) {
 	for _, s := range sides[:4] {
 		t.Run(s.String(), func(t *testing.T) {

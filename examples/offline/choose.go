@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// How much a word of a step counts that is found in a tool's name, and so on.
+// How much a word of a step counts, by where in a tool it is found.
 const (
 	inName   = 1.0
 	inServer = 0.55
@@ -61,7 +61,7 @@ func (s *situation) weight(word string) float64 {
 	return 1 / (1 + 0.35*math.Log(float64(n)))
 }
 
-// wordFit is the share of a step's words that a tool speaks of.
+// wordFit is the share of a step's words that a tool mentions.
 func (s *situation) wordFit(p *progress, t toolView) float64 {
 	var params []string
 	for _, q := range t.params {

@@ -19,9 +19,9 @@ type filling struct {
 	args    map[string]any
 	missing []string // required parameters for which the step says nothing
 	unused  int      // data in the step that no parameter took
-	loose   int      // parameters that were given words for want of data
+	loose   int      // parameters that were given words, as there was no data
 
-	mistaken int // data of a special kind in parameters that do not speak of it
+	mistaken int // data of a special kind in parameters that do not mention it
 }
 
 // fit adds to a tool's score: all data used and nothing missing is best.
@@ -38,7 +38,7 @@ func (f filling) json() string {
 }
 
 // fill finds arguments for a tool in a step, and in the earlier result that the
-// step speaks of.
+// step mentions.
 func (s *situation) fill(p *progress, t toolView) filling {
 	data := slices.Clone(p.values)
 	if p.refers {
@@ -63,7 +63,7 @@ func (s *situation) fill(p *progress, t toolView) filling {
 }
 
 // mistaken counts the data of a special kind, such as a path, that was used
-// where no parameter speaks of that kind.
+// where no parameter mentions that kind.
 func mistaken(all []value, used []bool, t toolView) (n int) {
 	for i, v := range all {
 		plain := v.kind == quoted || v.kind.soft() && v.kind != unit || v.kind == number || v.kind == choice || v.kind == named
@@ -131,8 +131,8 @@ func hasData(data []value) bool {
 	})
 }
 
-// remainder is what a step speaks of besides the tool: what follows a colon or
-// "of", or the words in the middle that the tool does not speak of.
+// remainder is what a step mentions besides the tool: what follows a colon or
+// "of", or the words in the middle that the tool does not mention.
 func remainder(st step, t toolView) string {
 	text := strings.TrimRight(st.text, ".?!。？！ ")
 	for _, mark := range []string{": ", "：", " of ", " in ", " for "} {
@@ -159,7 +159,7 @@ func remainder(st step, t toolView) string {
 }
 
 // countUnused counts data that nothing took. Capitalised words and units may
-// not be data, and those that the tool speaks of are not.
+// not be data, and those that the tool mentions are not.
 func countUnused(data []value, used []bool, t toolView) int {
 	n := 0
 	for i, v := range data {

@@ -3,7 +3,7 @@
 
 package offline
 
-// This file holds what the model knows of language: words that say nothing of
+// This file holds what the model knows of language: words that say nothing about
 // the task, words that mean much the same, verbs that begin a step, and the
 // Chinese words it can cut and translate.
 

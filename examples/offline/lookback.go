@@ -78,7 +78,7 @@ func (s *situation) waits(p *progress) bool {
 	return !before.done && !before.failed && !s.findable(p) && !s.capable(p)
 }
 
-// spokenOf finds the result that a step speaks of: by name, or because it goes
+// spokenOf finds the result that a step mentions: by name, or because it goes
 // on from the step or the request before.
 func (s *situation) spokenOf(p *progress) (source, bool) {
 	earlier := slices.Clone(s.history)

@@ -3,7 +3,7 @@
 
 package offline_test
 
-// This file holds the model to what any chat model keeps.
+// This file checks that the model keeps what any chat model keeps.
 
 import (
 	"context"

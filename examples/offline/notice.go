@@ -22,7 +22,7 @@ const (
 // language: a path is a path, and the tool is one that the model sees.
 type notice struct {
 	path   string
-	reader toolView // without a name if it is none that the model sees
+	reader toolView // without a name if the model sees no such tool
 	shown  []string // the parts of the result that are still there, in order
 }
 

@@ -14,7 +14,7 @@
 //   - calls the best of those that it sees, with arguments found in the words
 //     of the step and fitted to the tool's schema,
 //   - corrects arguments when a tool says what was wrong with them,
-//   - passes an earlier result on where a step speaks of it,
+//   - passes an earlier result on where a step mentions it,
 //   - looks for what was asked in a long result, and reads back the results that
 //     were cut or taken out of the conversation,
 //   - and says what came out, or that it has no tool for it.
@@ -66,7 +66,7 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 }
 
 // Cost says how many tokens a request costs: its messages, and the definitions
-// of its tools. It is an estimate, as no tokenizer is available: a quarter of the
+// of its tools. It is an estimate, as no tokenizer is available: a token for every four
 // bytes of the texts, and of the tools' JSON.
 func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, definitions int) {
 	request, definitions := Request(messages, tools)
@@ -94,7 +94,7 @@ func Request[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (request
 	return b.String(), definitions
 }
 
-// Common is how many bytes two requests begin with alike: what a prompt cache can know.
+// Common is the length of what two requests begin with in common, which a prompt cache can keep.
 func Common(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {

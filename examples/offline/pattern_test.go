@@ -3,7 +3,7 @@
 
 package offline
 
-// This file holds the patterns to what the queries say, and the other way round.
+// This file checks the patterns against the queries, and the queries against the patterns.
 
 import (
 	"math/rand/v2"

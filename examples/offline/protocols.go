@@ -164,7 +164,7 @@ func (w *way) describe(info *schema.ToolInfo) {
 	}
 }
 
-// parametersOf reads a JSON schema; nil where it is none.
+// parametersOf reads a JSON schema; nil if it is not one.
 func parametersOf(raw json.RawMessage) *schema.ParamsOneOf {
 	js, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{}).ToJSONSchema()
 	if err != nil || json.Unmarshal(raw, js) != nil {

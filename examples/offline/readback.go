@@ -127,7 +127,7 @@ func (w wanted) shown(n notice) (lines []string, sure bool) {
 	return w.take(strings.Join(n.shown, "\n"), false)
 }
 
-// plan are the calls of the reader to try, one after the other, the most precise first.
+// plan lists the calls of the reader to try, the most precise first.
 func (w wanted) plan(n notice) (out []map[string]any) {
 	ask := func(param string, value any, more ...any) {
 		if param == "" {

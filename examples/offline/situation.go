@@ -183,7 +183,7 @@ func (s *situation) callID(p *progress) string {
 	return fmt.Sprintf("call_%d_%d_%d", s.number, p.index+1, len(p.searches)+len(p.calls)+p.reads+1)
 }
 
-// earlier is the result that a step speaks of, and whether it has come.
+// earlier is the result that a step mentions, and whether it has come.
 func (s *situation) earlier(p *progress) (result string, has, failed bool) {
 	if p.index > 0 {
 		before := s.steps[p.index-1]

@@ -19,7 +19,7 @@ type step struct {
 	hints   []string // what its phrases and the kinds of its data point to
 	values  []value
 	then    bool // it comes after the step before
-	refers  bool // it speaks of an earlier result
+	refers  bool // it mentions an earlier result
 	follows bool // it only makes sense after an earlier request, as "and in London?" does
 }
 

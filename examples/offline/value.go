@@ -16,7 +16,7 @@ import (
 )
 
 // kind says what a value looks like. The names are words that parameters are
-// described with, so that "date" fits a parameter which speaks of a date.
+// described with, so that "date" fits a parameter which mentions a date.
 type kind string
 
 const (

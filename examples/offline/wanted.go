@@ -45,7 +45,7 @@ var (
 )
 
 // wants reads what a step looks for. What the arguments of the call hold was
-// for the tool; what the tool itself speaks of, t, needs not be in every line.
+// for the tool; what the tool itself mentions, t, needs not be in every line.
 func wants(st step, args string, t toolView) wanted {
 	w := wanted{numbered: wantsPlace.MatchString(st.text)}
 	if m := someLines.FindStringSubmatch(st.text); m != nil {
@@ -135,7 +135,7 @@ func (w wanted) find(text string, number bool) (lines []string, sure bool) {
 	return lines, all > 0 && (len(w.data) > 0 || top == len(w.words))
 }
 
-// match says where a line holds what is wanted, and how much of it. Zero: too little.
+// match says where a line holds what is wanted, and how much of it. Zero means too little.
 func (w wanted) match(line string, ways map[string][]string) (at, score int) {
 	if len(w.data) > 0 {
 		for i, d := range w.data {
@@ -173,7 +173,7 @@ func writings(words []string) map[string][]string {
 }
 
 // indexWord is where a text stands that is no part of a longer word or number;
-// below zero: nowhere.
+// below zero if nowhere.
 func indexWord(line, text string) int {
 	for from := 0; ; {
 		at := strings.Index(line[from:], text)

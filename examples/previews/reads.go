@@ -123,7 +123,7 @@ func wordsAround(text, fact string) string {
 	return strings.Join(query, " ")
 }
 
-// short is a word of a text without spaces, cut as nobody repeats a sentence.
+// short is a word of a text without spaces, cut, since queries rarely repeat a sentence.
 func short(word string) string {
 	if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Han, r) && utf8.RuneCountInString(word) > 6 {
 		return string([]rune(word)[:6])

@@ -42,7 +42,7 @@ func TestGoldenOutput(t *testing.T) {
 	require.Equal(t, read(t, golden), out.String())
 }
 
-// TestChoosingShowsWhatWasMeasured holds the guide to the golden files.
+// TestChoosingShowsWhatWasMeasured compares the guide with the golden files.
 func TestChoosingShowsWhatWasMeasured(t *testing.T) {
 	guide := read(t, document)
 	for name, table := range measured(t) {

@@ -49,7 +49,7 @@ func (l *lab) smaller(ctx context.Context) error {
 	return nil
 }
 
-// part is so many of the tools: those that were needed, and others from the whole library.
+// part is a number of tools: those that were needed, and others from the whole library.
 func (l *lab) part(ctx context.Context, n int) (out []tool.BaseTool, err error) {
 	var others []tool.BaseTool
 	for _, t := range l.tools {

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the tasks, and works out the true answers with the standard library.
+// This file holds the tasks, and computes the right answers with the standard library.
 
 import (
 	"crypto/sha1"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the conversation, and works out the true answers by other ways
+// This file holds the conversation, and computes the right answers in other ways
 // than the tools and the model.
 
 import (

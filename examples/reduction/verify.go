@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the store against what the tools returned.
+// This file checks the store against what the tools returned.
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 )
 
 // verify reads every original back and compares digests, and looks for files that are
-// none. It returns how many originals there are and their size.
+// not originals. It returns how many originals there are and their size.
 func (s *scene[M]) verify(ctx context.Context, screen *lab.Screen, dir string) (files, size int, err error) {
 	stored, bad := s.events.Stored(), 0
 	for _, path := range slices.Sorted(maps.Keys(stored)) {

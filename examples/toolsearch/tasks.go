@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the tasks, and works out the true answers with the standard library.
+// This file holds the tasks, and computes the right answers with the standard library.
 
 import (
 	"crypto/md5"
@@ -36,7 +36,7 @@ var tasks = []task{
 			return []string{fmt.Sprintf("汉字%d个", countHan("春眠不觉晓，处处闻啼鸟。"))}
 		}},
 	}},
-	// Two servers, one after the other
+	// Two servers in turn
 	{[]question{
 		{`Encode "lean context" as Base64 and take the SHA-256 of the result.`, hashOfBase64},
 	}},

@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package labtest holds what a demo prints against golden files.
+// Package labtest compares what a demo prints with golden files.
 package labtest
 
 // This file runs a demo in every form.

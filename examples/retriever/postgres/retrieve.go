@@ -27,7 +27,7 @@ const (
 	mostWords      = 24
 	mostCandidates = 2_000
 	mostPairs      = 16
-	// misspelt is what the likeness of a name to a word counts that no tool has.
+	// misspelt is the weight of a name that resembles a word which no tool has.
 	misspelt = 0.5
 	maxQuery = 8 << 10
 )

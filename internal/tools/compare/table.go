@@ -87,7 +87,7 @@ func plain(side map[string]float64, unit string) string {
 	return thousands(fmt.Sprintf("%.0f", v))
 }
 
-// ratio says how many times Eino's is ours; where ours is nothing there is none.
+// ratio says how many times as much Eino's is as ours; empty if ours is zero.
 func ratio(a, b map[string]float64, unit string) string {
 	x, okA := a[unit]
 	y, okB := b[unit]

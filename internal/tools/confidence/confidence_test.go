@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the confidences to what they were derived from, on the project's own
+// This file checks the confidences against what they were derived from, on the project's own
 // graded set.
 
 import (

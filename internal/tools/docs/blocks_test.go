@@ -316,7 +316,7 @@ var (
 	told  = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// TestEveryCommandIsThere holds that make has the targets that documents name, and that
+// TestEveryCommandIsThere checks that make has the targets that documents name, and that
 // the folders that they run are there.
 func TestEveryCommandIsThere(t *testing.T) {
 	targets, n, inModules := read(t, "Makefile"), 0, []string{"."}

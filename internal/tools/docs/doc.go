@@ -1,6 +1,6 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs holds the tests of what documents say: code that is shown compiles,
+// Package docs tests what the documents say: code that is shown compiles,
 // versions are those of the go.mod files, and no page is left out of the map.
 package docs

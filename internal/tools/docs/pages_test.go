@@ -3,7 +3,7 @@
 
 package docs
 
-// This file holds the pages that are made of what stands elsewhere: versions, badges and
+// This file tests the pages that repeat what is defined elsewhere: versions, badges and
 // maps.
 
 import (
@@ -118,7 +118,7 @@ func TestGoldenCompatibility(t *testing.T) {
 	require.Equal(t, text, read(t, page), "LEANCTX_UPDATE=1 rewrites it")
 }
 
-// TestEveryModuleSpeaksOfTheSameVersions holds what the page says of all modules at once.
+// TestEveryModuleSpeaksOfTheSameVersions checks what the page says of all modules at once.
 func TestEveryModuleSpeaksOfTheSameVersions(t *testing.T) {
 	top := modOf(t, ".")
 	n := 0
@@ -157,7 +157,7 @@ func (b badge) svg() string {
 		font, left/2, left-2*pad, b.name, left+right/2, right-2*pad, b.value)
 }
 
-// TestGoldenBadges holds that the badges of the README say what go.mod and the licence
+// TestGoldenBadges checks that the badges of the README say what go.mod and the licence
 // say. They are files of this repository and ask no service.
 func TestGoldenBadges(t *testing.T) {
 	top, licence := modOf(t, "."), read(t, "LICENSE")

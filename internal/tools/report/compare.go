@@ -346,5 +346,5 @@ func publish(file string, tables map[string]string) error {
 	return os.WriteFile(file, []byte(page), 0o644)
 }
 
-// benchmarks is the document that holds the tables.
+// benchmarks is the document with the tables.
 var benchmarks = filepath.Join("..", "..", "..", "docs", "benchmarks.md")

@@ -17,7 +17,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// TestGoldenBenchmarks holds the tables of docs/benchmarks.md, and what they must show.
+// TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
 func TestGoldenBenchmarks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs over twenty agents")

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds what the compared agents are asked, and works out the true answers
+// This file holds what the compared agents are asked, and computes the right answers
 // with the standard library.
 
 import (

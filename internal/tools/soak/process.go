@@ -137,7 +137,7 @@ func suffer(ctx context.Context, j job, shared *reduction.DirBackend, out io.Wri
 	wg.Wait()
 }
 
-// swept looks at every file of the shared directory: each is a whole content, whoever
+// swept looks at every file of the shared directory: each is complete, whoever
 // wrote it and whatever became of the writer.
 func swept(dir string, o options) *tally {
 	t := &tally{}

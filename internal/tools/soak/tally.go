@@ -71,7 +71,7 @@ func (t *tally) add(o outcome) {
 	}
 }
 
-// loss and problem are called by whoever holds the lock, or alone has the tally.
+// loss and problem need the lock, unless nothing else uses the tally.
 func (t *tally) loss(size int64, what string) {
 	t.Lost += size
 	t.problem("LOST %s", what)

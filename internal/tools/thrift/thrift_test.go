@@ -92,7 +92,7 @@ const (
 	document = "../../../docs/choosing.md"
 )
 
-// TestGoldenChoosingShowsTheBills holds the guide to what was measured. With
+// TestGoldenChoosingShowsTheBills compares the guide with what was measured. With
 // LEANCTX_UPDATE=1 it writes the tables into the guide.
 func TestGoldenChoosingShowsTheBills(t *testing.T) {
 	measured, err := os.ReadFile(golden)

@@ -41,7 +41,7 @@ type Turn struct {
 	// Calls are the tools that it calls.
 	Calls []Call
 	// Status refuses the request with this HTTP status instead, as a provider does that
-	// lets nobody in. Zero: it answers.
+	// lets nobody in. If zero, it answers.
 	Status int
 }
 
