@@ -30,16 +30,13 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
-	streaming := flag.Bool("stream", true, "have the model answer in chunks")
-	verbose := flag.Bool("v", false, "show every model call of every question")
 	page := flag.String("page", filepath.Join(os.TempDir(), "leanctx-window.html"), "the file to write the page of the window into")
-	flag.Parse()
+	agentic, streaming, verbose := lab.Flags()
 	demo := run[*schema.Message]
-	if *agentic {
+	if agentic {
 		demo = run[*schema.AgenticMessage]
 	}
-	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming, *page); err != nil {
+	if err := demo(context.Background(), lab.NewScreen(os.Stdout, verbose), streaming, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "both:", err)
 		os.Exit(1)
 	}

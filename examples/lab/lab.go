@@ -5,10 +5,11 @@
 // model was sent, and holds what all the examples print.
 package lab
 
-// This file runs agents.
+// This file reads the command line and runs agents.
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"strings"
 
@@ -17,6 +18,15 @@ import (
 
 	"github.com/leanctx/leanctx/examples/offline"
 )
+
+// Flags parses the command line of a demo, with the flags that all of them have.
+func Flags() (agentic, streaming, verbose bool) {
+	flag.BoolVar(&agentic, "agentic", false, "use Eino's AgenticMessage instead of Message")
+	flag.BoolVar(&streaming, "stream", true, "have the model answer in chunks")
+	flag.BoolVar(&verbose, "v", false, "show every model call of every question")
+	flag.Parse()
+	return agentic, streaming, verbose
+}
 
 // Agent is an agent under observation. It is not safe for concurrent use.
 type Agent[M adk.MessageType] struct {

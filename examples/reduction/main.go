@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -30,17 +29,14 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
-	streaming := flag.Bool("stream", true, "have the model answer in chunks")
-	verbose := flag.Bool("v", false, "show every model call of every question")
-	flag.Parse()
+	agentic, streaming, verbose := lab.Flags()
 	demo := run[*schema.Message]
-	if *agentic {
+	if agentic {
 		demo = run[*schema.AgenticMessage]
 	}
 	goroot, err := goRoot()
 	if err == nil {
-		err = demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), goroot, *streaming)
+		err = demo(context.Background(), lab.NewScreen(os.Stdout, verbose), goroot, streaming)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reduction:", err)

@@ -11,7 +11,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 
@@ -26,15 +25,12 @@ import (
 )
 
 func main() {
-	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
-	streaming := flag.Bool("stream", true, "have the model answer in chunks")
-	verbose := flag.Bool("v", false, "show every model call of every question")
-	flag.Parse()
+	agentic, streaming, verbose := lab.Flags()
 	demo := run[*schema.Message]
-	if *agentic {
+	if agentic {
 		demo = run[*schema.AgenticMessage]
 	}
-	if err := demo(context.Background(), lab.NewScreen(os.Stdout, *verbose), *streaming); err != nil {
+	if err := demo(context.Background(), lab.NewScreen(os.Stdout, verbose), streaming); err != nil {
 		fmt.Fprintln(os.Stderr, "toolsearch:", err)
 		os.Exit(1)
 	}

@@ -7,7 +7,6 @@ package provider
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
@@ -104,14 +103,11 @@ func (b block) references() (names []string) {
 
 func readMessages(body []byte) (conversation, error) {
 	var q messages
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
 	var parts struct {
 		Messages json.RawMessage `json:"messages"`
 	}
-	if err := json.Unmarshal(body, &parts); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
+	if err := decode(body, &q, &parts); err != nil {
+		return nil, err
 	}
 	q.bytes = len(parts.Messages) + len(q.System)
 	return &q, nil

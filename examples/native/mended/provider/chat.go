@@ -39,16 +39,23 @@ type chatTool struct {
 	Function responsesTool `json:"function"`
 }
 
+// decode reads a request into each of the values.
+func decode(body []byte, into ...any) error {
+	for _, v := range into {
+		if err := json.Unmarshal(body, v); err != nil {
+			return fmt.Errorf("reading the request: %w", err)
+		}
+	}
+	return nil
+}
+
 func readChat(body []byte) (conversation, error) {
 	var q chat
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
 	var parts struct {
 		Messages json.RawMessage `json:"messages"`
 	}
-	if err := json.Unmarshal(body, &parts); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
+	if err := decode(body, &q, &parts); err != nil {
+		return nil, err
 	}
 	q.bytes = len(parts.Messages)
 	return &q, nil

@@ -7,7 +7,6 @@ package provider
 
 import (
 	"encoding/json"
-	"fmt"
 )
 
 // responses is a request of the Responses API.
@@ -64,14 +63,11 @@ func (x *item) UnmarshalJSON(data []byte) error {
 
 func readResponses(body []byte) (conversation, error) {
 	var q responses
-	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
 	var parts struct {
 		Input json.RawMessage `json:"input"`
 	}
-	if err := json.Unmarshal(body, &parts); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
+	if err := decode(body, &q, &parts); err != nil {
+		return nil, err
 	}
 	q.bytes = len(parts.Input)
 	for _, x := range q.Input {
