@@ -6,6 +6,7 @@ package library
 // This file is the server of Markdown documents and text tables.
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -55,34 +56,31 @@ func (in markdownIn) walk(visit func(source []byte, node ast.Node)) {
 func plainText(source []byte, node ast.Node) string {
 	var out strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.Text:
-			if entering {
-				out.Write(n.Segment.Value(source))
-			}
-			if entering && (n.SoftLineBreak() || n.HardLineBreak()) {
-				out.WriteByte('\n')
-			}
-		case *ast.String:
-			if entering {
-				out.Write(n.Value)
-			}
-		case *ast.AutoLink:
-			if entering {
-				out.Write(n.Label(source))
-			}
-		case *ast.FencedCodeBlock, *ast.CodeBlock:
-			if entering {
-				out.Write(n.Lines().Value(source))
-			}
-		default:
-			if !entering && n != node && n.Type() == ast.TypeBlock && !strings.HasSuffix(out.String(), "\n") {
-				out.WriteByte('\n')
-			}
+		if entering {
+			out.Write(ownText(source, n))
+		} else if n != node && n.Type() == ast.TypeBlock && !strings.HasSuffix(out.String(), "\n") {
+			out.WriteByte('\n')
 		}
 		return ast.WalkContinue, nil
 	})
 	return strings.TrimSpace(out.String())
+}
+
+func ownText(source []byte, node ast.Node) []byte {
+	switch n := node.(type) {
+	case *ast.Text:
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			return append(bytes.Clone(n.Segment.Value(source)), '\n')
+		}
+		return n.Segment.Value(source)
+	case *ast.String:
+		return n.Value
+	case *ast.AutoLink:
+		return n.Label(source)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return n.Lines().Value(source)
+	}
+	return nil
 }
 
 type heading struct {
