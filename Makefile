@@ -78,7 +78,10 @@ TIMEOUT := -timeout 30m
 WHOLE   := $(TIMEOUT) -vet=off -shuffle=on -count=1
 
 test: ## the quick part: the tests of the product, what has not changed from the cache
-	@for m in $(PRODUCT); do (cd $$m && $(GO) test $(TIMEOUT) -short ./...) || exit 1; done
+	$(call side,$(addprefix quick@,$(PRODUCT)))
+
+$(addprefix quick@,$(PRODUCT)): quick@%:
+	@cd $* && $(GO) test $(TIMEOUT) -short ./...
 
 test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
