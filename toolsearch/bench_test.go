@@ -16,6 +16,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	theirs "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
@@ -161,6 +162,26 @@ func BenchmarkRunWithSource(b *testing.B) {
 	}
 }
 
+// answering is a model that takes its turns, and spends no time on what it is sent.
+type answering struct {
+	turns []adktest.Turn
+	said  int
+}
+
+func (m *answering) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	turn := adktest.Say("done")
+	if m.said < len(m.turns) {
+		turn = m.turns[m.said]
+	}
+	m.said++
+	return adktest.Whole[*schema.Message](turn)
+}
+
+func (m *answering) Stream(ctx context.Context, input []*schema.Message, o ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	message, err := m.Generate(ctx, input, o...)
+	return schema.StreamReaderFromArray([]*schema.Message{message}), err
+}
+
 func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int) {
 	turns := make([]adktest.Turn, rounds)
 	for i := range turns {
@@ -170,15 +191,15 @@ func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int
 		}
 		turns[i] = adktest.Do(call)
 	}
-	m := adktest.Script[*schema.Message](turns...)
-	agent := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{adktest.Simple("own", "A tool that is always there")}, Handlers: adktest.Handlers(h), Max: rounds + 2}
+	m := &answering{turns: turns}
+	agent := adktest.Agent[*schema.Message]{Configure: func(c *adk.ChatModelAgentConfig) { c.Model = m }, Tools: []tool.BaseTool{adktest.Simple("own", "A tool that is always there")}, Handlers: adktest.Handlers(h), Max: rounds + 2}
 	ctx := context.Background()
 	runner, err := agent.Runner(ctx)
 	require.NoError(b, err)
 	input := []*schema.Message{schema.UserMessage("hello")}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Reset()
+		m.said = 0
 		out := adktest.Collect(runner.Run(ctx, input))
 		if out.Err != nil || out.Answer() != "done" {
 			b.Fatal(out.Err, out.Answer())
