@@ -55,7 +55,7 @@ func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgen
 	if c.tracksUse {
 		c.markUsed(ctx, state.Messages)
 	}
-	if !c.policy.clears() {
+	if !c.policy.clears {
 		return ctx, state, nil
 	}
 	out, err := c.reduced(ctx, state)

@@ -32,10 +32,7 @@ const (
 
 // runText returns the text under a key.
 func runText(ctx context.Context, key string) (text string, ok bool) {
-	v, ok, err := adk.GetRunLocalValue(ctx, key)
-	if err != nil || !ok {
-		return "", false
-	}
+	v, _, _ := adk.GetRunLocalValue(ctx, key)
 	text, ok = v.(string)
 	return text, ok
 }
@@ -44,10 +41,7 @@ func setRunText(ctx context.Context, key, text string) { _ = adk.SetRunLocalValu
 
 // runNames returns the names under a key.
 func runNames(ctx context.Context, key string) []string {
-	v, ok, err := adk.GetRunLocalValue(ctx, key)
-	if err != nil || !ok {
-		return nil
-	}
+	v, _, _ := adk.GetRunLocalValue(ctx, key)
 	names, _ := v.([]string)
 	return names
 }

@@ -8,6 +8,7 @@ package reduction
 // The package's only switch on the message type is here.
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
@@ -143,9 +144,7 @@ func views[M adk.MessageType](c codec[M], msgs []M) []view {
 // marked returns a copy of an Extra map with marks in it.
 func marked(extra map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(extra)+len(keys))
-	for k, v := range extra {
-		out[k] = v
-	}
+	maps.Copy(out, extra)
 	for _, k := range keys {
 		out[k] = true
 	}

@@ -161,12 +161,16 @@ func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
 		blocks[moved.part] = &schema.ContentBlock{Type: schema.ContentBlockTypeUserInputText, UserInputText: text}
 		return
 	}
-	block := *blocks[moved.result]
-	res := *block.FunctionToolResult
+	res := ownResult(blocks, moved.result)
 	res.Content = slices.Clone(res.Content)
 	res.Content[moved.part] = &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: text}
-	block.FunctionToolResult = &res
-	blocks[moved.result] = &block
+}
+
+// ownResult puts a copy in place of a result and its block, and returns the result.
+func ownResult(blocks []*schema.ContentBlock, i int) *schema.FunctionToolResult {
+	blocks[i] = copied(blocks[i])
+	blocks[i].FunctionToolResult = copied(blocks[i].FunctionToolResult)
+	return blocks[i].FunctionToolResult
 }
 
 func (agentic) result(m *schema.AgenticMessage, index int) *schema.ToolResult {
@@ -207,24 +211,20 @@ func (c agentic) apply(m *schema.AgenticMessage, e edit) *schema.AgenticMessage 
 	}
 	out.ContentBlocks = slices.Clone(m.ContentBlocks)
 	for i, args := range e.args {
-		block := *out.ContentBlocks[i]
-		fn := *block.FunctionToolCall
-		fn.Arguments = args
-		block.FunctionToolCall = &fn
-		out.ContentBlocks[i] = &block
+		block := copied(out.ContentBlocks[i])
+		block.FunctionToolCall = copied(block.FunctionToolCall)
+		block.FunctionToolCall.Arguments = args
+		out.ContentBlocks[i] = block
 	}
 	for _, moved := range e.media {
 		c.move(out.ContentBlocks, moved)
 	}
 	for _, r := range e.results {
-		block := *out.ContentBlocks[r.index]
-		res := *block.FunctionToolResult
+		res := ownResult(out.ContentBlocks, r.index)
 		res.Content = c.content(res.Content, r)
-		block.FunctionToolResult = &res
-		if r.mark {
+		if block := out.ContentBlocks[r.index]; r.mark {
 			block.Extra = marked(block.Extra, processedKey)
 		}
-		out.ContentBlocks[r.index] = &block
 	}
 	return &out
 }
@@ -313,30 +313,28 @@ func (agentic) clone(m *schema.AgenticMessage) *schema.AgenticMessage {
 func cloneBlock(b *schema.ContentBlock) *schema.ContentBlock {
 	out := *b
 	out.Extra = maps.Clone(b.Extra)
-	if b.FunctionToolCall != nil {
-		c := *b.FunctionToolCall
-		out.FunctionToolCall = &c
-	}
-	if b.FunctionToolResult != nil {
-		r := *b.FunctionToolResult
-		r.Content = slices.Clone(r.Content)
-		for i, c := range r.Content {
+	out.FunctionToolCall = copied(b.FunctionToolCall)
+	out.UserInputText = copied(b.UserInputText)
+	out.AssistantGenText = copied(b.AssistantGenText)
+	if out.FunctionToolResult = copied(b.FunctionToolResult); b.FunctionToolResult != nil {
+		content := slices.Clone(b.FunctionToolResult.Content)
+		for i, c := range content {
 			if c != nil && c.Text != nil {
-				with, text := *c, *c.Text
-				with.Text = &text
-				r.Content[i] = &with
+				content[i] = copied(c)
+				content[i].Text = copied(c.Text)
 			}
 		}
-		out.FunctionToolResult = &r
+		out.FunctionToolResult.Content = content
 	}
-	if b.UserInputText != nil {
-		t := *b.UserInputText
-		out.UserInputText = &t
+	return &out
+}
+
+// copied points to a copy of what p points to, if to anything.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
 	}
-	if b.AssistantGenText != nil {
-		t := *b.AssistantGenText
-		out.AssistantGenText = &t
-	}
+	out := *p
 	return &out
 }
 

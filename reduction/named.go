@@ -109,14 +109,14 @@ func (c *clearPhase[M]) noteReadable(ctx context.Context, msgs []M) {
 	}
 	asked := make(map[string]bool)
 	for _, each := range calls {
-		textsInJSON(each.args, func(s string) {
+		textsInJSON(each.args, 0, func(s string) {
 			if !c.names.roots(s) {
 				asked[vault.Clean(s)] = true
 			}
 		})
 	}
 	var names []string
-	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.names.any()) {
+	if len(asked) > 0 && (c.cfg.GenClearOffloadFilePath != nil || c.cfg.GenTruncOffloadFilePath != nil || c.names.known.any()) {
 		names = c.readableAmong(ctx, roundsOf(views(c.codec, msgs)), asked)
 	}
 	setRunNames(ctx, readableKey, names)
@@ -134,7 +134,7 @@ func (c *clearPhase[M]) readableAmong(ctx context.Context, rounds []round, asked
 				out = append(out, name)
 			}
 			for name := range asked {
-				if c.names.has(p.call.id, name) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+				if c.names.known.has(keyOf(p.call.id, name)) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
 			}
@@ -168,17 +168,17 @@ func showsName(texts []string, name string) bool {
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, strings.TrimPrefix(name, "/")) })
 }
 
-// textsInJSON calls f with every text in arguments, also in arguments within
-// arguments.
-func textsInJSON(args string, f func(string)) {
-	var v any
-	if json.Unmarshal([]byte(args), &v) == nil {
-		eachText(v, 0, f)
-	}
-}
-
 // maxNesting bounds the walk through arguments, which a model writes.
 const maxNesting = 8
+
+// textsInJSON calls f with every text in arguments, also in arguments within
+// arguments.
+func textsInJSON(args string, depth int, f func(string)) {
+	var v any
+	if json.Unmarshal([]byte(args), &v) == nil {
+		eachText(v, depth, f)
+	}
+}
 
 func eachText(v any, depth int, f func(string)) {
 	if depth > maxNesting {
@@ -187,9 +187,8 @@ func eachText(v any, depth int, f func(string)) {
 	switch v := v.(type) {
 	case string:
 		f(v)
-		var inner any
-		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inner) == nil {
-			eachText(inner, depth+1, f)
+		if strings.HasPrefix(v, "{") {
+			textsInJSON(v, depth+1, f)
 		}
 	case []any:
 		for _, each := range v {
@@ -218,10 +217,6 @@ func (s *storedNames) add(callID, path string) {
 		s.known.add(keyOf(callID, vault.Clean(path)))
 	}
 }
-
-func (s *storedNames) has(callID, name string) bool { return s.known.has(keyOf(callID, name)) }
-
-func (s *storedNames) any() bool { return s.known.any() }
 
 // maxRecent bounds what is remembered in a recent. The oldest go first.
 const maxRecent = 1 << 15

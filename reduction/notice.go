@@ -356,35 +356,32 @@ func (f template) length(v noticeData) (n int) {
 }
 
 // length is that of what get returns, in bytes.
-func (v noticeData) length(field string) int {
-	switch field {
-	case "bytes":
-		return decimals(v.bytes)
-	case "headBytes":
-		return decimals(v.headBytes)
-	case "tailBytes":
-		return decimals(v.tailBytes)
+func (v *noticeData) length(field string) int {
+	if n := v.number(field); n != nil {
+		var digits [20]byte
+		return len(strconv.AppendInt(digits[:0], int64(*n), 10))
 	}
 	return len(v.get(field))
 }
 
-// decimals is how many digits a number that is not negative has.
-func decimals(n int) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
-		d++
-	}
-	return d
-}
-
-func (v noticeData) get(field string) string {
+// number is the field of a name that holds a number; nil if it holds none.
+func (v *noticeData) number(field string) *int {
 	switch field {
 	case "bytes":
-		return strconv.Itoa(v.bytes)
+		return &v.bytes
 	case "headBytes":
-		return strconv.Itoa(v.headBytes)
+		return &v.headBytes
 	case "tailBytes":
-		return strconv.Itoa(v.tailBytes)
+		return &v.tailBytes
+	}
+	return nil
+}
+
+func (v *noticeData) get(field string) string {
+	if n := v.number(field); n != nil {
+		return strconv.Itoa(*n)
+	}
+	switch field {
 	case "path":
 		return v.path
 	case "tool":
@@ -419,16 +416,11 @@ func (f template) find(text string) (v noticeData, rest string, ok bool) {
 		if p.Field == "path" {
 			return findPath(text, f[i+1].Text, v)
 		}
-		n := digits(text)
-		if n == 0 {
+		n, size := digits(text), v.number(p.Field)
+		if n == 0 || size == nil {
 			return noticeData{}, "", false
 		}
-		switch p.Field {
-		case "bytes":
-			v.bytes, _ = strconv.Atoi(text[:n])
-		case "headBytes":
-			v.headBytes, _ = strconv.Atoi(text[:n])
-		}
+		*size, _ = strconv.Atoi(text[:n])
 		text = text[n:]
 	}
 	return noticeData{}, "", false
@@ -440,14 +432,14 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 	var v noticeData
 	after := slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
 	for i := after; i < len(f)-1; i++ {
-		end := f[i+1].Text
-		n := 0
-		switch f[i].Field {
-		case "headBytes", "tailBytes":
+		end, n := f[i+1].Text, 0
+		size := v.number(f[i].Field)
+		switch {
+		case size != nil:
 			n = digits(rest)
-		case "head":
+		case f[i].Field == "head":
 			n = v.headBytes
-		case "tail":
+		case f[i].Field == "tail":
 			n = v.tailBytes
 		default:
 			n = max(0, strings.Index(rest, end))
@@ -455,14 +447,12 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 		if n < 0 || n > len(rest) || !strings.HasPrefix(rest[n:], end) {
 			return "", "", false
 		}
-		switch f[i].Field {
-		case "headBytes":
-			v.headBytes, _ = strconv.Atoi(rest[:n])
-		case "tailBytes":
-			v.tailBytes, _ = strconv.Atoi(rest[:n])
-		case "head":
+		switch {
+		case size != nil:
+			*size, _ = strconv.Atoi(rest[:n])
+		case f[i].Field == "head":
 			head = rest[:n]
-		case "tail":
+		case f[i].Field == "tail":
 			tail = rest[:n]
 		}
 		rest = rest[n+len(end):]

@@ -8,6 +8,7 @@ package reduction
 // content. The exclude lists and ToolConfig are read here only.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -195,19 +196,6 @@ func (p Preview) contained() Preview {
 	}
 }
 
-// previewsAny reports whether results of any tool have a Preview.
-func previewsAny[M adk.MessageType](c *TypedConfig[M]) bool {
-	if c.Preview != nil {
-		return true
-	}
-	for _, own := range c.ToolConfig {
-		if own != nil && own.Preview != nil {
-			return true
-		}
-	}
-	return false
-}
-
 var errNoBackend = errors.New("no backend for offload")
 
 // pathGenerator is the type of the two path generators of a configuration.
@@ -245,11 +233,13 @@ type policy struct {
 	readTool             string
 	named                bool // the configuration names or provides it
 	skipTrunc, skipClear bool
-	limit                int // bytes
+	clears               bool // clearing can change anything at all
+	previews             bool // results of some tool have a Preview
+	limit                int  // bytes
 	preview              Preview
 	noTrunc, noClear     map[string]bool
 	general              *vault.Store
-	byTool               map[string]*ToolReductionConfig
+	byTool               map[string]ToolReductionConfig
 	stores               map[string]*vault.Store // of those with a Backend of their own
 }
 
@@ -258,15 +248,18 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 	p := &policy{
 		readTool:  c.ReadFileToolName,
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
+		clears:  !c.SkipClear,
 		limit:   c.MaxLengthForTrunc,
-		preview: c.Preview,
+		preview: c.Preview, previews: c.Preview != nil,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
 		general: files.Open(c.Backend),
-		byTool:  c.ToolConfig,
+		byTool:  make(map[string]ToolReductionConfig),
 		stores:  make(map[string]*vault.Store),
 	}
 	for name, own := range c.ToolConfig {
-		p.stores[name] = files.Open(own.Backend)
+		p.byTool[name], p.stores[name] = *own, files.Open(own.Backend)
+		p.clears = p.clears || own.ClearHandler != nil && !own.SkipClear
+		p.previews = p.previews || own.Preview != nil
 	}
 	return p
 }
@@ -276,25 +269,22 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 // tools: toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]
-	r := rule{store: p.storeOf(tool), limit: p.limit, preview: p.preview, reads: p.readsPages(ctx, tool)}
-	if own != nil && own.MaxLengthForTrunc > 0 {
-		r.limit = own.MaxLengthForTrunc
-	}
-	if own != nil && own.Preview != nil {
+	r := rule{store: p.storeOf(tool), limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
+	if own.Preview != nil {
 		r.preview = own.Preview
 	}
 	switch {
 	case r.reads || toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
-	case p.skipTrunc && (own == nil || own.MaxLengthForTrunc == 0), r.store == nil:
+	case p.skipTrunc && own.MaxLengthForTrunc == 0, r.store == nil:
 		r.otherwise = ReasonSkipped
 	}
 	switch {
 	case p.noTrunc[tool]:
 		r.leave = ReasonExcluded
-	case own != nil && own.SkipTruncation:
+	case own.SkipTruncation:
 		r.leave = ReasonSkipped
-	case own != nil && own.TruncHandler != nil:
+	case own.TruncHandler != nil:
 		r.trunc = own.TruncHandler
 	default:
 		r.leave = r.otherwise
@@ -315,9 +305,9 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 	switch {
 	case p.noClear[tool]:
 		r.leave = ReasonExcluded
-	case own != nil && own.SkipClear:
+	case own.SkipClear:
 		r.leave = ReasonSkipped
-	case own != nil && own.ClearHandler != nil:
+	case own.ClearHandler != nil:
 		r.clear = own.ClearHandler
 	default:
 		r.leave = r.otherwise
@@ -325,25 +315,7 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 	return r
 }
 
-func (p *policy) storeOf(tool string) *vault.Store {
-	if s := p.stores[tool]; s != nil {
-		return s
-	}
-	return p.general
-}
-
-// clears reports whether clearing can change anything at all.
-func (p *policy) clears() bool {
-	if !p.skipClear {
-		return true
-	}
-	for _, own := range p.byTool {
-		if own.ClearHandler != nil && !own.SkipClear {
-			return true
-		}
-	}
-	return false
-}
+func (p *policy) storeOf(tool string) *vault.Store { return cmp.Or(p.stores[tool], p.general) }
 
 func setOf(names []string) map[string]bool {
 	set := make(map[string]bool, len(names))

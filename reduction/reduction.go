@@ -50,7 +50,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	m := &middleware[M]{
-		asks:                              previewsAny(c),
+
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 		truncator: truncator{
 			policy: p, files: files, root: c.RootDir,
@@ -76,7 +76,6 @@ type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	truncator truncator
 	clear     *clearPhase[M]
-	asks      bool      // results have a Preview, which gets a question
 	reader    *provided // what ProvideReadTool adds; nil: nothing
 }
 
@@ -104,7 +103,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		}
 	}
 	ctx, state, err := m.clear.state(ctx, state)
-	if err != nil || state == nil || !m.clear.policy.clears() || !session.Any(state.Messages) {
+	if err != nil || state == nil || !m.clear.policy.clears || !session.Any(state.Messages) {
 		return ctx, state, err
 	}
 	return ctx, continued(m.clear.codec, state), nil
@@ -112,7 +111,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 
 // WrapModel marks the answers that a provider keeps on its server.
 func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if !m.clear.policy.clears() {
+	if !m.clear.policy.clears {
 		return inner, nil
 	}
 	return session.Marking(inner, sessionKey, func(msgs []M) string { return requestMark(m.clear.codec, msgs) }), nil
@@ -123,7 +122,7 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
 		m.clear.noteNamedFiles(ctx, state.Messages)
-		if m.asks {
+		if m.clear.policy.previews {
 			m.clear.noteQuestion(ctx, state.Messages)
 		}
 		if m.reader != nil {

@@ -11,8 +11,7 @@ package reduction
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/base32"
+
 	"encoding/json"
 	"fmt"
 	"path"
@@ -85,9 +84,8 @@ func (w *wording) attached(media []*attachment) []*attachment {
 		if err != nil {
 			continue // what somebody put into Extra cannot be written
 		}
-		sum := sha256.Sum256(content)
-		name := mediaName + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
-		a.content, a.path = string(content), path.Join(w.root, vault.ClearDir, name)
+		a.content = string(content)
+		a.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(a.content))
 		w.mention(a)
 		out = append(out, a)
 	}

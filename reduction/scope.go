@@ -56,17 +56,14 @@ func Scoped(b Backend, s Scope) Backend {
 	if s.MaxBytes != 0 {
 		base.quota = &quota{most: s.MaxBytes}
 	}
-	reader, reads := b.(Reader)
-	ranges, hasRanges := b.(RangeReader)
-	creator, creates := b.(Creator)
-	free, createsAny := b.(AnyCreator)
-	return withPowers(base, powers{
-		reads: reads, hasRanges: hasRanges, creates: creates, createsAny: createsAny,
-		reader:  scopedReader{base, reader},
-		ranges:  scopedRanges{base, ranges},
-		creator: scopedCreator{base, creator},
-		free:    scopedAny{base, free},
-	})
+	base.reader, _ = b.(Reader)
+	base.ranges, _ = b.(RangeReader)
+	base.creator, _ = b.(Creator)
+	base.free, _ = b.(AnyCreator)
+	if base.reader != nil {
+		return base.withReader()
+	}
+	return base.withoutReader()
 }
 
 // scoped is a store below the key of a scope, with no method but Write.
@@ -74,6 +71,12 @@ type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
 	quota *quota // nil: no limit
+
+	// The optional interfaces of inner, nil where it lacks one.
+	reader  Reader
+	ranges  RangeReader
+	creator Creator
+	free    AnyCreator
 }
 
 // Write implements [Backend].
@@ -142,74 +145,63 @@ func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, er
 	return vault.InnermostPath(ctx, s.inner, path)
 }
 
-type scopedReader struct {
-	base  *scoped
-	inner Reader
-}
+// The optional interfaces are methods of types of their own, so that a store can have any
+// of them.
+type (
+	scopedReader  scoped
+	scopedRanges  scoped
+	scopedCreator scoped
+	scopedAny     scoped
+)
 
 // Read implements [Reader].
-func (s scopedReader) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	path, err := s.base.path(ctx, req.FilePath)
+func (s *scopedReader) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	path, err := (*scoped)(s).path(ctx, req.FilePath)
 	if err != nil {
 		return nil, err
 	}
 	below := *req
 	below.FilePath = path
-	return s.inner.Read(ctx, &below)
-}
-
-type scopedRanges struct {
-	base  *scoped
-	inner RangeReader
+	return s.reader.Read(ctx, &below)
 }
 
 // ReadRange implements [RangeReader].
-func (s scopedRanges) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
-	path, err := s.base.path(ctx, filePath)
+func (s *scopedRanges) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	path, err := (*scoped)(s).path(ctx, filePath)
 	if err != nil {
 		return nil, 0, err
 	}
-	return s.inner.ReadRange(ctx, path, offset, length)
-}
-
-type scopedCreator struct {
-	base  *scoped
-	inner Creator
+	return s.ranges.ReadRange(ctx, path, offset, length)
 }
 
 // Create implements [Creator].
-func (s scopedCreator) Create(ctx context.Context, filePath string, content io.Reader) error {
-	path, err := s.base.path(ctx, filePath)
+func (s *scopedCreator) Create(ctx context.Context, filePath string, content io.Reader) error {
+	path, err := (*scoped)(s).path(ctx, filePath)
 	if err != nil {
 		return err
 	}
-	counted, done, err := s.base.counting(ctx, content)
+	counted, done, err := (*scoped)(s).counting(ctx, content)
 	if err != nil {
 		return err
 	}
-	err = s.inner.Create(ctx, path, counted)
+	err = s.creator.Create(ctx, path, counted)
 	done(err)
 	return err
 }
 
-type scopedAny struct {
-	base  *scoped
-	inner AnyCreator
-}
-
 // CreateAny implements [AnyCreator].
-func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	dir, err := s.base.dir(ctx)
+func (s *scopedAny) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	dir, err := (*scoped)(s).dir(ctx)
 	if err != nil {
 		return "", err
 	}
-	counted, done, err := s.base.counting(ctx, content)
+	counted, done, err := (*scoped)(s).counting(ctx, content)
 	if err != nil {
 		return "", err
 	}
 	shown := make(map[string]string) // the names without the key
 	var bad error
-	path, err := s.inner.CreateAny(ctx, func(attempt int) (path string) {
+	path, err := s.free.CreateAny(ctx, func(attempt int) (path string) {
 		name := names(attempt)
 		if name == "" {
 			return ""
@@ -229,122 +221,109 @@ func (s scopedAny) CreateAny(ctx context.Context, names func(attempt int) string
 	return shown[path], nil
 }
 
-// powers are the optional interfaces of a scoped store and which of them it has.
-type powers struct {
-	reads, hasRanges, creates, createsAny bool
-
-	reader  scopedReader
-	ranges  scopedRanges
-	creator scopedCreator
-	free    scopedAny
-}
-
-// withPowers returns a store that has exactly these interfaces, as callers find them by
-// type assertions.
-func withPowers(b *scoped, p powers) Backend {
-	if p.reads {
-		return withReader(b, p)
-	}
-	switch [3]bool{p.hasRanges, p.creates, p.createsAny} {
+// withoutReader returns a store that has exactly the optional interfaces of the inner one, as
+// callers find them by type assertions. The inner one is no [Reader].
+func (s *scoped) withoutReader() Backend {
+	switch [3]bool{s.ranges != nil, s.creator != nil, s.free != nil} {
 	case [3]bool{false, false, true}:
 		return &struct {
 			*scoped
-			scopedAny
-		}{b, p.free}
+			*scopedAny
+		}{s, (*scopedAny)(s)}
 	case [3]bool{false, true, false}:
 		return &struct {
 			*scoped
-			scopedCreator
-		}{b, p.creator}
+			*scopedCreator
+		}{s, (*scopedCreator)(s)}
 	case [3]bool{false, true, true}:
 		return &struct {
 			*scoped
-			scopedCreator
-			scopedAny
-		}{b, p.creator, p.free}
+			*scopedCreator
+			*scopedAny
+		}{s, (*scopedCreator)(s), (*scopedAny)(s)}
 	case [3]bool{true, false, false}:
 		return &struct {
 			*scoped
-			scopedRanges
-		}{b, p.ranges}
+			*scopedRanges
+		}{s, (*scopedRanges)(s)}
 	case [3]bool{true, false, true}:
 		return &struct {
 			*scoped
-			scopedRanges
-			scopedAny
-		}{b, p.ranges, p.free}
+			*scopedRanges
+			*scopedAny
+		}{s, (*scopedRanges)(s), (*scopedAny)(s)}
 	case [3]bool{true, true, false}:
 		return &struct {
 			*scoped
-			scopedRanges
-			scopedCreator
-		}{b, p.ranges, p.creator}
+			*scopedRanges
+			*scopedCreator
+		}{s, (*scopedRanges)(s), (*scopedCreator)(s)}
 	case [3]bool{true, true, true}:
 		return &struct {
 			*scoped
-			scopedRanges
-			scopedCreator
-			scopedAny
-		}{b, p.ranges, p.creator, p.free}
+			*scopedRanges
+			*scopedCreator
+			*scopedAny
+		}{s, (*scopedRanges)(s), (*scopedCreator)(s), (*scopedAny)(s)}
 	}
-	return b
+	return s
 }
 
-// withReader is withPowers for a store that is a [Reader].
-func withReader(b *scoped, p powers) Backend {
-	switch [3]bool{p.hasRanges, p.creates, p.createsAny} {
+// withReader is withoutReader for an inner store that is a [Reader].
+func (s *scoped) withReader() Backend {
+	switch [3]bool{s.ranges != nil, s.creator != nil, s.free != nil} {
 	case [3]bool{false, false, true}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedAny
-		}{b, p.reader, p.free}
+			*scopedReader
+			*scopedAny
+		}{s, (*scopedReader)(s), (*scopedAny)(s)}
 	case [3]bool{false, true, false}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedCreator
-		}{b, p.reader, p.creator}
+			*scopedReader
+			*scopedCreator
+		}{s, (*scopedReader)(s), (*scopedCreator)(s)}
 	case [3]bool{false, true, true}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedCreator
-			scopedAny
-		}{b, p.reader, p.creator, p.free}
+			*scopedReader
+			*scopedCreator
+			*scopedAny
+		}{s, (*scopedReader)(s), (*scopedCreator)(s), (*scopedAny)(s)}
 	case [3]bool{true, false, false}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedRanges
-		}{b, p.reader, p.ranges}
+			*scopedReader
+			*scopedRanges
+		}{s, (*scopedReader)(s), (*scopedRanges)(s)}
 	case [3]bool{true, false, true}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedRanges
-			scopedAny
-		}{b, p.reader, p.ranges, p.free}
+			*scopedReader
+			*scopedRanges
+			*scopedAny
+		}{s, (*scopedReader)(s), (*scopedRanges)(s), (*scopedAny)(s)}
 	case [3]bool{true, true, false}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedRanges
-			scopedCreator
-		}{b, p.reader, p.ranges, p.creator}
+			*scopedReader
+			*scopedRanges
+			*scopedCreator
+		}{s, (*scopedReader)(s), (*scopedRanges)(s), (*scopedCreator)(s)}
 	case [3]bool{true, true, true}:
 		return &struct {
 			*scoped
-			scopedReader
-			scopedRanges
-			scopedCreator
-			scopedAny
-		}{b, p.reader, p.ranges, p.creator, p.free}
+			*scopedReader
+			*scopedRanges
+			*scopedCreator
+			*scopedAny
+		}{s, (*scopedReader)(s), (*scopedRanges)(s), (*scopedCreator)(s), (*scopedAny)(s)}
 	}
 	return &struct {
 		*scoped
-		scopedReader
-	}{b, p.reader}
+		*scopedReader
+	}{s, (*scopedReader)(s)}
 }
 
 var errScopeFull = errors.New("reduction: the scope has as many bytes as Scope.MaxBytes allows")

@@ -17,6 +17,7 @@ package reduction
 // stream has ended is not a failure, and is passed on.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -240,20 +241,13 @@ func (c *streamCut[T]) rest() (any, error) {
 	if !c.ended {
 		c.ended = true
 		if c.err == nil {
-			c.info.reportKept(c.ctx, c.t, output{reason: c.reason(), before: c.total, stream: true}, "")
+			c.info.reportKept(c.ctx, c.t, output{reason: cmp.Or(c.info.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
 		return c.release(), nil
 	}
 	return nil, c.following()
-}
-
-func (c *streamCut[T]) reason() Reason {
-	if c.info.rule.leave != "" {
-		return c.info.rule.leave
-	}
-	return ReasonNotSmaller
 }
 
 // overflow is called once the stream is known to be too long. It reads the source
@@ -275,15 +269,10 @@ func (c *streamCut[T]) overflow() (T, error) {
 		at = c.t.defaultPlace(c.info) // the limit has room for this one
 	}
 	if !fits() {
-		return c.giveUp(), nil
+		c.texts, c.through = nil, true
+		return c.release(), nil
 	}
 	return c.swallow(at, head), nil
-}
-
-// giveUp passes on everything from here, because a notice does not fit.
-func (c *streamCut[T]) giveUp() T {
-	c.texts, c.through = nil, true
-	return c.release()
 }
 
 func (c *streamCut[T]) place() (vault.Place, error) {
@@ -329,7 +318,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	end := &tail{max: c.info.rule.limit - head}
 	end.skip(c.texts, head)
 	for _, text := range c.texts {
-		c.lookForErrors(text)
+		c.errors.Add(text)
 	}
 	file := c.t.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
@@ -347,7 +336,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	c.report(path, err, head+len(notice))
 	last := []T{c.chunks.startOf(c.chunks.join(c.held), head-c.passed)}
 	if notice != "" {
-		last = append(last, c.chunks.ofText(notice))
+		last = append(last, c.chunks.ofResult(textResult(notice)))
 	}
 	c.held = nil
 	return c.chunks.join(append(last, media...))
@@ -374,7 +363,7 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
-		c.lookForErrors(text)
+		c.errors.Add(text)
 		file.Write(text)
 	}
 	for {
@@ -409,22 +398,12 @@ func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 	return text
 }
 
-// lookForErrors looks for errors.
-func (c *streamCut[T]) lookForErrors(text string) {
-	if c.errors != nil {
-		c.errors.Add(text)
-	}
-}
-
 // errorShare is the part of the room after the head that errors may take: a half.
 const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
 // are none, or no room for them.
 func (c *streamCut[T]) withErrors(v noticeData, end *tail) string {
-	if c.errors == nil {
-		return ""
-	}
 	v.tailBytes = c.total
 	room := (c.info.rule.limit - v.headBytes - c.notices.found.length(c.notices.hinted(v))) / errorShare
 	v.shown = c.errors.Lines(v.headBytes, c.total, min(room, maxErrorBytes))
@@ -432,10 +411,7 @@ func (c *streamCut[T]) withErrors(v noticeData, end *tail) string {
 	if v.shown == "" {
 		return ""
 	}
-	text, ok := c.notices.ending(c.notices.found, v, end.text(), c.info.rule.limit-v.headBytes)
-	if !ok {
-		return ""
-	}
+	text, _ := c.notices.ending(c.notices.found, v, end.text(), c.info.rule.limit-v.headBytes)
 	return text
 }
 
@@ -491,20 +467,18 @@ func (t *tail) text() string {
 // chunkOps is what the cutting of a stream needs to know of its chunks. No method
 // changes a chunk.
 type chunkOps[T any] interface {
-	// each calls f with each text of a chunk.
+	// eachString calls f with each text of a chunk.
 	eachString(chunk T, f func(text string))
-	// head is a chunk with only the first n bytes of its text; what is not text
+	// startOf is a chunk with only the first n bytes of its text; what is not text
 	// stays.
 	startOf(chunk T, n int) T
 	// empty reports whether there is nothing in a chunk.
 	empty(chunk T) bool
 	// join makes one chunk of several.
 	join(chunks []T) T
-	// text is a chunk of text.
-	ofText(s string) T
-	// result is the chunk as a tool result.
+	// asResult is the chunk as a tool result.
 	asResult(chunk T) *schema.ToolResult
-	// first is what a handler's result is in a stream.
+	// ofResult is what a result is in a stream.
 	ofResult(r *schema.ToolResult) T
 }
 
@@ -515,11 +489,11 @@ var (
 
 type stringChunks struct{}
 
-func (stringChunks) eachString(s string, f func(string))  { f(s) }
-func (stringChunks) startOf(s string, n int) string       { return s[:min(n, len(s))] }
-func (stringChunks) join(s []string) string               { return strings.Join(s, "") }
-func (stringChunks) empty(s string) bool                  { return s == "" }
-func (stringChunks) ofText(s string) string               { return s }
+func (stringChunks) eachString(s string, f func(string)) { f(s) }
+func (stringChunks) startOf(s string, n int) string      { return s[:min(n, len(s))] }
+func (stringChunks) join(s []string) string              { return strings.Join(s, "") }
+func (stringChunks) empty(s string) bool                 { return s == "" }
+
 func (stringChunks) asResult(s string) *schema.ToolResult { return textResult(s) }
 func (stringChunks) ofResult(r *schema.ToolResult) string { return firstText(r) }
 
@@ -564,7 +538,7 @@ func (resultChunks) join(rs []*schema.ToolResult) *schema.ToolResult {
 	return out
 }
 
-func (resultChunks) empty(r *schema.ToolResult) bool                  { return r == nil || len(r.Parts) == 0 }
-func (resultChunks) ofText(s string) *schema.ToolResult               { return textResult(s) }
+func (resultChunks) empty(r *schema.ToolResult) bool { return r == nil || len(r.Parts) == 0 }
+
 func (resultChunks) asResult(r *schema.ToolResult) *schema.ToolResult { return r }
 func (resultChunks) ofResult(r *schema.ToolResult) *schema.ToolResult { return r }

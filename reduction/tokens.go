@@ -337,8 +337,8 @@ func (w *weight) tools(tools []*schema.ToolInfo) {
 		w.tokens += toolOverhead
 		w.text(t.Name)
 		w.text(t.Desc)
-		if t.ParamsOneOf != nil {
-			w.tokens += w.sizes.params(t.ParamsOneOf)
+		if p := t.ParamsOneOf; p != nil {
+			w.tokens += w.sizes.of(p, func() int64 { return schemaTokens(p) })
 		}
 	}
 }
@@ -360,14 +360,6 @@ const maxSchemas = 4096
 type schemaSizes struct {
 	known sync.Map // int64 by address
 	count atomic.Int64
-}
-
-// params is the size of a tool's parameters.
-func (s *schemaSizes) params(p *schema.ParamsOneOf) int64 {
-	if p == nil {
-		return 0
-	}
-	return s.of(p, func() int64 { return schemaTokens(p) })
 }
 
 // schemaTokens estimates a schema as JSON, and one that is too large to be written by

@@ -47,12 +47,6 @@ func (t *truncator) info(ctx context.Context, tool *adk.ToolContext) (callInfo, 
 	return callInfo{rule: r, tool: tool}, r.leave == "" || t.report != nil && (r.leave != ReasonExempt || r.reads)
 }
 
-// byDefault is the call without the user's handler.
-func (info callInfo) byDefault() callInfo {
-	info.rule = info.rule.byDefault()
-	return info
-}
-
 func (info callInfo) with(args *schema.ToolArgument) callInfo {
 	info.args = args
 	return info
@@ -68,12 +62,6 @@ func (info callInfo) argText() string {
 
 func (info callInfo) detail(result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{ToolContext: info.tool, ToolArgument: info.args, ToolResult: result}
-}
-
-// keeping is the call whose result is left as it is.
-func (info callInfo) keeping(why Reason) callInfo {
-	info.rule.leave, info.rule.trunc = why, nil
-	return info
 }
 
 func (info callInfo) report(ctx context.Context, t *truncator, o output) {
@@ -106,9 +94,7 @@ func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.
 	}
 	switch {
 	case info.rule.leave != "":
-		if t.report != nil {
-			info.reportKept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
-		}
+		info.reportKept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
 		return nil, nil
 	case info.rule.trunc != nil:
 		return t.byHandler(ctx, info, result)
@@ -207,7 +193,8 @@ func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema
 	size := sizeOf(textsOf(result.Parts))
 	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
-		return t.finished(ctx, info.byDefault(), result)
+		info.rule = info.rule.byDefault()
+		return t.finished(ctx, info, result)
 	}
 	if err != nil {
 		return nil, err
@@ -254,18 +241,16 @@ func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks 
 	if err != nil || out == nil {
 		shut(h.copied)
 	}
-	if errors.Is(err, UseDefault) {
-		return cutStream(ctx, t, info.byDefault(), chunks, h.original), nil
-	}
-	if err != nil {
-		shut(h.original)
-		return nil, err
-	}
-	if out == nil {
-		return cutStream(ctx, t, info.keeping(ReasonHandler), chunks, h.original), nil
+	switch {
+	case errors.Is(err, UseDefault):
+		info.rule = info.rule.byDefault()
+		return cutStream(ctx, t, info, chunks, h.original), nil
+	case err == nil && out == nil:
+		info.rule.leave = ReasonHandler
+		return cutStream(ctx, t, info, chunks, h.original), nil
 	}
 	shut(h.original)
-	return out, nil
+	return out, err
 }
 
 // handlerStream is a stream that a user's handler decides on.

@@ -44,33 +44,22 @@ func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModel
 	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	p := c.shortening(ctx, state.Messages)
-	for _, r := range roundsOf(views(c.codec, p.planner.msgs)) {
+	d := c.planner(ctx, state.Messages).draft(ctx)
+	for _, r := range roundsOf(views(c.codec, state.Messages)) {
 		if r.at < from {
 			continue
 		}
-		results, fixed := p.shortenable(ctx, r, false)
-		fixed += p.fitMedia(results, budget/2)
-		if err := p.shortenTo(ctx, results, budget-fixed); err != nil {
+		results, fixed := d.shortenable(ctx, r, false)
+		fixed += d.fitMedia(results, budget/2)
+		if err := d.shortenTo(ctx, results, budget-fixed); err != nil {
 			return nil, err
 		}
-		p.take(results)
+		d.take(results)
 	}
-	if !p.finish(ctx, byRound) {
+	if !d.finish(ctx, byRound) {
 		return state, nil
 	}
-	return withMessages(state, p.draft.out), nil
-}
-
-// shortening makes what stays shorter.
-type shortening[M adk.MessageType] struct {
-	planner *planner[M]
-	draft   *draft[M]
-}
-
-func (c *clearPhase[M]) shortening(ctx context.Context, msgs []M) *shortening[M] {
-	p := c.planner(ctx, msgs)
-	return &shortening[M]{p, p.draft(ctx)}
+	return withMessages(state, d.out), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -98,13 +87,13 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 
 // fitMedia makes references of all media of a round's results but the last that fit in a
 // budget, and returns the tokens of all of them.
-func (s *shortening[M]) fitMedia(results []*oldResult, budget int) (n int) {
+func (d *draft[M]) fitMedia(results []*oldResult, budget int) (n int) {
 	left := budget
 	for _, r := range slices.Backward(results) {
 		all := len(r.media)
 		keep := min(all, max(0, left/mediaTokens))
 		left -= keep * mediaTokens
-		r.media = s.planner.wording.attached(r.media[:all-keep])
+		r.media = d.planner.wording.attached(r.media[:all-keep])
 		n += all*mediaTokens - mediaSaved(r.media)
 	}
 	return n
@@ -167,18 +156,18 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
 func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
-	p := c.shortening(ctx, state.Messages)
-	rounds := roundsOf(views(c.codec, p.planner.msgs))
+	d := c.planner(ctx, state.Messages).draft(ctx)
+	rounds := roundsOf(views(c.codec, state.Messages))
 	var all []*oldResult
 	sum := 0
 	for _, r := range rounds {
-		results, _ := p.shortenable(ctx, r, s >= pages)
+		results, _ := d.shortenable(ctx, r, s >= pages)
 		for _, each := range results {
 			sum += each.tokens
 		}
 		all = append(all, results...)
 	}
-	end := len(p.planner.msgs)
+	end := len(state.Messages)
 	switch {
 	case s == everything:
 		over = math.MaxInt / 2
@@ -187,28 +176,28 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 	case s == oldestMedia && len(rounds) > 0:
 		end = rounds[len(rounds)-1].at
 	}
-	all = append(all, p.sent(end)...)
-	over -= p.chooseMedia(all, end, s, over)
+	all = append(all, d.sent(end)...)
+	over -= d.chooseMedia(all, end, s, over)
 	if s > oldestMedia {
-		over -= p.longArguments(all)
-		if err := p.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
+		over -= d.longArguments(all)
+		if err := d.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
 			return nil, err
 		}
 	}
-	p.take(all)
-	if !p.finish(ctx, byWindow) {
+	d.take(all)
+	if !d.finish(ctx, byWindow) {
 		return state, nil
 	}
-	return withMessages(state, p.draft.out), nil
+	return withMessages(state, d.out), nil
 }
 
 // sent lists the messages of the user with media before an index, as results of which
 // only the media change.
-func (s *shortening[M]) sent(end int) (out []*oldResult) {
-	for i := range s.planner.msgs[:end] {
-		r := &oldResult{at: i, callAt: i, marked: true, rule: rule{store: s.planner.phase.policy.general}}
+func (d *draft[M]) sent(end int) (out []*oldResult) {
+	for i := range d.planner.msgs[:end] {
+		r := &oldResult{at: i, callAt: i, marked: true, rule: rule{store: d.planner.phase.policy.general}}
 		r.result.index = -1
-		if r.media = s.planner.oldMedia(r); len(r.media) > 0 {
+		if r.media = d.planner.oldMedia(r); len(r.media) > 0 {
 			r.instead.keep = true
 			out = append(out, r)
 		}
@@ -218,14 +207,14 @@ func (s *shortening[M]) sent(end int) (out []*oldResult) {
 
 // chooseMedia leaves those media that are to become references: of messages before end
 // the oldest, until they save enough. It returns the tokens that they save.
-func (s *shortening[M]) chooseMedia(all []*oldResult, end int, at stage, over int) (saved int) {
+func (d *draft[M]) chooseMedia(all []*oldResult, end int, at stage, over int) (saved int) {
 	slices.SortStableFunc(all, func(a, b *oldResult) int { return a.at - b.at })
 	for _, r := range all {
 		n := 0
 		if at != largest && at != larger && r.at < end {
 			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
 		}
-		r.media = s.planner.wording.attached(r.media[:n])
+		r.media = d.planner.wording.attached(r.media[:n])
 		saved += mediaSaved(r.media)
 	}
 	return saved
@@ -233,11 +222,11 @@ func (s *shortening[M]) chooseMedia(all []*oldResult, end int, at stage, over in
 
 // longArguments finds the long values in the calls of results, and returns the tokens
 // that references to them save.
-func (s *shortening[M]) longArguments(all []*oldResult) (saved int) {
+func (d *draft[M]) longArguments(all []*oldResult) (saved int) {
 	for _, r := range all {
-		if r.values = s.planner.arguments(r); len(r.values) > 0 {
+		if r.values = d.planner.arguments(r); len(r.values) > 0 {
 			r.marked = false
-			saved += tokens.Estimate(r.call.args) - tokens.Estimate(s.planner.wording.withReferences(r.call.args, r.values))
+			saved += tokens.Estimate(r.call.args) - tokens.Estimate(d.planner.wording.withReferences(r.call.args, r.values))
 		}
 	}
 	return saved
@@ -246,7 +235,7 @@ func (s *shortening[M]) longArguments(all []*oldResult) (saved int) {
 // shortenable lists the results of a round that may become shorter, or of whose media
 // references may be made, and the tokens of the others. A page that is alone in its round
 // is one of them only if everything has to go: the model asked for just that.
-func (s *shortening[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
+func (d *draft[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
 	found := 0
 	for _, each := range of.pairs {
 		if each.found {
@@ -264,23 +253,23 @@ func (s *shortening[M]) shortenable(ctx context.Context, of round, everything bo
 		for _, text := range r.result.moved {
 			fixed += tokens.Estimate(text)
 		}
-		r.rule, r.notice = s.planner.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
+		r.rule, r.notice = d.planner.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
 		r.instead.index = r.result.index
-		if s.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
+		if d.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
 			fixed += r.tokens
 			continue
 		}
 		r.rule = r.rule.byDefault()
-		r.media = s.planner.oldMedia(r)
+		r.media = d.planner.oldMedia(r)
 		out = append(out, r)
 	}
 	return out, fixed
 }
 
 // stays reports whether the configuration wants a result to stay as it is.
-func (s *shortening[M]) stays(ctx context.Context, r *oldResult) bool {
-	cut := s.planner.phase.policy.truncation(ctx, r.call.name)
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !s.planner.phase.policy.skipTrunc
+func (d *draft[M]) stays(ctx context.Context, r *oldResult) bool {
+	cut := d.planner.phase.policy.truncation(ctx, r.call.name)
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !d.planner.phase.policy.skipTrunc
 }
 
 // maxRefits bounds how often sizes are levelled again because some could not be made as
@@ -290,7 +279,7 @@ const maxRefits = 16
 // shortenTo makes results so much shorter that they have a number of tokens together,
 // or at least minShown bytes each. What it comes to is levelled: the same again would
 // change nothing.
-func (s *shortening[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
+func (d *draft[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
 	var open []*oldResult
 	for _, r := range results {
 		if r.size > minShown && r.notice.kind != clearedNotice {
@@ -307,7 +296,7 @@ func (s *shortening[M]) shortenTo(ctx context.Context, results []*oldResult, bud
 		most, left := level(sizes, budget), open[:0:0]
 		for _, r := range open {
 			if r.now() > most {
-				if err := s.shortenOne(ctx, r, most); err != nil {
+				if err := d.shortenOne(ctx, r, most); err != nil {
 					return err
 				}
 			}
@@ -334,30 +323,30 @@ func (r *oldResult) now() int {
 }
 
 // shortenOne makes a result shorter, if that can be.
-func (s *shortening[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
+func (d *draft[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
 	if r.most == 0 {
-		if err := s.planner.place(ctx, r); err != nil {
+		if err := d.planner.place(ctx, r); err != nil {
 			return err
 		}
 	}
 	before, text, after := r.most, r.instead.text, r.after
-	if r.most = max(most, 1); !s.planner.wording.word(r) || r.path != "" && !showable(r.path) {
+	if r.most = max(most, 1); !d.planner.wording.word(r) || r.path != "" && !showable(r.path) {
 		r.most, r.instead.text, r.after = before, text, after
 	}
 	return nil
 }
 
 // take puts those results among the changes of which anything changes.
-func (s *shortening[M]) take(results []*oldResult) {
+func (d *draft[M]) take(results []*oldResult) {
 	for _, r := range results {
 		if r.most == 0 {
 			r.keepResult()
 		}
 		if len(r.values) > 0 {
-			s.planner.wording.word(r)
+			d.planner.wording.word(r)
 		}
 		if r.replaces() {
-			s.draft.done = append(s.draft.done, r)
+			d.done = append(d.done, r)
 		}
 	}
 }
@@ -429,12 +418,12 @@ func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, b
 
 // finish stores and applies what was decided, reports it, and reports whether there is
 // anything.
-func (s *shortening[M]) finish(ctx context.Context, rule string) bool {
-	s.draft.saveAll(ctx)
-	s.draft.redo()
-	for _, r := range s.draft.done {
+func (d *draft[M]) finish(ctx context.Context, rule string) bool {
+	d.saveAll(ctx)
+	d.redo()
+	for _, r := range d.done {
 		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
-		s.planner.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
+		d.planner.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
 	}
-	return len(s.draft.done) > 0
+	return len(d.done) > 0
 }

@@ -296,7 +296,7 @@ const (
 
 // Errors keeps the lines of a stream that look like errors: of each kind the first few,
 // and of all of them the first and the last. The zero value is ready for use, by one
-// goroutine.
+// goroutine. A nil one keeps nothing.
 type Errors struct {
 	partial []byte
 	dropped bool // the rest of the line is not in partial
@@ -315,7 +315,7 @@ type errorLine struct {
 
 // Add takes what comes next in the stream.
 func (e *Errors) Add(text string) {
-	for text != "" {
+	for e != nil && text != "" {
 		i := strings.IndexByte(text, '\n')
 		if i < 0 {
 			e.keep(text)
@@ -370,6 +370,9 @@ func (e *Errors) isNew(line string) bool {
 // Lines returns the kept lines that begin in a part of the stream, with their numbers, in
 // at most room bytes.
 func (e *Errors) Lines(from, to, room int) string {
+	if e == nil {
+		return ""
+	}
 	if len(e.partial) > 0 {
 		last := *e // a last line without an end
 		last.kept, last.kinds = slices.Clone(e.kept), maps.Clone(e.kinds)

@@ -67,25 +67,27 @@ func (s *Store) text(ctx context.Context, p string) (string, error) {
 	})
 }
 
-// Holds reports whether the store has exactly this content under a name. Where
-// it cannot tell, it has not.
-func (s *Store) Holds(ctx context.Context, p, content string) bool {
+// look reports whether a part of what is stored under a name is as it should be. Where the
+// store cannot tell, it is not.
+func (s *Store) look(ctx context.Context, p string, length int64, right func(content io.Reader, size int64) bool) bool {
 	if !s.Readable() {
 		return false
 	}
-	if s.ranges == nil {
-		text, err := s.text(ctx, p)
-		return err == nil && text == content
-	}
-	same, err := guard(ctx, func() (bool, error) {
-		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
+	ok, err := guard(ctx, func() (bool, error) {
+		r, size, err := s.ReadRange(ctx, p, 0, length)
 		if err != nil {
 			return false, err
 		}
 		defer r.Close()
-		return size == int64(len(content)) && equal(r, content), nil
+		return right(r, size), nil
 	})
-	return err == nil && same
+	return err == nil && ok
+}
+
+// Holds reports whether the store has exactly this content under a name. Where
+// it cannot tell, it has not.
+func (s *Store) Holds(ctx context.Context, p, content string) bool {
+	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
 }
 
 // equal compares a stream with content, a piece at a time.
@@ -118,28 +120,15 @@ func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) st
 // still reports whether a name has content of this fingerprint. A store may have
 // let go of what it was given; one that cannot be asked is believed.
 func (s *Store) still(ctx context.Context, p string, sum fingerprint) bool {
-	if !s.Readable() {
-		return true
-	}
-	if s.ranges == nil {
-		text, err := s.text(ctx, p)
-		return err == nil && fingerprintOf(text) == sum
-	}
-	same, err := guard(ctx, func() (bool, error) {
-		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
-		if err != nil {
-			return false, err
-		}
-		defer r.Close()
+	return !s.Readable() || s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
 		if size != int64(sum.size) {
-			return false, nil
+			return false
 		}
 		var h maphash.Hash
 		h.SetSeed(seed)
 		n, err := io.Copy(&h, r)
-		return n == size && h.Sum64() == sum.hash, err
+		return err == nil && n == size && h.Sum64() == sum.hash
 	})
-	return err == nil && same
 }
 
 const (
@@ -150,30 +139,21 @@ const (
 // contains reports whether content is the whole or a part of what is stored
 // under a name. Where it cannot tell, it is not.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
-	if !s.Readable() {
-		return false
-	}
-	if s.ranges == nil {
+	if s.ranges == nil && s.reader != nil {
 		text, err := s.text(ctx, p)
 		return err == nil && strings.Contains(text, part)
 	}
-	found, err := guard(ctx, func() (bool, error) {
-		r, size, err := s.ranges.ReadRange(ctx, p, 0, -1)
-		if err != nil {
-			return false, err
-		}
-		defer r.Close()
+	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
 		if size < int64(len(part)) {
-			return false, nil
+			return false
 		}
 		for i, at := range places(r, part[:min(len(part), needleSize)]) {
 			if i == maxCandidates || s.matches(ctx, p, at, part) {
-				return i < maxCandidates, nil
+				return i < maxCandidates
 			}
 		}
-		return false, nil
+		return false
 	})
-	return err == nil && found
 }
 
 // matches reports whether part stands at an offset.
@@ -219,15 +199,7 @@ func places(r io.Reader, needle string) iter.Seq2[int, int64] {
 
 // Begins reports whether stored content begins with text.
 func (s *Store) Begins(ctx context.Context, filePath, text string) bool {
-	same, err := guard(ctx, func() (bool, error) {
-		r, _, err := s.ReadRange(ctx, filePath, 0, int64(len(text)))
-		if err != nil {
-			return false, err
-		}
-		defer r.Close()
-		return equal(r, text), nil
-	})
-	return err == nil && same
+	return s.look(ctx, filePath, int64(len(text)), func(r io.Reader, _ int64) bool { return equal(r, text) })
 }
 
 // Piece returns length bytes of stored content from an offset on, or fewer at its end.
@@ -238,12 +210,8 @@ func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length
 			return "", err
 		}
 		defer r.Close()
-		var b strings.Builder
-		_, err = io.CopyN(&b, r, int64(length))
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return b.String(), err
+		text, err := io.ReadAll(io.LimitReader(r, int64(length)))
+		return string(text), err
 	})
 }
 

@@ -6,6 +6,7 @@ package vault
 // The names of files in a store.
 
 import (
+	"bufio"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
@@ -69,15 +70,12 @@ func (s Place) candidate(n int, sum func() string) string {
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// sumOf is a hash of 128 bits of content, fit for a name.
-func sumOf(content string) string {
+// SumOf is a hash of 128 bits of content, fit for a name.
+func SumOf(content string) string {
 	h := sha256.New()
-	piece := make([]byte, min(len(content), 32<<10)) // so that no copy of the whole is made
-	for rest := content; rest != ""; {
-		n := copy(piece, rest)
-		h.Write(piece[:n])
-		rest = rest[n:]
-	}
+	pieces := bufio.NewWriter(h) // so that no copy of the whole is made
+	_, _ = pieces.WriteString(content)
+	_ = pieces.Flush() // a hash takes everything
 	return lowerBase32.EncodeToString(h.Sum(nil)[:16])
 }
 

@@ -161,7 +161,7 @@ func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (f
 	if len(content) <= maxHashed {
 		sum = fingerprintOf(content)
 	}
-	hash := func() string { return sumOf(content) }
+	hash := func() string { return SumOf(content) }
 	for n := range at.tries() {
 		p := at.candidate(n, hash)
 		if !v.showable(p) {

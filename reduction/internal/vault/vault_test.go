@@ -154,7 +154,7 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	longest := 0
 	for _, at := range []Place{{Path: "/tmp/trunc/c1"}, {Path: "/tmp/trunc/c1", alone: true}} {
 		for n := range at.tries() {
-			for _, sum := range []func() string{anySum, func() string { return sumOf("content") }} {
+			for _, sum := range []func() string{anySum, func() string { return SumOf("content") }} {
 				suffix, ok := strings.CutPrefix(at.candidate(n, sum), at.Path)
 				require.True(t, ok)
 				require.True(t, suffix == "" || IsSuffix(suffix), suffix)
