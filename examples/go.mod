@@ -10,6 +10,7 @@ require (
 	github.com/beevik/etree v1.8.1
 	github.com/cloudwego/eino v0.9.21
 	github.com/dustin/go-humanize v1.0.1
+	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/ettle/strcase v0.2.0
 	github.com/expr-lang/expr v1.17.8
 	github.com/fzipp/gocyclo v0.6.0
@@ -38,7 +39,6 @@ require (
 	github.com/bytedance/sonic v1.15.5 // indirect
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
-	github.com/eino-contrib/jsonschema v1.0.3 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect

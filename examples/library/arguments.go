@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
+	"github.com/eino-contrib/jsonschema"
 )
 
 // maxArguments is the most bytes of arguments that a tool reads.
@@ -67,20 +68,15 @@ func (ps parameters) decode(arguments string, into any) error {
 	}
 	for _, p := range ps {
 		value, err := p.value(raw[p.name])
+		if err == nil && value != nil {
+			alone := fmt.Sprintf("{%q:%s}", p.name, value)
+			err = p.explain(json.Unmarshal([]byte(alone), into))
+		}
 		if err != nil {
 			return err
 		}
-		if value == nil {
-			delete(raw, p.name)
-			continue
-		}
-		raw[p.name] = value
 	}
-	whole, err := json.Marshal(raw)
-	if err != nil {
-		return fmt.Errorf("the arguments are not valid JSON: %w", err)
-	}
-	return ps.explain(json.Unmarshal(whole, into))
+	return nil
 }
 
 // object splits the arguments, refusing names that the tool does not have.
@@ -152,8 +148,8 @@ func (p parameter) fit(sent json.RawMessage) json.RawMessage {
 		}
 		return whole(sent, p.kind)
 	case "boolean":
-		if isText {
-			return json.RawMessage(strings.ToLower(text))
+		if lower := strings.ToLower(text); lower == "true" || lower == "false" {
+			return json.RawMessage(lower)
 		}
 	case "array":
 		if isText && strings.HasPrefix(strings.TrimSpace(text), "[") && json.Valid([]byte(text)) {
@@ -227,8 +223,8 @@ func quoted(text string) json.RawMessage {
 	return out
 }
 
-// explain names the argument that has the wrong type.
-func (ps parameters) explain(err error) error {
+// explain says which type the argument must have.
+func (p parameter) explain(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err
@@ -238,14 +234,22 @@ func (ps parameters) explain(err error) error {
 	if want == "" {
 		want = "a list"
 	}
-	name := wrong.Field
-	for _, step := range strings.Split(wrong.Field, ".") { // embedded structs are steps as well
-		if slices.ContainsFunc(ps, func(p parameter) bool { return p.name == step }) {
-			name = step
-			break
-		}
+	return fmt.Errorf("the argument %q must be %s, and holds a JSON %s", p.name, want, wrong.Value)
+}
+
+// written is embedded in an argument that is sent as a text and read by its own UnmarshalJSON.
+type written struct{ text string }
+
+// JSONSchema describes a text, whatever the text is read as.
+func (written) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+
+// decodeText decodes a text and reads it as what it stands for.
+func decodeText[T any](sent []byte, from *written, into *T, read func(string) (T, error)) error {
+	err := json.Unmarshal(sent, &from.text)
+	if err == nil {
+		*into, err = read(from.text)
 	}
-	return fmt.Errorf("the argument %q must be %s, and holds a JSON %s", name, want, wrong.Value)
+	return err
 }
 
 // compactJSON writes a small JSON answer.

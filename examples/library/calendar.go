@@ -36,12 +36,11 @@ func calendarServer() Server {
 }
 
 type dateIn struct {
-	Date string `json:"date" jsonschema_description:"The date, as YYYY-MM-DD"`
+	Date date `json:"date" jsonschema_description:"The date, as YYYY-MM-DD"`
 }
 
 func calendarWeekday(in dateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	return t.Format("2006-01-02 is a Monday"), err
+	return in.Date.Format("2006-01-02 is a Monday"), nil
 }
 
 type addDateIn struct {
@@ -53,33 +52,22 @@ type addDateIn struct {
 }
 
 func calendarAdd(in addDateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	if err != nil {
-		return "", err
-	}
+	t := in.Date
 	month := time.Date(t.Year()+in.Years, t.Month()+time.Month(in.Months), 1, 0, 0, 0, 0, time.UTC)
 	last := month.AddDate(0, 1, -1).Day() // a month later than the 31st is the month's last day
 	return readableDate(month.AddDate(0, 0, min(t.Day(), last)-1+in.Days+7*in.Weeks)), nil
 }
 
 type twoDatesIn struct {
-	Start string `json:"start" jsonschema_description:"The first date, as YYYY-MM-DD"`
-	End   string `json:"end" jsonschema_description:"The last date, as YYYY-MM-DD"`
-}
-
-func (in twoDatesIn) dates() (start, end time.Time, err error) {
-	return both(parseDate, in.Start, in.End)
+	Start date `json:"start" jsonschema_description:"The first date, as YYYY-MM-DD"`
+	End   date `json:"end" jsonschema_description:"The last date, as YYYY-MM-DD"`
 }
 
 // daysBetween holds over centuries, where a time.Duration does not.
-func daysBetween(start, end time.Time) int { return int((end.Unix() - start.Unix()) / 86400) }
+func daysBetween(start, end date) int { return int((end.Unix() - start.Unix()) / 86400) }
 
 func calendarDays(in twoDatesIn) (string, error) {
-	start, end, err := in.dates()
-	if err != nil {
-		return "", err
-	}
-	n := daysBetween(start, end)
+	n := daysBetween(in.Start, in.End)
 	if n < 0 {
 		return fmt.Sprintf("%s; the second date is the earlier one", counted(-n, "day")), nil
 	}
@@ -89,16 +77,12 @@ func calendarDays(in twoDatesIn) (string, error) {
 func isWorkday(t time.Time) bool { return t.Weekday() != time.Saturday && t.Weekday() != time.Sunday }
 
 func calendarBusinessDays(in twoDatesIn) (string, error) {
-	start, end, err := in.dates()
-	if err != nil {
-		return "", err
+	if in.End.Before(in.Start.Time) {
+		return "", fmt.Errorf("the end %s lies before the start %s", in.End.text, in.Start.text)
 	}
-	if end.Before(start) {
-		return "", fmt.Errorf("the end %s lies before the start %s", in.End, in.Start)
-	}
-	days := daysBetween(start, end) + 1
+	days := daysBetween(in.Start, in.End) + 1
 	n := days / 7 * 5
-	for day := start.AddDate(0, 0, days/7*7); !day.After(end); day = day.AddDate(0, 0, 1) {
+	for day := in.Start.AddDate(0, 0, days/7*7); !day.After(in.End.Time); day = day.AddDate(0, 0, 1) {
 		if isWorkday(day) {
 			n++
 		}
@@ -112,11 +96,7 @@ type workdaysIn struct {
 }
 
 func calendarAddBusinessDays(in workdaysIn) (string, error) {
-	t, err := parseDate(in.Date)
-	if err != nil {
-		return "", err
-	}
-	step, left := 1, in.Days
+	t, step, left := in.Date.Time, 1, in.Days
 	if left < 0 {
 		step, left = -1, -left
 	}
@@ -129,16 +109,15 @@ func calendarAddBusinessDays(in workdaysIn) (string, error) {
 }
 
 func calendarWeek(in dateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	year, week := t.ISOWeek()
-	return fmt.Sprintf("week %d of %d", week, year), err
+	year, week := in.Date.ISOWeek()
+	return fmt.Sprintf("week %d of %d", week, year), nil
 }
 
 func daysIn(year int) int { return time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay() }
 
 func calendarDayOfYear(in dateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	return fmt.Sprintf("day %d of %d; %d left", t.YearDay(), daysIn(t.Year()), daysIn(t.Year())-t.YearDay()), err
+	day, all := in.Date.YearDay(), daysIn(in.Date.Year())
+	return fmt.Sprintf("day %d of %d; %d left", day, all, all-day), nil
 }
 
 type yearIn struct {
@@ -207,17 +186,14 @@ func calendarEaster(in yearIn) (string, error) {
 }
 
 type birthIn struct {
-	Birthdate string `json:"birthdate" jsonschema_description:"The date of birth, as YYYY-MM-DD"`
-	On        string `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"The date at which to compute the age, as YYYY-MM-DD"`
+	Birthdate date `json:"birthdate" jsonschema_description:"The date of birth, as YYYY-MM-DD"`
+	On        date `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"The date at which to compute the age, as YYYY-MM-DD"`
 }
 
 func calendarAge(in birthIn) (string, error) {
-	born, on, err := twoDatesIn{in.Birthdate, in.On}.dates()
-	if err != nil {
-		return "", err
-	}
-	if on.Before(born) {
-		return "", fmt.Errorf("the date %s lies before the birth on %s", in.On, in.Birthdate)
+	born, on := in.Birthdate, in.On
+	if on.Before(born.Time) {
+		return "", fmt.Errorf("the date %s lies before the birth on %s", on.text, born.text)
 	}
 	years, months, days := on.Year()-born.Year(), int(on.Month())-int(born.Month()), on.Day()-born.Day()
 	if days < 0 {
@@ -251,20 +227,15 @@ func calendarNth(in nthIn) (string, error) {
 }
 
 func calendarQuarter(in dateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	q := (int(t.Month()) - 1) / 3
-	first := time.Date(t.Year(), time.Month(q*3+1), 1, 0, 0, 0, 0, time.UTC)
-	return "Q" + strconv.Itoa(q+1) + first.Format(" 2006, from 2006-01-02 to ") + first.AddDate(0, 3, -1).Format("2006-01-02"), err
+	q := (int(in.Date.Month()) - 1) / 3
+	first := time.Date(in.Date.Year(), time.Month(q*3+1), 1, 0, 0, 0, 0, time.UTC)
+	return "Q" + strconv.Itoa(q+1) + first.Format(" 2006, from 2006-01-02 to ") + first.AddDate(0, 3, -1).Format("2006-01-02"), nil
 }
 
 func calendarMoon(in dateIn) (string, error) {
-	t, err := parseDate(in.Date)
-	if err != nil {
-		return "", err
-	}
-	const month = 29.530588861                               // days between new moons
-	newMoon := time.Date(2000, 1, 6, 18, 14, 0, 0, time.UTC) // one to count from
-	days := float64(t.Unix()+43200-newMoon.Unix()) / 86400   // at noon
+	const month = 29.530588861                                   // days between new moons
+	newMoon := time.Date(2000, 1, 6, 18, 14, 0, 0, time.UTC)     // one to count from
+	days := float64(in.Date.Unix()+43200-newMoon.Unix()) / 86400 // at noon
 	age := math.Mod(math.Mod(days, month)+month, month)
 	lit := math.Round((1 - math.Cos(2*math.Pi*age/month)) * 50)
 	names := []string{"new moon", "waxing crescent", "first quarter", "waxing gibbous", "full moon", "waning gibbous", "last quarter", "waning crescent"}
@@ -277,15 +248,11 @@ type listDatesIn struct {
 }
 
 func calendarList(in listDatesIn) (string, error) {
-	start, end, err := in.dates()
-	if err != nil {
-		return "", err
-	}
-	if n := daysBetween(start, end) / in.StepDays; n < 0 || n > 1000 {
+	if n := daysBetween(in.Start, in.End) / in.StepDays; n < 0 || n > 1000 {
 		return "", fmt.Errorf("there would be %d dates; from 1 to 1000 can be listed", n+1)
 	}
 	var out []string
-	for day := start; !day.After(end); day = day.AddDate(0, 0, in.StepDays) {
+	for day := in.Start.Time; !day.After(in.End.Time); day = day.AddDate(0, 0, in.StepDays) {
 		out = append(out, readableDate(day))
 	}
 	return strings.Join(out, "\n"), nil

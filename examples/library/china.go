@@ -37,37 +37,36 @@ func chinaServer() Server {
 }
 
 type chinaDateIn struct {
-	Date string `json:"date" jsonschema_description:"日期,格式是 YYYY-MM-DD 或 2024年2月29日"`
+	Date localDate `json:"date" jsonschema_description:"日期,格式是 YYYY-MM-DD 或 2024年2月29日"`
 }
 
-func (in chinaDateIn) parse() (time.Time, error) { return parseChinaDate(in.Date) }
+// localDate is a date whose errors are in Chinese.
+type localDate struct{ date }
 
-func parseChinaDate(text string) (time.Time, error) {
-	t, err := parseDate(text)
-	if err != nil {
-		return t, fmt.Errorf("“%s”不是日期,请写成 2024-02-29 或 2024年2月29日", text)
-	}
-	return t, nil
+// UnmarshalJSON reads the date.
+func (d *localDate) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &d.written, &d.Time, func(text string) (time.Time, error) {
+		t, err := parseDate(text)
+		if err != nil {
+			err = fmt.Errorf("“%s”不是日期,请写成 2024-02-29 或 2024年2月29日", text)
+		}
+		return t, err
+	})
 }
 
 var chinaWeekdays = []rune("日一二三四五六")
 
 func chinaWeekday(in chinaDateIn) (string, error) {
-	t, err := in.parse()
-	return t.Format("2006年1月2日") + "是星期" + string(chinaWeekdays[t.Weekday()]), err
+	return in.Date.Format("2006年1月2日") + "是星期" + string(chinaWeekdays[in.Date.Weekday()]), nil
 }
 
 type chinaDatesIn struct {
-	Start string `json:"start" jsonschema_description:"开始日期,格式是 YYYY-MM-DD"`
-	End   string `json:"end" jsonschema_description:"结束日期,格式是 YYYY-MM-DD"`
+	Start localDate `json:"start" jsonschema_description:"开始日期,格式是 YYYY-MM-DD"`
+	End   localDate `json:"end" jsonschema_description:"结束日期,格式是 YYYY-MM-DD"`
 }
 
 func chinaDays(in chinaDatesIn) (string, error) {
-	start, end, err := both(parseChinaDate, in.Start, in.End)
-	if err != nil {
-		return "", err
-	}
-	n := daysBetween(start, end)
+	n := daysBetween(in.Start.date, in.End.date)
 	if n < 0 {
 		return fmt.Sprintf("相差%d天,第二个日期更早", -n), nil
 	}
@@ -75,15 +74,11 @@ func chinaDays(in chinaDatesIn) (string, error) {
 }
 
 func chinaDate(in chinaDateIn) (string, error) {
-	t, err := in.parse()
-	if err != nil {
-		return "", err
-	}
 	year := ""
-	for _, d := range t.Format("2006") {
+	for _, d := range in.Date.Format("2006") {
 		year += string([]rune("〇一二三四五六七八九")[d-'0'])
 	}
-	return year + "年" + smallNumeral(int(t.Month())) + "月" + smallNumeral(t.Day()) + "日", nil
+	return year + "年" + smallNumeral(int(in.Date.Month())) + "月" + smallNumeral(in.Date.Day()) + "日", nil
 }
 
 // smallNumeral writes 1 to 99 as people say it: 十二, not 一十二.
@@ -142,16 +137,13 @@ func chinaShichen(in hourIn) (string, error) {
 }
 
 type chinaBirthIn struct {
-	Birthdate string `json:"birthdate" jsonschema_description:"出生日期,格式是 YYYY-MM-DD"`
-	On        string `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"计算到哪一天为止,默认今天"`
+	Birthdate localDate `json:"birthdate" jsonschema_description:"出生日期,格式是 YYYY-MM-DD"`
+	On        localDate `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"计算到哪一天为止,默认今天"`
 }
 
 func chinaAge(in chinaBirthIn) (string, error) {
-	born, on, err := both(parseChinaDate, in.Birthdate, in.On)
-	if err != nil {
-		return "", err
-	}
-	if on.Before(born) {
+	born, on := in.Birthdate, in.On
+	if on.Before(born.Time) {
 		return "", errors.New("截止日期早于出生日期")
 	}
 	age := on.Year() - born.Year()

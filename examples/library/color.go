@@ -82,30 +82,31 @@ func cmykText(c colorful.Color) string {
 	return fmt.Sprintf("cmyk(%s%%, %s%%, %s%%, %s%%)", ink(c.R), ink(c.G), ink(c.B), plain(math.Round(k*100)))
 }
 
-type colorIn struct {
-	Color string `json:"color" jsonschema_description:"The colour, as #ff8800, as 255,136,0 or by a CSS name such as orange"`
+// colour is an argument that is a colour.
+type colour struct {
+	written
+	colorful.Color
 }
 
-// answer reads the colour and writes what show makes of it.
-func (in colorIn) answer(show func(colorful.Color) string) (string, error) {
-	c, err := parseColor(in.Color)
-	if err != nil {
-		return "", err
-	}
-	return show(c), nil
+// UnmarshalJSON reads the colour.
+func (c *colour) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &c.written, &c.Color, parseColor)
+}
+
+type colorIn struct {
+	Color colour `json:"color" jsonschema_description:"The colour, as #ff8800, as 255,136,0 or by a CSS name such as orange"`
 }
 
 func colorConvert(in colorIn) (string, error) {
-	return in.answer(func(c colorful.Color) string {
-		return strings.Join([]string{c.Hex(), rgbText(c), hslText(c), cmykText(c)}, "\n")
-	})
+	c := in.Color.Color
+	return strings.Join([]string{c.Hex(), rgbText(c), hslText(c), cmykText(c)}, "\n"), nil
 }
 
 type hexIn struct {
-	Hex string `json:"hex" jsonschema_description:"The hex colour code, such as #ff8800 or #f80"`
+	Hex colour `json:"hex" jsonschema_description:"The hex colour code, such as #ff8800 or #f80"`
 }
 
-func colorHexToRGB(in hexIn) (string, error) { return colorIn{in.Hex}.answer(rgbText) }
+func colorHexToRGB(in hexIn) (string, error) { return rgbText(in.Hex.Color), nil }
 
 type rgbIn struct {
 	Red   float64 `json:"red" jsonschema:"minimum=0,maximum=255" jsonschema_description:"Red, 0 to 255"`
@@ -131,12 +132,13 @@ func colorHSLToRGB(in hslIn) (string, error) {
 }
 
 type twoColorsIn struct {
-	First  string `json:"first" jsonschema_description:"The first colour, as #ff8800 or by a CSS name"`
-	Second string `json:"second" jsonschema_description:"The second colour, as #ff8800 or by a CSS name"`
+	First  colour `json:"first" jsonschema_description:"The first colour, as #ff8800 or by a CSS name"`
+	Second colour `json:"second" jsonschema_description:"The second colour, as #ff8800 or by a CSS name"`
 }
 
-func (in twoColorsIn) parse() (a, b colorful.Color, err error) {
-	return both(parseColor, in.First, in.Second)
+// mixed is the colour that a part of the second one makes of the first.
+func (in twoColorsIn) mixed(part float64) colorful.Color {
+	return in.First.BlendRgb(in.Second.Color, part)
 }
 
 // luminance is the relative luminance of WCAG 2.
@@ -146,11 +148,8 @@ func luminance(c colorful.Color) float64 {
 }
 
 func colorContrast(in twoColorsIn) (string, error) {
-	a, b, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	ratio := (max(luminance(a), luminance(b)) + 0.05) / (min(luminance(a), luminance(b)) + 0.05)
+	a, b := luminance(in.First.Color), luminance(in.Second.Color)
+	ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05)
 	level := "fails AA"
 	switch {
 	case ratio >= 7:
@@ -169,8 +168,7 @@ type mixIn struct {
 }
 
 func colorMix(in mixIn) (string, error) {
-	a, b, err := in.parse()
-	return a.BlendRgb(b, in.Percent/100).Hex(), err
+	return in.mixed(in.Percent / 100).Hex(), nil
 }
 
 type lightenIn struct {
@@ -179,17 +177,13 @@ type lightenIn struct {
 }
 
 func colorLighten(in lightenIn) (string, error) {
-	return in.answer(func(c colorful.Color) string {
-		h, s, l := c.Hsl()
-		return fromHSL(h, s, l+in.Percent/100).Hex()
-	})
+	h, s, l := in.Color.Hsl()
+	return fromHSL(h, s, l+in.Percent/100).Hex(), nil
 }
 
 func colorComplement(in colorIn) (string, error) {
-	return in.answer(func(c colorful.Color) string {
-		h, s, l := c.Hsl()
-		return fmt.Sprintf("complement %s, triad %s and %s", fromHSL(h+180, s, l).Hex(), fromHSL(h+120, s, l).Hex(), fromHSL(h+240, s, l).Hex())
-	})
+	h, s, l := in.Color.Hsl()
+	return fmt.Sprintf("complement %s, triad %s and %s", fromHSL(h+180, s, l).Hex(), fromHSL(h+120, s, l).Hex(), fromHSL(h+240, s, l).Hex()), nil
 }
 
 type gradientIn struct {
@@ -198,29 +192,24 @@ type gradientIn struct {
 }
 
 func colorGradient(in gradientIn) (string, error) {
-	a, b, err := in.parse()
 	var out []string
 	for i := range in.Steps {
-		out = append(out, a.BlendRgb(b, float64(i)/float64(in.Steps-1)).Hex())
+		out = append(out, in.mixed(float64(i)/float64(in.Steps-1)).Hex())
 	}
-	return strings.Join(out, " "), err
+	return strings.Join(out, " "), nil
 }
 
 func colorGray(in colorIn) (string, error) {
-	return in.answer(func(c colorful.Color) string {
-		y := 0.299*c.R + 0.587*c.G + 0.114*c.B
-		return colorful.Color{R: y, G: y, B: y}.Hex()
-	})
+	y := 0.299*in.Color.R + 0.587*in.Color.G + 0.114*in.Color.B
+	return colorful.Color{R: y, G: y, B: y}.Hex(), nil
 }
 
 func colorName(in colorIn) (string, error) {
-	return in.answer(func(c colorful.Color) string {
-		distance := func(name string) float64 {
-			named, _ := colorful.MakeColor(colornames.Map[name])
-			return c.DistanceRgb(named)
-		}
-		nearest := slices.MinFunc(colornames.Names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
-		named, _ := colorful.MakeColor(colornames.Map[nearest])
-		return fmt.Sprintf("%s (%s)", nearest, named.Hex())
-	})
+	distance := func(name string) float64 {
+		named, _ := colorful.MakeColor(colornames.Map[name])
+		return in.Color.DistanceRgb(named)
+	}
+	nearest := slices.MinFunc(colornames.Names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+	named, _ := colorful.MakeColor(colornames.Map[nearest])
+	return fmt.Sprintf("%s (%s)", nearest, named.Hex()), nil
 }

@@ -24,14 +24,20 @@ func cronServer() Server {
 	}}
 }
 
-// schedule is a schedule with its fields as they were written; a nickname such as @daily has one.
+// schedule is an argument that is a cron schedule.
 type schedule struct {
+	written
+	fired
+}
+
+// fired is a schedule with its fields as they were written; a nickname such as @daily has one.
+type fired struct {
 	*cron.SpecSchedule
 	fields []string
 }
 
-func parseCron(text string) (schedule, error) {
-	s := schedule{fields: strings.Fields(text)}
+func parseCron(text string) (fired, error) {
+	s := fired{fields: strings.Fields(text)}
 	if len(s.fields) == 5 {
 		s.fields[4] = sundays(s.fields[4])
 	} else if len(s.fields) != 1 || !strings.HasPrefix(s.fields[0], "@") {
@@ -68,15 +74,17 @@ func values(field uint64) (list []int, every bool) {
 	return list, field&(1<<63) != 0
 }
 
+// UnmarshalJSON reads the schedule.
+func (s *schedule) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &s.written, &s.fired, parseCron)
+}
+
 type cronIn struct {
-	Schedule string `json:"schedule" jsonschema_description:"The schedule: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"`
+	Schedule schedule `json:"schedule" jsonschema_description:"The schedule: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"`
 }
 
 func cronDescribe(in cronIn) (string, error) {
-	s, err := parseCron(in.Schedule)
-	if err != nil {
-		return "", err
-	}
+	s := in.Schedule
 	out := []string{s.clock()}
 	var days []string
 	if list, every := values(s.Dom); !every {
@@ -104,7 +112,7 @@ func names(list []int, name func(int) fmt.Stringer) string {
 }
 
 // clock describes minute and hour.
-func (s schedule) clock() string {
+func (s fired) clock() string {
 	minute, everyMinute := values(s.Minute)
 	hour, everyHour := values(s.Hour)
 	switch {
@@ -139,22 +147,15 @@ func listInts(values []int) string {
 
 type cronNextIn struct {
 	cronIn
-	From  string `json:"from,omitempty" jsonschema:"default=now" jsonschema_description:"The time after which to look, as YYYY-MM-DD HH:MM"`
-	Count int    `json:"count,omitempty" jsonschema:"default=5,minimum=1,maximum=100" jsonschema_description:"How many times to list"`
+	From  utc `json:"from,omitempty" jsonschema:"default=now" jsonschema_description:"The time after which to look, as YYYY-MM-DD HH:MM"`
+	Count int `json:"count,omitempty" jsonschema:"default=5,minimum=1,maximum=100" jsonschema_description:"How many times to list"`
 }
 
 func cronNext(in cronNextIn) (string, error) {
-	s, err := parseCron(in.Schedule)
-	if err != nil {
-		return "", err
-	}
-	from, err := parseTime(in.From, time.UTC)
-	if err != nil {
-		return "", err
-	}
+	from := in.From.Time
 	var out []string
 	for len(out) < in.Count {
-		if from = s.Next(from); from.IsZero() {
+		if from = in.Schedule.Next(from); from.IsZero() {
 			out = append(out, "no further time within five years")
 			break
 		}
@@ -165,19 +166,11 @@ func cronNext(in cronNextIn) (string, error) {
 
 type cronAtIn struct {
 	cronIn
-	Time string `json:"time" jsonschema_description:"The time, as YYYY-MM-DD HH:MM"`
+	Time utc `json:"time" jsonschema_description:"The time, as YYYY-MM-DD HH:MM"`
 }
 
 func cronMatches(in cronAtIn) (string, error) {
-	s, err := parseCron(in.Schedule)
-	if err != nil {
-		return "", err
-	}
-	t, err := parseTime(in.Time, time.UTC)
-	if err != nil {
-		return "", err
-	}
-	if t = t.Truncate(time.Minute); s.Next(t.Add(-time.Second)).Equal(t) {
+	if t := in.Time.Truncate(time.Minute); in.Schedule.Next(t.Add(-time.Second)).Equal(t) {
 		return "yes, the schedule fires at that time", nil
 	}
 	return "no, the schedule does not fire at that time", nil

@@ -36,14 +36,22 @@ func csvServer() Server {
 }
 
 type csvIn struct {
-	CSV string `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
+	CSV csvText `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
+}
+
+// csvText is an argument that is a table.
+type csvText struct {
+	written
+	table
+}
+
+// UnmarshalJSON reads the table.
+func (t *csvText) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &t.written, &t.table, func(text string) (table, error) { return parseCSV(text, ',') })
 }
 
 func csvDescribe(in csvIn) (string, error) {
-	t, err := parseCSV(in.CSV, ',')
-	if err != nil {
-		return "", err
-	}
+	t := in.CSV
 	out := []string{fmt.Sprintf("%s, %s", counted(len(t.rows), "row"), counted(len(t.header), "column"))}
 	for i, name := range t.header {
 		line := name + ": text"
@@ -56,14 +64,10 @@ func csvDescribe(in csvIn) (string, error) {
 }
 
 func csvToJSON(in csvIn) (string, error) {
-	t, err := parseCSV(in.CSV, ',')
-	if err != nil {
-		return "", err
-	}
 	out := []map[string]string{}
-	for _, row := range t.rows {
+	for _, row := range in.CSV.rows {
 		object := map[string]string{}
-		for i, name := range t.header {
+		for i, name := range in.CSV.header {
 			object[name] = row[i]
 		}
 		out = append(out, object)
@@ -77,10 +81,7 @@ type columnsIn struct {
 }
 
 func csvSelect(in columnsIn) (string, error) {
-	t, err := parseCSV(in.CSV, ',')
-	if err != nil {
-		return "", err
-	}
+	t := in.CSV
 	if len(in.Columns) > 1000 || len(in.Columns)*(len(t.rows)+1) > 200_000 {
 		return "", fmt.Errorf("%d columns are more than can be selected", len(in.Columns))
 	}
@@ -103,15 +104,6 @@ type oneColumnIn struct {
 	Column string `json:"column" jsonschema_description:"The name of the column"`
 }
 
-func (in oneColumnIn) parse() (table, int, error) {
-	t, err := parseCSV(in.CSV, ',')
-	if err != nil {
-		return t, 0, err
-	}
-	c, err := t.column(in.Column)
-	return t, c, err
-}
-
 type filterIn struct {
 	oneColumnIn
 	Operator string `json:"operator" jsonschema:"enum=equals,enum=not_equals,enum=contains,enum=greater,enum=less" jsonschema_description:"How the cell is compared with the value"`
@@ -119,7 +111,8 @@ type filterIn struct {
 }
 
 func csvFilter(in filterIn) (string, error) {
-	t, c, err := in.parse()
+	t := in.CSV
+	c, err := t.column(in.Column)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +133,8 @@ type sortRowsIn struct {
 }
 
 func csvSort(in sortRowsIn) (string, error) {
-	t, c, err := in.parse()
+	t := in.CSV
+	c, err := t.column(in.Column)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +154,8 @@ type groupIn struct {
 }
 
 func csvGroup(in groupIn) (string, error) {
-	t, c, err := in.parse()
+	t := in.CSV
+	c, err := t.column(in.Column)
 	if err != nil {
 		return "", err
 	}
@@ -198,14 +193,10 @@ func csvGroup(in groupIn) (string, error) {
 var aggregates = map[string]func([]float64) float64{"sum": sum, "mean": mean, "min": slices.Min[[]float64], "max": slices.Max[[]float64]}
 
 func csvTranspose(in csvIn) (string, error) {
-	t, err := parseCSV(in.CSV, ',')
-	if err != nil {
-		return "", err
-	}
-	out := make([][]string, len(t.header))
-	for i, name := range t.header {
+	out := make([][]string, len(in.CSV.header))
+	for i, name := range in.CSV.header {
 		out[i] = []string{name}
-		for _, row := range t.rows {
+		for _, row := range in.CSV.rows {
 			out[i] = append(out[i], row[i])
 		}
 	}
@@ -213,12 +204,11 @@ func csvTranspose(in csvIn) (string, error) {
 }
 
 func csvToMarkdown(in csvIn) (string, error) {
-	t, err := parseCSV(in.CSV, ',')
-	return t.writer().RenderMarkdown(), err
+	return in.CSV.writer().RenderMarkdown(), nil
 }
 
 type separatorIn struct {
-	csvIn
+	CSV  string `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
 	From string `json:"from" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator the table has"`
 	To   string `json:"to" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator wanted"`
 }
@@ -236,6 +226,16 @@ func csvSeparator(in separatorIn) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
+// columnOf reads a table and finds a column of it.
+func columnOf(csvText, name string) (table, int, error) {
+	t, err := parseCSV(csvText, ',')
+	if err != nil {
+		return t, 0, err
+	}
+	c, err := t.column(name)
+	return t, c, err
+}
+
 type joinTablesIn struct {
 	First  string `json:"first" jsonschema_description:"The first table as CSV"`
 	Second string `json:"second" jsonschema_description:"The second table as CSV"`
@@ -243,11 +243,11 @@ type joinTablesIn struct {
 }
 
 func csvJoin(in joinTablesIn) (string, error) {
-	a, ca, err := oneColumnIn{csvIn{in.First}, in.Column}.parse()
+	a, ca, err := columnOf(in.First, in.Column)
 	if err != nil {
 		return "", fmt.Errorf("the first table: %w", err)
 	}
-	b, cb, err := oneColumnIn{csvIn{in.Second}, in.Column}.parse()
+	b, cb, err := columnOf(in.Second, in.Column)
 	if err != nil {
 		return "", fmt.Errorf("the second table: %w", err)
 	}
@@ -267,9 +267,9 @@ func csvJoin(in joinTablesIn) (string, error) {
 }
 
 func csvUnique(in oneColumnIn) (string, error) {
-	t, c, err := in.parse()
+	c, err := in.CSV.column(in.Column)
 	counts := map[string]int{}
-	for _, row := range t.rows {
+	for _, row := range in.CSV.rows {
 		counts[row[c]]++
 	}
 	return ranked(counts, len(counts)), err

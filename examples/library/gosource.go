@@ -38,8 +38,23 @@ func goServer() Server {
 	}}
 }
 
-type goIn struct {
+type goTextIn struct {
 	Source string `json:"source" jsonschema_description:"The Go source code of one file"`
+}
+
+type goIn struct {
+	Source goSource `json:"source" jsonschema_description:"The Go source code of one file"`
+}
+
+// goSource is an argument that is the source code of a file.
+type goSource struct {
+	written
+	goFile
+}
+
+// UnmarshalJSON parses the source.
+func (s *goSource) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &s.written, &s.goFile, parseGo)
 }
 
 // goFile is a parsed file with what positions mean.
@@ -49,13 +64,13 @@ type goFile struct {
 	source string
 }
 
-// parse adds a package clause where a snippet has none; lines stay as they are.
-func (in goIn) parse() (goFile, error) {
-	out := goFile{set: token.NewFileSet(), source: in.Source}
+// parseGo adds a package clause where a snippet has none; lines stay as they are.
+func parseGo(source string) (goFile, error) {
+	out := goFile{set: token.NewFileSet(), source: source}
 	mode := parser.ParseComments | parser.SkipObjectResolution
-	file, err := parser.ParseFile(out.set, "", in.Source, mode)
-	if err != nil && !strings.HasPrefix(strings.TrimSpace(in.Source), "package ") {
-		snippet := goFile{set: token.NewFileSet(), source: "package p; " + in.Source}
+	file, err := parser.ParseFile(out.set, "", source, mode)
+	if err != nil && !strings.HasPrefix(strings.TrimSpace(source), "package ") {
+		snippet := goFile{set: token.NewFileSet(), source: "package p; " + source}
 		if f, errSnippet := parser.ParseFile(snippet.set, "", snippet.source, mode); errSnippet == nil {
 			snippet.File = f
 			return snippet, nil
@@ -109,17 +124,7 @@ func (f goFile) name(fn *ast.FuncDecl) string {
 	return strings.TrimPrefix(f.show(fn.Recv.List[0].Type), "*") + "." + fn.Name.Name
 }
 
-// report writes a line for each thing found in a source.
-func (in goIn) report(none string, lines func(goFile) []string) (string, error) {
-	f, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	out := lines(f)
-	return listed(out, none), nil
-}
-
-func goFormat(in goIn) (string, error) {
+func goFormat(in goTextIn) (string, error) {
 	out, err := format.Source([]byte(in.Source))
 	if err != nil {
 		return "", fmt.Errorf("the source has syntax errors:\n%s", syntaxErrors(err))
@@ -127,50 +132,47 @@ func goFormat(in goIn) (string, error) {
 	return string(out), nil
 }
 
-func goCheck(in goIn) (string, error) {
-	if _, err := in.parse(); err != nil {
+func goCheck(in goTextIn) (string, error) {
+	if _, err := parseGo(in.Source); err != nil {
 		return err.Error(), nil
 	}
 	return "no syntax errors", nil
 }
 
 func goFunctions(in goIn) (string, error) {
-	return in.report("the source has no functions", func(f goFile) []string {
-		var out []string
-		for _, fn := range f.functions() {
-			signature := f.show(&ast.FuncDecl{Recv: fn.Recv, Name: fn.Name, Type: fn.Type})
-			lines := f.line(fn.End()) - f.line(fn.Pos()) + 1
-			out = append(out, fmt.Sprintf("line %d, %s: %s", f.line(fn.Pos()), counted(lines, "line"), signature))
-		}
-		return out
-	})
+	f := in.Source
+	var out []string
+	for _, fn := range f.functions() {
+		signature := f.show(&ast.FuncDecl{Recv: fn.Recv, Name: fn.Name, Type: fn.Type})
+		lines := f.line(fn.End()) - f.line(fn.Pos()) + 1
+		out = append(out, fmt.Sprintf("line %d, %s: %s", f.line(fn.Pos()), counted(lines, "line"), signature))
+	}
+	return listed(out, "the source has no functions"), nil
 }
 
 func goTypes(in goIn) (string, error) {
-	return in.report("the source has no types", func(f goFile) []string {
-		var out []string
-		ast.Inspect(f.File, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok {
-				out = append(out, fmt.Sprintf("line %d: %s %s", f.line(spec.Pos()), spec.Name.Name, f.show(spec.Type)))
-			}
-			return true
-		})
-		return out
+	f := in.Source
+	var out []string
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			out = append(out, fmt.Sprintf("line %d: %s %s", f.line(spec.Pos()), spec.Name.Name, f.show(spec.Type)))
+		}
+		return true
 	})
+	return listed(out, "the source has no types"), nil
 }
 
 func goImports(in goIn) (string, error) {
-	return in.report("the source imports nothing", func(f goFile) []string {
-		var out []string
-		for _, spec := range f.Imports {
-			line, _ := strconv.Unquote(spec.Path.Value)
-			if spec.Name != nil {
-				line = spec.Name.Name + " " + line
-			}
-			out = append(out, line)
+	f := in.Source
+	var out []string
+	for _, spec := range f.Imports {
+		line, _ := strconv.Unquote(spec.Path.Value)
+		if spec.Name != nil {
+			line = spec.Name.Name + " " + line
 		}
-		return out
-	})
+		out = append(out, line)
+	}
+	return listed(out, "the source imports nothing"), nil
 }
 
 type goNameIn struct {
@@ -179,10 +181,7 @@ type goNameIn struct {
 }
 
 func goShow(in goNameIn) (string, error) {
-	f, err := in.parse()
-	if err != nil {
-		return "", err
-	}
+	f := in.Source.goFile
 	var names []string
 	for _, fn := range f.functions() {
 		if f.name(fn) == in.Name || fn.Name.Name == in.Name {
@@ -198,60 +197,57 @@ func goShow(in goNameIn) (string, error) {
 }
 
 func goUndocumented(in goIn) (string, error) {
-	return in.report("every exported name has a doc comment", func(f goFile) []string {
-		var out []string
-		missing := func(name *ast.Ident, doc *ast.CommentGroup) {
-			if name.IsExported() && doc == nil {
-				out = append(out, fmt.Sprintf("line %d: %s", f.line(name.Pos()), name.Name))
-			}
+	f := in.Source
+	var out []string
+	missing := func(name *ast.Ident, doc *ast.CommentGroup) {
+		if name.IsExported() && doc == nil {
+			out = append(out, fmt.Sprintf("line %d: %s", f.line(name.Pos()), name.Name))
 		}
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				missing(d.Name, d.Doc)
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if t, ok := spec.(*ast.TypeSpec); ok && d.Doc == nil {
-						missing(t.Name, t.Doc)
-					}
-					if v, ok := spec.(*ast.ValueSpec); ok && d.Doc == nil && v.Comment == nil {
-						missing(v.Names[0], v.Doc)
-					}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			missing(d.Name, d.Doc)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok && d.Doc == nil {
+					missing(t.Name, t.Doc)
+				}
+				if v, ok := spec.(*ast.ValueSpec); ok && d.Doc == nil && v.Comment == nil {
+					missing(v.Names[0], v.Doc)
 				}
 			}
 		}
-		return out
-	})
+	}
+	return listed(out, "every exported name has a doc comment"), nil
 }
 
 func goComplexity(in goIn) (string, error) {
-	return in.report("the source has no functions", func(f goFile) []string {
-		var out []string
-		for _, fn := range f.functions() {
-			out = append(out, fmt.Sprintf("%s: %d", f.name(fn), gocyclo.Complexity(fn)))
-		}
-		return out
-	})
+	f := in.Source
+	var out []string
+	for _, fn := range f.functions() {
+		out = append(out, fmt.Sprintf("%s: %d", f.name(fn), gocyclo.Complexity(fn)))
+	}
+	return listed(out, "the source has no functions"), nil
 }
 
 func goCalls(in goNameIn) (string, error) {
-	return in.report("it is not called", func(f goFile) []string {
-		var out []string
-		ast.Inspect(f.File, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			if called := f.show(call.Fun); called == in.Name || strings.HasSuffix(called, "."+in.Name) {
-				out = append(out, fmt.Sprintf("line %d: %.200s", f.line(call.Pos()), f.show(call)))
-			}
-			return len(out) < maxMatches
-		})
-		return out
+	f := in.Source
+	var out []string
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if called := f.show(call.Fun); called == in.Name || strings.HasSuffix(called, "."+in.Name) {
+			out = append(out, fmt.Sprintf("line %d: %.200s", f.line(call.Pos()), f.show(call)))
+		}
+		return len(out) < maxMatches
 	})
+	return listed(out, "it is not called"), nil
 }
 
-func goCount(in goIn) (string, error) {
+func goCount(in goTextIn) (string, error) {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(in.Source))
 	var s scanner.Scanner

@@ -138,10 +138,9 @@ type createIn struct {
 
 func (f folder) create(in createIn) ([]schema.ToolOutputPart, error) {
 	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		c, err := parseColor(in.Color)
 		img := in.canvas()
-		draw.Draw(img, img.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
-		return img, err
+		draw.Draw(img, img.Bounds(), image.NewUniform(in.Color), image.Point{}, draw.Src)
+		return img, nil
 	})
 }
 
@@ -153,13 +152,12 @@ type gradientImageIn struct {
 
 func (f folder) gradient(in gradientImageIn) ([]schema.ToolOutputPart, error) {
 	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		a, b, err := in.parse()
 		img := in.canvas()
 		for x := range in.Width {
-			column := a.BlendRgb(b, float64(x)/float64(max(1, in.Width-1)))
+			column := in.mixed(float64(x) / float64(max(1, in.Width-1)))
 			draw.Draw(img, image.Rect(x, 0, x+1, in.Height), image.NewUniform(column), image.Point{}, draw.Src)
 		}
-		return img, err
+		return img, nil
 	})
 }
 

@@ -42,7 +42,18 @@ func jsonServer() Server {
 }
 
 type jsonIn struct {
-	JSON string `json:"json" jsonschema_description:"The JSON document, as text"`
+	JSON document `json:"json" jsonschema_description:"The JSON document, as text"`
+}
+
+// document is an argument that is a JSON document.
+type document struct {
+	written
+	value any
+}
+
+// UnmarshalJSON reads the document.
+func (d *document) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &d.written, &d.value, parseJSON)
 }
 
 // parseJSON keeps numbers as they were written.
@@ -84,23 +95,15 @@ func indentJSON(v any) (string, error) {
 	return out.String(), err
 }
 
-func jsonFormat(in jsonIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(v)
+func jsonFormat(in jsonIn) (string, error) { return indentJSON(in.JSON.value) }
+
+func jsonMinify(in jsonIn) (string, error) { return compactJSON(in.JSON.value) }
+
+type unreadJSONIn struct {
+	JSON string `json:"json" jsonschema_description:"The JSON document, as text"`
 }
 
-func jsonMinify(in jsonIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	return compactJSON(v)
-}
-
-func jsonValidate(in jsonIn) (string, error) {
+func jsonValidate(in unreadJSONIn) (string, error) {
 	v, err := parseJSON(in.JSON)
 	if err != nil {
 		return err.Error(), nil
@@ -126,20 +129,21 @@ func jsonKind(v any) string {
 
 type jsonPathIn struct {
 	jsonIn
-	Path string `json:"path" jsonschema_description:"The path, such as users[0].name; a lone dot is the whole document"`
+	Path jsonPath `json:"path" jsonschema_description:"The path, such as users[0].name; a lone dot is the whole document"`
 }
 
-// parse reads the document and the path: a JSONPath, or names and indices in which names
-// need no quotes.
-func (in jsonPathIn) parse() (doc any, path jp.Expr, err error) {
-	if doc, err = parseJSON(in.JSON); err != nil {
-		return nil, nil, err
-	}
-	path, err = jsonPath(in.Path)
-	return doc, path, err
+// jsonPath is an argument that is a JSONPath, or names and indices in which names need no quotes.
+type jsonPath struct {
+	written
+	jp.Expr
 }
 
-func jsonPath(text string) (jp.Expr, error) {
+// UnmarshalJSON reads the path.
+func (p *jsonPath) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &p.written, &p.Expr, parseJSONPath)
+}
+
+func parseJSONPath(text string) (jp.Expr, error) {
 	path, err := jp.ParseString(text)
 	if err != nil {
 		path = nil
@@ -174,14 +178,10 @@ func missing(doc any, path jp.Expr) error {
 }
 
 func (in jsonPathIn) find() (any, error) {
-	doc, path, err := in.parse()
-	if err != nil {
-		return nil, err
-	}
-	switch found := path.Get(doc); {
+	switch found := in.Path.Get(in.JSON.value); {
 	case len(found) == 0:
-		return nil, missing(doc, path)
-	case path.Normal():
+		return nil, missing(in.JSON.value, in.Path.Expr)
+	case in.Path.Normal():
 		return found[0], nil
 	default:
 		return found, nil
@@ -205,10 +205,7 @@ type jsonSetIn struct {
 }
 
 func jsonSet(in jsonSetIn) (string, error) {
-	doc, path, err := in.parse()
-	if err != nil {
-		return "", err
-	}
+	doc, path := in.JSON.value, in.Path.Expr
 	value, err := parseJSON(in.Value)
 	if err != nil {
 		value = in.Value
@@ -248,16 +245,15 @@ func put(doc any, path jp.Expr, value any) error {
 }
 
 func jsonDelete(in jsonPathIn) (string, error) {
-	doc, path, err := in.parse()
+	doc, path := in.JSON.value, in.Path.Expr
 	switch {
-	case err != nil:
-		return "", err
 	case len(path) == 1:
 		return "", errors.New("the path is empty; the whole document cannot be removed")
 	case !path.Has(doc):
 		return "", missing(doc, path)
 	}
-	if doc, err = path.Remove(doc); err != nil {
+	doc, err := path.Remove(doc)
+	if err != nil {
 		return "", err
 	}
 	return indentJSON(doc)
@@ -270,7 +266,7 @@ func jsonKeys(in jsonPathIn) (string, error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return "", fmt.Errorf("the value at %q is no object: %s", in.Path, jsonKind(v))
+		return "", fmt.Errorf("the value at %q is no object: %s", in.Path.text, jsonKind(v))
 	}
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(object)) {
@@ -280,28 +276,16 @@ func jsonKeys(in jsonPathIn) (string, error) {
 }
 
 type twoJSONIn struct {
-	First  string `json:"first" jsonschema_description:"The first JSON document"`
-	Second string `json:"second" jsonschema_description:"The second JSON document"`
-}
-
-func (in twoJSONIn) parse() (first, second any, err error) {
-	return both(parseJSON, in.First, in.Second)
+	First  document `json:"first" jsonschema_description:"The first JSON document"`
+	Second document `json:"second" jsonschema_description:"The second JSON document"`
 }
 
 func jsonMerge(in twoJSONIn) (string, error) {
-	first, second, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(mergePatch(first, second))
+	return indentJSON(mergePatch(in.First.value, in.Second.value))
 }
 
 func jsonDiff(in twoJSONIn) (string, error) {
-	first, second, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	a, b := flatten(first), flatten(second)
+	a, b := flatten(in.First.value), flatten(in.Second.value)
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(a)) {
 		if other, ok := b[path]; !ok {
@@ -318,13 +302,7 @@ func jsonDiff(in twoJSONIn) (string, error) {
 	return listed(out, "no differences"), nil
 }
 
-func jsonFlatten(in jsonIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(flatten(v))
-}
+func jsonFlatten(in jsonIn) (string, error) { return indentJSON(flatten(in.JSON.value)) }
 
 func mergePatch(target, patch any) any {
 	object, ok := patch.(map[string]any)
@@ -380,17 +358,13 @@ func show(v any) string {
 }
 
 func jsonUnflatten(in jsonIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	flat, ok := v.(map[string]any)
+	flat, ok := in.JSON.value.(map[string]any)
 	if !ok {
-		return "", fmt.Errorf("the document must be an object of paths and values, and is %s", jsonKind(v))
+		return "", fmt.Errorf("the document must be an object of paths and values, and is %s", jsonKind(in.JSON.value))
 	}
 	var doc any = map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
-		path, err := jsonPath(key)
+		path, err := parseJSONPath(key)
 		if err == nil {
 			err = put(doc, path, flat[key])
 		}
@@ -401,13 +375,7 @@ func jsonUnflatten(in jsonIn) (string, error) {
 	return indentJSON(doc)
 }
 
-func jsonSchema(in jsonIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(schemaOf(v, 0))
-}
+func jsonSchema(in jsonIn) (string, error) { return indentJSON(schemaOf(in.JSON.value, 0)) }
 
 func schemaOf(v any, depth int) map[string]any {
 	switch v := v.(type) {
@@ -440,13 +408,9 @@ type sortJSONIn struct {
 
 // objects reads a JSON array of objects.
 func (in jsonIn) objects() ([]map[string]any, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return nil, err
-	}
-	list, ok := v.([]any)
+	list, ok := in.JSON.value.([]any)
 	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("the document must be an array of objects, and is %s", jsonKind(v))
+		return nil, fmt.Errorf("the document must be an array of objects, and is %s", jsonKind(in.JSON.value))
 	}
 	out := make([]map[string]any, len(list))
 	for i, item := range list {

@@ -254,3 +254,14 @@ func TestALongAnswerIsCutBetweenCharacters(t *testing.T) {
 	assert.True(t, utf8.ValidString(got))
 	assert.Contains(t, got, "[cut here: the first 1048575 of 3145728 bytes]")
 }
+
+func TestTheFirstWrongArgumentIsExplained(t *testing.T) {
+	hold(t, []truth{
+		{"calendar__days_between", `{"end":"soon","start":"2024-01-01"}`, `error: "soon" is not a date; write it as YYYY-MM-DD, such as 2024-02-29`},
+		{"calendar__days_between", `{"end":"soon","start":"once"}`, `error: "once" is not a date; write it as YYYY-MM-DD, such as 2024-02-29`},
+		{"calendar__days_between", `{"end":["2024-01-01"],"start":"2024-01-01"}`, `error: the argument "end" must be a text, and holds a JSON array`},
+		{"china__weekday", `{"date":""}`, `error: “”不是日期,请写成 2024-02-29 或 2024年2月29日`},
+		{"version__sort", `{"versions":["1.0.0","one"]}`, `error: "one" is not a version such as 1.4.2 or v2.0.0-rc.1`},
+		{"lines__sort", `{"text":"b\na","descending":"perhaps"}`, `error: the argument "descending" must be true or false, and holds a JSON string`},
+	})
+}

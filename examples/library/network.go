@@ -39,8 +39,17 @@ func networkServer() Server {
 }
 
 type ipIn struct {
-	IP string `json:"ip" jsonschema_description:"The IP address, such as 192.168.1.10 or 2001:db8::1"`
+	IP ip `json:"ip" jsonschema_description:"The IP address, such as 192.168.1.10 or 2001:db8::1"`
 }
+
+// ip is an argument that is an IP address.
+type ip struct {
+	written
+	netip.Addr
+}
+
+// UnmarshalJSON reads the address.
+func (a *ip) UnmarshalJSON(sent []byte) error { return decodeText(sent, &a.written, &a.Addr, parseIP) }
 
 func parseIP(text string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(strings.TrimSpace(text))
@@ -51,10 +60,7 @@ func parseIP(text string) (netip.Addr, error) {
 }
 
 func netParseIP(in ipIn) (string, error) {
-	ip, err := parseIP(in.IP)
-	if err != nil {
-		return "", err
-	}
+	ip := in.IP
 	version := "IPv6"
 	if ip.Unmap().Is4() {
 		version = "IPv4"
@@ -72,11 +78,22 @@ func netParseIP(in ipIn) (string, error) {
 	case ip.IsMulticast():
 		scope = "multicast"
 	}
-	return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip, ip.StringExpanded()), nil
+	return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip.Addr, ip.StringExpanded()), nil
 }
 
 type networkIn struct {
-	Network string `json:"network" jsonschema_description:"The network in CIDR notation, such as 10.0.0.0/8"`
+	Network network `json:"network" jsonschema_description:"The network in CIDR notation, such as 10.0.0.0/8"`
+}
+
+// network is an argument that is a network in CIDR notation.
+type network struct {
+	written
+	netip.Prefix
+}
+
+// UnmarshalJSON reads the network.
+func (n *network) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &n.written, &n.Prefix, parseNetwork)
 }
 
 func parseNetwork(text string) (netip.Prefix, error) {
@@ -87,15 +104,10 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return p.Masked(), nil
 }
 
-func toInteger(ip netip.Addr) *big.Int { return new(big.Int).SetBytes(ip.AsSlice()) }
-
 func netCIDR(in networkIn) (string, error) {
-	p, err := parseNetwork(in.Network)
-	if err != nil {
-		return "", err
-	}
+	p := in.Network
 	size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
-	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p, p.Addr(), netipx.PrefixLastIP(p), size)
+	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p.Prefix, p.Addr(), netipx.PrefixLastIP(p.Prefix), size)
 	if p.Addr().Is4() {
 		hosts := size.Int64()
 		if p.Bits() < 31 {
@@ -112,31 +124,19 @@ type networkIPIn struct {
 }
 
 func netContains(in networkIPIn) (string, error) {
-	p, err := parseNetwork(in.Network)
-	if err != nil {
-		return "", err
+	if in.Network.Contains(in.IP.Addr) {
+		return fmt.Sprintf("yes, %s is in %s", in.IP.Addr, in.Network.Prefix), nil
 	}
-	ip, err := parseIP(in.IP)
-	if err != nil {
-		return "", err
-	}
-	if p.Contains(ip) {
-		return fmt.Sprintf("yes, %s is in %s", ip, p), nil
-	}
-	return fmt.Sprintf("no, %s is not in %s", ip, p), nil
+	return fmt.Sprintf("no, %s is not in %s", in.IP.Addr, in.Network.Prefix), nil
 }
 
 type twoNetworksIn struct {
-	First  string `json:"first" jsonschema_description:"The first network in CIDR notation"`
-	Second string `json:"second" jsonschema_description:"The second network in CIDR notation"`
+	First  network `json:"first" jsonschema_description:"The first network in CIDR notation"`
+	Second network `json:"second" jsonschema_description:"The second network in CIDR notation"`
 }
 
 func netOverlap(in twoNetworksIn) (string, error) {
-	first, second, err := both(parseNetwork, in.First, in.Second)
-	if err != nil {
-		return "", err
-	}
-	if first.Overlaps(second) {
+	if in.First.Overlaps(in.Second.Prefix) {
 		return "yes, they overlap", nil
 	}
 	return "no, they do not overlap", nil
@@ -148,10 +148,7 @@ type splitNetworkIn struct {
 }
 
 func netSplit(in splitNetworkIn) (string, error) {
-	p, err := parseNetwork(in.Network)
-	if err != nil {
-		return "", err
-	}
+	p := in.Network.Prefix
 	more := in.Prefix - p.Bits()
 	if more < 0 || more > 10 || in.Prefix > p.Addr().BitLen() {
 		return "", fmt.Errorf("the prefix must be from %d to %d for %s", p.Bits(), min(p.Bits()+10, p.Addr().BitLen()), p)
@@ -164,15 +161,12 @@ func netSplit(in splitNetworkIn) (string, error) {
 }
 
 type ipRangeIn struct {
-	Start string `json:"start" jsonschema_description:"The first IPv4 address"`
-	End   string `json:"end" jsonschema_description:"The last IPv4 address"`
+	Start ip `json:"start" jsonschema_description:"The first IPv4 address"`
+	End   ip `json:"end" jsonschema_description:"The last IPv4 address"`
 }
 
 func netRange(in ipRangeIn) (string, error) {
-	start, end, err := both(parseIP, in.Start, in.End)
-	if err != nil {
-		return "", err
-	}
+	start, end := in.Start.Addr, in.End.Addr
 	if !start.Is4() || !end.Is4() || end.Less(start) {
 		return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
 	}
@@ -184,11 +178,7 @@ func netRange(in ipRangeIn) (string, error) {
 }
 
 func netToInteger(in ipIn) (string, error) {
-	ip, err := parseIP(in.IP)
-	if err != nil {
-		return "", err
-	}
-	return toInteger(ip).String(), nil
+	return new(big.Int).SetBytes(in.IP.AsSlice()).String(), nil
 }
 
 type integerIn struct {
@@ -200,11 +190,8 @@ func netFromInteger(in integerIn) (string, error) {
 }
 
 func netReverse(in ipIn) (string, error) {
-	ip, err := parseIP(in.IP)
-	if err != nil {
-		return "", err
-	}
-	if ip = ip.Unmap(); ip.Is4() {
+	ip := in.IP.Unmap()
+	if ip.Is4() {
 		b := ip.As4()
 		return fmt.Sprintf("%d.%d.%d.%d.in-addr.arpa", b[3], b[2], b[1], b[0]), nil
 	}

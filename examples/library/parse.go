@@ -26,6 +26,17 @@ var clockLayouts = []string{"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04P
 // now is the clock of every tool that reads one.
 var now = time.Now
 
+// date is an argument that names a day.
+type date struct {
+	written
+	time.Time
+}
+
+// UnmarshalJSON reads the date.
+func (d *date) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &d.written, &d.Time, parseDate)
+}
+
 // parseDate reads a day, at midnight UTC.
 func parseDate(text string) (time.Time, error) {
 	text = strings.TrimSpace(text)
@@ -71,6 +82,17 @@ func parseTime(text string, zone *time.Location) (time.Time, error) {
 		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, zone), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time; write it as YYYY-MM-DD HH:MM, such as 2024-02-29 15:30", text)
+}
+
+// utc is an argument that names a moment, in UTC where it has no offset of its own.
+type utc struct {
+	written
+	time.Time
+}
+
+// UnmarshalJSON reads the moment.
+func (u *utc) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &u.written, &u.Time, func(text string) (time.Time, error) { return parseTime(text, time.UTC) })
 }
 
 // dayAndClock reads a clock time, with a date before it or without.

@@ -17,12 +17,12 @@ import (
 
 func regexServer() Server {
 	return Server{Name: "regex", Title: "Regular expressions (RE2)", Tools: []tool.BaseTool{
-		define("regex__test", "Says whether a text matches a regular expression, and where first.", matching(regexTest)),
-		define("regex__find_all", "Lists everything in a text that matches a regular expression.", matching(regexFindAll)),
-		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", matching(regexGroups)),
+		define("regex__test", "Says whether a text matches a regular expression, and where first.", regexTest),
+		define("regex__find_all", "Lists everything in a text that matches a regular expression.", regexFindAll),
+		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", regexGroups),
 		define("regex__replace", "Replaces what matches a regular expression in a text; $1 or ${name} stand for groups.", regexReplace),
-		define("regex__split", "Splits a text wherever a regular expression matches.", matching(regexSplit)),
-		define("regex__count", "Counts the matches of a regular expression in a text.", matching(regexCount)),
+		define("regex__split", "Splits a text wherever a regular expression matches.", regexSplit),
+		define("regex__count", "Counts the matches of a regular expression in a text.", regexCount),
 		define("regex__escape", "Escapes a text so that a regular expression matches it literally.", regexEscape),
 		define("regex__explain", "Checks a regular expression and explains its parts, one a line.", regexExplain),
 		define("regex__glob_match", "Says which of some names match a shell pattern with * and ?.", regexGlob),
@@ -31,22 +31,22 @@ func regexServer() Server {
 
 type patternIn struct {
 	textIn
-	Pattern string `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax; (?i) in front ignores case"`
+	Pattern pattern `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax; (?i) in front ignores case"`
+}
+
+// pattern is an argument that is a regular expression.
+type pattern struct {
+	written
+	*regexp.Regexp
+}
+
+// UnmarshalJSON compiles the pattern.
+func (p *pattern) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &p.written, &p.Regexp, compilePattern)
 }
 
 // maxMatches bounds a list of matches.
 const maxMatches = 1000
-
-// matching makes a tool that gets the compiled pattern and the text.
-func matching(run func(re *regexp.Regexp, text string) (string, error)) func(patternIn) (string, error) {
-	return func(in patternIn) (string, error) {
-		re, err := compilePattern(in.Pattern)
-		if err != nil {
-			return "", err
-		}
-		return run(re, in.Text)
-	}
-}
 
 func compilePattern(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > 2000 {
@@ -59,27 +59,27 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func regexTest(re *regexp.Regexp, text string) (string, error) {
-	at := re.FindStringIndex(text)
+func regexTest(in patternIn) (string, error) {
+	at := in.Pattern.FindStringIndex(in.Text)
 	if at == nil {
 		return "no match", nil
 	}
-	return fmt.Sprintf("match %q at byte %d", text[at[0]:at[1]], at[0]), nil
+	return fmt.Sprintf("match %q at byte %d", in.Text[at[0]:at[1]], at[0]), nil
 }
 
-func regexFindAll(re *regexp.Regexp, text string) (string, error) {
-	found := re.FindAllString(text, maxMatches)
+func regexFindAll(in patternIn) (string, error) {
+	found := in.Pattern.FindAllString(in.Text, maxMatches)
 	return listed(found, "no match"), nil
 }
 
-func regexGroups(re *regexp.Regexp, text string) (string, error) {
-	if re.NumSubexp() == 0 {
+func regexGroups(in patternIn) (string, error) {
+	if in.Pattern.NumSubexp() == 0 {
 		return "", fmt.Errorf("the pattern has no groups in parentheses")
 	}
 	var out []string
-	for _, match := range re.FindAllStringSubmatch(text, maxMatches) {
+	for _, match := range in.Pattern.FindAllStringSubmatch(in.Text, maxMatches) {
 		var groups []string
-		for i, name := range re.SubexpNames()[1:] {
+		for i, name := range in.Pattern.SubexpNames()[1:] {
 			if name == "" {
 				name = fmt.Sprint(i + 1)
 			}
@@ -96,11 +96,7 @@ type regexReplaceIn struct {
 }
 
 func regexReplace(in regexReplaceIn) (string, error) {
-	re, err := compilePattern(in.Pattern)
-	if err != nil {
-		return "", err
-	}
-	n := len(re.FindAllStringIndex(in.Text, -1))
+	n := len(in.Pattern.FindAllStringIndex(in.Text, -1))
 	longest := len(in.Replacement)
 	if strings.Contains(in.Replacement, "$") {
 		longest *= 1 + len(in.Text)/100
@@ -108,30 +104,27 @@ func regexReplace(in regexReplaceIn) (string, error) {
 	if n*longest > 16*maxAnswer {
 		return "", fmt.Errorf("the result would be too long: %d matches", n)
 	}
-	return re.ReplaceAllString(in.Text, in.Replacement), nil
+	return in.Pattern.ReplaceAllString(in.Text, in.Replacement), nil
 }
 
-func regexSplit(re *regexp.Regexp, text string) (string, error) {
-	return strings.Join(re.Split(text, maxMatches), "\n"), nil
+func regexSplit(in patternIn) (string, error) {
+	return strings.Join(in.Pattern.Split(in.Text, maxMatches), "\n"), nil
 }
 
-func regexCount(re *regexp.Regexp, text string) (string, error) {
-	return fmt.Sprint(len(re.FindAllStringIndex(text, -1))), nil
+func regexCount(in patternIn) (string, error) {
+	return fmt.Sprint(len(in.Pattern.FindAllStringIndex(in.Text, -1))), nil
 }
 
 func regexEscape(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }
 
 type onlyPatternIn struct {
-	Pattern string `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
+	Pattern pattern `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
 }
 
 func regexExplain(in onlyPatternIn) (string, error) {
-	if _, err := compilePattern(in.Pattern); err != nil {
-		return "", err
-	}
-	tree, err := syntax.Parse(in.Pattern, syntax.Perl)
+	tree, err := syntax.Parse(in.Pattern.text, syntax.Perl)
 	if err != nil {
-		return "", fmt.Errorf("%q is not a valid regular expression", in.Pattern)
+		return "", fmt.Errorf("%q is not a valid regular expression", in.Pattern.text)
 	}
 	var out []string
 	describeRegexp(tree, 0, &out)

@@ -36,7 +36,7 @@ func timeServer() Server {
 }
 
 type zoneIn struct {
-	Zone string `json:"zone,omitempty" jsonschema:"default=UTC" jsonschema_description:"Time zone: an IANA name such as Europe/Berlin, a large city, or an offset such as +08:00"`
+	Zone zone `json:"zone,omitempty" jsonschema:"default=UTC" jsonschema_description:"Time zone: an IANA name such as Europe/Berlin, a large city, or an offset such as +08:00"`
 }
 
 type momentIn struct {
@@ -44,80 +44,71 @@ type momentIn struct {
 	zoneIn
 }
 
-// moment reads the two together.
-func (in momentIn) moment() (time.Time, error) {
-	zone, err := loadZone(in.Zone)
-	if err != nil {
-		return time.Time{}, err
-	}
-	t, err := parseTime(in.Time, zone)
-	return t.In(zone), err
+// zone is an argument that is a time zone.
+type zone struct {
+	written
+	*time.Location
+}
+
+// UnmarshalJSON finds the zone.
+func (z *zone) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &z.written, &z.Location, loadZone)
+}
+
+// moment reads a time in the zone.
+func (z zone) moment(text string) (time.Time, error) {
+	t, err := parseTime(text, z.Location)
+	return t.In(z.Location), err
 }
 
 const timeLayout = "2006-01-02 15:04:05 MST (Monday)"
 
 func timeNow(in zoneIn) (string, error) {
-	t, err := momentIn{Time: "now", zoneIn: in}.moment()
-	return t.Format(timeLayout), err
+	return now().In(in.Zone.Location).Format(timeLayout), nil
 }
 
 type convertZoneIn struct {
 	Time     string `json:"time" jsonschema_description:"The time to convert, as YYYY-MM-DD HH:MM, or HH:MM for today"`
-	FromZone string `json:"from_zone" jsonschema_description:"The time zone that the time is given in: an IANA name, a large city or an offset"`
-	ToZone   string `json:"to_zone" jsonschema_description:"The time zone wanted: an IANA name, a large city or an offset"`
+	FromZone zone   `json:"from_zone" jsonschema_description:"The time zone that the time is given in: an IANA name, a large city or an offset"`
+	ToZone   zone   `json:"to_zone" jsonschema_description:"The time zone wanted: an IANA name, a large city or an offset"`
 }
 
 func timeConvert(in convertZoneIn) (string, error) {
-	to, err := loadZone(in.ToZone)
-	if err != nil {
-		return "", err
-	}
-	t, err := momentIn{Time: in.Time, zoneIn: zoneIn{in.FromZone}}.moment()
-	if err != nil {
-		return "", err
-	}
-	return t.Format(timeLayout) + " is " + t.In(to).Format(timeLayout), nil
+	t, err := in.FromZone.moment(in.Time)
+	return t.Format(timeLayout) + " is " + t.In(in.ToZone.Location).Format(timeLayout), err
 }
 
 type offsetIn struct {
-	Zone string `json:"zone" jsonschema_description:"Time zone: an IANA name such as Asia/Tokyo, or a large city"`
+	Zone zone   `json:"zone" jsonschema_description:"Time zone: an IANA name such as Asia/Tokyo, or a large city"`
 	Time string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment, as YYYY-MM-DD HH:MM"`
 }
 
-func (in offsetIn) moment() (time.Time, error) {
-	return momentIn{Time: in.Time, zoneIn: zoneIn{in.Zone}}.moment()
-}
-
 func timeOffset(in offsetIn) (string, error) {
-	t, err := in.moment()
+	t, err := in.Zone.moment(in.Time)
 	return t.Format("UTC-07:00 (MST)"), err
 }
 
 type twoZonesIn struct {
-	FromZone string `json:"from_zone" jsonschema_description:"The first time zone or city"`
-	ToZone   string `json:"to_zone" jsonschema_description:"The second time zone or city"`
+	FromZone zone   `json:"from_zone" jsonschema_description:"The first time zone or city"`
+	ToZone   zone   `json:"to_zone" jsonschema_description:"The second time zone or city"`
 	Time     string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment to compare them at, as YYYY-MM-DD HH:MM"`
 }
 
 func timeZoneDifference(in twoZonesIn) (string, error) {
-	from, err := offsetIn{in.FromZone, in.Time}.moment()
-	if err != nil {
-		return "", err
-	}
-	to, err := loadZone(in.ToZone)
+	from, err := in.FromZone.moment(in.Time)
 	if err != nil {
 		return "", err
 	}
 	_, a := from.Zone()
-	_, b := from.In(to).Zone()
+	_, b := from.In(in.ToZone.Location).Zone()
 	hours := plain(math.Abs(float64(b-a)) / 3600)
 	switch {
 	case b > a:
-		return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone, hours, in.FromZone), nil
+		return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone.text, hours, in.FromZone.text), nil
 	case b < a:
-		return fmt.Sprintf("%s is %s hours behind %s", in.ToZone, hours, in.FromZone), nil
+		return fmt.Sprintf("%s is %s hours behind %s", in.ToZone.text, hours, in.FromZone.text), nil
 	}
-	return fmt.Sprintf("%s and %s have the same time", in.ToZone, in.FromZone), nil
+	return fmt.Sprintf("%s and %s have the same time", in.ToZone.text, in.FromZone.text), nil
 }
 
 type placeIn struct {
@@ -137,7 +128,7 @@ func timeFindZone(in placeIn) (string, error) {
 }
 
 func timeDaylight(in offsetIn) (string, error) {
-	t, err := in.moment()
+	t, err := in.Zone.moment(in.Time)
 	if err != nil {
 		return "", err
 	}
@@ -153,10 +144,6 @@ type fromUnixIn struct {
 }
 
 func timeFromUnix(in fromUnixIn) (string, error) {
-	zone, err := loadZone(in.Zone)
-	if err != nil {
-		return "", err
-	}
 	t := time.Unix(in.Timestamp, 0)
 	if in.Timestamp > 1e11 || in.Timestamp < -1e11 {
 		t = time.UnixMilli(in.Timestamp)
@@ -164,11 +151,11 @@ func timeFromUnix(in fromUnixIn) (string, error) {
 	if y := t.Year(); y < -9999 || y > 9999 {
 		return "", fmt.Errorf("the timestamp %d is outside the years that have dates", in.Timestamp)
 	}
-	return t.In(zone).Format(timeLayout), nil
+	return t.In(in.Zone.Location).Format(timeLayout), nil
 }
 
 func timeToUnix(in momentIn) (string, error) {
-	t, err := in.moment()
+	t, err := in.Zone.moment(in.Time)
 	return strconv.FormatInt(t.Unix(), 10), err
 }
 
@@ -178,7 +165,7 @@ type formatTimeIn struct {
 }
 
 func timeFormat(in formatTimeIn) (string, error) {
-	t, err := in.moment()
+	t, err := in.Zone.moment(in.Time)
 	if in.Format == "iso_week" {
 		year, week := t.ISOWeek()
 		return fmt.Sprintf("%d-W%02d-%d", year, week, (int(t.Weekday())+6)%7+1), err
@@ -215,7 +202,7 @@ func timeAdd(in addDurationIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t, err := in.moment()
+	t, err := in.Zone.moment(in.Time)
 	return t.Add(d).Format(timeLayout), err
 }
 
@@ -226,7 +213,7 @@ type twoTimesIn struct {
 }
 
 func timeDifference(in twoTimesIn) (string, error) {
-	start, end, err := both(func(text string) (time.Time, error) { return momentIn{text, in.zoneIn}.moment() }, in.Start, in.End)
+	start, end, err := both(in.Zone.moment, in.Start, in.End)
 	if err != nil {
 		return "", err
 	}

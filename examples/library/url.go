@@ -30,7 +30,18 @@ func urlServer() Server {
 }
 
 type urlIn struct {
-	URL string `json:"url" jsonschema_description:"The full URL, such as https://example.org/a?b=c"`
+	URL webURL `json:"url" jsonschema_description:"The full URL, such as https://example.org/a?b=c"`
+}
+
+// webURL is an argument that is a full URL.
+type webURL struct {
+	written
+	*url.URL
+}
+
+// UnmarshalJSON reads the URL.
+func (u *webURL) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &u.written, &u.URL, parseURL)
 }
 
 func parseURL(text string) (*url.URL, error) {
@@ -42,10 +53,7 @@ func parseURL(text string) (*url.URL, error) {
 }
 
 func urlParse(in urlIn) (string, error) {
-	u, err := parseURL(in.URL)
-	if err != nil {
-		return "", err
-	}
+	u := in.URL
 	out := []string{"scheme: " + u.Scheme, "host: " + u.Hostname()}
 	for _, part := range [][2]string{{"port", u.Port()}, {"user", u.User.Username()}, {"path", u.Path}, {"query", u.RawQuery}, {"fragment", u.Fragment}} {
 		if part[1] != "" {
@@ -83,11 +91,7 @@ type queryGetIn struct {
 }
 
 func urlQueryGet(in queryGetIn) (string, error) {
-	u, err := parseURL(in.URL)
-	if err != nil {
-		return "", err
-	}
-	query := u.Query()
+	query := in.URL.Query()
 	if in.Name != "" {
 		if !query.Has(in.Name) {
 			return "", fmt.Errorf("the URL has no query parameter %q", in.Name)
@@ -109,41 +113,29 @@ type querySetIn struct {
 }
 
 func urlQuerySet(in querySetIn) (string, error) {
-	u, err := parseURL(in.URL)
-	if err != nil {
-		return "", err
-	}
-	query := u.Query()
+	query := in.URL.Query()
 	query.Set(in.Name, in.Value)
 	if in.Value == "" {
 		query.Del(in.Name)
 	}
-	u.RawQuery = query.Encode()
-	return u.String(), nil
+	in.URL.RawQuery = query.Encode()
+	return in.URL.String(), nil
 }
 
 type resolveIn struct {
-	Base string `json:"base" jsonschema_description:"The URL of the page that holds the link"`
+	Base webURL `json:"base" jsonschema_description:"The URL of the page that holds the link"`
 	Link string `json:"link" jsonschema_description:"The link, such as ../images/a.png"`
 }
 
 func urlResolve(in resolveIn) (string, error) {
-	base, err := parseURL(in.Base)
-	if err != nil {
-		return "", err
-	}
 	link, err := url.Parse(in.Link)
 	if err != nil {
 		return "", fmt.Errorf("%q is not a link", in.Link)
 	}
-	return base.ResolveReference(link).String(), nil
+	return in.Base.ResolveReference(link).String(), nil
 }
 
-func normalURL(text string) (string, error) {
-	u, err := parseURL(text)
-	if err != nil {
-		return "", err
-	}
+func (u webURL) normal() string {
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	if (u.Scheme == "http" && u.Port() == "80") || (u.Scheme == "https" && u.Port() == "443") {
 		u.Host = u.Host[:strings.LastIndexByte(u.Host, ':')]
@@ -155,25 +147,21 @@ func normalURL(text string) (string, error) {
 	}
 	u.RawPath = ""
 	u.RawQuery = u.Query().Encode()
-	return u.String(), nil
+	return u.String()
 }
 
-func urlNormalize(in urlIn) (string, error) { return normalURL(in.URL) }
+func urlNormalize(in urlIn) (string, error) { return in.URL.normal(), nil }
 
 func urlClean(in urlIn) (string, error) {
-	u, err := parseURL(in.URL)
-	if err != nil {
-		return "", err
-	}
-	query := u.Query()
+	query := in.URL.Query()
 	for name := range query {
 		lower := strings.ToLower(name)
 		if strings.HasPrefix(lower, "utm_") || strings.Contains(" gclid fbclid msclkid dclid mc_cid mc_eid igshid yclid _hsenc _hsmi spm ref_src ", " "+lower+" ") {
 			query.Del(name)
 		}
 	}
-	u.RawQuery = query.Encode()
-	return u.String(), nil
+	in.URL.RawQuery = query.Encode()
+	return in.URL.String(), nil
 }
 
 type addressIn struct {
@@ -196,15 +184,12 @@ func urlDomain(in addressIn) (string, error) {
 }
 
 type twoURLsIn struct {
-	First  string `json:"first" jsonschema_description:"The first URL"`
-	Second string `json:"second" jsonschema_description:"The second URL"`
+	First  webURL `json:"first" jsonschema_description:"The first URL"`
+	Second webURL `json:"second" jsonschema_description:"The second URL"`
 }
 
 func urlCompare(in twoURLsIn) (string, error) {
-	first, second, err := both(normalURL, in.First, in.Second)
-	if err != nil {
-		return "", err
-	}
+	first, second := in.First.normal(), in.Second.normal()
 	if first == second {
 		return "the same: " + first, nil
 	}

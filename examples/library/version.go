@@ -33,15 +33,23 @@ func parseVersion(text string) (*semver.Version, error) {
 	return v, nil
 }
 
+// version is an argument that is a semantic version.
+type version struct {
+	written
+	*semver.Version
+}
+
+// UnmarshalJSON reads the version.
+func (v *version) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &v.written, &v.Version, parseVersion)
+}
+
 type versionIn struct {
-	Version string `json:"version" jsonschema_description:"The version, such as 1.4.2"`
+	Version version `json:"version" jsonschema_description:"The version, such as 1.4.2"`
 }
 
 func versionParse(in versionIn) (string, error) {
-	v, err := parseVersion(in.Version)
-	if err != nil {
-		return "", err
-	}
+	v := in.Version
 	out := fmt.Sprintf("major %d, minor %d, patch %d", v.Major(), v.Minor(), v.Patch())
 	if v.Prerelease() != "" {
 		out += ", pre-release " + v.Prerelease()
@@ -53,20 +61,16 @@ func versionParse(in versionIn) (string, error) {
 }
 
 type twoVersionsIn struct {
-	First  string `json:"first" jsonschema_description:"The first version"`
-	Second string `json:"second" jsonschema_description:"The second version"`
+	First  version `json:"first" jsonschema_description:"The first version"`
+	Second version `json:"second" jsonschema_description:"The second version"`
 }
 
 func versionCompare(in twoVersionsIn) (string, error) {
-	list, err := parseVersions([]string{in.First, in.Second})
-	if err != nil {
-		return "", err
-	}
-	switch c := list[0].Compare(list[1]); {
+	switch c := in.First.Compare(in.Second.Version); {
 	case c < 0:
-		return in.Second + " is newer than " + in.First, nil
+		return in.Second.text + " is newer than " + in.First.text, nil
 	case c > 0:
-		return in.First + " is newer than " + in.Second, nil
+		return in.First.text + " is newer than " + in.Second.text, nil
 	}
 	return "both are the same version", nil
 }
@@ -77,10 +81,7 @@ type bumpIn struct {
 }
 
 func versionBump(in bumpIn) (string, error) {
-	v, err := parseVersion(in.Version)
-	if err != nil {
-		return "", err
-	}
+	v := in.Version
 	next := map[string]func() semver.Version{"major": v.IncMajor, "minor": v.IncMinor, "patch": v.IncPatch}[in.Part]()
 	zero := in.Part == "patch" || v.Patch() == 0 && (in.Part == "minor" || v.Minor() == 0)
 	if v.Prerelease() != "" && zero { // 2.0.0-rc.1 becomes 2.0.0, not 3.0.0
@@ -90,39 +91,31 @@ func versionBump(in bumpIn) (string, error) {
 }
 
 type versionsIn struct {
-	Versions []string `json:"versions" jsonschema:"minItems=1" jsonschema_description:"The versions"`
+	Versions []version `json:"versions" jsonschema:"minItems=1" jsonschema_description:"The versions"`
 }
 
-func parseVersions(texts []string) ([]*semver.Version, error) {
-	var out []*semver.Version
-	for _, text := range texts {
-		v, err := parseVersion(text)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+// sorted gives the versions from the oldest to the newest.
+func (in versionsIn) sorted() []version {
+	slices.SortStableFunc(in.Versions, func(a, b version) int { return a.Compare(b.Version) })
+	return in.Versions
 }
 
 func versionSort(in versionsIn) (string, error) {
-	list, err := parseVersions(in.Versions)
-	slices.SortStableFunc(list, (*semver.Version).Compare)
 	var out []string
-	for _, v := range list {
+	for _, v := range in.sorted() {
 		out = append(out, v.Original())
 	}
-	return strings.Join(out, "\n"), err
+	return strings.Join(out, "\n"), nil
 }
 
 // satisfies checks all conditions that blanks or commas part, and any of those that || parts.
-func satisfies(v *semver.Version, constraint string) (bool, error) {
+func (v version) satisfies(constraint string) (bool, error) {
 	c, err := semver.NewConstraint(constraint)
 	if err != nil {
 		return false, fmt.Errorf("%q is not a constraint such as ^1.2.0 or >=1.0.0 <2.0.0", constraint)
 	}
 	c.IncludePrerelease = true
-	return c.Check(v), nil
+	return c.Check(v.Version), nil
 }
 
 type satisfiesIn struct {
@@ -131,15 +124,11 @@ type satisfiesIn struct {
 }
 
 func versionSatisfies(in satisfiesIn) (string, error) {
-	v, err := parseVersion(in.Version)
-	if err != nil {
-		return "", err
-	}
-	ok, err := satisfies(v, in.Constraint)
+	ok, err := in.Version.satisfies(in.Constraint)
 	if ok {
-		return fmt.Sprintf("yes, %s satisfies %s", in.Version, in.Constraint), err
+		return fmt.Sprintf("yes, %s satisfies %s", in.Version.text, in.Constraint), err
 	}
-	return fmt.Sprintf("no, %s does not satisfy %s", in.Version, in.Constraint), err
+	return fmt.Sprintf("no, %s does not satisfy %s", in.Version.text, in.Constraint), err
 }
 
 type latestIn struct {
@@ -148,13 +137,8 @@ type latestIn struct {
 }
 
 func versionLatest(in latestIn) (string, error) {
-	list, err := parseVersions(in.Versions)
-	if err != nil {
-		return "", err
-	}
-	slices.SortStableFunc(list, (*semver.Version).Compare)
-	for _, v := range slices.Backward(list) {
-		if ok, err := satisfies(v, in.Constraint); ok || err != nil {
+	for _, v := range slices.Backward(in.sorted()) {
+		if ok, err := v.satisfies(in.Constraint); ok || err != nil {
 			return v.Original(), err
 		}
 	}

@@ -27,16 +27,31 @@ func xmlServer() Server {
 	}}
 }
 
-type xmlIn struct {
+type xmlTextIn struct {
 	XML string `json:"xml" jsonschema_description:"The XML document"`
+}
+
+type xmlIn struct {
+	XML xmlDocument `json:"xml" jsonschema_description:"The XML document"`
+}
+
+// xmlDocument is an argument that is an XML document.
+type xmlDocument struct {
+	written
+	*etree.Document
+}
+
+// UnmarshalJSON reads the document.
+func (d *xmlDocument) UnmarshalJSON(sent []byte) error {
+	return decodeText(sent, &d.written, &d.Document, parseXML)
 }
 
 // maxNesting is the most elements that may stand inside each other.
 const maxNesting = 300
 
-// parse says where a document is not well-formed, which etree does not.
-func (in xmlIn) parse() (*etree.Document, error) {
-	dec := xml.NewDecoder(strings.NewReader(in.XML))
+// parseXML says where a document is not well-formed, which etree does not.
+func parseXML(text string) (*etree.Document, error) {
+	dec := xml.NewDecoder(strings.NewReader(text))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	depth, elements := 0, 0
 	for {
@@ -65,21 +80,17 @@ func (in xmlIn) parse() (*etree.Document, error) {
 	}
 	doc := etree.NewDocument()
 	doc.ReadSettings.PreserveCData = false
-	return doc, doc.ReadFromString(in.XML)
+	return doc, doc.ReadFromString(text)
 }
 
 func xmlFormat(in xmlIn) (string, error) {
-	doc, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	doc.Indent(2)
-	text, err := doc.WriteToString()
+	in.XML.Indent(2)
+	text, err := in.XML.WriteToString()
 	return strings.TrimSpace(text), err
 }
 
-func xmlValidate(in xmlIn) (string, error) {
-	doc, err := in.parse()
+func xmlValidate(in xmlTextIn) (string, error) {
+	doc, err := parseXML(in.XML)
 	if err != nil {
 		return err.Error(), nil
 	}
@@ -93,16 +104,12 @@ type xmlPathIn struct {
 
 // find also takes what else etree knows, such as //title and entry[@id='1'].
 func (in xmlPathIn) find() ([]*etree.Element, error) {
-	doc, err := in.parse()
-	if err != nil {
-		return nil, err
-	}
 	path, err := etree.CompilePath(strings.TrimSpace(in.Path))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a path: %w", in.Path, err)
 	}
-	found := doc.FindElementsPath(path)
-	if len(found) == 0 || found[0] == &doc.Element {
+	found := in.XML.FindElementsPath(path)
+	if len(found) == 0 || found[0] == &in.XML.Element {
 		return nil, fmt.Errorf("no element is at %q; write the path from the root, such as feed/entry/title", in.Path)
 	}
 	return found, nil
@@ -144,23 +151,15 @@ func xmlAttributes(in xmlPathIn) (string, error) {
 }
 
 func xmlCount(in xmlIn) (string, error) {
-	doc, err := in.parse()
-	if err != nil {
-		return "", err
-	}
 	counts := map[string]int{}
-	for _, e := range doc.FindElements("//*") {
+	for _, e := range in.XML.FindElements("//*") {
 		counts[e.Tag]++
 	}
 	return ranked(counts, 1000), nil
 }
 
 func xmlToJSON(in xmlIn) (string, error) {
-	doc, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(map[string]any{doc.Root().Tag: jsonOf(doc.Root())})
+	return indentJSON(map[string]any{in.XML.Root().Tag: jsonOf(in.XML.Root())})
 }
 
 // jsonOf gives an element as JSON values: several of one name become a list.
