@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -131,7 +132,7 @@ func FuzzBoundary(f *testing.F) {
 	f.Add("a€b🙂c", 3)
 	f.Add("\xf0\x9f\x99", 2)
 	f.Fuzz(func(t *testing.T, s string, n int) {
-		lo, hi := floor(s, n), ceil(s, n)
+		lo, hi := display.Floor(s, n), display.Ceil(s, n)
 		n = min(max(n, 0), len(s))
 		require.True(t, lo <= n && n <= hi && n-lo < utf8.UTFMax && hi-n < utf8.UTFMax, "%d %d %d", lo, n, hi)
 		if utf8.ValidString(s) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/texts"
 )
@@ -99,31 +100,13 @@ func (w *notices) fill(f template, v noticeData) string {
 // bytes that are not UTF-8 become question marks, and what could be taken for the
 // end or the start of a notice is defused.
 func defused(s string) string {
-	if !utf8.ValidString(s) {
-		s = questionMarks(s)
-	}
-	if strings.Contains(s, envelopeName) {
-		s = defuse.Replace(s)
+	if s = display.Valid(s); strings.Contains(s, envelopeName) {
+		return defuse.Replace(s)
 	}
 	return s
 }
 
 var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
-
-func questionMarks(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 {
-			b.WriteByte('?')
-		} else {
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
 
 func (w *notices) hinted(v noticeData) noticeData {
 	if v.tool != "" && v.hint == "" {
@@ -158,8 +141,8 @@ func (w *notices) excerpt(text string, v noticeData, limit int) string {
 	if room == 0 {
 		return w.fill(w.cleared, v)
 	}
-	head := lineEnd(text, floor(text, room/2))
-	tail := lineStart(text, ceil(text, max(head, len(text)-(room-head))))
+	head := lineEnd(text, display.Floor(text, room/2))
+	tail := lineStart(text, display.Ceil(text, max(head, len(text)-(room-head))))
 	v.head, v.headBytes = text[:head], head
 	v.tail, v.tailBytes = text[tail:], len(text)-tail
 	return w.fill(w.truncated, v)
@@ -184,7 +167,7 @@ func (w *notices) ending(f template, v noticeData, tail string, limit int) (noti
 	if room < 0 {
 		return "", false
 	}
-	from := ceil(tail, max(0, len(tail)-room))
+	from := display.Ceil(tail, max(0, len(tail)-room))
 	v.tail, v.tailBytes = tail[from:], len(tail)-from
 	return w.fill(f, v), true
 }

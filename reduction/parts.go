@@ -7,7 +7,6 @@ package reduction
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
 )
@@ -116,43 +115,6 @@ func pointer(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// floor returns the greatest n' <= n at which s can be cut without splitting a
-// character. Bytes that are not UTF-8 count as characters of their own.
-func floor(s string, n int) int {
-	if n <= 0 || n >= len(s) {
-		return min(max(n, 0), len(s))
-	}
-	for back := 0; back < utf8.UTFMax && back <= n; back++ {
-		if utf8.RuneStart(s[n-back]) {
-			return fits(s, n-back, n)
-		}
-	}
-	return n
-}
-
-// fits decides between the start of a character and n within it: if what starts
-// there is no whole character that reaches beyond n, n splits nothing.
-func fits(s string, start, n int) int {
-	if _, size := utf8.DecodeRuneInString(s[start:]); start+size > n {
-		return start
-	}
-	return n
-}
-
-// ceil returns the smallest n' >= n at which s can be cut without splitting a
-// character.
-func ceil(s string, n int) int {
-	if n <= 0 {
-		return 0
-	}
-	if n >= len(s) || floor(s, n) == n {
-		return min(n, len(s))
-	}
-	start := floor(s, n)
-	_, size := utf8.DecodeRuneInString(s[start:])
-	return start + size
 }
 
 // lineShare is the part of an excerpt that is given up for it to end with a line:

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
@@ -74,18 +75,11 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	if wrong := config.wrong(); len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	t, err := readtool.New(readtool.Options{
+	return readtool.New(readtool.Options{
 		Name: config.Name, Backend: config.Backend, Allowed: config.Allowed,
 		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError, JSONQuery: config.JSONQuery,
-	})
-	if err != nil {
-		return nil, wrongField("ReadToolConfig", "%w", err)
-	}
-	return t, nil
+	}), nil
 }
-
-// minPage is the least MaxBytes of a read tool.
-const minPage = 4096
 
 // wrong lists what is wrong, one error for each field.
 func (c *ReadToolConfig) wrong() (out []error) {
@@ -100,8 +94,8 @@ func (c *ReadToolConfig) wrong() (out []error) {
 	if c.MaxLines < 0 {
 		out = append(out, wrongField("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
 	}
-	if c.MaxBytes != 0 && c.MaxBytes < minPage {
-		out = append(out, wrongField("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, minPage))
+	if c.MaxBytes != 0 && c.MaxBytes < readtool.MinMaxBytes {
+		out = append(out, wrongField("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, readtool.MinMaxBytes))
 	}
 	return out
 }
@@ -315,10 +309,13 @@ func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) (
 		out[at] = joinReaders(tools[at], m.reader)
 	default:
 		info, _ := tools[at].Info(ctx) // which has just given its name
-		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], start(descOf(info))))
+		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
 	}
 	return out, ownReader, nil
 }
+
+// maxDescription is how much of the description of another tool an error holds, in bytes.
+const maxDescription = 80
 
 // clash is the error of two tools that have the name of the read tool.
 func (m *middleware[M]) clash(how string) error {
@@ -340,7 +337,7 @@ func (m *middleware[M]) checkReader(ctx context.Context, lists ...[]*schema.Tool
 		}
 	}
 	if m.reader != nil && len(named) > 1 {
-		return m.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", start(named[len(named)-1].Desc)))
+		return m.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
 	}
 	if m.reader != nil {
 		return nil
@@ -360,13 +357,4 @@ func descOf(info *schema.ToolInfo) string {
 		return ""
 	}
 	return info.Desc
-}
-
-// start is the start of a text that may be long.
-func start(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return s[:floor(s, most)] + "…"
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	previews "github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
@@ -287,10 +288,10 @@ func (c *streamCut[T]) place() (vault.Place, error) {
 func (c *streamCut[T]) boundary(offset int) int {
 	from := max(0, offset-charSlack)
 	around := window(c.texts, from, offset+charSlack)
-	if at := from + floor(around, offset-from); at >= c.passed {
+	if at := from + display.Floor(around, offset-from); at >= c.passed {
 		return at
 	}
-	return from + ceil(around, c.passed-from)
+	return from + display.Ceil(around, c.passed-from)
 }
 
 // window is the bytes from one offset to another of texts that follow each other.

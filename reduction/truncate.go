@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -345,4 +346,4 @@ func (c *clearPhase[M]) noteQuestion(ctx context.Context, msgs []M) {
 }
 
 // lastBytes is the end of a text, from the start of a character on.
-func lastBytes(s string, n int) string { return s[ceil(s, len(s)-n):] }
+func lastBytes(s string, n int) string { return s[display.Ceil(s, len(s)-n):] }

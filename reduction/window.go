@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/tokens"
 )
 
@@ -399,7 +400,7 @@ func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, b
 	data.bytes = max(r.notice.bytes, r.size)
 	if shown, ok := shownIn(r.result.texts); ok {
 		room := limit - w.notices.previewed.length(w.notices.hinted(data))
-		data.shown = shown[:lineEnd(shown, floor(shown, max(0, room)))]
+		data.shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
 		return w.notices.fill(w.notices.previewed, data), room >= minExcerpt
 	}
 	room, ok := w.notices.room(data.bytes, data, limit)
@@ -410,8 +411,8 @@ func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, b
 	if !found {
 		head, _ = beforeNotice(r.result.texts)
 	}
-	data.head = head[:floor(head, min(len(head), room/2))]
-	data.tail = tail[ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
+	data.head = head[:display.Floor(head, min(len(head), room/2))]
+	data.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
 	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
 	return w.notices.fill(w.notices.truncated, data), true
 }

@@ -6,6 +6,7 @@ package window
 // This file makes a record of a request, and completes it with the answer.
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"slices"
@@ -126,10 +127,6 @@ func (q *request) tool(c *Collector, v *conversation, hide hidden, t *schema.Too
 
 // add appends a part. Parts that would differ on the wire have different hashes.
 func (q *request) add(c *Collector, category Category, p piece) {
-	label := p.tool
-	if label == "" {
-		label = p.label
-	}
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	_ = h.WriteByte(byte(p.kind))
@@ -145,7 +142,7 @@ func (q *request) add(c *Collector, category Category, p piece) {
 	if p.media > 0 {
 		tokens = mediaTokens
 	}
-	q.parts = append(q.parts, Part{Category: category, Label: label, CallID: p.callID, Bytes: len(p.text) + p.media, Tokens: tokens, hash: h.Sum64()})
+	q.parts = append(q.parts, Part{Category: category, Label: cmp.Or(p.tool, p.label), CallID: p.callID, Bytes: len(p.text) + p.media, Tokens: tokens, hash: h.Sum64()})
 	q.texts = append(q.texts, p.text)
 }
 
@@ -155,8 +152,6 @@ const mediaTokens = 1000
 
 // estimate returns about how many tokens a text has.
 func estimate(text string) int { return (len(text) + 3) / 4 }
-
-func definitionTokens(t *schema.ToolInfo) int { return estimate(definition(t)) }
 
 // reads reports whether a call reads stored content back: an event said so, or the
 // call names a path that a notice shows.

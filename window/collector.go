@@ -7,6 +7,7 @@ package window
 // bounds the memory they take.
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"iter"
@@ -197,9 +198,7 @@ func (v *conversation) became(rule string, e leanctx.Event) {
 	now := output{rule: rule, before: int(e.Output.Before.Tokens), path: e.Output.Path, whole: old.whole, tokens: old.tokens}
 	if old.rule == "cut" { // what the tool returned was longer still
 		now.before = max(now.before, old.before)
-		if now.path == "" {
-			now.path = old.path
-		}
+		now.path = cmp.Or(now.path, old.path)
 	}
 	if rule == "read" && old.rule != "" {
 		return // a page that was cut or cleared is no longer a page

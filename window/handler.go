@@ -65,7 +65,7 @@ func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
 		if h == nil {
 			h = hidden{}
 		}
-		h[info.Name] = definitionTokens(info)
+		h[info.Name] = estimate(definition(info))
 	}
 	return h
 }

@@ -128,11 +128,11 @@ func (d *decoder) line(text []byte, each func(*Conversation, *ModelCall) error) 
 	case now == nil:
 		return errors.New("no conversation comes first")
 	case l.Run != nil:
-		now.setRun(*l.Run)
+		now.Runs = put(now.Runs, *l.Run, func(r Run) int { return r.N })
 	case l.Text != nil:
 		now.Texts[l.ID] = *l.Text
 	case l.Call != nil:
-		now.setCall(l.Call)
+		now.Calls = put(now.Calls, l.Call, func(c *ModelCall) int { return c.N })
 		return each(now, l.Call)
 	default:
 		return errors.New("it holds neither a conversation, nor a text, nor a call")
@@ -151,24 +151,14 @@ func (d *decoder) open(c *Conversation) {
 	d.all, d.byID[c.ID], d.last = append(d.all, c), c, c
 }
 
-// setRun adds a run, or has it in the place of what was known of it before.
-func (c *Conversation) setRun(r Run) {
-	at, known := slices.BinarySearchFunc(c.Runs, r.N, func(other Run, n int) int { return other.N - n })
-	if known {
-		c.Runs[at] = r
-		return
-	}
-	c.Runs = slices.Insert(c.Runs, at, r)
-}
-
-// setCall adds a call, or has it in the place of what was known of it before: a log has
-// calls in the order in which they ended, and once more where an answer was read to its
+// put adds a run or a call, or has it in the place of what was known of it before: a log
+// has calls in the order in which they ended, and once more where an answer was read to its
 // end after all.
-func (c *Conversation) setCall(call *ModelCall) {
-	at, known := slices.BinarySearchFunc(c.Calls, call.N, func(other *ModelCall, n int) int { return other.N - n })
+func put[T any](all []T, one T, n func(T) int) []T {
+	at, known := slices.BinarySearchFunc(all, n(one), func(other T, want int) int { return n(other) - want })
 	if known {
-		c.Calls[at] = call
-		return
+		all[at] = one
+		return all
 	}
-	c.Calls = slices.Insert(c.Calls, at, call)
+	return slices.Insert(all, at, one)
 }

@@ -60,26 +60,23 @@ func plainPieces(m *schema.Message) (all []piece) {
 	case schema.Tool:
 		base.kind, base.tool, base.callID = resultPiece, m.ToolName, m.ToolCallID
 	}
-	add := func(label, text string, media int) {
+	add := func(text, label string, media int) {
 		if text != "" || media > 0 {
 			p := base
 			p.label, p.text, p.media = label, text, media
 			all = append(all, p)
 		}
 	}
-	add("reasoning", m.ReasoningContent, 0)
-	add("", m.Content, 0)
+	add(m.ReasoningContent, "reasoning", 0)
+	add(m.Content, "", 0)
 	for _, c := range m.MultiContent {
-		text, label, media := anyContent(c.Type, c.Text, c)
-		add(label, text, media)
+		add(anyContent(c.Type, c.Text, c))
 	}
 	for _, c := range m.UserInputMultiContent {
-		text, label, media := anyContent(c.Type, c.Text, c)
-		add(label, text, media)
+		add(anyContent(c.Type, c.Text, c))
 	}
 	for _, c := range m.AssistantGenMultiContent {
-		text, label, media := anyContent(c.Type, c.Text, c)
-		add(label, text, media)
+		add(anyContent(c.Type, c.Text, c))
 	}
 	for _, c := range m.ToolCalls {
 		all = append(all, piece{kind: callPiece, tool: c.Function.Name, callID: c.ID, text: c.Function.Arguments})
@@ -92,9 +89,9 @@ func plainPieces(m *schema.Message) (all []piece) {
 
 // anyContent reads one part of a message that has several: its text, or the kind of
 // media and its size in bytes.
-func anyContent(kind schema.ChatMessagePartType, text string, part any) (string, string, int) {
-	if kind == schema.ChatMessagePartTypeText || text != "" {
-		return text, "", 0
+func anyContent(kind schema.ChatMessagePartType, of string, part any) (text, label string, media int) {
+	if kind == schema.ChatMessagePartTypeText || of != "" {
+		return of, "", 0
 	}
 	return "", mediaLabel(string(kind)), jsonSize(part)
 }
@@ -106,10 +103,7 @@ func mediaLabel(kind string) string {
 }
 
 func jsonSize(v any) int {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return 0
-	}
+	b, _ := json.Marshal(v) // empty where that fails
 	return len(b)
 }
 
@@ -233,11 +227,7 @@ func definition(t *schema.ToolInfo) string {
 // searches reports whether a tool is one through which package toolsearch finds,
 // loads or calls others.
 func searches(tool string) bool {
-	switch tool {
-	case toolnames.Search, toolnames.SearchTools, toolnames.Load:
-		return true
-	}
-	return false
+	return tool == toolnames.Search || tool == toolnames.SearchTools || tool == toolnames.Load
 }
 
 // isReminder recognises the message that lists hidden tools, Eino's too, and one that
@@ -292,11 +282,8 @@ func readNotice(text string) notice {
 		line = line[:i]
 	}
 	if i := strings.IndexAny(line, "0123456789"); i >= 0 {
-		end := i
-		for end < len(line) && '0' <= line[end] && line[end] <= '9' {
-			end++
-		}
-		n.bytes, _ = strconv.Atoi(line[i:end])
+		line = line[i:]
+		n.bytes, _ = strconv.Atoi(line[:len(line)-len(strings.TrimLeft(line, "0123456789"))])
 	}
 	return n
 }

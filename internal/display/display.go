@@ -45,3 +45,59 @@ func Start(text string, n int) string {
 	}
 	return text[:n]
 }
+
+// Short is a text in at most n bytes, with … behind it if there is more.
+func Short(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return Start(text, n) + "…"
+}
+
+// Valid is a text as valid UTF-8 at the same length: every byte that is none becomes a
+// question mark.
+func Valid(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	b := []byte(text)
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			b[i] = '?'
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// Floor is the greatest offset up to n at which a text can be cut without splitting a
+// character. Bytes that are not UTF-8 count as characters of their own.
+func Floor[T string | []byte](text T, n int) int {
+	n = min(max(n, 0), len(text))
+	for start := n - 1; start >= 0 && start > n-utf8.UTFMax; start-- {
+		if utf8.RuneStart(text[start]) {
+			if start+runeSize(text, start) > n {
+				return start
+			}
+			break
+		}
+	}
+	return n
+}
+
+// Ceil is the smallest offset from n on at which a text can be cut without splitting a
+// character.
+func Ceil[T string | []byte](text T, n int) int {
+	start := Floor(text, n)
+	if start < min(n, len(text)) {
+		return start + runeSize(text, start)
+	}
+	return start
+}
+
+// runeSize is how many bytes the character at an offset has; 1 where there is none.
+func runeSize[T string | []byte](text T, at int) int {
+	_, size := utf8.DecodeRuneInString(string(text[at:min(len(text), at+utf8.UTFMax)]))
+	return size
+}

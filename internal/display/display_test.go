@@ -44,5 +44,41 @@ func TestAStartEndsAtACharacter(t *testing.T) {
 		if len(got) > n || !utf8.ValidString(got) || !strings.HasPrefix(text, got) || len(got) < min(n, len(text))-3 {
 			t.Errorf("Start(%q, %d) = %q", text, n, got)
 		}
+		if short := Short(text, n); short != text && (short != got+"…" || n >= len(text)) {
+			t.Errorf("Short(%q, %d) = %q", text, n, short)
+		}
+	}
+}
+
+// A text may be cut where no character is cut in two, and before that elsewhere.
+func TestCutsAreBetweenCharacters(t *testing.T) {
+	for _, text := range []string{"aé天😀b", "\xffa\x80\x80\x80\x80b", "\xe4\xb8", "\xf0\x9f\x98", "天", ""} {
+		between := map[int]bool{0: true}
+		for at := 0; at < len(text); between[at] = true {
+			_, size := utf8.DecodeRuneInString(text[at:])
+			at += size
+		}
+		for n := -1; n < len(text)+3; n++ {
+			floor := min(max(n, 0), len(text))
+			ceil := floor
+			for ; !between[floor]; floor-- {
+			}
+			for ; !between[ceil]; ceil++ {
+			}
+			if got := Floor(text, n); got != floor || Floor([]byte(text), n) != floor {
+				t.Errorf("Floor(%q, %d) = %d, want %d", text, n, got, floor)
+			}
+			if got := Ceil(text, n); got != ceil || Ceil([]byte(text), n) != ceil {
+				t.Errorf("Ceil(%q, %d) = %d, want %d", text, n, got, ceil)
+			}
+		}
+	}
+}
+
+func TestAValidTextHasTheLengthOfTheText(t *testing.T) {
+	for text, want := range map[string]string{"": "", "aé": "aé", "\xffa\xe4\xb8": "?a??", "\uFFFD": "\uFFFD"} {
+		if got := Valid(text); got != want {
+			t.Errorf("Valid(%q) = %q, want %q", text, got, want)
+		}
 	}
 }

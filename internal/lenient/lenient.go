@@ -47,11 +47,8 @@ func Decode(text string) Arguments {
 	case !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "["):
 		return words(strings.Trim(text, `"`))
 	}
-	if text[0] == '{' {
-		// The usual case, read only once.
-		if json.Valid([]byte(text)) {
-			return Arguments{objects: []object{decodeObject(text)}}
-		}
+	if text[0] == '{' && json.Valid([]byte(text)) { // the usual case, read only once
+		return Arguments{objects: []object{decodeObject(text)}}
 	}
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil { // ignores what follows
@@ -62,11 +59,7 @@ func Decode(text string) Arguments {
 
 // collect returns an object, or what a list holds, as arguments.
 func collect(raw string) (a Arguments) {
-	list := elements(raw)
-	if raw[0] == '{' {
-		list = []string{raw}
-	}
-	for _, element := range list {
+	for _, element := range elements(raw) {
 		if element[0] == '{' {
 			a.objects = append(a.objects, decodeObject(element))
 		} else if text, ok := scalar(element); ok {
@@ -88,21 +81,23 @@ func words(text string) Arguments {
 // decode them into a map takes an allocation for each.
 func decodeObject(raw string) object {
 	o := make(object, 0, 4)
-	for i := 1; ; {
-		i = skipSpace(raw, i)
-		if raw[i] == ',' {
-			i = skipSpace(raw, i+1)
-		}
-		if raw[i] == '}' {
-			return o
-		}
+	for i, more := next(raw, 1); more; i, more = next(raw, i) {
 		end := skipValue(raw, i)
+		value := skipSpace(raw, skipSpace(raw, end)+1) // after the colon
 		key := unquote(raw[i:end])
-		i = skipSpace(raw, skipSpace(raw, end)+1) // after the colon
-		end = skipValue(raw, i)
-		o = append(o, member{key, raw[i:end]})
-		i = end
+		i = skipValue(raw, value)
+		o = append(o, member{key, raw[value:i]})
 	}
+	return o
+}
+
+// next returns where the next member of an object begins, or the next element of a list.
+// more is false at its end.
+func next(raw string, i int) (at int, more bool) {
+	if i = skipSpace(raw, i); raw[i] == ',' {
+		i = skipSpace(raw, i+1)
+	}
+	return i, raw[i] != '}' && raw[i] != ']'
 }
 
 func skipSpace(raw string, i int) int {
@@ -236,11 +231,7 @@ func (o object) texts(keys []string, nested bool) []string {
 			continue
 		}
 		var texts []string
-		list := elements(value)
-		if value[0] == '{' {
-			list = []string{value}
-		}
-		for _, element := range list {
+		for _, element := range elements(value) {
 			if text, ok := scalar(element); ok {
 				texts = append(texts, text)
 			} else if element[0] == '{' && nested {
@@ -287,23 +278,21 @@ func (a Arguments) Raw(keys ...string) string {
 	return ""
 }
 
-// elements returns the elements of a list, and of any other value none.
+// elements returns the elements of a list, and of an object this itself; of any other value
+// none.
 func elements(raw string) (list []string) {
-	if raw == "" || raw[0] != '[' {
+	switch {
+	case strings.HasPrefix(raw, "{"):
+		return []string{raw}
+	case !strings.HasPrefix(raw, "["):
 		return nil
 	}
-	for i := 1; ; {
-		i = skipSpace(raw, i)
-		if raw[i] == ',' {
-			i = skipSpace(raw, i+1)
-		}
-		if raw[i] == ']' {
-			return list
-		}
-		end := skipValue(raw, i)
-		list = append(list, raw[i:end])
-		i = end
+	for i, more := next(raw, 1); more; i, more = next(raw, i) {
+		from := i
+		i = skipValue(raw, from)
+		list = append(list, raw[from:i])
 	}
+	return list
 }
 
 // scalar returns the text of a JSON text or number. It returns false if it is blank, or

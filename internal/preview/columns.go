@@ -44,7 +44,7 @@ type layout struct {
 }
 
 // appendTable writes the table in at most room bytes. ok is false if it does not fit.
-func (t *table) appendTable(b []byte, room int, say *labels) (out []byte, ok bool) {
+func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool) {
 	start := len(b)
 	if room < leastTable {
 		return b, false
@@ -105,7 +105,7 @@ func (t *table) appendRest(b []byte, room int) []byte {
 }
 
 // appendSame writes what all records share, once.
-func (t *table) appendSame(b []byte, same []*field, room int, say *labels) []byte {
+func (t *table) appendSame(b []byte, same []*field, room int, say labels) []byte {
 	start := len(b)
 	for _, f := range same {
 		had := len(b)
@@ -130,7 +130,7 @@ func (t *table) appendSame(b []byte, same []*field, room int, say *labels) []byt
 const leftOutRoom = 240
 
 // appendColumns writes the names of the columns that are shown, and of those that are not.
-func (t *table) appendColumns(b []byte, columns []*field, shown int, say *labels) []byte {
+func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels) []byte {
 	for i, f := range columns[:shown] {
 		if f.column = i; i == 0 {
 			b = append(append(append(b, ','), say.key("columns")...), '[')
@@ -278,7 +278,7 @@ type row struct {
 
 // appendRows writes the rows, up to the given length of b: from the start as many as
 // fit, and, if not all do, a quarter of the room each for the end and for errors.
-func (t *table) appendRows(b []byte, l layout, limit int, say *labels) []byte {
+func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 	var behind []row
 	if l.rows < t.count {
 		gap := len(say.rows(t.count)) + 2
@@ -322,7 +322,7 @@ func (t *table) appendRows(b []byte, l layout, limit int, say *labels) []byte {
 
 // appendBehind writes rows after the first ones, and says how many are missing between
 // them.
-func (t *table) appendBehind(b []byte, behind []row, next int, say *labels) []byte {
+func (t *table) appendBehind(b []byte, behind []row, next int, say labels) []byte {
 	part := func(text string) {
 		if b[len(b)-1] != '[' {
 			b = append(b, ',')

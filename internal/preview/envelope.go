@@ -8,6 +8,8 @@ package preview
 // container engines write them.
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/display"
@@ -35,8 +37,7 @@ func (d *document) open() (e envelope, ok bool) {
 		return e, false
 	}
 	content := int32(-1)
-	known := true
-	d.children(0, func(key, value int32) bool {
+	for key, value := range d.children(0) {
 		switch d.raw(key) {
 		case "content":
 			if d.nodes[value].kind == '[' {
@@ -46,40 +47,30 @@ func (d *document) open() (e envelope, ok bool) {
 			e.isError = d.nodes[value].kind == 't'
 		case "_meta", "structuredContent":
 		default:
-			known = false
+			return d.openPart()
 		}
-		return known
-	})
-	if !known {
-		return d.openPart()
 	}
 	if content < 0 {
 		return e, false
 	}
-	ok = d.nodes[content].items > 0
-	d.children(content, func(_, value int32) bool {
-		var p part
-		if p, ok = d.part(value); ok {
-			e.parts = append(e.parts, p)
+	for _, value := range d.children(content) {
+		p, ok := d.part(value)
+		if !ok {
+			return e, false
 		}
-		return ok
-	})
-	return e, ok
+		e.parts = append(e.parts, p)
+	}
+	return e, len(e.parts) > 0
 }
 
 // openPart finds the one content that a document is.
 func (d *document) openPart() (e envelope, ok bool) {
-	d.children(0, func(key, _ int32) bool {
+	for key := range d.children(0) {
 		switch d.raw(key) {
 		case "type", "text", "annotations", "_meta":
-			ok = true
 		default:
-			ok = false
+			return e, false
 		}
-		return ok
-	})
-	if !ok {
-		return e, false
 	}
 	p, ok := d.part(0)
 	e.parts = []part{p}
@@ -93,9 +84,9 @@ func (d *document) part(n int32) (p part, ok bool) {
 	}
 	p.size = d.size(n)
 	kind, mime, text := "", "", int32(-1)
-	d.children(n, func(key, value int32) bool {
+	for key, value := range d.children(n) {
 		if d.nodes[value].kind != '"' {
-			return true
+			continue
 		}
 		switch d.raw(key) {
 		case "type":
@@ -105,19 +96,14 @@ func (d *document) part(n int32) (p part, ok bool) {
 		case "mimeType":
 			mime = unescape(d.raw(value))
 		}
-		return true
-	})
+	}
 	switch {
 	case kind == "text" && text >= 0:
 		return part{kind: "text", text: d.raw(text), size: d.size(text)}, true
 	case kind == "text" || kind == "":
 		return p, false
-	case p.kind == "" && mime != "":
-		p.kind = mime
-	default:
-		p.kind = kind
 	}
-	p.kind = display.Start(p.kind, 60)
+	p.kind = display.Start(cmp.Or(mime, kind), 60)
 	return p, true
 }
 
@@ -170,8 +156,8 @@ const minPart = 40
 
 // partHead says what one part is.
 func (m *maker) partHead(number int, p part) string {
-	head := strings.Replace(m.say.with("part", number), "{type}", m.clean(p.kind), 1)
-	return strings.Replace(head, "{size}", decimal(p.size), 1)
+	head := strings.Replace(m.say.with("part", number), "{type}", display.Valid(p.kind), 1)
+	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
 }
 
 // recorder names the members of the records of one program.
@@ -205,16 +191,18 @@ func (d *document) pieces() (out []piece) {
 			continue
 		}
 		lines, all := 0, true
-		d.children(0, func(_, record int32) bool {
+		for _, record := range d.children(0) {
 			p, ok := d.piece(record, r)
-			if all = ok; p.text != "" {
+			if p.text != "" {
 				out = append(out, p)
 				if strings.HasSuffix(p.text, `\n`) {
 					lines++
 				}
 			}
-			return all
-		})
+			if all = ok; !all {
+				break
+			}
+		}
 		if all && lines >= minRecords && lines*2 > len(out) {
 			return out
 		}
@@ -224,15 +212,16 @@ func (d *document) pieces() (out []piece) {
 }
 
 // has reports whether an object has a text under a key.
-func (d *document) has(object int32, name string) (found bool) {
+func (d *document) has(object int32, name string) bool {
 	if d.nodes[object].kind != '{' {
 		return false
 	}
-	d.children(object, func(key, value int32) bool {
-		found = d.nodes[value].kind == '"' && d.raw(key) == name
-		return !found
-	})
-	return found
+	for key, value := range d.children(object) {
+		if d.nodes[value].kind == '"' && d.raw(key) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // piece reads one record. ok is false if it is none of a log. Of one that the document ends
@@ -243,9 +232,9 @@ func (d *document) piece(record int32, r recorder) (p piece, ok bool) {
 		return p, false
 	}
 	p.record, ok = record, v.cut
-	d.children(record, func(key, value int32) bool {
+	for key, value := range d.children(record) {
 		if d.nodes[value].kind != '"' {
-			return true
+			continue
 		}
 		switch d.raw(key) {
 		case r.text:
@@ -255,8 +244,7 @@ func (d *document) piece(record int32, r recorder) (p piece, ok bool) {
 		case r.source:
 			p.source = d.raw(value)
 		}
-		return true
-	})
+	}
 	return p, ok
 }
 

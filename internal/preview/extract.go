@@ -60,12 +60,12 @@ type extract struct {
 	text  string
 	lines []line
 	room  int
-	say   *labels
+	say   labels
 }
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
-func newExtract(text string, room int, say *labels) *extract {
+func newExtract(text string, room int, say labels) *extract {
 	x := &extract{text: text, room: room - gapRoom, say: say}
 	if len(text) <= startBytes+endBytes {
 		x.read(span{0, len(text)}, calm)
@@ -272,13 +272,7 @@ func (x *extract) String() string {
 			continue
 		}
 		x.gap(&b, end, l.from)
-		text := x.text[l.from:l.to]
-		if most := l.most(); len(text) > most {
-			b.WriteString(display.Start(text, most))
-			b.WriteString(more)
-		} else {
-			b.WriteString(text)
-		}
+		b.WriteString(display.Short(x.text[l.from:l.to], l.most()))
 		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
 			b.WriteString(" " + x.say.with("times", l.times))
 		}

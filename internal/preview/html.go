@@ -37,7 +37,7 @@ func isHTML(text string) bool {
 	}
 	tags := 0
 	for i := strings.IndexByte(head, '<'); i >= 0; {
-		if t := readTag(head, i); isOfPage(t.name) {
+		if t := readTag(head, i); pageTags[t.name] {
 			tags++
 		}
 		next := strings.IndexByte(head[i+1:], '<')
@@ -49,34 +49,15 @@ func isHTML(text string) bool {
 	return tags == tagsOfHTML
 }
 
-// isHidden is true of the elements of which nothing is shown.
-func isHidden(name string) bool {
-	switch name {
-	case "script", "style", "svg", "noscript", "template", "iframe", "canvas", "math", "select", "object":
-		return true
-	}
-	return false
-}
-
-// isBlock is true of the elements that stand on lines of their own.
-func isBlock(name string) bool {
-	switch name {
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "li", "dl", "dt", "dd",
-		"table", "thead", "tbody", "tr", "caption", "h1", "h2", "h3", "h4", "h5", "h6", "br", "hr", "title", "body", "html",
-		"form", "fieldset", "option", "button", "blockquote", "pre", "figure", "figcaption", "address", "details", "summary":
-		return true
-	}
-	return false
-}
-
-// isOfPage is true of the elements that tell a page from other markup.
-func isOfPage(name string) bool {
-	switch name {
-	case "html", "head", "body", "div", "table", "script", "p", "a", "li", "span":
-		return true
-	}
-	return false
-}
+var (
+	// hidden are the elements of which nothing is shown.
+	hidden = words("script style svg noscript template iframe canvas math select object")
+	// blocks are the elements that stand on lines of their own.
+	blocks = words("p div section article header footer main nav aside ul ol li dl dt dd table thead tbody tr caption " +
+		"h1 h2 h3 h4 h5 h6 br hr title body html form fieldset option button blockquote pre figure figcaption address details summary")
+	// pageTags are the elements that tell a page from other markup.
+	pageTags = words("html head body div table script p a li span")
+)
 
 // tag is what stands between < and >.
 type tag struct {
@@ -230,7 +211,7 @@ func (o *outliner) markup(page string, i int) int {
 		o.words("<")
 		return i + 1
 	}
-	if !t.close && isHidden(t.name) {
+	if !t.close && hidden[t.name] {
 		return elementEnd(page, t)
 	}
 	o.tag(t)
@@ -282,7 +263,7 @@ func (o *outliner) tag(t tag) {
 			o.pre++
 		}
 	}
-	if isBlock(t.name) {
+	if blocks[t.name] {
 		o.block(t)
 	}
 }
@@ -321,10 +302,7 @@ func (o *outliner) anchor(t tag) {
 	}
 	o.link = ""
 	if href := t.attr("href"); !t.close && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
-		if len(href) > maxLink {
-			href = display.Start(href, maxLink) + more
-		}
-		if strings.ContainsAny(href, " \t\r\n\v\f") {
+		if href = display.Short(href, maxLink); strings.ContainsAny(href, " \t\r\n\v\f") {
 			href = strings.Join(strings.Fields(href), "")
 		}
 		o.link, o.linked = href, o.b.Len()

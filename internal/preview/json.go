@@ -210,9 +210,9 @@ func (d *document) appendMembers(b []byte, n int32, room int) []byte {
 	}
 	b = append(b, v.kind)
 	left, cut := v.items, v.cut
-	d.children(n, func(key, value int32) bool {
+	for key, value := range d.children(n) {
 		if left--; value == d.skip {
-			return true
+			continue
 		}
 		reserve := rest
 		if left == 0 && !cut {
@@ -221,10 +221,9 @@ func (d *document) appendMembers(b []byte, n int32, room int) []byte {
 		had := len(b)
 		if b = d.appendMember(b, key, value, room-(len(b)-start)-reserve, left > 0); len(b) == had {
 			cut = true
-			return false
+			break
 		}
-		return true
-	})
+	}
 	if cut && !d.bare {
 		if b[len(b)-1] != v.kind || len(b)-start > 1 {
 			b = append(b, ',')

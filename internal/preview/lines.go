@@ -299,13 +299,11 @@ const (
 // goroutine. A nil one keeps nothing.
 type Errors struct {
 	partial []byte
-	dropped bool // the rest of the line is not in partial
-	number  int  // lines that have ended
-	offset  int  // bytes of the stream so far
-	begin   int  // where the current line begins
+	number  int // lines that have ended
+	offset  int // bytes of the stream so far
+	begin   int // where the current line begins
 	kinds   map[string]int
 	kept    []errorLine
-	missed  int // that are not kept
 }
 
 type errorLine struct {
@@ -330,27 +328,19 @@ func (e *Errors) Add(text string) {
 }
 
 func (e *Errors) keep(text string) {
-	free := maxPartial - len(e.partial)
-	if len(text) > free {
-		text, e.dropped = text[:free], true
-	}
-	e.partial = append(e.partial, text...)
+	e.partial = append(e.partial, text[:min(len(text), maxPartial-len(e.partial))]...)
 }
 
 func (e *Errors) endLine() {
 	e.number++
 	line := strings.TrimSuffix(string(e.partial), "\r")
 	if severity(line) == hard && e.isNew(line) {
-		if len(line) > maxLine {
-			line = display.Start(line, maxLine) + more
-		}
 		if len(e.kept) == maxKept {
-			e.kept = append(e.kept[:maxKept/2], e.kept[maxKept/2+1:]...)
-			e.missed++
+			e.kept = slices.Delete(e.kept, maxKept/2, maxKept/2+1)
 		}
-		e.kept = append(e.kept, errorLine{e.number, e.begin, line})
+		e.kept = append(e.kept, errorLine{e.number, e.begin, display.Short(line, maxLine)})
 	}
-	e.partial, e.dropped, e.begin = e.partial[:0], false, e.offset
+	e.partial, e.begin = e.partial[:0], e.offset
 }
 
 // isNew reports whether a line is among the first of its kind. Beyond a thousand kinds,
@@ -379,10 +369,9 @@ func (e *Errors) Lines(from, to, room int) string {
 		last.endLine()
 		e = &last
 	}
-	m := &maker{}
 	var b strings.Builder
 	for _, l := range e.kept {
-		line := strconv.Itoa(l.number) + ": " + m.clean(l.text)
+		line := strconv.Itoa(l.number) + ": " + display.Valid(l.text)
 		if l.offset < from || l.offset >= to || b.Len()+len(line)+1 > room {
 			continue
 		}

@@ -24,8 +24,8 @@ import (
 	"embed"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/texts"
 )
 
@@ -60,7 +60,7 @@ func Make(r Request) (string, Format) {
 	}
 	m := r.maker()
 	if len(r.Text) <= r.Room {
-		return m.clean(r.Text), Text
+		return display.Valid(r.Text), Text
 	}
 	return m.make(r.Text, r.Room)
 }
@@ -69,9 +69,9 @@ func Make(r Request) (string, Format) {
 func HeadTail(r Request) string {
 	m := r.maker()
 	if len(r.Text) <= r.Room {
-		return m.clean(r.Text)
+		return display.Valid(r.Text)
 	}
-	return m.clean(headTail(r.Text, r.Room, m.say))
+	return display.Valid(headTail(r.Text, r.Room, m.say))
 }
 
 func (r Request) maker() *maker {
@@ -84,7 +84,7 @@ func (r Request) maker() *maker {
 
 // maker makes one preview.
 type maker struct {
-	say    *labels
+	say    labels
 	query  string
 	layers int // wrappings that were looked through
 }
@@ -135,24 +135,6 @@ func jsonString(text string) (string, bool) {
 	return unescape(text[1 : len(text)-1]), true
 }
 
-// clean is s as valid UTF-8 at the same length.
-func (m *maker) clean(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	b := []byte(s)
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			b[i] = '?'
-		}
-		i += n
-	}
-	return string(b)
-}
-
-func decimal(n int) string { return strconv.Itoa(n) }
-
 // labelFiles holds the few words of previews that are not the tool's: one file for each
 // language, with {n} where a number goes.
 //
@@ -167,20 +149,20 @@ var (
 )
 
 // labels are the words of one language. They never change.
-type labels struct{ words map[string]string }
+type labels map[string]string
 
 // labelsOf renders the texts once: a preview has many of them.
-func labelsOf(t *texts.Texts) *labels {
-	l := &labels{make(map[string]string)}
+func labelsOf(t *texts.Texts) labels {
+	l := make(labels)
 	for _, name := range t.Names() {
-		l.words[name] = t.Say(name, nil)
+		l[name] = t.Say(name, nil)
 	}
 	return l
 }
 
 // say returns the words of a name. It panics if there are none, which a test finds.
-func (l *labels) say(name string) string {
-	words, ok := l.words[name]
+func (l labels) say(name string) string {
+	words, ok := l[name]
 	if !ok {
 		panic("preview: no words for " + name)
 	}
@@ -188,20 +170,20 @@ func (l *labels) say(name string) string {
 }
 
 // with returns the words of a name with a number in them.
-func (l *labels) with(name string, n int) string {
+func (l labels) with(name string, n int) string {
 	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
 }
 
 // key is the key of a member with its colon.
-func (l *labels) key(name string) string { return `"` + l.say(name) + `":` }
+func (l labels) key(name string) string { return `"` + l.say(name) + `":` }
 
-func (l *labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
+func (l labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
 
 // rows says how many rows are missing.
-func (l *labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
+func (l labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
 
 // gap says how many lines are missing, or how many bytes of a line.
-func (l *labels) gap(lines, bytes int) string {
+func (l labels) gap(lines, bytes int) string {
 	switch {
 	case lines == 1:
 		return l.say("gap one")

@@ -6,7 +6,10 @@ package preview
 // This file reads JSON into a list of positions in the text. It decodes nothing, and
 // reads a document that ends too early as if its open parts ended there.
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // maxJSON is the longest text that is read as JSON.
 const maxJSON = 4 << 20
@@ -36,20 +39,22 @@ type document struct {
 	share bool  // a long text leaves room for what follows it
 }
 
-// children calls f with the items of a list, or with the members of an object, for as
-// long as f returns true. The key of an item is -1.
-func (d *document) children(n int32, f func(key, value int32) bool) {
-	end := d.nodes[n].next
-	object := d.nodes[n].kind == '{'
-	for at := n + 1; at < end; {
-		key, value := int32(-1), at
-		if object {
-			key, value = at, at+1
+// children yields the items of a list, or the members of an object. The key of an item is
+// -1.
+func (d *document) children(n int32) iter.Seq2[int32, int32] {
+	return func(yield func(key, value int32) bool) {
+		end := d.nodes[n].next
+		object := d.nodes[n].kind == '{'
+		for at := n + 1; at < end; {
+			key, value := int32(-1), at
+			if object {
+				key, value = at, at+1
+			}
+			if !yield(key, value) {
+				return
+			}
+			at = d.nodes[value].next
 		}
-		if !f(key, value) {
-			return
-		}
-		at = d.nodes[value].next
 	}
 }
 

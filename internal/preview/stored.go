@@ -157,10 +157,10 @@ func (p *parter) value(key, value int32) {
 
 // members adds what a list or an object holds; the records of the main list one by one.
 func (p *parter) members(of int32) {
-	p.children(of, func(key, value int32) bool {
+	for key, value := range p.children(of) {
 		if of != p.list {
 			p.value(key, value)
-			return true
+			continue
 		}
 		p.flush()
 		if p.size(value) <= wholeRecord*p.most {
@@ -169,12 +169,11 @@ func (p *parter) members(of int32) {
 				from = p.nodes[key].start
 			}
 			p.parts = append(p.parts, Part{int(from), int(p.nodes[value].end), p.render(key, value)})
-			return true
+			continue
 		}
 		p.value(key, value)
 		p.flush()
-		return true
-	})
+	}
 }
 
 // join adds to the open part, or begins another.
@@ -282,17 +281,15 @@ func (d *document) value(n int32) any {
 	switch v.kind {
 	case '{':
 		object := make(map[string]any, v.items)
-		d.children(n, func(key, value int32) bool {
+		for key, value := range d.children(n) {
 			object[unescape(d.raw(key))] = d.value(value)
-			return true
-		})
+		}
 		return object
 	case '[':
 		list := make([]any, 0, v.items)
-		d.children(n, func(_, value int32) bool {
+		for _, value := range d.children(n) {
 			list = append(list, d.value(value))
-			return true
-		})
+		}
 		return list
 	case '"':
 		return unescape(d.raw(n))

@@ -47,15 +47,14 @@ func (d *document) mainList() (list int32, ok bool) {
 // lists.
 func (d *document) holdsRecords(list int32) bool {
 	var objects, lists int32
-	d.children(list, func(_, value int32) bool {
+	for _, value := range d.children(list) {
 		switch d.nodes[value].kind {
 		case '{':
 			objects++
 		case '[':
 			lists++
 		}
-		return true
-	})
+	}
 	return max(objects, lists)*10 >= d.nodes[list].items*9
 }
 
@@ -64,22 +63,24 @@ func (d *document) holdsRecords(list int32) bool {
 func (d *document) sameShape(object int32) bool {
 	var keys []string
 	seen, shared := int32(0), 0
-	d.children(object, func(_, value int32) bool {
+	for _, value := range d.children(object) {
 		if d.nodes[value].kind != '{' {
 			return false
 		}
-		if seen++; seen <= 2 {
-			d.children(value, func(key, _ int32) bool {
-				if seen == 1 {
-					keys = append(keys, d.raw(key))
-				} else if slices.Contains(keys, d.raw(key)) {
-					shared++
-				}
-				return len(keys) <= maxFields
-			})
+		if seen++; seen > 2 {
+			continue
 		}
-		return true
-	})
+		for key := range d.children(value) {
+			if seen == 1 {
+				keys = append(keys, d.raw(key))
+			} else if slices.Contains(keys, d.raw(key)) {
+				shared++
+			}
+			if len(keys) > maxFields {
+				break
+			}
+		}
+	}
 	return seen == d.nodes[object].items && shared > 0 && shared*2 >= len(keys)
 }
 
@@ -87,26 +88,22 @@ func (d *document) sameShape(object int32) bool {
 func (d *document) path(n int32) string {
 	var b strings.Builder
 	b.WriteByte('$')
-	at := int32(0)
-	for at != n {
-		index, next := 0, at
-		d.children(at, func(key, value int32) bool {
+	for at, of := int32(0), int32(-1); at != n && at != of; {
+		index := 0
+		of = at
+		for key, value := range d.children(of) {
 			if n >= d.nodes[value].next {
 				index++
-				return true
+				continue
 			}
 			if key >= 0 {
 				b.WriteString("." + d.raw(key))
 			} else {
 				b.WriteString("[" + strconv.Itoa(index) + "]")
 			}
-			next = value
-			return false
-		})
-		if next == at {
+			at = value
 			break
 		}
-		at = next
 	}
 	return b.String()
 }
@@ -197,7 +194,7 @@ func newTable(d *document, list int32, room int) *table {
 		t.key = t.root.kid("key", 0, t)
 	}
 	n := 0
-	d.children(list, func(key, value int32) bool {
+	for key, value := range d.children(list) {
 		t.row = t.row[:0]
 		if t.key != nil {
 			t.leaf(t.key, key, n)
@@ -213,8 +210,7 @@ func newTable(d *document, list int32, room int) *table {
 			t.keepError(n)
 		}
 		n++
-		return true
-	})
+	}
 	if missing := min(tails, t.count) - len(t.tail); missing > 0 {
 		t.tail = append(slices.Clone(t.head[len(t.head)-min(missing, len(t.head)):]), t.tail...)
 	}
@@ -286,7 +282,7 @@ func (t *table) visitMembers(f *field, value int32, n int) {
 	if t.key != nil && f.depth == 0 {
 		at = 1 // after the key of the record
 	}
-	t.children(value, func(key, member int32) bool {
+	for key, member := range t.children(value) {
 		name := ""
 		if key >= 0 {
 			name = t.raw(key)
@@ -297,17 +293,16 @@ func (t *table) visitMembers(f *field, value int32, n int) {
 			t.visit(kid, member, n)
 		}
 		at++
-		return true
-	})
+	}
 }
 
 func (d *document) allObjects(list int32) bool {
-	all := true
-	d.children(list, func(_, value int32) bool {
-		all = d.nodes[value].kind == '{'
-		return all
-	})
-	return all
+	for _, value := range d.children(list) {
+		if d.nodes[value].kind != '{' {
+			return false
+		}
+	}
+	return true
 }
 
 // leaf notes the value of a field.

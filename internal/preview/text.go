@@ -16,15 +16,15 @@ import (
 func (m *maker) text(text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
-		return m.clean(m.page(text, room)), f
+		return display.Valid(m.page(text, room)), f
 	case HTML:
-		return m.clean(m.html(text, room)), f
+		return display.Valid(m.html(text, room)), f
 	case Test, Log:
-		return m.clean(m.output(text, room)), f
+		return display.Valid(m.output(text, room)), f
 	case Code:
-		return m.clean(m.ends(text, room, 4)), f
+		return display.Valid(m.ends(text, room, 4)), f
 	default:
-		return m.clean(m.ends(text, room, 2)), f
+		return display.Valid(m.ends(text, room, 2)), f
 	}
 }
 
@@ -241,10 +241,7 @@ func (x *extract) between(head, tail int) string {
 			continue
 		}
 		x.gap(&b, end, l.from)
-		b.WriteString(display.Start(x.text[l.from:l.to], maxLine))
-		if l.size() > maxLine {
-			b.WriteString(more)
-		}
+		b.WriteString(display.Short(x.text[l.from:l.to], maxLine))
 		b.WriteByte('\n')
 		end = min(l.to+1, len(x.text))
 	}
@@ -267,7 +264,7 @@ func mostlyHan(text string) bool {
 }
 
 // headTail is the start and the end of a text in at most room bytes.
-func headTail(text string, room int, say *labels) string {
+func headTail(text string, room int, say labels) string {
 	room -= len(say.gap(0, len(text))) + 2
 	if room <= 0 {
 		return ""

@@ -43,15 +43,11 @@ func (v visit) ask(f JSONQuery) (string, error) {
 		return "", ended
 	}
 	if err != nil {
-		reason := display.Line(safe.ErrorText(err))
-		if len(reason) > maxReason {
-			reason = display.Start(reason, maxReason) + "…"
-		}
-		said.Reason = reason
+		said.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
 		return v.say.say("jq_failed", said), nil
 	}
 	if int64(len(answer)) > v.bytes {
-		answer = answer[:runeCut(answer, v.bytes)]
+		answer = answer[:display.Floor(answer, int(v.bytes))]
 		if lines := bytes.LastIndexByte(answer, '\n') + 1; lines > 0 {
 			answer = answer[:lines]
 		}

@@ -39,13 +39,6 @@ func stored(t testing.TB, content string) *backend.Memory {
 	return m
 }
 
-func newTool(t testing.TB, opts Options) tool.InvokableTool {
-	t.Helper()
-	read, err := New(opts)
-	require.NoError(t, err)
-	return read
-}
-
 func ask(t testing.TB, read tool.InvokableTool, arguments string) string {
 	t.Helper()
 	answer, err := read.InvokableRun(context.Background(), arguments)

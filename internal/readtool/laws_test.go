@@ -108,7 +108,7 @@ func TestMatchesAtACutAreDoubted(t *testing.T) {
 
 // A call that names no path is told how to call.
 func TestACallWithoutAPathIsToldWhatToSay(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "x"), Name: "recall"})
+	read := New(Options{Backend: stored(t, "x"), Name: "recall"})
 	for _, arguments := range []string{``, `{}`, `{"file_path":" "}`, `{"offset":1}`, `[]`, `null`} {
 		require.Equal(t, `[recall] Say which saved result to read, as JSON: {"file_path": "the path that you were given"}. `+
 			`Optional: offset and limit (lines), byte_offset and byte_limit (bytes), tail, pattern, query.`, ask(t, read, arguments))
@@ -201,24 +201,6 @@ func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
 					require.Equal(t, start, tailStart([]byte(content), int64(n), int64(room), torn), "%q, %d lines, %d bytes, torn: %v", content, n, room, torn)
 				}
 			}
-		}
-	}
-}
-
-// Content may be cut where no character is cut in two, and before that elsewhere.
-func TestCutsBetweenCharacters(t *testing.T) {
-	for _, text := range []string{"aé天😀b", "\xffa\x80\x80\x80\x80b", "\xe4\xb8", "\xf0\x9f\x98", "天", ""} {
-		for n := range len(text) + 3 {
-			want := min(n, len(text))
-			for splits(text, want) {
-				want--
-			}
-			require.Equal(t, want, runeCut([]byte(text), int64(n)), "%q at %d", text, n)
-			want = n
-			for want < len(text) && splits(text, want) {
-				want++
-			}
-			require.Equal(t, want, runeEnd([]byte(text), int64(n)), "%q at %d", text, n)
 		}
 	}
 }

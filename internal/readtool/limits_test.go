@@ -16,7 +16,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 	lines := strings.Repeat("needle\n", 3000)
 	count := func(content, arguments string, opts Options) (n int) {
 		opts.Backend = stored(t, content)
-		answer := ask(t, newTool(t, opts), `{"file_path":"`+testPath+`",`+arguments+`}`)
+		answer := ask(t, New(opts), `{"file_path":"`+testPath+`",`+arguments+`}`)
 		return strings.Count(answer, "needle\n")
 	}
 	full := Options{MaxBytes: 1 << 20}
@@ -35,7 +35,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 	require.Equal(t, 2*20, count(around, `"pattern":"pin","context":21`, full))
 
 	passages := func(limit string) int {
-		read := newTool(t, Options{Backend: stored(t, strings.Repeat("needle\n", 20*30)), MaxBytes: 1 << 20})
+		read := New(Options{Backend: stored(t, strings.Repeat("needle\n", 20*30)), MaxBytes: 1 << 20})
 		return len(readPassages(t, ask(t, read, `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)))
 	}
 	require.Equal(t, 20, passages(""))
@@ -44,7 +44,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 }
 
 func TestLimitsOfArguments(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "a"), MaxBytes: minMaxBytes})
+	read := New(Options{Backend: stored(t, "a"), MaxBytes: MinMaxBytes})
 	for _, argument := range []string{"pattern", "query"} {
 		for length, refused := range map[int]bool{4096/8 - 2: false, 4096/8 - 1: true} { // with its quotes
 			answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("a", length)))
@@ -52,56 +52,10 @@ func TestLimitsOfArguments(t *testing.T) {
 		}
 	}
 	allowed := ""
-	read = newTool(t, Options{Backend: stored(t, "a"), MaxBytes: minMaxBytes, Allowed: func(p string) bool { allowed = p; return true }})
+	read = New(Options{Backend: stored(t, "a"), MaxBytes: MinMaxBytes, Allowed: func(p string) bool { allowed = p; return true }})
 	for length, seen := range map[int]bool{4096/8 - 2: true, 4096/8 - 1: false} {
 		allowed = ""
 		ask(t, read, `{"file_path":"`+strings.Repeat("p", length)+`"}`)
 		require.Equal(t, seen, allowed != "", length)
-	}
-	for maxBytes, ok := range map[int]bool{0: true, 4096: true, 4095: false, 1: false, -1: false} {
-		_, err := New(Options{Backend: stored(t, ""), MaxBytes: maxBytes})
-		require.Equal(t, ok, err == nil, maxBytes)
-	}
-	for maxLines, ok := range map[int]bool{0: true, 1: true, -1: false} {
-		_, err := New(Options{Backend: stored(t, ""), MaxLines: maxLines})
-		require.Equal(t, ok, err == nil, maxLines)
-	}
-}
-
-// A literal pattern has one instruction for each character, and two more.
-func TestLimitOfPatterns(t *testing.T) {
-	for n, ok := range map[int]bool{998: true, 999: false} {
-		_, _, err := compile(strings.Repeat("a", n))
-		require.Equal(t, ok, err == nil, n)
-	}
-	for n, want := range map[int]int64{40: 1, 47: 1, 48: 2, 98: 3} {
-		_, factor, err := compile(strings.Repeat("a", n))
-		require.NoError(t, err)
-		require.Equal(t, want, factor, n)
-	}
-}
-
-// A page has room for as many bytes as leave the answer within MaxBytes, on each side
-// of a line's end.
-func TestPagesFillTheirRoom(t *testing.T) {
-	read := &readTool{Options{MaxBytes: 5000}}
-	room := int(read.room(request{path: testPath}))
-	require.Equal(t, 5000-1200-2*(len(quoted(testPath))+len(`""`)+len(`""`)), room)
-	for _, c := range []struct {
-		content string
-		to      int
-	}{
-		{strings.Repeat("x", room), room},
-		{strings.Repeat("x", room+1), room},
-		{strings.Repeat("x", room-1) + "\n" + "y", room},
-		{strings.Repeat("x", room) + "\n" + "y", room},
-		{"y\n" + strings.Repeat("x", room-1), 2},
-		{"y\n" + strings.Repeat("x", room-2), room},
-		{strings.Repeat("x", room-1) + "天", room - 1},
-		{strings.Repeat("x", room-3) + "天", room},
-	} {
-		page := readPage(t, ask(t, newTool(t, Options{Backend: stored(t, c.content), MaxBytes: 5000}), `{"file_path":"`+testPath+`"}`))
-		require.Equal(t, c.content[:c.to], page.content)
-		require.Equal(t, c.to < len(c.content), page.next != "")
 	}
 }

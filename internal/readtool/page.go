@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // page renders a window of the content that f describes.
@@ -54,7 +56,7 @@ func (v visit) lineWindow() (string, error) {
 	f := facts{From: from, To: from + int64(cut), Size: size, First: first, Last: first + n - 1}
 	switch {
 	case n == 0:
-		f.To, f.Last, f.Cut = from+int64(runeCut(ahead, v.bytes)), first, true
+		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
 		f.Next = v.req.follow().number("byte_offset", f.To).json()
 	case f.To < size:
 		f.Next = v.req.follow().number("offset", f.Last+1).number("limit", v.req.limit).json()
@@ -119,33 +121,15 @@ func (v visit) byteWindow() (string, error) {
 	if v.req.byteLimit > 0 {
 		room = min(room, v.req.byteLimit)
 	}
-	start, end := runeCut(part, want-base), runeCut(part, want-base+room)
+	start, end := display.Floor(part, int(want-base)), display.Floor(part, int(want-base+room))
 	if end <= start { // asked for less than one character
-		end = runeCut(part, want-base+utf8.UTFMax)
+		end = display.Floor(part, int(want-base+utf8.UTFMax))
 	}
 	f := facts{From: base + int64(start), To: base + int64(end), Size: size}
 	if f.To < size {
 		f.Next = v.req.follow().number("byte_offset", f.To).number("byte_limit", v.req.byteLimit).json()
 	}
 	return v.page(f, part[start:end]), nil
-}
-
-// runeCut is the greatest offset up to n at which b can be cut without splitting a
-// character. b must hold utf8.UTFMax bytes after n, or the content's end.
-func runeCut(b []byte, n int64) int {
-	if n >= int64(len(b)) {
-		return len(b)
-	}
-	at := int(n)
-	for start := at - 1; start >= 0 && start > at-utf8.UTFMax; start-- {
-		if utf8.RuneStart(b[start]) {
-			if _, size := utf8.DecodeRune(b[start:]); start+size > at {
-				return start
-			}
-			break
-		}
-	}
-	return at
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
@@ -186,17 +170,7 @@ func tailStart(part []byte, n, room int64, torn bool) int {
 	if start < len(part) {
 		return start
 	}
-	return runeEnd(part, max(int64(len(part))-room, 0))
-}
-
-// runeEnd is the smallest offset from n on at which b can be cut without splitting a
-// character.
-func runeEnd(b []byte, n int64) int {
-	at := int(n)
-	for at < len(b) && runeCut(b, int64(at)) != at {
-		at++
-	}
-	return at
+	return display.Ceil(part, len(part)-int(room))
 }
 
 // pastEnd answers a window past the end of the content. lines is zero if they were

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/preview"
@@ -307,7 +308,7 @@ func (s *splitter) next() (passage, error) {
 	}
 	cut, lines := takeLines(ahead, passageLines, passageBytes)
 	if cut == 0 {
-		cut = runeCut(ahead, passageBytes)
+		cut = display.Floor(ahead, passageBytes)
 	}
 	p := passage{first: s.line, last: s.line + max(lines-1, 0), start: s.start, text: string(ahead[:cut])}
 	s.line += int64(bytes.Count(ahead[:cut], []byte{'\n'}))

@@ -61,7 +61,7 @@ func manual() string {
 func TestTheBestPassageComesFirst(t *testing.T) {
 	content := manual()
 	for _, store := range readers(stored(t, content)) {
-		read := newTool(t, Options{Backend: store})
+		read := New(Options{Backend: store})
 		for query, want := range map[string]string{
 			"rotate signing keys":       "To rotate the signing keys",
 			"signing +algorithm":        "The signing algorithm",
@@ -85,8 +85,8 @@ func TestPassagesAreExactForAnyContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(100) {
 		content := hardContent(r)
-		opts := Options{Backend: stored(t, content), MaxBytes: minMaxBytes + r.IntN(20_000)}
-		answer := ask(t, newTool(t, opts), fmt.Sprintf(`{"file_path":%q,"query":"word 日本 id -----","limit":%d}`, testPath, r.IntN(30)))
+		opts := Options{Backend: stored(t, content), MaxBytes: MinMaxBytes + r.IntN(20_000)}
+		answer := ask(t, New(opts), fmt.Sprintf(`{"file_path":%q,"query":"word 日本 id -----","limit":%d}`, testPath, r.IntN(30)))
 		require.LessOrEqual(t, len(answer), opts.MaxBytes)
 		seen := make(map[int64]bool)
 		for _, p := range readPassages(t, answer) {
@@ -137,7 +137,7 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 }
 
 func TestAQueryWithoutAHitSaysSo(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "one\ntwo\n")})
+	read := New(Options{Backend: stored(t, "one\ntwo\n")})
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"three"}`), `No passage has a word of "three" in bytes 0 to 8 of 8.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"one two three"}`), `the passage that fits`)
 }
@@ -159,7 +159,7 @@ func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {
 			b.WriteString("--- FAIL: TestRefund (0.02s)\n    refund_test.go:41: got 3, want 4\n")
 		}
 	}
-	read := newTool(t, Options{Backend: stored(t, b.String())})
+	read := New(Options{Backend: stored(t, b.String())})
 	for _, query := range []string{"which tests failed?", "failed", "fails", "failing tests"} {
 		found := readPassages(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query)))
 		require.NotEmpty(t, found, query)
@@ -179,7 +179,7 @@ func TestPassagesOfJSONAreWholeRecords(t *testing.T) {
 	require.NoError(t, err)
 	for name, content := range map[string]string{"plain": plain, "in an MCP result": `{"content":[{"type":"text","text":` + string(escaped) + `}]}`} {
 		for _, store := range readers(stored(t, content)) {
-			read := newTool(t, Options{Backend: store})
+			read := New(Options{Backend: store})
 			answer := ask(t, read, `{"file_path":"`+testPath+`","query":"\"Customer 2317\""}`)
 			require.Contains(t, answer, "as JSON without spaces", name)
 			require.Contains(t, answer, `{"id":331,"customer":"Customer 2317","note":"a \"quoted\" word"}`+"\n", name)

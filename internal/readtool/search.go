@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 const (
@@ -159,8 +161,8 @@ func (s *search) showPiece(p piece, text []byte, m []int) bool {
 		return true
 	}
 	shown := max(s.shownByte-p.start, 0)
-	from := max(runeCut(text, int64(max(m[0]-around, 0))), int(shown))
-	to := runeCut(text, int64(min(m[1], m[0]+2*around)+around))
+	from := max(display.Floor(text, max(m[0]-around, 0)), int(shown))
+	to := display.Floor(text, min(m[1], m[0]+2*around)+around)
 	mark := "@" + strconv.FormatInt(p.start+int64(from), 10) + ":"
 	if s.hits >= s.limit || !s.fits(len(mark)+to-from) {
 		s.stop(at)
@@ -179,7 +181,7 @@ func (s *search) near(p piece) {
 	}
 	text := bytes.TrimSuffix(p.text, []byte{'\r'})
 	if len(text) > maxShown {
-		cut := runeCut(text, maxShown)
+		cut := display.Floor(text, maxShown)
 		text = append(text[:cut:cut], "…"...)
 	}
 	if s.after == 0 {

@@ -55,7 +55,7 @@ func readMatches(t *testing.T, answer string) (lines []shown, next string) {
 // searched follows a search to its end.
 func searched(t *testing.T, opts Options, arguments string) (found []shown) {
 	t.Helper()
-	read := newTool(t, opts)
+	read := New(opts)
 	for arguments != "" {
 		answer := ask(t, read, arguments)
 		require.LessOrEqual(t, len(answer), opts.MaxBytes)
@@ -84,7 +84,7 @@ func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
 				}
 			}
 			for _, store := range readers(stored(t, content)) {
-				opts := Options{Backend: store, MaxBytes: minMaxBytes + r.IntN(5000)}
+				opts := Options{Backend: store, MaxBytes: MinMaxBytes + r.IntN(5000)}
 				arguments := fmt.Sprintf(`{"file_path":%q,"pattern":%q,"limit":%d}`, testPath, pattern, 10+r.IntN(200))
 				require.Equal(t, want, searched(t, opts, arguments), pattern)
 			}
@@ -108,7 +108,7 @@ func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
 				}
 			}
 		}
-		opts := Options{Backend: stored(t, strings.Join(lines, "\n")), MaxBytes: minMaxBytes + r.IntN(3000)}
+		opts := Options{Backend: stored(t, strings.Join(lines, "\n")), MaxBytes: MinMaxBytes + r.IntN(3000)}
 		got := make(map[int]bool)
 		last := 0
 		for _, s := range searched(t, opts, fmt.Sprintf(`{"file_path":%q,"pattern":"^loud","context":%d,"limit":%d}`, testPath, around, 1+r.IntN(20))) {
@@ -263,7 +263,7 @@ func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
 }
 
 func TestABadPatternIsExplained(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "x")})
+	read := New(Options{Backend: stored(t, "x")})
 	for pattern, why := range map[string]string{
 		"(x":          `missing closing ): "(x"`,
 		"a(?=b)":      `invalid or unsupported Perl syntax: "(?="`,
@@ -281,7 +281,7 @@ func TestABadPatternIsExplained(t *testing.T) {
 }
 
 func TestNoMatchSaysWhatWasSearched(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "one\ntwo\nthree\n")})
+	read := New(Options{Backend: stored(t, "one\ntwo\nthree\n")})
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"four"}`), `No line matches "four" in bytes 0 to 14 of 14.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":2}`), `in bytes 4 to 14 of 14.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":20}`), `in bytes 14 to 14 of 14.`)

@@ -8,6 +8,7 @@ package readtool
 
 import (
 	"embed"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,17 +115,9 @@ func Page(answer string) bool { return strings.Contains(answer, "\n") }
 // fence is a line that does not occur in any of the contents that it encloses.
 func fence(contents ...string) string {
 	line := "-----"
-	for n := 1; occurs(line, contents); n++ {
+	within := func(content string) bool { return strings.Contains(content, line) }
+	for n := 1; slices.ContainsFunc(contents, within); n++ {
 		line = "-----" + strconv.Itoa(n) + "-----"
 	}
 	return line
-}
-
-func occurs(line string, contents []string) bool {
-	for _, content := range contents {
-		if strings.Contains(content, line) {
-			return true
-		}
-	}
-	return false
 }

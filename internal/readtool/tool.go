@@ -7,6 +7,7 @@ package readtool
 // answer.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,8 @@ const (
 	// DefaultMaxBytes is the most bytes in an answer: about 6,000 tokens, and less
 	// than half of what package reduction leaves uncut.
 	DefaultMaxBytes = 24_000
-
-	minMaxBytes = 4096
+	// MinMaxBytes is the least that MaxBytes may be.
+	MinMaxBytes = 4096
 )
 
 // Options configure a tool. Backend is required.
@@ -85,41 +86,12 @@ type readTool struct{ Options }
 
 var _ tool.InvokableTool = (*readTool)(nil)
 
-// New returns the tool. It is safe for concurrent use. The error names everything
-// that is wrong with the options.
-func New(opts Options) (tool.InvokableTool, error) {
-	if err := opts.check(); err != nil {
-		return nil, fmt.Errorf("readtool: checking the options: %w", err)
-	}
-	if opts.Name == "" {
-		opts.Name = DefaultName
-	}
-	if opts.MaxLines == 0 {
-		opts.MaxLines = DefaultMaxLines
-	}
-	if opts.MaxBytes == 0 {
-		opts.MaxBytes = DefaultMaxBytes
-	}
-	return &readTool{opts}, nil
-}
-
-func (o Options) check() error {
-	var errs []error
-	_, reads := o.Backend.(backend.Reader)
-	_, ranges := o.Backend.(backend.RangeReader)
-	switch {
-	case o.Backend == nil:
-		errs = append(errs, errors.New("no Backend is given"))
-	case !reads && !ranges:
-		errs = append(errs, fmt.Errorf("the Backend, %T, cannot read: it has neither Read nor ReadRange", o.Backend))
-	}
-	if o.MaxLines < 0 {
-		errs = append(errs, fmt.Errorf("MaxLines is negative: %d", o.MaxLines))
-	}
-	if o.MaxBytes != 0 && o.MaxBytes < minMaxBytes {
-		errs = append(errs, fmt.Errorf("MaxBytes is %d, and must be at least %d", o.MaxBytes, minMaxBytes))
-	}
-	return errors.Join(errs...)
+// New returns the tool. It is safe for concurrent use. The options must be valid.
+func New(opts Options) tool.InvokableTool {
+	opts.Name = cmp.Or(opts.Name, DefaultName)
+	opts.MaxLines = cmp.Or(opts.MaxLines, DefaultMaxLines)
+	opts.MaxBytes = cmp.Or(opts.MaxBytes, DefaultMaxBytes)
+	return &readTool{opts}
 }
 
 // Info implements [tool.BaseTool], in the language that is set at the time. The

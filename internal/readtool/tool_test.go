@@ -23,36 +23,26 @@ import (
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 )
 
-func TestConstructorNamesEverythingThatIsWrong(t *testing.T) {
-	_, err := New(Options{MaxLines: -1, MaxBytes: 100})
-	require.ErrorContains(t, err, "readtool: checking the options: ")
-	require.ErrorContains(t, err, "no Backend is given")
-	require.ErrorContains(t, err, "MaxLines is negative: -1")
-	require.ErrorContains(t, err, "MaxBytes is 100, and must be at least 4096")
-	_, err = New(Options{Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()})
-	require.ErrorContains(t, err, "cannot read")
-}
-
 func TestEinosOwnStoreCanBeRead(t *testing.T) {
 	store := filesystem.NewInMemoryBackend()
 	content := strings.Repeat("line\n", 10_000)
 	require.NoError(t, store.Write(t.Context(), &filesystem.WriteRequest{FilePath: testPath, Content: content}))
 	opts := Options{Backend: store, MaxBytes: DefaultMaxBytes, MaxLines: DefaultMaxLines}
 	require.Equal(t, content, followed(t, opts, testPath, content))
-	require.Contains(t, ask(t, newTool(t, Options{Backend: store}), "/tmp/trunc/other"), "could not be read just now",
+	require.Contains(t, ask(t, New(Options{Backend: store}), "/tmp/trunc/other"), "could not be read just now",
 		"its error has no type, so nothing is promised about what is there")
 }
 
 func TestInfoDescribesTheTool(t *testing.T) {
 	opts := Options{Backend: backend.NewMemory(0), Name: "recall", MaxBytes: 5000}
-	plain, err := newTool(t, opts).Info(t.Context())
+	plain, err := New(opts).Info(t.Context())
 	require.NoError(t, err)
 	schema, err := plain.ParamsOneOf.ToJSONSchema()
 	require.NoError(t, err)
 	require.Equal(t, len(names)-1, schema.Properties.Len(), "nothing answers jq")
 	require.NotContains(t, plain.Desc, "jq")
 	opts.JSONQuery = func(context.Context, string, []byte, int) ([]byte, error) { return nil, nil }
-	read := newTool(t, opts)
+	read := New(opts)
 	for _, isChinese := range []bool{false, true} {
 		if isChinese {
 			speakChinese(t)
@@ -98,9 +88,9 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 	speakChinese(t)
 	content := strings.Repeat("第一行\nFAIL 第二行\n", 400) + strings.Repeat("长", 9000)
-	opts := Options{Backend: stored(t, content), MaxBytes: minMaxBytes, MaxLines: 100}
+	opts := Options{Backend: stored(t, content), MaxBytes: MinMaxBytes, MaxLines: 100}
 	require.Equal(t, content, followed(t, opts, testPath, content))
-	read := newTool(t, opts)
+	read := New(opts)
 	for _, rest := range []string{
 		``, `,"tail":3`, `,"offset":99999`, `,"pattern":"FAIL","context":1`, `,"pattern":"none"`, `,"pattern":"("`, `,"pattern":"长"`,
 		`,"query":"第二行"`, `,"query":"none"`, `x`,
@@ -108,7 +98,7 @@ func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 		answer := ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`)
 		require.True(t, strings.ContainsFunc(answer, func(r rune) bool { return unicode.Is(unicode.Han, r) }), answer)
 		require.NotRegexp(t, `bytes|lines|match|Next|saved`, strings.ReplaceAll(answer, "RE2", ""))
-		require.LessOrEqual(t, len(answer), minMaxBytes)
+		require.LessOrEqual(t, len(answer), MinMaxBytes)
 	}
 }
 
@@ -118,12 +108,12 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 		"missing":     {Backend: backend.NewMemory(0)},
 		"not allowed": {Backend: m, Allowed: Under("/other")},
 	} {
-		answer := ask(t, newTool(t, opts), testPath)
+		answer := ask(t, New(opts), testPath)
 		require.Contains(t, answer, `No saved result is at "/tmp/trunc/call_1"`, name)
 		require.Contains(t, answer, `make the tool call again`)
 		require.Contains(t, answer, `"call_1", comes from the id of that call`)
 	}
-	long := ask(t, newTool(t, Options{Backend: m}), "/"+strings.Repeat("长", 100_000))
+	long := ask(t, New(Options{Backend: m}), "/"+strings.Repeat("长", 100_000))
 	require.Less(t, len(long), 2000)
 	require.True(t, strings.Contains(long, "…"))
 }
@@ -157,7 +147,7 @@ func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 				continue // nothing tells such content from a short one
 			}
 			var told []error
-			read := newTool(t, Options{
+			read := New(Options{
 				Backend: only(backendtest.NewFaulty(m, backendtest.Every(fault))),
 				OnError: func(_ context.Context, filePath string, err error) {
 					require.Equal(t, testPath, filePath)
@@ -180,12 +170,12 @@ func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
 	m := stored(t, "content")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := newTool(t, Options{Backend: m}).InvokableRun(ended, testPath)
+	_, err := New(Options{Backend: m}).InvokableRun(ended, testPath)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = newTool(t, Options{Backend: m}).InvokableRun(ended, "")
+	_, err = New(Options{Backend: m}).InvokableRun(ended, "")
 	require.ErrorIs(t, err, context.Canceled)
 
-	hanging := newTool(t, Options{Backend: backendtest.NewFaulty(m, backendtest.Every(backendtest.Fault{Mode: backendtest.Hang}))})
+	hanging := New(Options{Backend: backendtest.NewFaulty(m, backendtest.Every(backendtest.Fault{Mode: backendtest.Hang}))})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -227,7 +217,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 
 func TestHugeContentIsReadInLittleMemory(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
-	read := newTool(t, Options{Backend: endless{line: strings.Repeat(line, 1000), size: 64 << 20}})
+	read := New(Options{Backend: endless{line: strings.Repeat(line, 1000), size: 64 << 20}})
 	for arguments, most := range map[string]uint64{
 		``:                                1 << 20,
 		`,"tail":100`:                     1 << 20,
@@ -248,7 +238,7 @@ func TestALongSearchEndsWithItsContext(t *testing.T) {
 	for _, arguments := range []string{`"pattern":"needle"`, `"offset":99999999`, `"query":"needle"`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		read := newTool(t, Options{Backend: endless{line: "hay hay\n", size: 1 << 20, cancel: cancel}})
+		read := New(Options{Backend: endless{line: "hay hay\n", size: 1 << 20, cancel: cancel}})
 		_, err := read.InvokableRun(ctx, `{"file_path":"x",`+arguments+`}`)
 		require.ErrorIs(t, err, context.Canceled)
 	}
@@ -256,7 +246,7 @@ func TestALongSearchEndsWithItsContext(t *testing.T) {
 
 func TestOneToolServesManyCallsAtOnce(t *testing.T) {
 	content := strings.Repeat("some line\n", 5000)
-	read := newTool(t, Options{Backend: stored(t, content)})
+	read := New(Options{Backend: stored(t, content)})
 	asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"some","limit":3`, `,"query":"some"`, `,"offset":4000`}
 	want := make([]string, len(asked))
 	for i, rest := range asked {
@@ -277,7 +267,7 @@ func TestOneToolServesManyCallsAtOnce(t *testing.T) {
 }
 
 func TestLongArgumentsAreRefused(t *testing.T) {
-	read := newTool(t, Options{Backend: stored(t, "x"), MaxBytes: minMaxBytes})
+	read := New(Options{Backend: stored(t, "x"), MaxBytes: MinMaxBytes})
 	for _, argument := range []string{"pattern", "query"} {
 		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("x", 600)))
 		require.Contains(t, answer, "too long")
@@ -297,13 +287,13 @@ func FuzzArguments(f *testing.F) {
 	content := strings.Repeat("a line of text\n日本語 \xff\n-----\n", 200) + strings.Repeat("long ", 3000)
 	store := stored(f, content)
 	f.Fuzz(func(t *testing.T, arguments string) {
-		read := newTool(t, Options{Backend: store, MaxBytes: minMaxBytes})
+		read := New(Options{Backend: store, MaxBytes: MinMaxBytes})
 		answer := ask(t, read, arguments)
 		require.NotEmpty(t, answer)
-		require.LessOrEqual(t, len(answer), minMaxBytes)
+		require.LessOrEqual(t, len(answer), MinMaxBytes)
 		footer := answer[strings.LastIndexByte(answer, '\n')+1:]
 		if n := nextIn.FindStringSubmatch(footer); n != nil {
-			require.LessOrEqual(t, len(ask(t, read, n[1])), minMaxBytes)
+			require.LessOrEqual(t, len(ask(t, read, n[1])), MinMaxBytes)
 		}
 	})
 }
@@ -343,7 +333,7 @@ func TestJSONQueriesAreAnswered(t *testing.T) {
 	} {
 		for kind, store := range readers(stored(t, c.content)) {
 			got, answer, failure = asked{}, c.answer, c.failure
-			read := newTool(t, Options{Backend: store, MaxBytes: 5000, JSONQuery: query})
+			read := New(Options{Backend: store, MaxBytes: 5000, JSONQuery: query})
 			text := ask(t, read, `{"file_path":"`+testPath+`","jq":".a"}`)
 			require.Equal(t, c.document, got.document, name+kind)
 			if c.document != "" {
@@ -358,12 +348,12 @@ func TestJSONQueriesAreAnswered(t *testing.T) {
 			require.Equal(t, strings.Contains(text, "\n"), Page(text))
 		}
 	}
-	long := ask(t, newTool(t, Options{Backend: stored(t, "{}"), JSONQuery: query}), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)
+	long := ask(t, New(Options{Backend: stored(t, "{}"), JSONQuery: query}), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)
 	require.Contains(t, long, "too long")
-	without := ask(t, newTool(t, Options{Backend: stored(t, "{}")}), `{"file_path":"`+testPath+`","jq":"."}`)
+	without := ask(t, New(Options{Backend: stored(t, "{}")}), `{"file_path":"`+testPath+`","jq":"."}`)
 	require.Contains(t, without, "{}", "where nothing answers it, it is read")
 	ended, cancel := context.WithCancel(ctx)
-	read := newTool(t, Options{Backend: stored(t, "{}"), JSONQuery: func(context.Context, string, []byte, int) ([]byte, error) { cancel(); return nil, errors.New("ended") }})
+	read := New(Options{Backend: stored(t, "{}"), JSONQuery: func(context.Context, string, []byte, int) ([]byte, error) { cancel(); return nil, errors.New("ended") }})
 	_, err := read.InvokableRun(ended, `{"file_path":"`+testPath+`","jq":"."}`)
 	require.ErrorIs(t, err, context.Canceled)
 }

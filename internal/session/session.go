@@ -15,6 +15,7 @@ package session
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/cloudwego/eino/schema"
 )
@@ -26,13 +27,7 @@ type Message interface {
 
 // Any reports whether a provider keeps the conversation up to any of the messages.
 func Any[M Message](msgs []M) bool {
-	c := codecFor[M]()
-	for _, m := range msgs {
-		if kept, _ := keeps(c.extra(m)); kept {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(msgs, isKept[M])
 }
 
 // Restart returns the messages without the response ids that must not be built on.
@@ -41,38 +36,36 @@ func Any[M Message](msgs []M) bool {
 // that loses its id is a copy with everything else in it. If none does, the same
 // slice is returned.
 func Restart[M Message](msgs []M, stale func(i int, tools bool) bool) []M {
-	c := codecFor[M]()
 	next := msgs
 	for i, m := range msgs {
-		extra := c.extra(m)
+		extra := extraOf(m)
 		kept, tools := keeps(extra)
 		if !kept || !stale(i, tools) {
 			continue
 		}
 		if &next[0] == &msgs[0] {
-			next = append([]M(nil), msgs...)
+			next = slices.Clone(msgs)
 		}
-		next[i] = c.with(m, without(extra))
+		next[i] = withExtra(m, without(extra))
 	}
 	return next
 }
 
 // MarkOf is the mark under a key of Extra; "" if there is none.
 func MarkOf[M Message](m M, key string) string {
-	mark, _ := codecFor[M]().extra(m)[key].(string)
+	mark, _ := extraOf(m)[key].(string)
 	return mark
 }
 
 // marked returns a copy of a response that the provider keeps, with the mark.
 func marked[M Message](m M, key, mark string) M {
-	c := codecFor[M]()
-	extra := maps.Clone(c.extra(m))
+	extra := maps.Clone(extraOf(m))
 	extra[key] = mark
-	return c.with(m, extra)
+	return withExtra(m, extra)
 }
 
 func isKept[M Message](m M) bool {
-	kept, _ := keeps(codecFor[M]().extra(m))
+	kept, _ := keeps(extraOf(m))
 	return kept
 }
 
@@ -100,50 +93,32 @@ func without(extra map[string]any) map[string]any {
 	return next
 }
 
-// codec reads and replaces the Extra map of a message.
-type codec[M Message] interface {
-	extra(M) map[string]any
-	with(M, map[string]any) M
-}
-
-// codecFor is the package's one switch on the message type.
-func codecFor[M Message]() codec[M] {
-	var c any
-	switch any(*new(M)).(type) {
+// extraOf is the Extra map of a message. With withExtra it is all that knows the message
+// types.
+func extraOf[M Message](m M) map[string]any {
+	switch m := any(m).(type) {
 	case *schema.Message:
-		c = plain{}
+		if m != nil {
+			return m.Extra
+		}
 	case *schema.AgenticMessage:
-		c = agentic{}
+		if m != nil {
+			return m.Extra
+		}
 	}
-	return c.(codec[M])
+	return nil
 }
 
-type plain struct{}
-
-func (plain) extra(m *schema.Message) map[string]any {
-	if m == nil {
-		return nil
+// withExtra returns a copy of a message that has another Extra map.
+func withExtra[M Message](m M, extra map[string]any) M {
+	var next any
+	switch m := any(m).(type) {
+	case *schema.Message:
+		with := *m
+		with.Extra, next = extra, &with
+	case *schema.AgenticMessage:
+		with := *m
+		with.Extra, next = extra, &with
 	}
-	return m.Extra
-}
-
-func (plain) with(m *schema.Message, extra map[string]any) *schema.Message {
-	next := *m
-	next.Extra = extra
-	return &next
-}
-
-type agentic struct{}
-
-func (agentic) extra(m *schema.AgenticMessage) map[string]any {
-	if m == nil {
-		return nil
-	}
-	return m.Extra
-}
-
-func (agentic) with(m *schema.AgenticMessage, extra map[string]any) *schema.AgenticMessage {
-	next := *m
-	next.Extra = extra
-	return &next
+	return next.(M)
 }

@@ -39,7 +39,7 @@ func TestOnlyTheResponseIDIsTakenOffACopy(t *testing.T) {
 func restarts[M Message](t *testing.T) {
 	for name, extra := range extras {
 		t.Run(name, func(t *testing.T) {
-			m := codecFor[M]().with(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
+			m := withExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
 			msgs := []M{adktest.User[M]("hi"), m}
 			asked := 0
 			out := Restart(msgs, func(i int, tools bool) bool {
@@ -51,7 +51,7 @@ func restarts[M Message](t *testing.T) {
 			id, kept := ids[name]
 			require.Equal(t, kept, Any(msgs))
 			require.Equal(t, map[bool]int{true: 1}[kept], asked)
-			require.Equal(t, extra, codecFor[M]().extra(m), "what was handed in never changes")
+			require.Equal(t, extra, extraOf(m), "what was handed in never changes")
 			if !kept {
 				require.Same(t, &msgs[0], &out[0])
 				return
@@ -59,7 +59,7 @@ func restarts[M Message](t *testing.T) {
 			require.False(t, Any(out))
 			want := maps.Clone(extra)
 			delete(want, id)
-			require.Equal(t, codecFor[M]().with(m, want), out[1], "everything else stays")
+			require.Equal(t, withExtra(m, want), out[1], "everything else stays")
 			same := Restart(msgs, func(int, bool) bool { return false })
 			require.Same(t, &msgs[0], &same[0])
 		})
@@ -73,8 +73,7 @@ func TestAnswersThatAreKeptAreMarkedOnce(t *testing.T) {
 
 func marks[M Message](t *testing.T) {
 	ctx := t.Context()
-	c := codecFor[M]()
-	kept := func() M { return c.with(adktest.Assistant[M]("a"), maps.Clone(extras["ark"])) }
+	kept := func() M { return withExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"])) }
 	plain := adktest.Assistant[M]("b")
 	input := []M{adktest.User[M]("hi")}
 	mark := "m"
@@ -87,7 +86,7 @@ func marks[M Message](t *testing.T) {
 	out, err := wrap([]M{first}, nil).Generate(ctx, input)
 	require.NoError(t, err)
 	require.Equal(t, "m", MarkOf(out, "k"))
-	require.Equal(t, extras["ark"], c.extra(first))
+	require.Equal(t, extras["ark"], extraOf(first))
 	out, err = wrap([]M{plain}, nil).Generate(ctx, input)
 	require.NoError(t, err)
 	require.Equal(t, plain, out)
@@ -122,7 +121,7 @@ func TestMissingMessagesAreLeftAlone(t *testing.T) {
 }
 
 func missing[M Message](t *testing.T) {
-	kept := codecFor[M]().with(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
+	kept := withExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
 	msgs := []M{nil, kept, nil}
 	require.False(t, Any([]M{nil}))
 	require.False(t, Any[M](nil))
