@@ -14,7 +14,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -32,6 +31,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/proctest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -173,7 +173,7 @@ var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
 }
 
 func TestProcessesThatStreamUnderOneCallIDLoseNothing(t *testing.T) {
-	if job := os.Getenv(childCase); job != "" {
+	if job := proctest.Case(); job != "" {
 		streamInChild(t, strings.Split(job, "|"))
 		os.Exit(0)
 	}
@@ -183,8 +183,7 @@ func TestProcessesThatStreamUnderOneCallIDLoseNothing(t *testing.T) {
 			var ins []io.Writer
 			var outs []*bufio.Reader
 			for i := range 2 {
-				cmd := exec.Command(os.Args[0], "-test.run=^TestProcessesThatStreamUnderOneCallIDLoseNothing$")
-				cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%s|%d", childCase, kind, dir, i))
+				cmd := proctest.Command(t, fmt.Sprintf("%s|%s|%d", kind, dir, i))
 				in, err := cmd.StdinPipe()
 				require.NoError(t, err)
 				out, err := cmd.StdoutPipe()
@@ -237,7 +236,7 @@ func streamInChild(t *testing.T, job []string) {
 // conversations go on in this one, and the other one deletes what nobody has used.
 func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
 	race.Skip(t, "the sharing is between processes")
-	if dir := os.Getenv(childCase); dir != "" {
+	if dir := proctest.Case(); dir != "" {
 		store, err := reduction.NewDirBackend(dir)
 		require.NoError(t, err)
 		files, bytes, err := store.DeleteUnused(context.Background(), "", time.Now().Add(-24*time.Hour))
@@ -284,9 +283,7 @@ func livingKeep[M adk.MessageType](t *testing.T) {
 		}
 		added, _, err := store.Stored(context.Background(), "")
 		require.NoError(t, err)
-		cmd := exec.Command(os.Args[0], "-test.run=^TestNothingThatALivingConversationNamesIsDeleted$")
-		cmd.Env = append(os.Environ(), childCase+"="+dir)
-		out, err := cmd.Output()
+		out, err := proctest.Command(t, dir).Output()
 		require.NoError(t, err)
 		var gone, size int
 		_, err = fmt.Sscanf(string(out), "%d %d <nil>", &gone, &size)

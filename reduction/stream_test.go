@@ -7,13 +7,11 @@ package reduction_test
 // twice ends the process.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,27 +26,10 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/proctest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
-
-// childCase is the environment variable that tells a process which case it is to
-// run.
-const childCase = "LEANCTX_TEST_CASE"
-
-// asChild runs the current test in a process of its own, for the case of this
-// name, and returns what it printed.
-func asChild(t *testing.T, test, name string) (string, error) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.count=1")
-	// Eino reads a merged stream while it sets it to be closed, which the race
-	// detector sees; this is not about that.
-	cmd.Env = append(os.Environ(), childCase+"="+name, "GORACE=exitcode=0")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	return out.String(), err
-}
 
 var errTool = errors.New("the tool failed")
 
@@ -161,7 +142,7 @@ var crashCases = map[string]crashCase{
 }
 
 func TestAStreamThatFailsEndsNoProcess(t *testing.T) {
-	if name := os.Getenv(childCase); name != "" {
+	if name := proctest.Case(); name != "" {
 		c := crashCases[name]
 		for n := range 40 {
 			runtime.GOMAXPROCS(1 + n%2) // who comes first differs
@@ -176,9 +157,9 @@ func TestAStreamThatFailsEndsNoProcess(t *testing.T) {
 	for name := range crashCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := asChild(t, "TestAStreamThatFailsEndsNoProcess", name)
-			require.NoError(t, err, out)
-			require.Contains(t, out, "survived "+name)
+			out, err := proctest.Command(t, name).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "survived "+name)
 		})
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +24,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/proctest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -461,15 +460,9 @@ func fails(closed bool) func() *schema.StreamReader[string] {
 // A stream that is closed twice ends the process in a finalizer, where no test can catch it:
 // so the agents run in another process.
 func TestFailedStreamsThatNobodyReadsEndNoProcess(t *testing.T) {
-	const child = "LEANCTX_TEST_STREAMS"
-	if os.Getenv(child) != "" {
+	if proctest.Alone(t) {
 		everywhere(t, dropsEvents[*schema.Message], dropsEvents[*schema.AgenticMessage])
-		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestFailedStreamsThatNobodyReadsEndNoProcess$", "-test.count=1")
-	cmd.Env = append(os.Environ(), child+"=1")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
 }
 
 func dropsEvents[M adk.MessageType](t *testing.T, streaming bool) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -20,6 +19,8 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/proctest"
 )
 
 // openUnder lists what the process holds open at a directory and below it. What other tests have
@@ -101,26 +102,10 @@ func allowMore(t *testing.T, n int) (restore func()) {
 	return func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old)) }
 }
 
-// alone runs a test in a process of its own, where no other test has left descriptors that
-// the collector closes at any moment. It is true in that process.
-func alone(t *testing.T) bool {
-	t.Helper()
-	const only = "LEANCTX_TEST_ALONE"
-	if os.Getenv(only) == t.Name() {
-		return true
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), only+"="+t.Name())
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "--- PASS: "+t.Name())
-	return false
-}
-
 // Wherever opening fails, the call says so, and what is stored stays as it was: it is
 // not missing, not taken, and not refused as a link.
 func TestAFailureToOpenIsNotTakenForAMissingFile(t *testing.T) {
-	if !alone(t) {
+	if !proctest.Alone(t) { // other tests have left descriptors that the collector closes at any moment
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
