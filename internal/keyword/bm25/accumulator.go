@@ -50,6 +50,10 @@ type accumulator struct {
 	idfs     []float32 // by token; 0: not worked out yet
 	norms    [fieldCount][shortField]float64
 	parser   queryParser
+
+	best  best
+	terms []term               // of a clause
+	fits  []map[uint32]float64 // of the clauses
 }
 
 // shortField is the length from which on what an occurrence in a field counts is not
@@ -64,7 +68,11 @@ const (
 	inClause
 )
 
-var accumulators = sync.Pool{New: func() any { return &accumulator{} }}
+var accumulators = sync.Pool{New: func() any {
+	acc := &accumulator{}
+	acc.best = best{names.NewTopK(0, acc.compare)}
+	return acc
+}}
 
 // accumulator returns scratch memory for a search of x.
 func (x *Index) accumulator() *accumulator {
@@ -105,6 +113,8 @@ func (acc *accumulator) release() {
 	}
 	acc.kept, acc.marked, acc.top = acc.kept[:0], acc.marked[:0], 0
 	acc.parser.forget()
+	clear(acc.terms[:cap(acc.terms)])
+
 	accumulators.Put(acc)
 }
 
@@ -255,18 +265,21 @@ type scored struct {
 	score float64
 }
 
-// newBest returns an empty best of n. The higher score comes first, and then the smaller
-// name.
-func (x *Index) newBest(n int) best {
-	return best{names.NewTopK(n, func(a, b scored) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return x.Compare(a.doc, b.doc)
-	})}
+// newBest returns an empty best of n, in the memory of the one before.
+func (acc *accumulator) newBest(n int) *best {
+	acc.best.Reset(n)
+	return &acc.best
+}
+
+// compare puts the higher score first, and then the smaller name.
+func (acc *accumulator) compare(a, b scored) int {
+	switch {
+	case a.score > b.score:
+		return -1
+	case a.score < b.score:
+		return 1
+	}
+	return acc.x.Compare(a.doc, b.doc)
 }
 
 // takes reports whether a document that scores at most most can be one of the best.

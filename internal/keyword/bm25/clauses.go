@@ -27,9 +27,8 @@ var clauseBreaks = []string{
 	",然后", ",再", ",并", "然后", "并且", "接着", "同时",
 }
 
-// clauseEnds returns the ends of the clauses of normalized text, at least one.
-func clauseEnds(text string) []int {
-	var ends []int
+// appendClauseEnds appends the ends of the clauses of normalized text, at least one.
+func appendClauseEnds(ends []int, text string) []int {
 	start := 0
 	for at := 0; at < len(text) && len(ends) < maxClauses-1; {
 		size := breakAt(text, at)
@@ -79,9 +78,8 @@ const (
 // quotes are the opening and closing marks of values.
 var quotes = map[rune]rune{'"': '"', '“': '”', '‘': '’', '\'': '\'', '「': '」', '『': '』', '《': '》'}
 
-// valueSpans returns the values in normalized text, in order and without overlaps.
-func valueSpans(text string) []span {
-	var spans []span
+// appendValueSpans appends the values in normalized text, in order and without overlaps.
+func appendValueSpans(spans []span, text string) []span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		end := 0
@@ -192,19 +190,21 @@ type stemmedWord struct {
 	stem string
 }
 
-// phraseMatch is a phrase in a query.
+// phraseMatch is a phrase in a query. Other words may precede its last one.
 type phraseMatch struct {
 	*phrase
-	runs []stemmedWord // its own words
+	first []stemmedWord
+	last  stemmedWord
 }
 
 // written returns the words of the phrase as they stand in the query.
-func (m phraseMatch) written() string {
-	words := make([]string, len(m.runs))
-	for i, r := range m.runs {
-		words[i] = r.text
+func (q *queryParser) written(m phraseMatch) string {
+	text := q.scratch.word[:0]
+	for _, w := range m.first {
+		text = append(append(text, w.text...), ' ')
 	}
-	return strings.Join(words, " ")
+	q.scratch.word = append(text, m.last.text...)
+	return q.keep(q.scratch.word)
 }
 
 // findPhrases finds the phrases in the text.
@@ -222,9 +222,10 @@ func (q *queryParser) findPhrases() {
 			continue
 		}
 		q.phrases[words[i].start] = best
-		for _, w := range best.runs {
+		for _, w := range best.first {
 			q.ignored[w.start] = q.ignored[w.start] || best.ignored
 		}
+		q.ignored[best.last.start] = q.ignored[best.last.start] || best.ignored
 	}
 }
 
@@ -237,32 +238,30 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 	candidates := q.l.phrases[words[0].stem]
 	for n := range candidates {
 		p := &candidates[n]
-		runs := q.matchPhrase(p, words)
-		if runs == nil || !q.knowsAny(p.means) {
+		m, ok := q.matchPhrase(p, words)
+		if !ok || !q.knowsAny(p.means) {
 			continue
 		}
-		if best.phrase == nil || cmp.Or(cmp.Compare(len(runs), len(best.runs)), cmp.Compare(end(best.runs), end(runs))) > 0 {
-			best = phraseMatch{phrase: p, runs: runs}
+		if best.phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.start, m.last.start)) > 0 {
+			best = m
 		}
 	}
 	return best
 }
 
-func end(runs []stemmedWord) int { return runs[len(runs)-1].start }
-
 func (q *queryParser) knowsAny(stems []string) bool {
 	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := q.x.find(stem); return ok })
 }
 
-// matchPhrase returns the words of p if the given words start with it, or nil.
-func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) []stemmedWord {
+// matchPhrase returns p in the given words, if they start with it.
+func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) (m phraseMatch, ok bool) {
 	last := len(p.words) - 1
 	if len(words) <= last {
-		return nil
+		return m, false
 	}
 	for i, stem := range p.words[:last] {
 		if words[i].stem != stem || i > 0 && !q.adjoin(words[i-1], words[i]) {
-			return nil
+			return m, false
 		}
 	}
 	gap := 0
@@ -271,10 +270,10 @@ func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) []stemmedWord 
 	}
 	for i := last; i < len(words) && i <= last+gap && q.adjoin(words[i-1], words[i]); i++ {
 		if words[i].stem == p.words[last] {
-			return append(slices.Clone(words[:last]), words[i])
+			return phraseMatch{phrase: p, first: words[:last], last: words[i]}, true
 		}
 	}
-	return nil
+	return m, false
 }
 
 // adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
@@ -289,7 +288,7 @@ func (q *queryParser) parsePhrase(word run, weight float64) {
 	if !ok {
 		return
 	}
-	q.addTerm(p.text, p.written(), weight, func(w *term) {
+	q.addTerm(p.text, q.written(p), weight, func(w *term) {
 		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
 		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {

@@ -45,7 +45,7 @@ const looseRelated = 0.5
 
 // significanceOf returns that of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
-	switch lower := strings.ToLower(word); {
+	switch lower := q.lower(word); {
 	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
 		return incidental
 	case q.isProperName(word):

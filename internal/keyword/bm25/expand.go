@@ -92,7 +92,7 @@ func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation 
 // expandUnknown guesses the meaning of a word that no document uses.
 func (q *queryParser) expandUnknown(w *term) {
 	if left, right, ok := q.split(w.text); ok {
-		for _, half := range []uint32{left, right} {
+		for _, half := range [...]uint32{left, right} {
 			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: "part of"})
 		}
 		return
@@ -101,7 +101,7 @@ func (q *queryParser) expandUnknown(w *term) {
 		return
 	}
 	q.typos++
-	for _, meant := range q.x.correctionsOf(w.text, q.acc.shared) {
+	for _, meant := range q.correctionsOf(w.text) {
 		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: "looks like"})
 	}
 }
@@ -116,11 +116,11 @@ func (q *queryParser) split(word string) (left, right uint32, ok bool) {
 		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
 			continue
 		}
-		l, ok1 := q.x.find(q.stem(word[:at]))
+		l, ok1 := q.findStem(word[:at], "")
 		if !ok1 {
 			continue
 		}
-		h, ok2 := q.x.find(q.stem(word[at:]))
+		h, ok2 := q.findStem(word[at:], "")
 		if !ok2 {
 			continue
 		}
@@ -140,11 +140,11 @@ func (q *queryParser) join(word run) {
 	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
 		return
 	}
-	id, ok := q.x.find(q.stemOfBoth(q.before.text, word.text))
+	id, ok := q.findStem(q.before.text, word.text)
 	if !ok {
 		return
 	}
-	for _, half := range []string{q.before.text, word.text} {
+	for _, half := range [...]string{q.before.text, word.text} {
 		if at, ok := q.seen[q.stem(half)]; ok {
 			w := &q.parsed.terms[at]
 			if !slices.ContainsFunc(w.expansions, func(m expansion) bool { return m.token == id }) {
@@ -166,7 +166,7 @@ func (q *queryParser) translate(word string, weight float64) {
 		if !q.knowsAny(alternatives) {
 			continue
 		}
-		q.addTerm(word+"/"+alternatives[0], word, weight, func(w *term) {
+		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
 			w.says = q.significanceOf(word, true)
 			if q.l.commonVerbs[alternatives[0]] {
 				w.says = commonVerb
@@ -211,7 +211,7 @@ func newAffixes(s *Segment) affixes {
 	for id, word := range s.texts {
 		if s.nameWords.Has(uint32(id)) && len(word) >= minAffix && isASCII(word) {
 			a.forward = append(a.forward, word)
-			a.backward = append(a.backward, backwards(word))
+			a.backward = append(a.backward, string(appendBackwards(nil, word)))
 		}
 	}
 	slices.Sort(a.forward)
@@ -232,13 +232,13 @@ func (q *queryParser) affixesOf(word string) []affixed {
 	if len(word) < minAffix || !isASCII(word) {
 		return nil
 	}
-	x, found := q.x, q.affixed[:0]
+	found := q.scratch.affixed[:0]
 	add := func(other string, prefix bool) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
 		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
 			return
 		}
-		if token, ok := x.findNameWord(other); ok {
+		if token, ok := q.x.findNameWord(other); ok {
 			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
 		}
 	}
@@ -246,13 +246,13 @@ func (q *queryParser) affixesOf(word string) []affixed {
 		add(word[:size], true)
 		add(word[len(word)-size:], false)
 	}
-	for _, other := range x.startingWith(word, func(a *affixes) []string { return a.forward }) {
+	for _, other := range q.startingWith(word, func(a *affixes) []string { return a.forward }) {
 		add(other, true)
 	}
-	for _, other := range x.startingWith(backwards(word), func(a *affixes) []string { return a.backward }) {
-		add(backwards(other), false)
+	for _, other := range q.startingWith(q.backwards(word), func(a *affixes) []string { return a.backward }) {
+		add(q.backwards(other), false)
 	}
-	q.affixed = found
+	q.scratch.affixed = found
 	return found
 }
 
@@ -268,16 +268,23 @@ func (x *Index) findNameWord(text string) (token uint32, ok bool) {
 }
 
 // startingWith returns the words of the segments' lists that begin with prefix, in order.
-func (x *Index) startingWith(prefix string, list func(*affixes) []string) []string {
-	if len(x.parts) == 1 {
-		return startingWith(list(&x.parts[0].affixes), prefix)
+func (q *queryParser) startingWith(prefix string, list func(*affixes) []string) []string {
+	if len(q.x.parts) == 1 {
+		return startingWith(list(&q.x.parts[0].affixes), prefix)
 	}
-	var all []string
-	for i := range x.parts {
-		all = append(all, startingWith(list(&x.parts[i].affixes), prefix)...)
+	all := q.scratch.others[:0]
+	for i := range q.x.parts {
+		all = append(all, startingWith(list(&q.x.parts[i].affixes), prefix)...)
 	}
+	q.scratch.others = all
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// backwards returns ASCII text, written backwards.
+func (q *queryParser) backwards(text string) string {
+	q.scratch.word = appendBackwards(q.scratch.word[:0], text)
+	return q.keep(q.scratch.word)
 }
 
 // reversing are the prefixes that turn a word into its opposite.
@@ -303,11 +310,12 @@ func startingWith(words []string, prefix string) []string {
 	return words[from:to]
 }
 
-// backwards reverses ASCII text.
-func backwards(s string) string {
-	b := []byte(s)
-	slices.Reverse(b)
-	return string(b)
+// appendBackwards appends ASCII text, written backwards.
+func appendBackwards(dst []byte, text string) []byte {
+	start := len(dst)
+	dst = append(dst, text...)
+	slices.Reverse(dst[start:])
+	return dst
 }
 
 const (
@@ -332,14 +340,16 @@ func newTypos(texts []string) typos {
 	edged := make([]string, len(texts))
 	for i, text := range texts {
 		if len(text) >= minTyped-1 && isASCII(text) {
-			edged[i] = edge(text)
+			edged[i] = string(appendEdged(nil, text))
 		}
 	}
 	return typos{pairs: keyword.GramLists(edged, pairSize, pairSize)}
 }
 
-// edge marks the beginning and the end of a word.
-func edge(word string) string { return "^" + word + "$" }
+// appendEdged appends a word with a mark at its beginning and at its end.
+func appendEdged(dst []byte, word string) []byte {
+	return append(append(append(dst, '^'), word...), '$')
+}
 
 // correction is a token that may be meant.
 type correction struct {
@@ -354,41 +364,27 @@ func compareCorrections(a, b correction) int {
 }
 
 // correctionsOf returns the tokens that word may be a misspelling of, and those that begin
-// or end with it or with which it begins or ends, most likely first. shared has one element
-// per token; all are zero before and after.
-func (x *Index) correctionsOf(word string, shared []uint8) []correction {
-	if len(word) < minTyped || len(word) > maxWordBytes || !isASCII(word) {
-		return nil
-	}
-	var all []correction
-	for i := range x.parts {
-		p := &x.parts[i]
-		for _, c := range p.correctionsOf(word, shared[:len(p.texts)]) {
-			c.token, _ = x.find(c.text)
-			all = append(all, c)
+// or end with it or with which it begins or ends, most likely first.
+func (q *queryParser) correctionsOf(word string) []correction {
+	meant := q.scratch.meant[:0]
+	if len(word) >= minTyped && len(word) <= maxWordBytes && isASCII(word) {
+		for i := range q.x.parts {
+			meant = q.appendCorrections(meant, &q.x.parts[i], word)
 		}
 	}
-	slices.SortFunc(all, compareCorrections)
-	all = slices.CompactFunc(all, func(a, b correction) bool { return a.text == b.text })
-	return all[:min(len(all), maxMeant)]
+	q.scratch.meant = meant
+	for i := range meant {
+		meant[i].token, _ = q.x.find(meant[i].text)
+	}
+	return meant
 }
 
-// correctionsOf returns those of the segment.
-func (p *part) correctionsOf(word string, shared []uint8) []correction {
-	edged := edge(word)
-	touched := make([]uint32, 0, 1024)
-	for i := 0; i+pairSize <= len(edged); i++ {
-		for _, token := range p.typos.pairs[keyword.Gram(edged[i:i+pairSize])] {
-			if shared[token] == 0 {
-				touched = append(touched, token)
-			}
-			shared[token]++
-		}
-	}
-	best := names.NewTopK(maxMeant, compareCorrections)
+// appendCorrections adds those of a segment to the most likely ones.
+func (q *queryParser) appendCorrections(meant []correction, p *part, word string) []correction {
+	shared := q.acc.shared
 	limit := names.MaxTypos(len(word))
 	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
-	for _, token := range touched {
+	for _, token := range q.countPairs(p, word) {
 		other := p.texts[token]
 		c := 0.0
 		if int(shared[token]) >= enough {
@@ -399,10 +395,37 @@ func (p *part) correctionsOf(word string, shared []uint8) []correction {
 		}
 		shared[token] = 0
 		if c > 0 && !areOpposite(word, other) && p.isUsed(token) {
-			best.Add(correction{text: other, closeness: c})
+			meant = addCorrection(meant, correction{text: other, closeness: c})
 		}
 	}
-	return best.Sorted()
+	return meant
+}
+
+// countPairs counts the pairs of letters that tokens of a segment share with word, and
+// returns these tokens.
+func (q *queryParser) countPairs(p *part, word string) []uint32 {
+	edged := appendEdged(q.scratch.word[:0], word)
+	touched := q.scratch.touched[:0]
+	for i := 0; i+pairSize <= len(edged); i++ {
+		for _, token := range p.typos.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
+			if q.acc.shared[token] == 0 {
+				touched = append(touched, token)
+			}
+			q.acc.shared[token]++
+		}
+	}
+	q.scratch.word, q.scratch.touched = edged, touched
+	return touched
+}
+
+// addCorrection adds a correction to at most maxMeant in order, if it is one of the most
+// likely.
+func addCorrection(meant []correction, c correction) []correction {
+	at, known := slices.BinarySearchFunc(meant, c, compareCorrections)
+	if known || at == maxMeant {
+		return meant
+	}
+	return slices.Insert(meant[:min(len(meant), maxMeant-1)], at, c)
 }
 
 // typoCloseness returns how likely word is a misspelling of other, from 0 to 1.

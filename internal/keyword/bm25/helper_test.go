@@ -32,6 +32,27 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 // affixesOf are the words of an index's names that begin or end like a word.
 func affixesOf(x *Index, word string) []affixed { return (&queryParser{x: x}).affixesOf(word) }
 
+// correctionsOf are the tokens that a word may be meant to be. shared is the accumulator's.
+func correctionsOf(x *Index, word string, shared []uint8) []correction {
+	return (&queryParser{x: x, acc: &accumulator{shared: shared}}).correctionsOf(word)
+}
+
+// segment is the words of the lexicon in a text.
+func segment(l *knowledge, text string) (words []string) {
+	var s segmenter
+	s.cutRun(l, text)
+	s.eachWord(func(word string) { words = append(words, word) })
+	return words
+}
+
+// withoutPoliteness is the rest of a text.
+func withoutPoliteness(l *knowledge, text string) (parts []string) {
+	var s segmenter
+	s.cutRun(l, text)
+	s.eachRest(func(part string) { parts = append(parts, part) })
+	return parts
+}
+
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *Index {
 	s := &Segment{List: names.NewList(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}

@@ -104,10 +104,13 @@ func (x *Index) nameOf(doc uint32) (p *part, tokens []uint32) {
 
 // find returns the number that a token has in the first segment in which a document of the
 // index uses it; ok is false where none does.
-func (x *Index) find(text string) (token uint32, ok bool) {
+func (x *Index) find(text string) (token uint32, ok bool) { return find(x, text) }
+
+// find is Index.find, also of text that is no string.
+func find[T string | []byte](x *Index, text T) (token uint32, ok bool) {
 	for i := range x.parts {
 		p := &x.parts[i]
-		if id, ok := p.tokens[text]; ok && p.isUsed(id) {
+		if id, ok := p.tokens[string(text)]; ok && p.isUsed(id) {
 			return p.firstToken + id, true
 		}
 	}

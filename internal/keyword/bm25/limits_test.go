@@ -89,14 +89,14 @@ func TestLimitsOfQueries(t *testing.T) {
 	require.Len(t, parse(strings.Repeat("x ", maxNamed-1)+"files__delete_file").named, 1)
 	require.Empty(t, parse(strings.Repeat("x ", maxNamed)+"files__delete_file").named)
 
-	require.Len(t, clauseEnds(strings.Repeat("send mail. ", maxClauses-1)), maxClauses)
-	require.Len(t, clauseEnds(strings.Repeat("send mail. ", maxClauses+1)), maxClauses)
-	require.Len(t, clauseEnds("abcdef; b"), 2)
-	require.Len(t, clauseEnds("abcde; b"), 1)
+	require.Len(t, appendClauseEnds(nil, strings.Repeat("send mail. ", maxClauses-1)), maxClauses)
+	require.Len(t, appendClauseEnds(nil, strings.Repeat("send mail. ", maxClauses+1)), maxClauses)
+	require.Len(t, appendClauseEnds(nil, "abcdef; b"), 2)
+	require.Len(t, appendClauseEnds(nil, "abcde; b"), 1)
 
 	quoted := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
-	require.Len(t, valueSpans(quoted(maxQuoted-1)), 1)
-	require.Empty(t, valueSpans(quoted(maxQuoted)))
+	require.Len(t, appendValueSpans(nil, quoted(maxQuoted-1)), 1)
+	require.Empty(t, appendValueSpans(nil, quoted(maxQuoted)))
 
 	require.True(t, has(strings.Repeat("z", maxWordBytes), strings.Repeat("z", maxWordBytes)))
 	require.Empty(t, parse(strings.Repeat("z", maxWordBytes+1)).terms)
@@ -125,7 +125,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
 
 	meant := indexOf("weathea", "weatheb", "weathec", "weathed")
-	require.Len(t, meant.correctionsOf("weather", make([]uint8, 4)), maxMeant)
+	require.Len(t, correctionsOf(meant, "weather", make([]uint8, 4)), maxMeant)
 	for _, c := range []struct {
 		word, token string
 		want        bool
@@ -138,7 +138,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 		{"zest", "nest", true}, {"undo", "do", false},
 	} {
 		one := indexOf(c.token)
-		got := one.correctionsOf(c.word, make([]uint8, 1))
+		got := correctionsOf(one, c.word, make([]uint8, 1))
 		require.Equal(t, c.want, len(got) == 1, "%q for %q", c.token, c.word)
 	}
 	for _, c := range []struct {
@@ -214,7 +214,7 @@ func TestScoreOfADocument(t *testing.T) {
 func TestDiversify(t *testing.T) {
 	x := New([]keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
 	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
-		candidates := x.newBest(len(scores))
+		candidates := x.accumulator().newBest(len(scores))
 		for i, s := range scores {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}

@@ -157,12 +157,12 @@ func TestCutsOfARun(t *testing.T) {
 		{"甲乙", "", ""},
 	} {
 		l := words(strings.Fields(c.lexicon)...)
-		require.Equal(t, c.want, strings.Join(l.segment(c.text), " "), "%s with %s", c.text, c.lexicon)
+		require.Equal(t, c.want, strings.Join(segment(l, c.text), " "), "%s with %s", c.text, c.lexicon)
 	}
 	l := words("甲乙")
 	odd := "丙" + strings.Repeat("甲乙", maxSegmented)
-	require.Len(t, l.segment(odd), maxSegmented-2, "a word across two stretches is lost")
-	require.Equal(t, []string{"", "甲", ""}, l.withoutPoliteness("请甲请"))
+	require.Len(t, segment(l, odd), maxSegmented-2, "a word across two stretches is lost")
+	require.Equal(t, []string{"", "甲", ""}, withoutPoliteness(l, "请甲请"))
 }
 
 // Characters are of scripts without spaces, parts of words, or neither.
@@ -185,7 +185,7 @@ func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
 	require.Equal(t, id, leadingIdentifier(id))
 	require.Empty(t, leadingIdentifier("x"+id))
 	for text, want := range map[string]int{"abcdef. bcdef; x": 3, "abcdef. cdef; x": 2, "abcdef.\nbcdef; x": 2, "abcde. x": 1, "abcdef.": 2, "abcdef.b; x": 2} {
-		require.Len(t, clauseEnds(text), want, "%q", text)
+		require.Len(t, appendClauseEnds(nil, text), want, "%q", text)
 	}
 	for text, want := range map[string]int{". x": 1, ".": 1, ".x": 0, ".\"": 1, ".)": 1, ".'": 1, "! ": 1, ", and x": 6, ", andx": 0, "然后": 6, "x": 0} {
 		require.Equal(t, want, breakAt(text, 0), "%q", text)
@@ -203,7 +203,7 @@ func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
 	require.Zero(t, typoCloseness("weather", "wxxther", 1))
 	require.Equal(t, []string{"ab", "abc"}, startingWith([]string{"a", "ab", "abc", "b"}, "ab"))
 	require.Empty(t, startingWith([]string{"a", "ab"}, "abc"))
-	require.Equal(t, "cba", backwards("abc"))
+	require.Equal(t, "cba", string(appendBackwards(nil, "abc")))
 	for word, want := range map[string]bool{"undo do": true, "do undo": true, "redo do": false, "do do": false, "nonsense sense": true, "sense sensible": false} {
 		a, b, _ := strings.Cut(word, " ")
 		require.Equal(t, want, areOpposite(a, b), word)
@@ -266,7 +266,7 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		x := New([]keyword.Doc{{Description: c.description}})
 		q := &queryParser{x: x, l: wordLists()}
 		var got []string
-		for _, token := range q.tokensOf(c.word) {
+		for _, token := range q.appendTokensOf(nil, c.word) {
 			got = append(got, x.text(token))
 		}
 		require.Equal(t, c.want, strings.Join(got, " "), "%q in %q", c.word, c.description)

@@ -59,21 +59,22 @@ type parsedQuery struct {
 
 // queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
-	x       *Index
-	acc     *accumulator // whose parser it is
-	l       *knowledge
-	stemmer stemmer
-	typos   int // number of words checked for typing errors
+	x     *Index
+	acc   *accumulator // whose parser it is
+	l     *knowledge
+	typos int // number of words checked for typing errors
 
 	text    string
 	spans   []span
-	ends    []int // of the clauses
-	keepAll bool  // keep stop words, because there is nothing else
+	ends    []int   // of the clauses
+	inParts [][]int // terms of the clauses, also of empty ones
+	keepAll bool    // keep stop words, because there is nothing else
 
 	words   []stemmedWord
-	affixed []affixed           // scratch memory
 	phrases map[int]phraseMatch // by their start
 	ignored map[int]bool        // starts of words that a phrase ignores
+	own     strings.Builder     // texts that the query has and the index has not
+	scratch scratch
 
 	parsed  parsedQuery
 	seen    map[string]int // text of a term -> its position
@@ -85,40 +86,46 @@ type queryParser struct {
 	must    int      // end of the field that is marked as required
 }
 
-// maxStems is how many stems are remembered from one query to the next.
-const maxStems = 1 << 13
+// scratch is memory for what lasts no longer than one step of parsing.
+type scratch struct {
+	word      []byte
+	affixed   []affixed
+	others    []string // words of names
+	touched   []uint32 // tokens that share letters with a word
+	meant     []correction
+	segmenter segmenter
+	tokens    []uint32 // of the requirements, as long as the query
+	clauses   [][]int  // as long as the query
+}
+
+// ownBytes is the memory for a query's own texts. More is taken if they need it.
+const ownBytes = 512
 
 // parse parses text. What it returns belongs to the accumulator.
 func (acc *accumulator) parse(text string) *parsedQuery {
 	q := &acc.parser
 	if q.acc == nil {
 		*q = queryParser{
-			acc: acc, l: wordLists(), stemmer: make(stemmer),
+			acc: acc, l: wordLists(),
 			phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
 		}
 	}
 	q.x = acc.x
 	q.text = normalize(names.Clip(text, maxQueryBytes))
-	q.spans, q.ends = valueSpans(q.text), clauseEnds(q.text)
+	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
 	q.findPhrases()
 	q.parseRuns()
 	if len(q.parsed.terms) == 0 {
 		q.keepAll = true
 		q.parseRuns()
 	}
-	q.parsed.clauses = slices.DeleteFunc(q.parsed.clauses, func(terms []int) bool { return len(terms) == 0 })
-	if len(q.parsed.clauses) < 2 {
-		q.parsed.clauses = nil
-	}
-	q.parsed.named = q.x.namedIn(text)
+	q.findClauses()
+	q.findNamed(text)
 	return &q.parsed
 }
 
-// forget drops the text, except for the stems of its words.
+// forget drops the text.
 func (q *queryParser) forget() {
-	if len(q.stemmer) > maxStems {
-		clear(q.stemmer)
-	}
 	clear(q.phrases)
 	clear(q.ignored)
 	clear(q.seen)
@@ -128,34 +135,62 @@ func (q *queryParser) forget() {
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
-	q.text, q.spans, q.ends, q.keepAll, q.typos = "", nil, nil, false, 0
-	q.words, q.parsed = q.words[:0], parsedQuery{terms: terms[:0]}
+	s := &q.scratch
+	clear(s.others[:cap(s.others)])
+	clear(s.meant[:cap(s.meant)])
+	s.segmenter.text = ""
+	q.text, q.keepAll, q.typos = "", false, 0
+	q.word, q.before, q.words = run{}, run{}, q.words[:0]
+	q.own.Reset()
+	q.reset()
 }
 
-// namedIn returns the documents whose names are white-space-delimited fields of text. A
+// reset drops what was parsed.
+func (q *queryParser) reset() {
+	q.parsed = parsedQuery{terms: q.parsed.terms[:0], required: q.parsed.required[:0], named: q.parsed.named[:0]}
+	q.scratch.tokens = q.scratch.tokens[:0]
+}
+
+// findClauses collects the clauses that have terms.
+func (q *queryParser) findClauses() {
+	clauses := q.scratch.clauses[:0]
+	for _, terms := range q.inParts {
+		if len(terms) > 0 {
+			clauses = append(clauses, terms)
+		}
+	}
+	q.scratch.clauses = clauses
+	if len(clauses) > 1 {
+		q.parsed.clauses = clauses
+	}
+}
+
+// findNamed finds the documents whose names are white-space-delimited fields of text. A
 // name of one word does not count, since the word may mean something else.
-func (x *Index) namedIn(text string) []uint32 {
-	var named []uint32
+func (q *queryParser) findNamed(text string) {
 	looked := 0
 	for field := range strings.FieldsSeq(names.Clip(text, maxQueryBytes)) {
 		if looked++; looked > maxNamed {
 			break
 		}
-		doc, ok := x.LookupOrdinal(strings.Trim(field, "+\"'`.,;:()[]!?"))
+		doc, ok := q.x.LookupOrdinal(strings.Trim(field, "+\"'`.,;:()[]!?"))
 		if !ok {
 			continue
 		}
-		if _, tokens := x.nameOf(doc); len(tokens) > 1 {
-			named = append(named, doc)
+		if _, tokens := q.x.nameOf(doc); len(tokens) > 1 {
+			q.parsed.named = append(q.parsed.named, doc)
 		}
 	}
-	return named
 }
 
 func (q *queryParser) parseRuns() {
 	clear(q.seen)
 	q.foreign = q.foreign[:0]
-	q.parsed = parsedQuery{terms: q.parsed.terms[:0], clauses: make([][]int, len(q.ends))}
+	q.reset()
+	q.inParts = grown(q.inParts, len(q.ends))
+	for i := range q.inParts {
+		q.inParts[i] = q.inParts[i][:0]
+	}
 	q.clause, q.before, q.must = 0, run{}, 0
 	span := 0
 	eachRun(q.text, func(word run) {
@@ -230,40 +265,76 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	if word.start > 0 && q.text[word.start-1] == '_' {
 		return
 	}
-	id := strings.ToLower(leadingIdentifier(q.text[word.start:]))
+	id := q.lower(leadingIdentifier(q.text[word.start:]))
 	if _, known := q.x.find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
 }
 
-// stem returns the stem of a word: that of the index, where a document has the word, since
-// finding one anew allocates.
+// keep returns a text as a string that is as old as the query, or that the index has.
+func (q *queryParser) keep(text []byte) string {
+	for i := range q.x.parts {
+		p := &q.x.parts[i]
+		if token, ok := p.tokens[string(text)]; ok {
+			return p.texts[token]
+		}
+	}
+	start := q.own.Len()
+	if q.own.Cap() == 0 {
+		q.own.Grow(ownBytes)
+	}
+	q.own.Write(text)
+	return q.own.String()[start:]
+}
+
+// lower returns ASCII text in lower case.
+func (q *queryParser) lower(text string) string {
+	if !isASCII(text) || strings.IndexFunc(text, func(r rune) bool { return 'A' <= r && r <= 'Z' }) < 0 {
+		return strings.ToLower(text)
+	}
+	word := append(q.scratch.word[:0], text...)
+	q.scratch.word = word
+	for i, c := range word {
+		if 'A' <= c && c <= 'Z' {
+			word[i] = c - 'A' + 'a'
+		}
+	}
+	return q.keep(word)
+}
+
+// stem returns the stem of a word: that of the index, where a document has the word.
 func (q *queryParser) stem(word string) string {
-	if stem, ok := q.known(word); ok {
-		return stem
-	}
-	return q.stemmer.stem(word)
-}
-
-// stemOfBoth returns the stem of two words written as one.
-func (q *queryParser) stemOfBoth(a, b string) string {
-	word := a + b
-	if stem, ok := q.known(word); ok {
-		return stem
-	}
-	return q.stemmer.learn(word)
-}
-
-// known returns the stem of a word that a document or an earlier query has.
-func (q *queryParser) known(word string) (stem string, ok bool) {
 	for i := range q.x.parts {
 		p := &q.x.parts[i]
 		if token, ok := p.words[word]; ok {
-			return p.texts[token], true
+			return p.texts[token]
 		}
 	}
-	stem, ok = q.stemmer[word]
-	return stem, ok
+	q.scratch.word = append(q.scratch.word[:0], word...)
+	return q.keep(stemInPlace(q.scratch.word))
+}
+
+// findStem finds the token of two words written as one.
+func (q *queryParser) findStem(a, b string) (token uint32, ok bool) {
+	word := append(append(q.scratch.word[:0], a...), b...)
+	q.scratch.word = word
+	for i := range q.x.parts {
+		p := &q.x.parts[i]
+		if token, ok := p.words[string(word)]; ok {
+			return q.x.find(p.texts[token])
+		}
+	}
+	return find(q.x, stemInPlace(word))
+}
+
+// joined returns parts as one text, that is kept as keep does.
+func (q *queryParser) joined(parts ...string) string {
+	text := q.scratch.word[:0]
+	for _, part := range parts {
+		text = append(text, part...)
+	}
+	q.scratch.word = text
+	return q.keep(text)
 }
 
 // addStem adds a word by its stem, unless it is a stop word. It reports whether the query
@@ -284,18 +355,16 @@ func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
 // what the words among them mean.
 func (q *queryParser) parseUnspaced(word run, weight float64) {
-	parts := []string{word.text}
-	if !q.keepAll {
-		parts = q.l.withoutPoliteness(word.text)
+	s := &q.scratch.segmenter
+	s.cutRun(q.l, word.text)
+	if q.keepAll {
+		q.addCharacters(word.text, weight)
+	} else {
+		s.eachRest(func(part string) { q.addCharacters(part, weight) })
 	}
-	for _, part := range parts {
-		q.addCharacters(part, weight)
-	}
-	for _, segment := range q.l.segment(word.text) {
-		q.translate(segment, weight)
-	}
+	s.eachWord(func(part string) { q.translate(part, weight) })
 	if q.isRequired(word) {
-		q.requireUnspaced(word.text)
+		q.requireUnspaced(s)
 	}
 }
 
@@ -329,7 +398,7 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 	w := &q.parsed.terms[at]
 	w.weight = max(w.weight, weight)
 	w.required = w.required || q.isRequired(q.word)
-	if clause := &q.parsed.clauses[q.clause]; len(q.ends) > 1 && !slices.Contains(*clause, at) {
+	if clause := &q.inParts[q.clause]; len(q.ends) > 1 && !slices.Contains(*clause, at) {
 		*clause = append(*clause, at) // a single clause is the whole
 	}
 	return at
@@ -347,62 +416,69 @@ func (q *queryParser) newTerm(w term) {
 // require makes a term required: the word itself, one that begins like it, or its
 // correction must match. A related word is not enough, unless there is nothing else.
 func (q *queryParser) require(at int) {
-	var tokens, others []uint32
-	for _, m := range q.parsed.terms[at].expansions {
-		switch m.relation {
-		case "equals", "begins like", "looks like", "part of", "translation of":
-			tokens = append(tokens, m.token)
-		default:
-			others = append(others, m.token)
+	q.addRequired(func(tokens []uint32) []uint32 {
+		all := q.parsed.terms[at].expansions
+		start := len(tokens)
+		for _, m := range all {
+			switch m.relation {
+			case "equals", "begins like", "looks like", "part of", "translation of":
+				tokens = append(tokens, m.token)
+			}
 		}
-	}
-	if len(tokens) == 0 {
-		tokens = others
-	}
-	q.addRequired(tokens)
+		if len(tokens) == start {
+			for _, m := range all {
+				tokens = append(tokens, m.token)
+			}
+		}
+		return tokens
+	})
 }
 
-func (q *queryParser) addRequired(tokens []uint32) {
-	if len(q.parsed.required) < maxRequired {
-		q.parsed.required = append(q.parsed.required, tokens)
+// addRequired adds a requirement, whose tokens add appends.
+func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
+	if len(q.parsed.required) == maxRequired {
+		return
 	}
+	start := len(q.scratch.tokens)
+	q.scratch.tokens = add(q.scratch.tokens)
+	q.parsed.required = append(q.parsed.required, slices.Clip(q.scratch.tokens[start:]))
 }
 
 // requireUnspaced makes every word of a run without spaces required, in its own or
 // another language, or if no word of it is known, any two neighbouring characters.
-func (q *queryParser) requireUnspaced(text string) {
-	segments := q.l.segment(text)
-	if len(segments) == 0 {
-		segments = []string{text}
-	}
-	for _, segment := range segments {
-		q.addRequired(q.tokensOf(segment))
+func (q *queryParser) requireUnspaced(s *segmenter) {
+	known := false
+	s.eachWord(func(word string) {
+		known = true
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, word) })
+	})
+	if !known {
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, s.text) })
 	}
 }
 
-// tokensOf returns the tokens by which a word without spaces can be found.
-func (q *queryParser) tokensOf(word string) []uint32 {
-	var pairs, singles []uint32
-	eachCharacter(word, func(token string) {
-		id, ok := q.x.find(token)
-		switch {
-		case !ok:
-		case len(token) > 4:
-			pairs = append(pairs, id)
-		default:
-			singles = append(singles, id)
-		}
-	})
+// appendTokensOf appends the tokens by which a word without spaces can be found: its pairs
+// of characters and its meaning, or if there are none, its characters.
+func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
+	start := len(tokens)
+	add := func(pairs bool) {
+		eachCharacter(word, func(token string) {
+			if id, ok := q.x.find(token); ok && len(token) > 4 == pairs {
+				tokens = append(tokens, id)
+			}
+		})
+	}
+	add(true)
 	for _, alternatives := range q.l.lexicon[word] {
 		for _, token := range alternatives {
 			if id, ok := q.x.find(token); ok {
-				pairs = append(pairs, id)
+				tokens = append(tokens, id)
 				break // the first is the meaning, the others are close to it
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return singles
+	if len(tokens) == start {
+		add(false)
 	}
-	return pairs
+	return tokens
 }

@@ -68,7 +68,7 @@ func FuzzTokens(f *testing.F) {
 
 func clausesOf(text string) (clauses []string) {
 	start := 0
-	for _, end := range clauseEnds(text) {
+	for _, end := range appendClauseEnds(nil, text) {
 		clauses = append(clauses, strings.TrimSpace(text[start:end]))
 		start = end
 	}
@@ -106,7 +106,7 @@ func TestValuesInAQuery(t *testing.T) {
 		`""`: nil,
 	} {
 		var got []string
-		for _, s := range valueSpans(text) {
+		for _, s := range appendValueSpans(nil, text) {
 			got = append(got, text[s.start:s.end])
 		}
 		require.Equal(t, want, got, "%q", text)
@@ -123,11 +123,11 @@ func TestWordsWithoutSpaces(t *testing.T) {
 		"最大公约数":   {"最大公约数"},
 		"帮我看看天气":  {"天气"},
 	} {
-		require.Equal(t, want, l.segment(text), "%q", text)
+		require.Equal(t, want, segment(l, text), "%q", text)
 	}
 	long := strings.Repeat("天气", 2*maxSegmented)
-	require.Len(t, l.segment(long), 2*maxSegmented)
-	require.Empty(t, l.segment(""))
+	require.Len(t, segment(l, long), 2*maxSegmented)
+	require.Empty(t, segment(l, ""))
 }
 
 func TestPolitenessIsIgnored(t *testing.T) {
@@ -139,7 +139,7 @@ func TestPolitenessIsIgnored(t *testing.T) {
 		"怎么样":        {"", ""},
 		"天气想要知道怎么样吗": {"天气", "", "", "吗"},
 	} {
-		require.Equal(t, want, l.withoutPoliteness(text), "%q", text)
+		require.Equal(t, want, withoutPoliteness(l, text), "%q", text)
 	}
 	x := New([]keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
 	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
@@ -211,13 +211,13 @@ func TestTyposFindTheWordThatWasMeant(t *testing.T) {
 	for typed, want := range map[string]string{
 		"wether": "weather", "emial": "email", "sned": "send", "calender": "calendar", "invioc": "invoic", "datbaas": "databas", "calend": "calendar",
 	} {
-		meant := typos.correctionsOf(typed, make([]uint8, len(texts)))
+		meant := correctionsOf(typos, typed, make([]uint8, len(texts)))
 		require.NotEmpty(t, meant, typed)
 		require.Equal(t, want, texts[meant[0].token], typed)
 	}
 	shared := make([]uint8, len(texts))
 	for _, strange := range []string{"", "gte", "zzzzzz", "天气天气", strings.Repeat("weather", 20)} {
-		require.Empty(t, typos.correctionsOf(strange, shared), strange)
+		require.Empty(t, correctionsOf(typos, strange, shared), strange)
 	}
 	require.Equal(t, make([]uint8, len(texts)), shared)
 }
@@ -235,10 +235,10 @@ var phraseDocs = []keyword.Doc{
 func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
 	for word, meant := range map[string]bool{"pari": false, "parx": false, "pasr": true, "parst": true} {
 		x := indexOf("pars")
-		require.Equal(t, meant, len(x.correctionsOf(word, make([]uint8, 1))) > 0, word)
+		require.Equal(t, meant, len(correctionsOf(x, word, make([]uint8, 1))) > 0, word)
 	}
 	x := indexOf("forecast")
-	require.NotEmpty(t, x.correctionsOf("forecasd", make([]uint8, 1)), "a long word has no other ending")
+	require.NotEmpty(t, correctionsOf(x, "forecasd", make([]uint8, 1)), "a long word has no other ending")
 }
 
 func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {

@@ -84,7 +84,7 @@ func (acc *accumulator) scoreClauses(ctx context.Context, q *parsedQuery) ([]cla
 		if len(hits) == 0 {
 			continue
 		}
-		c := clause{weight: hits[0].score, fit: make(map[uint32]float64, len(hits))}
+		c := clause{weight: hits[0].score, fit: acc.fit(len(clauses))}
 		for _, h := range hits {
 			c.fit[h.doc] = h.score / hits[0].score
 			acc.find(h.doc).fits = true
@@ -101,17 +101,18 @@ func (acc *accumulator) scoreClauses(ctx context.Context, q *parsedQuery) ([]cla
 }
 
 func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positions []int) ([]scored, error) {
-	terms := make([]term, len(positions))
-	for i, at := range positions {
-		terms[i] = q.terms[at]
+	terms := acc.terms[:0]
+	for _, at := range positions {
+		terms = append(terms, q.terms[at])
 	}
+	acc.terms = terms
 	defer acc.clear()
 	defer acc.unmark(inClause)
 	importance, err := acc.accumulate(ctx, terms, inClause)
 	if err != nil {
 		return nil, err
 	}
-	hits := acc.x.newBest(min(clauseHits, len(acc.touched)))
+	hits := acc.newBest(min(clauseHits, len(acc.touched)))
 	for _, doc := range acc.touched {
 		s := &acc.states[doc]
 		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
@@ -120,6 +121,15 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 		}
 	}
 	return hits.Sorted(), nil
+}
+
+// fit returns an empty fit for the nth clause.
+func (acc *accumulator) fit(n int) map[uint32]float64 {
+	if n == len(acc.fits) {
+		acc.fits = append(acc.fits, make(map[uint32]float64, clauseHits))
+	}
+	clear(acc.fits[n])
+	return acc.fits[n]
 }
 
 // bonus returns what a document gets for its best answer to a clause.
@@ -150,7 +160,7 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []ke
 	if limit <= 0 || limit > len(acc.kept) {
 		limit = len(acc.kept)
 	}
-	candidates := acc.x.newBest(min(limit+spare, len(acc.kept)))
+	candidates := acc.newBest(min(limit+spare, len(acc.kept)))
 	for i := range acc.kept {
 		if k := &acc.kept[i]; k.fits || candidates.takes(k.most()) {
 			candidates.Add(scored{k.doc, acc.finalScore(k, q, clauses)})

@@ -11,7 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
@@ -89,30 +88,39 @@ func leadingIdentifier(text string) string {
 	return text[:end]
 }
 
+var fold = cases.Fold()
+
+// stemInPlace folds the case of a word and removes English endings, in the memory of the
+// word. It removes none from words with digits or other letters.
+func stemInPlace(word []byte) []byte {
+	digits := false
+	for i, c := range word {
+		switch {
+		case c >= utf8.RuneSelf:
+			if n, err := fold.Span(word, true); err == nil && n == len(word) {
+				return word // which takes no memory, as for Chinese
+			}
+			return fold.Bytes(word)
+		case 'A' <= c && c <= 'Z':
+			word[i] = c - 'A' + 'a'
+		}
+		digits = digits || isDigit(c)
+	}
+	if digits {
+		return word
+	}
+	return stemEnglish(word)
+}
+
 // stemmer reduces words to their stems and remembers those it has seen.
 type stemmer map[string]string
 
-// stem folds case and removes English endings. It removes none from words with digits
-// or other letters.
 func (s stemmer) stem(word string) string {
-	if stem, ok := s[word]; ok {
-		return stem
+	stem, ok := s[word]
+	if !ok {
+		stem = string(stemInPlace([]byte(word)))
+		s[strings.Clone(word)] = stem
 	}
-	return s.learn(strings.Clone(word))
-}
-
-// learn returns the stem of a word that is kept.
-func (s stemmer) learn(word string) string {
-	stem := ""
-	switch {
-	case !isASCII(word):
-		stem = cases.Fold().String(word)
-	case strings.ContainsAny(word, "0123456789"):
-		stem = strings.ToLower(word)
-	default:
-		stem = english.Stem(word, true)
-	}
-	s[word] = stem
 	return stem
 }
 

@@ -169,69 +169,77 @@ const maxSegmented = 512
 // stretch is the position of a word in a text.
 type stretch struct{ start, end int }
 
-// segment returns the words of the lexicon in a run without spaces, in order. It leaves
-// out politeness and characters that belong to no word.
-func (l *knowledge) segment(text string) []string {
-	var words []string
-	for _, s := range l.stretches(text) {
-		if word := text[s.start:s.end]; !l.politeness[word] {
-			words = append(words, word)
-		}
-	}
-	return words
+// segmenter cuts runs without spaces into words of the lexicon, one after the other, and
+// keeps its memory.
+type segmenter struct {
+	l     *knowledge
+	text  string
+	words []stretch // of the lexicon, and politeness
+
+	offsets []int // of the characters, and of the end
+	cost    []float64
+	from    []int // start of the last word of a prefix, at the least cost
 }
 
-// withoutPoliteness returns the parts of a run without spaces between its politeness.
-func (l *knowledge) withoutPoliteness(text string) []string {
-	var parts []string
-	start := 0
-	for _, s := range l.stretches(text) {
-		if l.politeness[text[s.start:s.end]] {
-			parts = append(parts, text[start:s.start])
-			start = s.end
-		}
-	}
-	return append(parts, text[start:])
-}
-
-// stretches returns the words of the lexicon and the politeness in a run without spaces.
-func (l *knowledge) stretches(text string) []stretch {
-	var words []stretch
-	offsets := make([]int, 0, len(text)/3+1) // of the characters, and of the end
+// cutRun finds the words of a run, and the politeness in it.
+func (s *segmenter) cutRun(l *knowledge, text string) {
+	s.l, s.text, s.words, s.offsets = l, text, s.words[:0], s.offsets[:0]
 	for at := range text {
-		if len(offsets) == maxSegmented {
-			words = append(words, l.cut(text, append(offsets, at))...)
-			offsets = offsets[:0]
+		if len(s.offsets) == maxSegmented {
+			s.cut(at)
 		}
-		offsets = append(offsets, at)
+		s.offsets = append(s.offsets, at)
 	}
-	return append(words, l.cut(text, append(offsets, len(text)))...)
+	s.cut(len(text))
+}
+
+// eachWord visits the words, in order. It leaves out politeness and characters that belong
+// to no word.
+func (s *segmenter) eachWord(visit func(word string)) {
+	for _, at := range s.words {
+		if word := s.text[at.start:at.end]; !s.l.politeness[word] {
+			visit(word)
+		}
+	}
+}
+
+// eachRest visits the parts of the run between its politeness.
+func (s *segmenter) eachRest(visit func(part string)) {
+	start := 0
+	for _, at := range s.words {
+		if s.l.politeness[s.text[at.start:at.end]] {
+			visit(s.text[start:at.start])
+			start = at.end
+		}
+	}
+	visit(s.text[start:])
 }
 
 func (l *knowledge) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
 
-// cut finds the words between offsets at the least cost.
-func (l *knowledge) cut(text string, offsets []int) []stretch {
-	cost := make([]float64, len(offsets))
-	from := make([]int, len(offsets)) // start of the last word of a prefix, at the least cost
+// cut finds the words between the offsets and an end at the least cost.
+func (s *segmenter) cut(end int) {
+	offsets := append(s.offsets, end)
+	cost, from := grown(s.cost, len(offsets)), grown(s.from, len(offsets))
+	s.offsets, s.cost, s.from = offsets[:0], cost, from
+	cost[0] = 0
 	for end := 1; end < len(offsets); end++ {
 		cost[end], from[end] = cost[end-1]+costGap, end-1
-		for size := 1; size <= min(l.longest, end); size++ {
+		for size := 1; size <= min(s.l.longest, end); size++ {
 			price := cost[end-size] + costWord
 			if size == 1 {
 				price = cost[end-size] + costSingle
 			}
-			if price <= cost[end] && l.isWord(text[offsets[end-size]:offsets[end]]) {
+			if price <= cost[end] && s.l.isWord(s.text[offsets[end-size]:offsets[end]]) {
 				cost[end], from[end] = price, end-size
 			}
 		}
 	}
-	var words []stretch
+	first := len(s.words)
 	for end := len(offsets) - 1; end > 0; end = from[end] {
-		if s := (stretch{start: offsets[from[end]], end: offsets[end]}); l.isWord(text[s.start:s.end]) {
-			words = append(words, s)
+		if at := (stretch{start: offsets[from[end]], end: offsets[end]}); s.l.isWord(s.text[at.start:at.end]) {
+			s.words = append(s.words, at)
 		}
 	}
-	slices.Reverse(words)
-	return words
+	slices.Reverse(s.words[first:])
 }

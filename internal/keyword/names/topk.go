@@ -5,9 +5,7 @@ package names
 
 // This file keeps the best few of many.
 
-import (
-	"slices"
-)
+import "slices"
 
 // TopK keeps the first k of the items added to it, in the order of compare. Once it
 // is full, the last of them is the root of a heap.
@@ -22,6 +20,9 @@ type TopK[T any] struct {
 func NewTopK[T any](k int, compare func(a, b T) int) TopK[T] {
 	return TopK[T]{items: make([]T, 0, k), k: k, compare: compare}
 }
+
+// Reset empties t for the first k of other items, in the memory of those before.
+func (t *TopK[T]) Reset(k int) { t.items, t.k = slices.Grow(t.items[:0], k), k }
 
 // Add offers an item.
 func (t *TopK[T]) Add(item T) {
@@ -65,7 +66,8 @@ func (t *TopK[T]) sink(i int) {
 	}
 }
 
-// Sorted returns the items in order. Nothing may be added afterwards.
+// Sorted returns the items in order, in the memory of t. Nothing may be added afterwards,
+// except after Reset.
 func (t *TopK[T]) Sorted() []T {
 	slices.SortFunc(t.items, t.compare)
 	return t.items
