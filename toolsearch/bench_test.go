@@ -9,6 +9,7 @@ package toolsearch_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -403,6 +404,40 @@ func TestSearchesStayWithinTheirBudget(t *testing.T) {
 			})
 			require.LessOrEqual(t, allocations, float64(searchBudget), "%s of %d", s.name, n)
 		}
+	}
+}
+
+// What nobody has asked for before costs no more than the rest.
+func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
+	race.Skip(t, "it makes pools forget")
+	names, descs := benchNames(1000)
+	infos := make([]*schema.ToolInfo, len(names))
+	for i := range infos {
+		infos[i] = benchInfo(names[i], descs[i])
+	}
+	index, err := toolsearch.BM25Index(t.Context(), infos)
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, text := range []string{
+		strings.Repeat("_ ", 20), "Could you create an invoice for _ at _, and then send the weather in _ to _s?", "帮我创建一个_的发票，然后发送给_",
+	} {
+		texts := make([]string, 22) // the first one warms up
+		for i := range texts {
+			for c := range strings.SplitSeq(text, "") {
+				if c == "_" {
+					c = strings.Map(func(rune) rune { return 'a' + rune(random.IntN(26)) }, "quoth")
+				}
+				texts[i] += c
+			}
+		}
+		next := 0
+		allocations := testing.AllocsPerRun(20, func() {
+			if _, err := index.Search(t.Context(), toolsearch.Query{Text: texts[next], Limit: 5}); err != nil {
+				t.Error(err)
+			}
+			next++
+		})
+		require.LessOrEqual(t, allocations, float64(searchBudget), text)
 	}
 }
 
