@@ -199,6 +199,9 @@ func (m matrix) orthogonal() {
 			}
 		}
 		length := float32(math.Sqrt(dot(c, c)))
+		if length == 0 {
+			continue
+		}
 		for r := range m.height() {
 			m.row(r)[c] /= length
 		}

