@@ -13,12 +13,15 @@ DATA        ?= $(wildcard ../shared/data)
 
 # Every go.mod is a module of its own. The tests of the product and of what users require run
 # under the race detector as well; demos and tools gain nothing from it.
-MODULES := $(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort))
+# The root comes first: it takes longest, and what runs beside it should not wait for it in the end.
+MODULES := . $(filter-out .,$(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort)))
 MENDED  := ./examples/native/mended
 PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),$(MODULES))
 
-# Version stamps need a healthy .git, and nothing here uses them.
-export GOFLAGS := $(filter-out -buildvcs=%,$(shell $(GO) env GOFLAGS)) -buildvcs=false
+# Version stamps need a healthy .git, and nothing here uses them. With -trimpath, what was compiled,
+# vetted and linted in one clone counts in every other clone on the machine.
+PLAIN   := $(filter-out -buildvcs=% -trimpath,$(shell $(GO) env GOFLAGS)) -buildvcs=false
+export GOFLAGS := $(PLAIN) -trimpath
 
 # $(call side,targets) runs targets side by side, JOBS at once. The output of each comes in one piece.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -56,8 +59,11 @@ lint: staticcheck ## gofmt, go vet and staticcheck, in every module
 	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted, run 'make fmt':"; echo "$$files"; exit 1; }
 	$(call side,$(addprefix lint@,$(MODULES)))
 
+# A fault that was found before in another clone is reported with the path it has there, so whatever
+# fails is done once more without -trimpath.
 $(addprefix lint@,$(MODULES)): lint@%: staticcheck
-	@echo "-- lint: $*"; cd $* && $(GO) vet ./... && '$(STATICCHECK)' ./...
+	@echo "-- lint: $*"; cd $*; lint() { $(GO) vet ./... && '$(STATICCHECK)' ./...; }; \
+		lint >/dev/null 2>&1 || { export GOFLAGS='$(PLAIN)'; lint; }
 
 # The go line of a go.mod does not keep newer library calls out. Nobody builds the repository's own
 # tools with another Go than its developers'.
@@ -85,7 +91,7 @@ $(addprefix quick@,$(PRODUCT)): quick@%:
 
 test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(MODULES)))
+	$(call side,$(if $(RACE),race@.) test@. $(if $(RACE),$(addprefix race@,$(filter-out .,$(PRODUCT)))) $(addprefix test@,$(filter-out .,$(MODULES))))
 
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
