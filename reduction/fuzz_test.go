@@ -127,7 +127,8 @@ func FuzzRecognise(f *testing.F) {
 	})
 }
 
-// FuzzBoundary: floor and ceil never split a character and stay next to n.
+// FuzzBoundary: a text is cut next to an offset, and never inside a character; what a
+// notice shows of it keeps its length and holds no notice.
 func FuzzBoundary(f *testing.F) {
 	f.Add("a€b🙂c", 3)
 	f.Add("\xf0\x9f\x99", 2)

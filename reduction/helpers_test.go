@@ -160,15 +160,18 @@ func over[M adk.MessageType](context.Context, []M, []*schema.ToolInfo) (int64, e
 	return 1 << 40, nil
 }
 
-var shownPath = regexp.MustCompile(`(?:saved in full to|saved to|saved at|read from|保存到|已保存到|读取自): ([^\n]+)\n`)
-
 // pathIn is the path that a notice names, empty if there is none.
-func pathIn(notice string) string {
-	m := shownPath.FindStringSubmatch(notice[max(0, strings.LastIndex(notice, "<persisted-output>")):])
-	if m == nil {
-		return ""
+func pathIn(notice string) (path string) {
+	notice = notice[max(0, strings.LastIndex(notice, "<persisted-output>")):]
+	first := len(notice)
+	for _, before := range []string{"saved in full to: ", "saved to: ", "saved at: ", "read from: ", "保存到: ", "读取自: "} {
+		if i := strings.Index(notice[:first], before); i >= 0 {
+			if line, _, ok := strings.Cut(notice[i+len(before):], "\n"); ok {
+				first, path = i, line
+			}
+		}
 	}
-	return m[1]
+	return path
 }
 
 // form is how a tool returns; it runs a wrapper of the middleware over a tool.
@@ -304,13 +307,6 @@ type invoker = tool.InvokableTool
 type failing struct{ err error }
 
 func (f *failing) Write(context.Context, *filesystem.WriteRequest) error { return f.err }
-
-func partsOf(r *schema.ToolResult) []schema.ToolOutputPart {
-	if r == nil {
-		return nil
-	}
-	return r.Parts
-}
 
 // part is one part of a tool result: text, or something that must stay.
 type part struct {
@@ -716,7 +712,7 @@ func (g *gen[M]) round() []M {
 			results[i], results[j] = results[j], results[i]
 		}
 	})
-	out := []M{adktest.Assistant[M](g.pick("", "let me look"), calls...)}
+	out := []M{adktest.Assistant[M]([]string{"", "let me look"}[g.IntN(2)], calls...)}
 	if merged, ok := g.shape.merge(results...); ok && len(results) > 1 && g.chance(20) {
 		return append(out, merged)
 	}
@@ -728,8 +724,6 @@ func (g *gen[M]) round() []M {
 	}
 	return out
 }
-
-func (g *gen[M]) pick(s ...string) string { return s[g.IntN(len(s))] }
 
 // more is what follows in a conversation.
 func (g *gen[M]) more(rounds int) []M {

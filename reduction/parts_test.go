@@ -210,8 +210,8 @@ func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
 	}
 }
 
-// Results that came twice and results of no call must not cost a look at every
-// round each.
+// A result that came twice, or that belongs to no call, does not make pairing look
+// through all rounds.
 func TestPairingIsLinearInTheHistory(t *testing.T) {
 	race.Skip(t, "pairs 300,000 messages")
 	const rounds = 100_000

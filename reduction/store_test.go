@@ -143,7 +143,7 @@ func TestStoresThatOnlyWriteAreNotWrittenOverByTheNextMiddleware(t *testing.T) {
 }
 
 func TestAForgottenNameIsNotWrittenOver(t *testing.T) {
-	race.Skip(t, "writes 40,000 files")
+	race.Skip(t, "writes 33,000 files")
 	memory := backend.NewMemory(0)
 	mw := typed[*schema.Message](t, &reduction.Config{Backend: backendtest.NewFaulty(memory, nil).WriteOnly(), MaxLengthForTrunc: 1000})
 	cut := func(id, content string) string {
@@ -153,7 +153,7 @@ func TestAForgottenNameIsNotWrittenOver(t *testing.T) {
 	}
 	first := strings.Repeat("first", 300)
 	path := cut("c", first)
-	for i := range 40_000 {
+	for i := range 33_000 { // more than are remembered
 		cut(fmt.Sprint("other", i), strings.Repeat("x", 1001))
 	}
 	second := strings.Repeat("second", 300)
@@ -391,10 +391,6 @@ var byTenant = reduction.Scope{Key: func(ctx context.Context) (string, error) {
 	return tenant, nil
 }}
 
-func asTenant(ctx context.Context, tenant string) context.Context {
-	return context.WithValue(ctx, tenantKey{}, tenant)
-}
-
 func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
 	m := backend.NewMemory(0)
 	for _, store := range append(powerSets(m), m) {
@@ -590,7 +586,7 @@ func TestScopesOfOneStoreShareWhatIsKnownOfIt(t *testing.T) {
 		endpoint, err := mw.WrapInvokableToolCall(t.Context(), func(context.Context, string, ...tool.Option) (string, error) { return content, nil },
 			&adk.ToolContext{Name: "report", CallID: "call_0"})
 		require.NoError(t, err)
-		got, err := endpoint(asTenant(t.Context(), tenant), "{}")
+		got, err := endpoint(context.WithValue(t.Context(), tenantKey{}, tenant), "{}")
 		require.NoError(t, err)
 		require.NotEqual(t, content, got)
 		return got

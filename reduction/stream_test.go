@@ -197,7 +197,7 @@ func crash[M adk.MessageType](t *testing.T, c crashCase) {
 func nest[M adk.MessageType](t *testing.T, ctx context.Context, inner adktest.Agent[M]) adktest.Agent[M] {
 	child, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{
 		Name: "inner", Description: "an agent that is a tool", Model: inner.Model, Handlers: inner.Handlers,
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: toolsOf(inner.Tools...)},
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: inner.Tools}},
 	})
 	require.NoError(t, err)
 	return adktest.Agent[M]{
@@ -207,10 +207,6 @@ func nest[M adk.MessageType](t *testing.T, ctx context.Context, inner adktest.Ag
 		Streaming: true,
 		Configure: func(c *adk.TypedChatModelAgentConfig[M]) { c.ToolsConfig.EmitInternalEvents = true },
 	}
-}
-
-func toolsOf(tools ...tool.BaseTool) compose.ToolsNodeConfig {
-	return compose.ToolsNodeConfig{Tools: tools}
 }
 
 // mergedSizes are the bytes of the sources of a merged stream, in the order in

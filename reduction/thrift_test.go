@@ -316,7 +316,7 @@ func (w *window[M]) count(msgs []M) (n int64) {
 		}
 		answers := w.shape.answers(m)
 		for _, a := range answers {
-			if isAgentic(m) {
+			if _, agentic := any(m).(*schema.AgenticMessage); agentic {
 				n += int64(tokens.Estimate(a.name))
 			}
 			for _, text := range a.texts {
@@ -329,8 +329,6 @@ func (w *window[M]) count(msgs []M) (n int64) {
 	}
 	return n
 }
-
-func isAgentic(m any) bool { _, ok := m.(*schema.AgenticMessage); return ok }
 
 // onlyTheRest requires that nothing is left that could be shorter.
 func (w *window[M]) onlyTheRest(msgs []M) {
