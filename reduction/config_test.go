@@ -133,18 +133,3 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, answer, "No saved result")
 }
-
-func TestTheProvidedToolReadsNothingButResults(t *testing.T) {
-	store := backend.NewMemory(0)
-	ctx := context.Background()
-	require.NoError(t, store.Create(ctx, "/etc/passwd", strings.NewReader("secret")))
-	require.NoError(t, store.Create(ctx, "/tmp/trunc/c", strings.NewReader("result")))
-	_, run, err := typed(t, &reduction.Config{Backend: store, ProvideReadTool: true}).BeforeAgent(ctx, &adk.ChatModelAgentContext{})
-	require.NoError(t, err)
-	for path, want := range map[string]bool{"/etc/passwd": false, "/tmp/trunc/../../etc/passwd": false, "/tmp/trunc/c": true} {
-		answer, err := run.Tools[0].(invoker).InvokableRun(ctx, `{"file_path":"`+path+`"}`)
-		require.NoError(t, err)
-		require.NotContains(t, answer, "secret")
-		require.Equal(t, want, strings.Contains(answer, "result\n"), answer)
-	}
-}

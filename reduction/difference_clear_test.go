@@ -56,7 +56,7 @@ func TestR05_AMarkInEventsDoesNotKeepResultsFromBeingCleared(t *testing.T) {
 func markedRounds[M adk.MessageType](t *testing.T) {
 	msgs := rounds[M](4, 3000)
 	for i := 1; i < len(msgs); i += 2 {
-		msgs[i] = shapeOf[M]().withExtra(msgs[i], processedKey, true)
+		msgs[i] = withExtra(msgs[i], processedKey, true)
 	}
 	out := before(t, typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1}), msgs)
 	for _, i := range []int{2, 4, 6} {

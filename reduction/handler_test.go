@@ -52,7 +52,7 @@ func handlerOnce[M adk.MessageType](t *testing.T) {
 	// What Eino's package has marked is not asked about: it may be done already.
 	asked = map[string]int{}
 	for i := 1; i < len(msgs); i += 2 {
-		msgs[i] = shapeOf[M]().withExtra(msgs[i], processedKey, true)
+		msgs[i] = withExtra(msgs[i], processedKey, true)
 	}
 	require.Equal(t, msgs, before(t, mw, msgs))
 	require.Empty(t, asked)

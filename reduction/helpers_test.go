@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -339,7 +340,6 @@ type shape[M adk.MessageType] interface {
 	answers(m M) []answer
 	// rest renders everything but the texts of results and the marks.
 	rest(m M) string
-	withExtra(m M, key string, value any) M
 	// copy is deep.
 	copy(m M) M
 }
@@ -452,12 +452,6 @@ func (s plainShape) rest(m *schema.Message) string {
 	return render(c)
 }
 
-func (plainShape) withExtra(m *schema.Message, key string, value any) *schema.Message {
-	c := *m
-	c.Extra = extraWith(m.Extra, key, value)
-	return &c
-}
-
 func (plainShape) copy(m *schema.Message) *schema.Message { return deepCopy(m) }
 
 type agenticShape struct{}
@@ -567,21 +561,13 @@ func (s agenticShape) rest(m *schema.AgenticMessage) string {
 	return render(c)
 }
 
-func (agenticShape) withExtra(m *schema.AgenticMessage, key string, value any) *schema.AgenticMessage {
-	c := *m
-	c.Extra = extraWith(m.Extra, key, value)
-	return &c
-}
-
 func (agenticShape) copy(m *schema.AgenticMessage) *schema.AgenticMessage { return deepCopy(m) }
 
-// extraWith is a copy of extra with a value for a key that it does not have.
-func extraWith(extra map[string]any, key string, value any) map[string]any {
-	out := map[string]any{key: value}
-	for k, v := range extra {
-		out[k] = v
-	}
-	return out
+// withExtra is a copy of a message with a value for a key of Extra that it does not have.
+func withExtra[M adk.MessageType](m M, key string, value any) M {
+	extra := map[string]any{key: value}
+	maps.Copy(extra, adktest.Extra(m))
+	return adktest.WithExtra(m, extra)
 }
 
 func withoutMarks(extra map[string]any) map[string]any {

@@ -179,7 +179,7 @@ func (l *lawbook[M]) next() {
 		l.msgs = copyAll(l.originals)
 		for i, m := range l.msgs { // as Eino leaves it behind
 			if l.shape.rest(m) != "nil" && len(l.shape.answers(m)) == 0 && l.chance(50) {
-				l.msgs[i] = l.shape.withExtra(m, processedKey, true)
+				l.msgs[i] = withExtra(m, processedKey, true)
 			}
 		}
 		l.originals = copyAll(l.msgs)

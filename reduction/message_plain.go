@@ -225,19 +225,15 @@ func (plain) replace(m *schema.Message, r replacement) {
 	case r.parts == nil:
 		m.UserInputMultiContent = noticeInput(m.UserInputMultiContent, r.text)
 	default:
-		if parts, ok := inputParts(resultParts(m), r.parts); ok {
-			m.Content, m.UserInputMultiContent, m.MultiContent = contentBeside(m), parts, nil
+		parts, ok := inputParts(resultParts(m), r.parts)
+		if !ok {
+			return
 		}
+		if len(m.UserInputMultiContent) == 0 {
+			m.Content = "" // it was the result itself
+		}
+		m.UserInputMultiContent, m.MultiContent = parts, nil
 	}
-}
-
-// contentBeside is what stays in Content when the parts are replaced: it was the
-// result itself where there were no parts.
-func contentBeside(m *schema.Message) string {
-	if len(m.UserInputMultiContent) == 0 {
-		return ""
-	}
-	return m.Content
 }
 
 // noticeInput is withNotice for the parts of a message.
@@ -300,7 +296,9 @@ func (plain) weigh(w *weight, m *schema.Message) (usage int) {
 		w.text(m.Content)
 	}
 	if m.Role == schema.Assistant {
-		usage = plainUsage(m.ResponseMeta)
+		if m.ResponseMeta != nil && m.ResponseMeta.Usage != nil {
+			usage = m.ResponseMeta.Usage.PromptTokens
+		}
 		w.edited |= flagOf(isMarked(m.Extra, processedKey))
 		for i := range m.ToolCalls {
 			f := &m.ToolCalls[i].Function
@@ -317,14 +315,6 @@ func (plain) weigh(w *weight, m *schema.Message) (usage int) {
 		w.old(m)
 	}
 	return usage
-}
-
-// plainUsage is how many tokens the provider says the request had; 0 if it does not.
-func plainUsage(meta *schema.ResponseMeta) int {
-	if meta == nil || meta.Usage == nil {
-		return 0
-	}
-	return meta.Usage.PromptTokens
 }
 
 func (w *weight) input(parts []schema.MessageInputPart) {

@@ -316,7 +316,7 @@ func callersMessages[M adk.MessageType](_ *testing.T, m maker[M]) (string, error
 func marksInEvents[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	msgs := rounds[M](3, 900)
 	for i := 1; i < len(msgs); i += 2 {
-		msgs[i] = shapeOf[M]().withExtra(msgs[i], processedKey, true)
+		msgs[i] = withExtra(msgs[i], processedKey, true)
 	}
 	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}}, msgs, 1)
 }

@@ -54,7 +54,7 @@ func TestR04_TwoRunsMayShareOneHistory(t *testing.T) {
 func sharedHistory[M adk.MessageType](t *testing.T, streaming bool) {
 	history := append(rounds[M](10, 900), adktest.User[M]("and now?"))
 	for i := 1; i < len(history)-1; i += 2 { // as messages from events have it
-		history[i] = shapeOf[M]().withExtra(history[i], "id", fmt.Sprint(i))
+		history[i] = withExtra(history[i], "id", fmt.Sprint(i))
 	}
 	given := copyAll(history)
 	mw := subject[M](t)
