@@ -50,6 +50,7 @@ type accumulator struct {
 	idfs     []float32 // by token; 0: not worked out yet
 	norms    [fieldCount][shortField]float64
 	parser   queryParser
+	about    about
 
 	best  best
 	terms []term               // of a clause

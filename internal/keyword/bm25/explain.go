@@ -16,6 +16,9 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
+// aboutFactor is what word vectors add.
+const aboutFactor = "nearness of what it is about to the query, by word vectors"
+
 // Explain says why Search gives a document, which is known by the Doc of its hit, its score
 // for text. It costs as much as a search.
 func (x *Index) Explain(text string, doc int) keyword.Explanation {
@@ -50,6 +53,15 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 	e.Score = acc.finalScore(k, q, clauses)
 	if whole := acc.score(k); e.Score != whole {
 		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / whole})
+	}
+	byWords := e.Score
+	candidates := acc.candidates(q, clauses, maxReordered)
+	e.Score *= acc.reorder(q, clauses, candidates)
+	if at := slices.IndexFunc(candidates, func(c scored) bool { return c.doc == inner }); at >= 0 {
+		e.Score = candidates[at].score
+	}
+	if e.Score != byWords {
+		e.Factors = append(e.Factors, keyword.Factor{Name: aboutFactor, Value: e.Score / byWords})
 	}
 	return e
 }

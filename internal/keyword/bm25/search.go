@@ -160,27 +160,40 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []ke
 	if limit <= 0 || limit > len(acc.kept) {
 		limit = len(acc.kept)
 	}
-	candidates := acc.newBest(min(limit+spare, len(acc.kept)))
+	candidates := acc.candidates(q, clauses, max(limit+spare, maxReordered))
+	acc.reorder(q, clauses, candidates)
+	return acc.hits(q, acc.x.diversify(candidates, clauses, acc.top, limit))
+}
+
+// candidates returns the n documents with the highest scores, in order.
+func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
+	candidates := acc.newBest(min(n, len(acc.kept)))
 	for i := range acc.kept {
 		if k := &acc.kept[i]; k.fits || candidates.takes(k.most()) {
 			candidates.Add(scored{k.doc, acc.finalScore(k, q, clauses)})
 		}
 	}
-	return acc.hits(q, acc.x.diversify(candidates.Sorted(), clauses, acc.top, limit))
+	return candidates.Sorted()
 }
 
 func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 	hits := make([]keyword.Hit, len(chosen))
 	for i, s := range chosen {
-		k := acc.find(s.doc)
-		evidence := acc.evidence(q, k)
-		confidence := calibration.Of(evidence, acc.x.Len())
-		if slices.Contains(q.named, s.doc) {
-			confidence = 1
+		evidence := acc.evidence(q, acc.find(s.doc))
+		hits[i] = keyword.Hit{
+			Doc: acc.x.Position(s.doc), Score: s.score,
+			Evidence: evidence, Confidence: acc.confidence(q, s.doc, evidence),
 		}
-		hits[i] = keyword.Hit{Doc: acc.x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: confidence}
 	}
 	return hits
+}
+
+// confidence returns how sure it is that a document with some evidence is meant.
+func (acc *accumulator) confidence(q *parsedQuery, doc uint32, evidence float64) float64 {
+	if slices.Contains(q.named, doc) {
+		return 1
+	}
+	return calibration.Of(evidence, acc.x.Len())
 }
 
 // coveredImportance returns how much of a term's importance a match of the given weight
@@ -238,10 +251,8 @@ const (
 // to the best one left, where answers to clauses that are still open count more; among
 // nearly equal ones, to the one whose server has the fewest places so far.
 func (x *Index) diversify(candidates []scored, clauses []clause, top float64, limit int) []scored {
-	p := places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top, used: make(map[string]int)}
-	for i := range p.open {
-		p.open[i] = 1
-	}
+	p := x.newPlaces(clauses, top)
+	p.used = make(map[string]int)
 	chosen := make([]scored, 0, len(candidates))
 	front := candidates[:min(len(candidates), maxDiversified+spare)]
 	rest := candidates[len(front):]
@@ -261,6 +272,12 @@ func (x *Index) diversify(candidates []scored, clauses []clause, top float64, li
 	return chosen[:min(limit, len(chosen))]
 }
 
+// first returns the candidate that diversify puts first.
+func (x *Index) first(candidates []scored, clauses []clause, top float64) scored {
+	p := x.newPlaces(clauses, top)
+	return candidates[p.next(candidates[:min(len(candidates), maxDiversified+spare)])]
+}
+
 // places are filled one by one.
 type places struct {
 	x       *Index
@@ -269,6 +286,14 @@ type places struct {
 	top     float64   // the highest score
 	used    map[string]int
 	values  [maxDiversified + spare]float64 // of the candidates
+}
+
+func (x *Index) newPlaces(clauses []clause, top float64) *places {
+	p := &places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top}
+	for i := range p.open {
+		p.open[i] = 1
+	}
+	return p
 }
 
 // next returns the index of the candidate for the next place.

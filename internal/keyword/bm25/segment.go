@@ -12,6 +12,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/keyword/wordvectors"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -36,6 +37,9 @@ type Segment struct {
 	nameWords  names.Set // tokens that are one of a name
 	affixes    affixes
 	typos      typos
+
+	table      *wordvectors.Table
+	directions []int8 // of the documents in the table, one after another
 }
 
 // posting says that a document uses a token.
@@ -47,9 +51,12 @@ type posting struct {
 // NewSegment reads docs. Names need not be distinct. It reads a bounded part of each
 // document: 16 KB of the description, 32 phrases and 128 parameters, with 2 KB of
 // description and 32 values each.
-func NewSegment(docs []keyword.Doc) *Segment {
+func NewSegment(docs []keyword.Doc) *Segment { return newSegment(docs, wordvectors.Default()) }
+
+// newSegment reads docs, and what they are about by a table, which may be nil.
+func newSegment(docs []keyword.Doc, table *wordvectors.Table) *Segment {
 	wordLists() // so that the first search does not wait for them
-	b := newBuilder(docs)
+	b := newBuilder(docs, table)
 	for i := range uint32(len(docs)) {
 		b.add(i, &docs[b.s.Position(i)])
 	}
@@ -157,9 +164,10 @@ type builder struct {
 	usages  []usage
 	latest  []int // per token: its last usage, plus 1
 	first   int   // usage of the current document
+	about   about
 }
 
-func newBuilder(docs []keyword.Doc) *builder {
+func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
 	b := &builder{
 		s: &Segment{
 			List:       keyword.NewNames(docs),
@@ -168,6 +176,8 @@ func newBuilder(docs []keyword.Doc) *builder {
 			lengths:    make([][fieldCount]uint16, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
 			words:      make(map[string]uint32, len(docs)),
+			table:      table,
+			directions: make([]int8, len(docs)*table.Dimensions()),
 		},
 		stemmer: make(stemmer),
 	}
@@ -196,6 +206,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 		}
 	}
 	b.addJoined(doc, name)
+	b.addDirection(doc)
 }
 
 // addName keeps the tokens read so far as those of the name.

@@ -1,0 +1,164 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file moves up those of the best answers that are about what the query is about,
+// whatever words they have for it.
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword/wordvectors"
+)
+
+const (
+	// nearBonus is for an answer that stands out as far as chance puts the nearest of all,
+	// if nothing is known of the best one.
+	nearBonus = 0.8
+	// sureAnswer is the confidence of the best answer from which on the words alone decide.
+	sureAnswer = 0.9
+	// maxReordered is the number of the best answers that are compared.
+	maxReordered = 100
+)
+
+// aboutWeights is what a word in a field tells of what the document is about.
+var aboutWeights = [fieldCount]float64{1, 1, 0.5, 0.25, 0.25, 0.5}
+
+// about is scratch memory for working out what a text is about.
+type about struct {
+	sum     []float32
+	rows    []int32 // of a segment's tokens in the table; -1: none
+	query   []int8
+	cosines [maxReordered]float64
+}
+
+// reset makes the sum that of no words.
+func (a *about) reset(table *wordvectors.Table) {
+	if len(a.sum) != table.Dimensions() {
+		a.sum, a.query = make([]float32, table.Dimensions()), make([]int8, table.Dimensions())
+	}
+	clear(a.sum)
+}
+
+// addDirection keeps what the document is about whose usages were read last. What is rare
+// in the catalogue does not count more: the segment does not know it.
+func (b *builder) addDirection(doc uint32) {
+	table := b.s.table
+	b.about.reset(table)
+	for _, token := range b.tokens.Words()[len(b.about.rows):] {
+		row, ok := table.Find(token)
+		if !ok {
+			row = -1
+		}
+		b.about.rows = append(b.about.rows, int32(row))
+	}
+	for _, u := range b.usages[b.first:] {
+		row := int(b.about.rows[u.token])
+		if row < 0 {
+			continue
+		}
+		weight := 0.0
+		for f := range fieldCount {
+			if u.counts.of(f) > 0 {
+				weight += aboutWeights[f]
+			}
+		}
+		table.AddTo(b.about.sum, row, weight*table.Weight(row))
+	}
+	wordvectors.Pack(b.s.direction(doc), b.about.sum)
+}
+
+// direction is where what a document is about lies among all that words are about.
+func (s *Segment) direction(doc uint32) []int8 {
+	size := s.table.Dimensions()
+	return s.directions[int(doc)*size:][:size]
+}
+
+// rowOf returns the row of a term in the table: that of the word, or of the translation of
+// one that no document uses.
+func (acc *accumulator) rowOf(table *wordvectors.Table, w *term) (row int, ok bool) {
+	if !startsUnspaced(w.text) {
+		return table.Find(w.text)
+	}
+	if _, meaning, translated := strings.Cut(w.text, "/"); translated && w.weight > weightAlsoUsed {
+		return table.Find(meaning)
+	}
+	return 0, false
+}
+
+// readQuery works out what a query is about, and returns the share of it that is known.
+func (acc *accumulator) readQuery(q *parsedQuery, table *wordvectors.Table) float64 {
+	acc.about.reset(table)
+	known, all := 0.0, 0.0
+	for i := range q.terms {
+		w := &q.terms[i]
+		matters := w.weight * w.importance
+		all += matters
+		row, ok := acc.rowOf(table, w)
+		if !ok {
+			continue
+		}
+		known += matters
+		table.AddTo(acc.about.sum, row, w.weight*w.says.found*table.Weight(row))
+	}
+	wordvectors.Pack(acc.about.query, acc.about.sum)
+	if known == 0 {
+		return 0
+	}
+	return known / all
+}
+
+// reorder moves up the candidates, which are in the order of their scores, that are nearer
+// to the query than the others, the further the less sure the best answer is. The best
+// score stays what it is: all are multiplied by what it returns.
+func (acc *accumulator) reorder(q *parsedQuery, clauses []clause, candidates []scored) float64 {
+	weight := acc.nearWeight(q, clauses, candidates)
+	if weight == 0 {
+		return 1
+	}
+	best := candidates[0].score
+	front := candidates[:min(len(candidates), maxReordered)]
+	cosines := acc.about.cosines[:len(front)]
+	mean, spread := 0.0, 0.0
+	for i, c := range front {
+		p := acc.x.partOfDoc(c.doc)
+		cosines[i] = wordvectors.Cosine(acc.about.query, p.direction(c.doc-p.firstDoc))
+		mean += cosines[i] / float64(len(front))
+	}
+	for _, cosine := range cosines {
+		spread += float64((cosine - mean) * (cosine - mean))
+	}
+	if spread == 0 {
+		return 1
+	}
+	// Of n numbers that say nothing the largest is about this far above their mean.
+	chance := math.Sqrt(2 * math.Log(float64(len(front))) * spread / float64(len(front)))
+	for i := range front {
+		front[i].score += float64(acc.top * weight * max(0, cosines[i]-mean) / chance)
+	}
+	slices.SortFunc(front, acc.compare)
+	scale := best / candidates[0].score
+	for i := range candidates {
+		candidates[i].score *= scale
+	}
+	return scale
+}
+
+// nearWeight returns what standing out counts, compared with the best score. It is zero
+// where the words are sure enough, or name a document.
+func (acc *accumulator) nearWeight(q *parsedQuery, clauses []clause, candidates []scored) float64 {
+	if len(candidates) < 2 {
+		return 0
+	}
+	table := acc.x.parts[0].table // of all parts
+	first := acc.x.first(candidates, clauses, acc.top).doc
+	sure := acc.confidence(q, first, acc.evidence(q, acc.find(first)))
+	if sure >= sureAnswer {
+		return 0
+	}
+	doubt := 1 - sure/sureAnswer
+	return nearBonus * doubt * doubt * acc.readQuery(q, table)
+}
