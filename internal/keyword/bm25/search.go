@@ -288,8 +288,8 @@ type places struct {
 	values  [maxDiversified + spare]float64 // of the candidates
 }
 
-func (x *Index) newPlaces(clauses []clause, top float64) *places {
-	p := &places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top}
+func (x *Index) newPlaces(clauses []clause, top float64) places {
+	p := places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top}
 	for i := range p.open {
 		p.open[i] = 1
 	}
