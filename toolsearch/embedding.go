@@ -41,7 +41,7 @@ const (
 	keptQueries = 256
 	// vectorWeight is what standing out as far as chance puts the nearest counts, beside the
 	// best score by words, where the words say nothing.
-	vectorWeight = 0.6
+	vectorWeight = 0.5
 	// unsure is the confidence from which on the words alone decide.
 	unsure = 0.9
 	// vectorScore is what the nearest tools score where no word finds anything: about as much
@@ -178,8 +178,12 @@ func hasRequired(text string) bool {
 	return slices.ContainsFunc(keyword.Parse(text).Terms, func(t keyword.Term) bool { return t.Required })
 }
 
-// vectorWeightAt falls with the confidence of the best answer by words.
-func vectorWeightAt(sure float64) float64 { return vectorWeight * max(0, 1-sure/unsure) }
+// vectorWeightAt falls with the confidence of the best answer by words, faster at first: the
+// table of word vectors has had its say where they are half sure.
+func vectorWeightAt(sure float64) float64 {
+	doubt := max(0, 1-sure/unsure)
+	return vectorWeight * doubt * doubt
+}
 
 // blend adds what the vectors say to a ranking by words, whose order is not always that of
 // its scores: a place counts as much as the best score from there on. near begins with the
