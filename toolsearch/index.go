@@ -197,6 +197,12 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 // ones, count a little. Words with a leading + must match. Where tools of several servers
 // fit equally well, each server gets a place.
 //
+// Where the words are not sure of an answer, those of the best 100 tools move up that are about
+// what the query is about, by the directions of 9,600 English words in a table, and of Chinese
+// ones by their translations. The best score stays what it is, so MinScore keeps its meaning,
+// and no tool is found by the table alone. The table adds 400 KB to a program. It is made from
+// GloVe (public domain), descriptions of APIs (Apache, MIT, BSD, CC0) and WordNet.
+//
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and what is read of each schema, is bounded.
 func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {

@@ -42,5 +42,16 @@
 // that are still unanswered come first. Among nearly equal scores, so do documents of
 // the servers with the fewest answers.
 //
+// Where the confidence of the best answer is below .9, those of the best 100 documents move
+// up that are about what the query is about. The direction of a text is the mean of those of
+// its words in the table of package wordvectors. A document whose cosine with the query is
+// above the mean of the others gets
+//
+//	0.8 * top * (1 - confidence/.9)^2 * share of the query that the table knows * distance / chance
+//
+// where distance is that from the mean in standard deviations, and chance is about what the
+// nearest would have if directions said nothing. Then all scores are scaled so that the best
+// one stays. The directions of documents are of segments, and do not depend on the others.
+//
 // The word lists are in lists/, one file for each kind.
 package bm25

@@ -78,7 +78,7 @@ func (s *Segment) direction(doc uint32) []int8 {
 }
 
 // rowOf returns the row of a term in the table: that of the word, or of the translation of
-// one that no document uses.
+// one that no document uses. A Chinese word that documents use speaks for itself.
 func (acc *accumulator) rowOf(table *wordvectors.Table, w *term) (row int, ok bool) {
 	if !startsUnspaced(w.text) {
 		return table.Find(w.text)
