@@ -16,10 +16,14 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
-// evidenceSlope is the exponent of the share of the query that a document answers.
-const evidenceSlope = 0.9
+const (
+	// evidenceSlope is the exponent of the share of the query that a document answers.
+	evidenceSlope = 0.9
+	// nameEvidence is for a name whose every word is in the query.
+	nameEvidence = 0.75
+)
 
-var calibration = keyword.Calibration{Evidence: 3.75, Size: -8.30, Offset: 8.61}
+var calibration = keyword.Calibration{Evidence: 3.62, Size: -8.69, Offset: 9.67}
 
 // significance says what a term tells about whether a document is meant. Scores do not
 // depend on it: there, all documents lack the same words.
@@ -32,28 +36,60 @@ var (
 	significant = significance{1, 1}
 	// incidental words are about the talk, or are values: "please", "tomorrow", "10:30".
 	incidental = significance{0.6, 0.2}
-	// commonVerb is for what the tools of every field do: "list".
-	commonVerb = significance{0.7, 1}
+	// commonVerb is for what the tools of every field do: "list". That a tool does it says
+	// little, that it does something else much.
+	commonVerb = significance{0.7, 2.5}
 	// properName is for a name, which is a value unless a tool has it.
 	properName = significance{1, 0.2}
 	// unknownWord is for a word that no tool has: the query is about something else.
-	unknownWord = significance{1, 2.5}
+	unknownWord = significance{1.3, 2.5}
+	// character is for one without spaces, or two neighbours: most of them are not words, and
+	// what the words among them mean counts besides.
+	character = significance{1, 0.4}
 )
 
-// looseRelated is what a related word tells, compared with the word itself.
-const looseRelated = 0.5
+// foreignWord is how much a word without spaces counts that no document has in any language,
+// compared with the rarest word that one has.
+const foreignWord = 2.5
+
+// tells returns what a match says by its relation, compared with the word itself: where words
+// are alike only, the query may mean something else.
+func tells(relation string) float64 {
+	switch relation {
+	case relatedTo, "part of":
+		return 0.5
+	case "synonym of":
+		return 0.7
+	case "translation of":
+		return 0.9
+	}
+	return 1
+}
 
 // significanceOf returns that of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
 	switch lower := q.lower(word); {
 	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
 		return incidental
+	case startsUnspaced(word):
+		return character
 	case q.isProperName(word):
 		return properName
 	case q.l.commonVerbs[lower]:
 		return commonVerb
-	case !known && !startsUnspaced(word):
+	case !known:
 		return unknownWord
+	}
+	return significant
+}
+
+// significanceOfMeaning returns that of a word without spaces that stands for an English one.
+func (q *queryParser) significanceOfMeaning(word, english string) significance {
+	switch {
+	case q.l.commonVerbs[english]:
+		return commonVerb
+	case q.l.incidental[word]:
+		return incidental
 	}
 	return significant
 }
@@ -89,7 +125,7 @@ func (q *queryParser) noteForeign(word string) {
 		return
 	}
 	q.foreign = append(q.foreign, word)
-	q.parsed.foreign += keyword.RarestIDF(q.x.Len())
+	q.parsed.foreign += float64(foreignWord * keyword.RarestIDF(q.x.Len()))
 }
 
 // evidence returns how much of a query speaks for a document that was kept.
@@ -106,7 +142,7 @@ func (acc *accumulator) evidence(q *parsedQuery, k *keptDoc) float64 {
 	if covered == 0 {
 		return 0
 	}
-	return total * (1 + float64(nameBonus*acc.nameCoverage(k.doc, inQuery))) * math.Pow(covered/all, evidenceSlope)
+	return total * (1 + float64(nameEvidence*acc.nameCoverage(k.doc, inQuery))) * math.Pow(covered/all, evidenceSlope)
 }
 
 // matchOf returns what the matches of a term in a document tell, and how much of its
@@ -118,12 +154,9 @@ func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64) {
 		if !ok {
 			continue
 		}
-		tells := 1.0
-		if m.relation == relatedTo {
-			tells = looseRelated
-		}
-		score = max(score, tells*w.weight*m.weight*acc.weight(lengths, p.counts, acc.idf(m.token)))
-		cover = max(cover, tells*coveredImportance(w, m.weight))
+		says := tells(m.relation)
+		score = max(score, says*w.weight*m.weight*acc.weight(lengths, p.counts, acc.idf(m.token)))
+		cover = max(cover, says*coveredImportance(w, m.weight))
 	}
 	return score, cover
 }

@@ -118,6 +118,55 @@ func TestCommonVerbsTellLittle(t *testing.T) {
 	require.Less(t, confidenceOf(t, x, "get parcel"), confidenceOf(t, x, "merge parcel"))
 }
 
+// That a tool does something else with what the query is about says that another is meant.
+func TestACommonVerbThatAToolLacksCostsConfidence(t *testing.T) {
+	x := desk()
+	for plain, text := range map[string]string{"the events": "delete the events", "notes": "delete notes"} {
+		require.Less(t, odds(confidenceOf(t, x, text)), odds(confidenceOf(t, x, plain))/10, text)
+	}
+}
+
+// A word by which a tool is found counts, though no tool has it.
+func TestAnotherFormOfAWordIsEnough(t *testing.T) {
+	require.Greater(t, confidenceOf(t, desk(), "email"), .9)
+}
+
+// Characters that are no words cost little, words that are foreign much.
+func TestCharactersCostLittleAndForeignWordsMuch(t *testing.T) {
+	x := New([]keyword.Doc{
+		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
+		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
+	})
+	require.Greater(t, odds(confidenceOf(t, x, "天气冷")), odds(confidenceOf(t, x, "天气"))*.85)
+	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/200)
+}
+
+// Words that are alike only tell less than they score.
+func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
+	for _, c := range []struct {
+		text, word, relation string
+		less                 bool
+	}{
+		{"weather", "weather", "equals", false},
+		{"wether", "weather", "looks like", false},
+		{"purge", "discard", "synonym of", true},
+		{"sql", "database", "related to", true},
+		{"天气", "weather", "translation of", true},
+		{"webhook", "web hook", "part of", true},
+	} {
+		x := New([]keyword.Doc{{Name: "x", Description: c.word}, {Name: "y", Description: "other"}})
+		acc := x.accumulator()
+		q := acc.parse(c.text)
+		w := &q.terms[len(q.terms)-1]
+		says, _ := acc.matchOf(w, x.Ordinal(0))
+		scores, _ := acc.explainTerm(w, x.Ordinal(0))
+		require.NotEmpty(t, scores.Matches, c.text)
+		require.Equal(t, c.relation, scores.Matches[0].Relation, c.text)
+		require.Equal(t, c.less, says < scores.Score, c.text)
+		acc.release()
+	}
+}
+
 func TestNamesAreWrittenWithCapitals(t *testing.T) {
 	x := desk()
 	acc := x.accumulator()

@@ -167,10 +167,7 @@ func (q *queryParser) translate(word string, weight float64) {
 			continue
 		}
 		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
-			w.says = q.significanceOf(word, true)
-			if q.l.commonVerbs[alternatives[0]] {
-				w.says = commonVerb
-			}
+			w.says = q.significanceOfMeaning(word, alternatives[0])
 			q.addAll(w, alternatives, 1, "translation of")
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, q.acc.idf(m.token))
