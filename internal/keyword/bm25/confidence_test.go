@@ -138,7 +138,7 @@ func TestCharactersCostLittleAndForeignWordsMuch(t *testing.T) {
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
 	})
 	require.Greater(t, odds(confidenceOf(t, x, "天气冷")), odds(confidenceOf(t, x, "天气"))*.85)
-	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/200)
+	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/150)
 }
 
 // Words that are alike only tell less than they score.

@@ -44,7 +44,6 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	require.Greater(t, area(whole), .97)
 	require.Greater(t, pairs(whole)[0].area, .95)
 	foreign, rights := refused(whole, .08)
-	t.Log(area(whole), pairs(whole)[0].area, foreign, rights)
 	require.Greater(t, foreign, .77)
 	require.Less(t, rights, .04)
 }
