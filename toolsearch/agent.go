@@ -69,7 +69,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []to
 	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
 		return nil, nil, err
 	}
-	if err := a.start.rules.supports(); err != nil {
+	if err := a.start.settings.rules.supports(); err != nil {
 		return nil, nil, err
 	}
 	if err := clashes(a.start, own, picked); err != nil {
@@ -276,7 +276,7 @@ func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.
 		// Where the provider searches, the tool is not shown; a model that copies an older
 		// call of it from the history gets an answer all the same.
 		switch {
-		case m.group.rules.native && m.group.rules.clientRuns:
+		case m.group.settings.rules.native && m.group.settings.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == toolnames.Call && slots != nil:
 			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{slots, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{slots, m, true}})
@@ -322,7 +322,7 @@ func groupOf(ctx context.Context, members []member) (*group, error) {
 	if owns {
 		return build()
 	}
-	return members[0].joined.get(identityKey(members), build)
+	return members[0].settings.joined.get(identityKey(members), build)
 }
 
 // identityKey is the same for members with the same sets.
@@ -347,7 +347,7 @@ func likeGroup(ctx context.Context, members []member, owns bool) (*group, error)
 	if !owns && slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
 		return newGroup(ctx, members, nil) // its indexes share what is the same
 	}
-	like, err := members[0].alike.get(ctx, members)
+	like, err := members[0].settings.alike.get(ctx, members)
 	if err != nil || !owns && slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
 		return like, err
 	}

@@ -159,7 +159,7 @@ func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return n
 // group is the tools of all instances in one agent. The settings of the first instance hold
 // for all, but those of ofEachInstance. Immutable.
 type group struct {
-	*settings
+	settings       *settings
 	members        []member
 	cat            *catalog
 	owners         map[*entry]*settings // entries of members other than the first
@@ -182,9 +182,9 @@ type group struct {
 
 // member is what one instance brings to an agent, besides its dynamic tools.
 type member struct {
-	*settings
-	owned []*entry // tools that the agent's own list gave up
-	set   *ToolSet // of its Source
+	settings *settings
+	owned    []*entry // tools that the agent's own list gave up
+	set      *ToolSet // of its Source
 }
 
 // newGroup makes a group; its indexes are those of one like it, if there is one.
@@ -193,8 +193,8 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
 	var all []*entry
 	for _, m := range members {
-		g.byMessagesOnly = g.byMessagesOnly && m.cfg.Filter == nil
-		mine := append(append([]*entry(nil), m.entries...), m.owned...)
+		g.byMessagesOnly = g.byMessagesOnly && m.settings.cfg.Filter == nil
+		mine := append(append([]*entry(nil), m.settings.entries...), m.owned...)
 		if m.settings != lead {
 			for _, e := range mine {
 				g.owners[e] = m.settings
@@ -263,7 +263,7 @@ func (g *group) takenOf(s *ToolSet) (taken stringSet) {
 			taken.add(name)
 		}
 	}
-	for _, name := range g.cfg.Protocol.toolNames() {
+	for _, name := range g.settings.cfg.Protocol.toolNames() {
 		take(name)
 	}
 	if g.cat.len() <= s.len() {
@@ -294,12 +294,12 @@ func (g *group) hasMember(s *settings) bool {
 
 // hasSource reports whether tools may come and go.
 func hasSource(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.cfg.Source != nil })
+	return slices.ContainsFunc(members, func(m member) bool { return m.settings.cfg.Source != nil })
 }
 
 // isUnfiltered reports whether every tool may be used by everybody.
 func (g *group) isUnfiltered() bool {
-	return !slices.ContainsFunc(g.members, func(m member) bool { return m.cfg.Filter != nil })
+	return !slices.ContainsFunc(g.members, func(m member) bool { return m.settings.cfg.Filter != nil })
 }
 
 // allNames are the names of all tools, in the order of the catalogue. Runs share the slice, and
@@ -341,13 +341,13 @@ func (g *group) isLive(e *entry) bool {
 
 // usesMetaName reports whether one of the group's search tools has the name.
 func (g *group) usesMetaName(name string) bool {
-	return slices.Contains(g.cfg.Protocol.toolNames(), name)
+	return slices.Contains(g.settings.cfg.Protocol.toolNames(), name)
 }
 
 // ungated reports whether the gate is open: by the user's choice, because the provider
 // loads tools where we cannot see it, or because the tool list never shows them.
 func (g *group) ungated() bool {
-	return g.cfg.AllowUnloadedCalls || g.rules.providerLoads
+	return g.settings.cfg.AllowUnloadedCalls || g.settings.rules.providerLoads
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
@@ -359,7 +359,7 @@ func (g *group) infoOf(e *entry) *schema.ToolInfo {
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
 func (g *group) shallowOf(e *entry) *schema.ToolInfo {
-	if g.rules.name == "" {
+	if g.settings.rules.name == "" {
 		return shallowInfo(e.safe)
 	}
 	return e.native()

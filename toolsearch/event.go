@@ -131,7 +131,7 @@ func (d *reported) takeChanges(g *group, owner *settings, phase Phase) (denied, 
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since.
 func (d *reported) emitCatalog(ctx context.Context, g *group) {
-	if g.cfg.OnEvent == nil {
+	if g.settings.cfg.OnEvent == nil {
 		return
 	}
 	names, tokens, sum := g.measure()
@@ -143,7 +143,7 @@ func (d *reported) emitCatalog(ctx context.Context, g *group) {
 		tokens = g.tokensOf(added)
 	}
 	d.names = names
-	g.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+	g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
 }
@@ -202,7 +202,7 @@ func (g *group) tokensOf(names []string) (n int64) {
 // emitVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
 func (g *group) emitVisible(ctx context.Context, before, now, unused []string, repeat bool) {
-	if g.cfg.OnEvent == nil || slices.Equal(before, now) {
+	if g.settings.cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
 	}
 	if added := difference(now, before); len(added) > 0 {
@@ -210,14 +210,14 @@ func (g *group) emitVisible(ctx context.Context, before, now, unused []string, r
 		if repeat {
 			c.Reason = "history"
 		}
-		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
+		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
 		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.tokensOf(unloaded)}
 		if len(difference(unloaded, unused)) == 0 {
 			c.Reason = "unused"
 		}
-		g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
+		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
 	}
 }
 
@@ -255,7 +255,7 @@ func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) 
 func (t *turn) emitDenied(ctx context.Context) {
 	changed := false
 	for _, m := range t.group.members {
-		if m.cfg.OnEvent == nil || m.cfg.Filter == nil {
+		if m.settings.cfg.OnEvent == nil || m.settings.cfg.Filter == nil {
 			continue
 		}
 		sets := 0
@@ -268,7 +268,7 @@ func (t *turn) emitDenied(ctx context.Context) {
 				continue
 			}
 			sets, changed = sets+1, true
-			m.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
+			m.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
 				Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
 				Tokens: t.group.tokensOf(denied) + t.group.tokensOf(allowed), Phase: string(phase),
 			}})
@@ -312,7 +312,7 @@ type searchReportKey struct{}
 
 // reporting returns a context in which a search is reported, if anybody listens.
 func (g *group) reporting(ctx context.Context) (context.Context, *searchReport) {
-	if g.cfg.OnEvent == nil {
+	if g.settings.cfg.OnEvent == nil {
 		return ctx, nil
 	}
 	s := &searchReport{start: time.Now()}
@@ -357,9 +357,9 @@ func (g *group) emitSearched(ctx context.Context, s *searchReport, query string,
 	s.mu.Unlock()
 	id := callID(ctx)
 	if len(failed) > 0 {
-		g.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	g.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
+	g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
 		Query: clippedQuery(query), Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
 	}})
 }

@@ -45,7 +45,7 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	}
 	t.group.owner(e).emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if t.group.rules.neverLoads {
+	if t.group.settings.rules.neverLoads {
 		text = "gate-call"
 	}
 	return render(text, e.schemaHint("")), true

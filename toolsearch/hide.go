@@ -32,7 +32,7 @@ type hiding struct {
 // last call; searched reports whether the conversation holds a search. began is true when the
 // run showed all tools until now.
 func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched func() bool) (began bool) {
-	most := int64(t.group.cfg.HideAbove)
+	most := int64(t.group.settings.cfg.HideAbove)
 	if !h.decided {
 		h.resume(ctx)
 	}

@@ -70,11 +70,11 @@ func (t *metaTool) info() *schema.ToolInfo {
 func (t *metaTool) descriptionData() promptData {
 	g := t.group
 	h := promptData{
-		Limit: g.cfg.MaxResults, Total: mostResults(&g.cfg), Native: g.rules.native,
-		Unloads: g.cfg.UnloadAfter > 0, Ungated: g.cfg.AllowUnloadedCalls, Partial: g.cfg.CatalogLimit > 0,
+		Limit: g.settings.cfg.MaxResults, Total: mostResults(&g.settings.cfg), Native: g.settings.rules.native,
+		Unloads: g.settings.cfg.UnloadAfter > 0, Ungated: g.settings.cfg.AllowUnloadedCalls, Partial: g.settings.cfg.CatalogLimit > 0,
 	}
 	for _, m := range g.members {
-		h.Partial = h.Partial || m.cfg.Filter != nil
+		h.Partial = h.Partial || m.settings.cfg.Filter != nil
 	}
 	return h
 }
@@ -111,7 +111,7 @@ func (t *metaTool) madeFor() *group { return t.group }
 
 // metaTools are the search tools of the group's protocol.
 func (g *group) metaTools() []*metaTool {
-	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[g.cfg.Protocol]()
+	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[g.settings.cfg.Protocol]()
 	for _, m := range tools {
 		m.group = g
 	}
@@ -189,7 +189,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
 	f.visible = s.visibleNames(ctx)
-	most := mostResults(&s.turn.group.cfg)
+	most := mostResults(&s.turn.group.settings.cfg)
 	kept := ranking{visible: f.visible, limit: most}
 	for e := range s.turn.group.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
@@ -344,7 +344,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err != nil {
 		return nil, err
 	}
-	c := r.group().rules
+	c := r.group().settings.rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
 		visible := r.notes.visibleNames(ctx)

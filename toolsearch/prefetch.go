@@ -52,10 +52,10 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 	left := maxOfferBytes
 	for _, x := range likely {
 		name := x.entry.info.Name
-		if _, known := v.last[name]; known && g.rules.neverLoads || len(p.names) == maxPrefetched && !p.names[name] {
+		if _, known := v.last[name]; known && g.settings.rules.neverLoads || len(p.names) == maxPrefetched && !p.names[name] {
 			continue
 		}
-		if g.rules.neverLoads {
+		if g.settings.rules.neverLoads {
 			if left -= describedSize(x.entry); left < 0 {
 				break
 			}
@@ -68,10 +68,10 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 	if len(names) == 0 {
 		return
 	}
-	if g.rules.neverLoads {
+	if g.settings.rules.neverLoads {
 		p.offers = append(p.offers, offer{at, offerText(chosen.found)})
 	}
-	if g.cfg.OnEvent == nil {
+	if g.settings.cfg.OnEvent == nil {
 		return
 	}
 	p.last = &leanctx.Event{
@@ -125,7 +125,7 @@ func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]foundTool, 
 	if all, known := f.byText[text]; known {
 		return all, nil
 	}
-	all, err := f.searcher.likely(ctx, text, f.searcher.turn.group.cfg.Prefetch)
+	all, err := f.searcher.likely(ctx, text, f.searcher.turn.group.settings.cfg.Prefetch)
 	if err == nil {
 		f.byText[text] = all
 	}
@@ -202,6 +202,6 @@ func unanswered(terms, answered map[string]float64) float64 {
 // emitPrefetched reports what was loaded for the message that the model is about to answer.
 func emitPrefetched(ctx context.Context, r *run, v *evidence) {
 	if e := v.prefetched.last; e != nil && r.reported.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
-		r.group().emit(ctx, *e)
+		r.group().settings.emit(ctx, *e)
 	}
 }

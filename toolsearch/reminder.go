@@ -83,7 +83,7 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	if text, ok := d.turn.group.plainReminder(); ok {
 		return text, names
 	}
-	limit := d.turn.group.cfg.CatalogLimit
+	limit := d.turn.group.settings.cfg.CatalogLimit
 	if limit == 0 || len(names) <= limit {
 		return envelope(names, ""), names
 	}
@@ -93,7 +93,7 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 
 // plainReminder is the reminder where it is the same for every run.
 func (g *group) plainReminder() (text string, ok bool) {
-	if !g.isUnfiltered() || g.cfg.CatalogLimit > 0 && g.cat.len() > g.cfg.CatalogLimit {
+	if !g.isUnfiltered() || g.settings.cfg.CatalogLimit > 0 && g.cat.len() > g.settings.cfg.CatalogLimit {
 		return "", false
 	}
 	if g.like != nil {
@@ -197,7 +197,7 @@ func serverCounts(names []string) (counts []string) {
 // hold up every model call.
 func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	g := d.turn.group
-	if g.cfg.Backend == nil {
+	if g.settings.cfg.Backend == nil {
 		return ""
 	}
 	var b strings.Builder
@@ -213,10 +213,10 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if d.storeFailed {
 		return ""
 	}
-	if err := writeFile(ctx, g.cfg.Backend, path, b.String()); err != nil {
+	if err := writeFile(ctx, g.settings.cfg.Backend, path, b.String()); err != nil {
 		d.storeFailed = true
-		if g.cfg.OnEvent != nil && d.turn.reported.isNew(ctx, storeLine) {
-			g.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+		if g.settings.cfg.OnEvent != nil && d.turn.reported.isNew(ctx, storeLine) {
+			g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
 		}
 		return ""
 	}
@@ -269,7 +269,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 	case len(added) == 0 && !d.knewAny(removed, saw):
 		return "", true // that a tool is gone which nobody uses can wait
 	}
-	limit := d.turn.group.cfg.CatalogLimit
+	limit := d.turn.group.settings.cfg.CatalogLimit
 	counted := len(added) > maxDeltaNames || limit > 0 && len(was.named)-len(removed)+len(added) > limit
 	delta = d.delta(ctx, names, added, removed, counted)
 	if len(removed) > maxDeltaNames || !was.hasRoomFor(delta) {
@@ -299,7 +299,7 @@ func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
 
 // knewAny reports whether the model may call one of the tools without another search.
 func (d *reminder) knewAny(names, saw []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return d.turn.group.rules.neverLoads || slices.Contains(saw, name) })
+	return slices.ContainsFunc(names, func(name string) bool { return d.turn.group.settings.rules.neverLoads || slices.Contains(saw, name) })
 }
 
 // hasRoomFor reports whether one more change costs less than to rewrite the list.

@@ -132,7 +132,7 @@ func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
 // defers reports whether a tool may go out as a deferred one. Deferred ones are in the
 // provider's hands: what may not be seen now does not get there.
 func (t *turn) defers(ctx context.Context, e *entry) bool {
-	return t.group.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
+	return t.group.settings.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
 }
 
 // callable reports whether call_tool may run a tool.

@@ -84,7 +84,7 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
 	f := searchResult{visible: s.visibleNames(ctx)}
 	if limit <= 0 {
-		limit = s.turn.group.cfg.MaxResults
+		limit = s.turn.group.settings.cfg.MaxResults
 	}
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
@@ -101,7 +101,7 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 // visibleNames are the tools that the model sees; nil where the form of the answer cannot say
 // what is loaded.
 func (s searcher) visibleNames(ctx context.Context) stringSet {
-	if c := s.turn.group.rules; c.native && !c.newOnly {
+	if c := s.turn.group.settings.rules; c.native && !c.newOnly {
 		return nil
 	}
 	return s.notes.visibleNames(ctx)
@@ -117,7 +117,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		return ctx.Err()
 	}
 	f.asked++
-	most := mostResults(&s.turn.group.cfg)
+	most := mostResults(&s.turn.group.settings.cfg)
 	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one more, to see whether there are more
 	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
@@ -198,7 +198,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 		if err != nil {
 			return ranking{}, err
 		}
-		if s.turn.group.cfg.MinConfidence > 0 {
+		if s.turn.group.settings.cfg.MinConfidence > 0 {
 			results = s.turn.group.cat.sure.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
@@ -229,7 +229,7 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 			return
 		}
 		e := s.turn.group.cat.lookup(x.Name)
-		if e != nil && x.Score >= s.turn.group.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
+		if e != nil && x.Score >= s.turn.group.settings.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
 			kept.add(foundTool{entry: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
@@ -260,7 +260,7 @@ func (k *ranking) add(x foundTool) {
 // refuses reports whether a search found something and is sure of none of it.
 func (s searcher) refuses(results []foundTool) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(x foundTool) bool {
-		return x.confidence == 0 || x.confidence >= s.turn.group.cfg.MinConfidence
+		return x.confidence == 0 || x.confidence >= s.turn.group.settings.cfg.MinConfidence
 	})
 }
 

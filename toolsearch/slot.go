@@ -356,7 +356,7 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 
 // callsEnhanced reports whether call_tool is called for a tool that returns more than text.
 func callsEnhanced(g *group, c wire.Call) bool {
-	if g.cfg.Protocol != SearchCall {
+	if g.settings.cfg.Protocol != SearchCall {
 		return false
 	}
 	e := g.cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })

@@ -98,7 +98,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	changed := false
 	for i, m := range old.members {
 		next[i] = m
-		if m.cfg.Source == nil {
+		if m.settings.cfg.Source == nil {
 			continue
 		}
 		next[i].set = s.usableSet(ctx, r, m.settings)
@@ -324,7 +324,7 @@ func missingFrom(ctx context.Context, s Source) []string {
 // missing are the servers whose tools cannot be offered now, each once.
 func (g *group) missing(ctx context.Context) (servers []string) {
 	for _, m := range g.members {
-		for _, name := range missingFrom(ctx, m.cfg.Source) {
+		for _, name := range missingFrom(ctx, m.settings.cfg.Source) {
 			if name != "" && !slices.Contains(servers, name) {
 				servers = append(servers, name)
 			}

@@ -65,7 +65,7 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	h.sources.refresh(ctx, r)
 	next := *rc
 	next.Tools = tools
-	if a.start.rules.searchTool {
+	if a.start.settings.rules.searchTool {
 		next.ToolSearchTool = a.start.metaTools()[0].info()
 	}
 	ctx = context.WithValue(ctx, runKey{}, r)
@@ -97,7 +97,7 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if !ok || h.run.group().settings != m.settings {
 		return inner, nil
 	}
-	if h.visibility.hiding.off && h.run.group().rules.searchTool {
+	if h.visibility.hiding.off && h.run.group().settings.rules.searchTool {
 		inner = unsearching[M]{inner}
 	}
 	now := h.sent // a stream may be read after the next call has begun
@@ -114,7 +114,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	noteShownByOthers(ctx, h.run, state.ToolInfos)
-	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.group().rules.deferAll
+	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.group().settings.rules.deferAll
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
 	}
@@ -185,8 +185,8 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	}
 	r.turn().askAgain()
 	r.reported.emitCatalog(ctx, r.group())
-	rules, msgs := r.group().rules, call.messages
-	if r.group().cfg.HideAbove > 0 {
+	rules, msgs := r.group().settings.rules, call.messages
+	if r.group().settings.cfg.HideAbove > 0 {
 		h.decideHiding(ctx, msgs, saw)
 	}
 	if rules.hosted {
@@ -222,7 +222,7 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 // readWithOffers reads the messages, and returns them with offers of tools for those of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetch = nil; h.run.group().cfg.Prefetch > 0 && !h.visibility.hiding.off {
+	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.off {
 		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]foundTool{}}).prefetch
 	}
 	t.read(ctx, msgs)
@@ -237,7 +237,7 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 // rewrite returns the messages in a form that the run's provider takes. The slice handed in is
 // not changed.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
-	t, rules := &h.transcript, h.run.group().rules
+	t, rules := &h.transcript, h.run.group().settings.rules
 	if h.visibility.hiding.off {
 		rules = plainRules // the provider is not told of a search
 	}

@@ -84,7 +84,7 @@ func (s *visibility) chooseTools(ctx context.Context, t *turn, v *evidence, befo
 		if _, said := v.last[name]; said {
 			idle = v.idle(name)
 		}
-		if limit := t.group.cfg.UnloadAfter; limit > 0 && idle >= limit {
+		if limit := t.group.settings.cfg.UnloadAfter; limit > 0 && idle >= limit {
 			unused = append(unused, name)
 			return
 		}
@@ -98,7 +98,7 @@ func (s *visibility) chooseTools(ctx context.Context, t *turn, v *evidence, befo
 			show = append(show, visibleTool{e, 0})
 		}
 	}
-	never := t.group.rules.neverLoads
+	never := t.group.settings.rules.neverLoads
 	for i, name := range before {
 		if !never || s.hiding.staying[name] {
 			consider(name, idle[i]+1)
@@ -139,7 +139,7 @@ func (r *run) vanished(names []string) (gone stringSet) {
 
 // lastIdle is how long the n tools of the last model call had not been used by then.
 func lastIdle(ctx context.Context, g *group, n int) (idle []int) {
-	if g.cfg.UnloadAfter > 0 {
+	if g.settings.cfg.UnloadAfter > 0 {
 		idle, _, _ = runLocal[[]int](ctx, idleKey)
 	}
 	if len(idle) < n {
@@ -150,7 +150,7 @@ func lastIdle(ctx context.Context, g *group, n int) (idle []int) {
 
 // saveIdle keeps for the next model call how long tools have not been used.
 func saveIdle(ctx context.Context, g *group, tools []visibleTool) {
-	if g.cfg.UnloadAfter == 0 || len(tools) == 0 {
+	if g.settings.cfg.UnloadAfter == 0 || len(tools) == 0 {
 		return
 	}
 	idle := make([]int, len(tools))
@@ -193,10 +193,10 @@ func (l toolLists) renew(ctx context.Context, v *evidence, infos, deferred []*sc
 	switch {
 	case l.hiding.off:
 		return l.listInPlace(infos), without(deferred, l.group.cat)
-	case l.group.rules.native:
+	case l.group.settings.rules.native:
 		l.show = visibleSet{tools: l.inFull(v), follows: l.show.follows, vanished: l.show.vanished}
 		infos = l.rebuildList(infos)
-		if l.group.rules.deferAll {
+		if l.group.settings.rules.deferAll {
 			deferred = l.deferredTools(ctx, deferred, v)
 		}
 	case !l.show.follows || l.hiding.inPlace() || len(l.stale) > 0 || !l.shows(infos):
@@ -260,7 +260,7 @@ func (l toolLists) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	for _, t := range infos {
 		switch {
 		case t == nil, l.group.cat.lookup(t.Name) != nil, l.show.vanished[t.Name], isSlotName(t.Name), l.run.isGone(t.Name):
-		case l.group.rules.native && t.Name == toolnames.Search:
+		case l.group.settings.rules.native && t.Name == toolnames.Search:
 		default:
 			next = append(next, t)
 		}
@@ -297,7 +297,7 @@ func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
 func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 	hidden := l.group.cat.lookup(t.Name)
 	switch {
-	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.off || l.group.rules.native):
+	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.off || l.group.settings.rules.native):
 		return nil
 	case e != nil && (!l.show.follows || t == e.info || l.stale[t.Name]):
 		return l.infoFor(e)
@@ -307,7 +307,7 @@ func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 
 // unlistedTools are the tools that a list lacks: search tools, and then those to show.
 func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
-	if !l.hiding.off && !l.group.rules.native {
+	if !l.hiding.off && !l.group.settings.rules.native {
 		for _, m := range l.group.metaTools() {
 			if !listed[m.name] {
 				infos = append(infos, m.info())
@@ -340,7 +340,7 @@ func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
 // history shows them to the provider: they were loaded by a search of another kind, or by
 // being called. What the provider loaded by itself, it knows.
 func (l toolLists) inFull(v *evidence) []visibleTool {
-	c := l.group.rules
+	c := l.group.settings.rules
 	return slices.DeleteFunc(slices.Clone(l.show.tools), func(s visibleTool) bool {
 		name := s.entry.info.Name
 		switch {
@@ -381,7 +381,7 @@ func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 // model has seen them, so that it may call them, and they stay.
 func noteShownByOthers(ctx context.Context, r *run, infos []*schema.ToolInfo) {
 	before, known := r.notes.lastVisible(ctx)
-	if r.group().rules.native || !known {
+	if r.group().settings.rules.native || !known {
 		return
 	}
 	names := before
