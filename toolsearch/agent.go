@@ -6,6 +6,7 @@ package toolsearch
 // What an agent is to its runs: the tools of all instances in it, joined, and its own.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -69,8 +70,8 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []to
 	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
 		return nil, nil, err
 	}
-	if err := a.start.settings.rules.supports(); err != nil {
-		return nil, nil, err
+	if err := a.start.settings.rules.err; err != nil {
+		return nil, nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(a.start, own, picked); err != nil {
 		return nil, nil, err
@@ -142,13 +143,8 @@ func groupIn(tools []tool.BaseTool) *group {
 func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
 	var own []ownTool
 	for i, t := range tools {
-		if _, meta := t.(metaMarker); meta {
-			continue
-		}
-		if _, hidden := t.(guarded); hidden {
-			continue
-		}
-		if _, isSlot := t.(slotMarker); isSlot {
+		switch t.(type) {
+		case metaMarker, guarded, slotMarker:
 			continue
 		}
 		if info, err := readInfo(ctx, t); err == nil {
@@ -174,9 +170,7 @@ func (s *settings) pick(own []ownTool) ([]ownTool, error) {
 		}
 	}
 	if len(unknown) > 0 {
-		wrong := problems{}
-		wrong.add("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
-		return nil, wrong.err()
+		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
 	}
 	return picked, nil
 }
@@ -187,8 +181,7 @@ func clashes(g *group, own, picked []ownTool) error {
 	for _, d := range picked {
 		hidden[d.at] = true
 	}
-	var wrong problems
-	wrong = append(wrong, g.duplicates...)
+	wrong := slices.Clone(g.duplicates)
 	for _, o := range own {
 		if hidden[o.at] {
 			continue
@@ -248,10 +241,10 @@ func (a *agent) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) 
 		hidden[d.at] = d
 	}
 	for i, t := range tools {
-		if _, isSlot := t.(slotMarker); isSlot {
+		switch t.(type) {
+		case slotMarker:
 			continue
-		}
-		if _, old := t.(metaMarker); old {
+		case metaMarker:
 			if !placed {
 				next, placed = appendMetas(next, metas, a.slots), true
 			}
@@ -279,7 +272,9 @@ func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.
 		case m.group.settings.rules.native && m.group.settings.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == toolnames.Call && slots != nil:
-			tools = append(tools, plainCallSlot{plainCall{m}, callSlot{slots, m, false}}, enhancedCallSlot{enhancedCall{m}, callSlot{slots, m, true}})
+			tools = append(tools,
+				callSlot[string, string]{plainCall{m, plainForm}, slots, false},
+				callSlot[*schema.ToolArgument, *schema.ToolResult]{enhancedCall{m, enhancedForm}, slots, true})
 		case m.name == toolnames.Call:
 			tools = append(tools, newCallTool(m))
 		default:
@@ -307,7 +302,6 @@ func (c *groupCache) get(key string, build func() (*group, error)) (*group, erro
 	}
 	g, err := build()
 	if err == nil {
-		c.groups.most = maxGroups
 		c.groups.put(key, g)
 	}
 	return g, err
@@ -322,16 +316,11 @@ func groupOf(ctx context.Context, members []member) (*group, error) {
 	if owns {
 		return build()
 	}
-	return members[0].settings.joined.get(identityKey(members), build)
-}
-
-// identityKey is the same for members with the same sets.
-func identityKey(members []member) string {
-	var b strings.Builder
+	var sets strings.Builder
 	for _, m := range members {
-		fmt.Fprintf(&b, "%p %p ", m.settings, m.set)
+		fmt.Fprintf(&sets, "%p %p ", m.settings, m.set)
 	}
-	return b.String()
+	return members[0].settings.joined.get(sets.String(), build)
 }
 
 // alikeGroups remembers groups by what their tools look like. To say that takes reading
@@ -357,7 +346,6 @@ func likeGroup(ctx context.Context, members []member, owns bool) (*group, error)
 func (c *alikeGroups) get(ctx context.Context, members []member) (*group, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.first.most, c.groups.most = maxGroups, maxGroups
 	size := sizeKey(members)
 	first, seen := c.first.get(size)
 	if !seen {
@@ -425,9 +413,9 @@ func definitionKey(members []member) (key string, ok bool) {
 	return b.String(), true
 }
 
-// recent is a map that forgets what was not used for longest. The zero value keeps nothing.
+// recent is a map that forgets what was not used for longest.
 type recent[K comparable, V any] struct {
-	most  int
+	most  int // if zero, defaults to maxGroups
 	clock int64
 	all   map[K]*recentValue[V]
 }
@@ -453,7 +441,7 @@ func (r *recent[K, V]) put(key K, value V) {
 	}
 	r.clock++
 	r.all[key] = &recentValue[V]{value, r.clock}
-	if len(r.all) <= r.most {
+	if len(r.all) <= cmp.Or(r.most, maxGroups) {
 		return
 	}
 	oldest, at := r.clock, key

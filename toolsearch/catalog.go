@@ -129,7 +129,7 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 	if f == nil || c.len() == 0 {
 		return nil
 	}
-	if isFunc(f, BM25Index) { // it needs no list of a hundred thousand tools for one that changed
+	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(BM25Index).Pointer() { // it needs no list of a hundred thousand tools for one that changed
 		c.index = c.sure
 		return nil
 	}
@@ -141,15 +141,10 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 	case live:
 		c.index = brokenIndex{err}
 	default:
-		wrong := problems{}
-		wrong.add("NewIndex", "%w", err)
-		return wrong.err()
+		return fieldError("NewIndex", "%w", err)
 	}
 	return nil
 }
-
-// isFunc reports whether two functions are the same one. It does not tell closures apart.
-func isFunc(a, b IndexFunc) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
 
 // brokenIndex takes the place of an index that could not be made.
 type brokenIndex struct{ err error }
@@ -159,14 +154,13 @@ func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return n
 // group is the tools of all instances in one agent. The settings of the first instance hold
 // for all, but those of ofEachInstance. Immutable.
 type group struct {
-	settings       *settings
-	members        []member
-	cat            *catalog
-	owners         map[*entry]*settings // entries of members other than the first
-	duplicates     problems             // names that several members gave a tool
-	refused        []string             // names of sources' tools that another tool has already
-	byMessagesOnly bool                 // what is visible depends on the messages alone
-	like           *group               // the one whose indexes this one has; nil: its own
+	settings   *settings
+	members    []member
+	cat        *catalog
+	owners     map[*entry]*settings // entries of members other than the first
+	duplicates problems             // names that several members gave a tool
+	refused    []string             // names of sources' tools that another tool has already
+	like       *group               // the one whose indexes this one has; nil: its own
 
 	pinOnce sync.Once
 	pinned  []*entry
@@ -190,10 +184,9 @@ type member struct {
 // newGroup makes a group; its indexes are those of one like it, if there is one.
 func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
 	lead := members[0].settings
-	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like, byMessagesOnly: lead.cfg.UnloadAfter == 0}
+	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like}
 	var all []*entry
 	for _, m := range members {
-		g.byMessagesOnly = g.byMessagesOnly && m.settings.cfg.Filter == nil
 		mine := append(append([]*entry(nil), m.settings.entries...), m.owned...)
 		if m.settings != lead {
 			for _, e := range mine {
@@ -351,11 +344,7 @@ func (g *group) ungated() bool {
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
-func (g *group) infoOf(e *entry) *schema.ToolInfo {
-	dup := g.shallowOf(e)
-	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
-	return dup
-}
+func (g *group) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(g.shallowOf(e)) }
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
 func (g *group) shallowOf(e *entry) *schema.ToolInfo {

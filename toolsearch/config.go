@@ -296,15 +296,20 @@ func (p *problems) add(field, format string, args ...any) {
 	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
+// fieldError is one problem alone.
+func fieldError(field, format string, args ...any) error {
+	var wrong problems
+	wrong.add(field, format, args...)
+	return wrong.err()
+}
+
 // err is nil if nothing is wrong, and otherwise one error that joins all.
 func (p problems) err() error { return errors.Join(p...) }
 
 // newSettings checks a Config for an agent of the message type.
 func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, error) {
 	if config == nil {
-		wrong := problems{}
-		wrong.add("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
-		return nil, wrong.err()
+		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
 	s := &settings{given: *config, cfg: *config}
 	s.given.DynamicTools = nil
@@ -344,8 +349,8 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
 	}
-	if c.Protocol == SearchCall {
-		checkSearchCall(c, wrong)
+	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
+		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
 	if safe.IsNil(c.Backend) {
 		c.Backend = nil
@@ -369,12 +374,6 @@ func checkRegexp(c *Config, wrong *problems) {
 	}
 	if c.MinScore > 0 {
 		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
-	}
-}
-
-func checkSearchCall(c *Config, wrong *problems) {
-	if c.UnloadAfter > 0 {
-		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
 	}
 }
 

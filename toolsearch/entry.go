@@ -190,7 +190,11 @@ func unwrap(t tool.BaseTool) tool.BaseTool {
 
 // copyInfo copies an info, its Extra, and the schema of its parameters.
 func copyInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	dup := shallowInfo(info)
+	return withOwnParams(shallowInfo(info))
+}
+
+// withOwnParams gives a copy of an info a schema of its own.
+func withOwnParams(dup *schema.ToolInfo) *schema.ToolInfo {
 	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
 	return dup
 }
@@ -378,9 +382,7 @@ func plainText(extra map[string]any) (text string, ok bool) {
 
 func isPlain(v any, depth int) bool {
 	switch v := v.(type) {
-	case nil, bool, string, int, int64, float64:
-		return true
-	case []string:
+	case nil, bool, string, int, int64, float64, []string:
 		return true
 	case []any:
 		return depth > 0 && !slices.ContainsFunc(v, func(x any) bool { return !isPlain(x, depth-1) })

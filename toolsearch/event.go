@@ -47,11 +47,12 @@ type reported struct {
 	names []string // the tools of the catalogue as it was reported last; the hooks' own
 }
 
-func catalogLine(digest string) string    { return "catalog " + digest }
-func deniedLine(p Phase, n string) string { return "denied " + string(p) + " " + n }
-func (k verdictKey) line() string         { return deniedLine(k.phase, k.entry.info.Name) }
+func (k verdictKey) line() string { return "denied " + string(k.phase) + " " + k.entry.info.Name }
 
-const storeLine = "store"
+const (
+	catalogLine = "catalog " // and what tells catalogues apart
+	storeLine   = "store"
+)
 
 // restore must be called with the lock held.
 func (d *reported) restore(ctx context.Context) {
@@ -67,10 +68,7 @@ func (d *reported) restore(ctx context.Context) {
 
 // save must be called with the lock held.
 func (d *reported) save(ctx context.Context) {
-	lines := make([]string, 0, len(d.done))
-	for line := range d.done {
-		lines = append(lines, line)
-	}
+	lines := slices.AppendSeq(make([]string, 0, len(d.done)), maps.Keys(d.done))
 	slices.Sort(lines)
 	setRunLocal(ctx, reportedKey, lines)
 }
@@ -157,20 +155,16 @@ func (d *reported) emitRefused(ctx context.Context, s *settings, name string) {
 
 // isNewCatalog reports whether the catalogue is another one than was reported last.
 func (d *reported) isNewCatalog(ctx context.Context, digest string) bool {
-	if d.isReported(ctx, catalogLine(digest)) {
-		return false
-	}
-	d.mu.Lock()
-	maps.DeleteFunc(d.done, func(line string, _ bool) bool { return strings.HasPrefix(line, catalogLine("")) })
-	d.mu.Unlock()
-	return d.isNew(ctx, catalogLine(digest))
-}
-
-func (d *reported) isReported(ctx context.Context, line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.restore(ctx)
-	return d.done[line]
+	if d.done[catalogLine+digest] {
+		return false
+	}
+	maps.DeleteFunc(d.done, func(line string, _ bool) bool { return strings.HasPrefix(line, catalogLine) })
+	d.done[catalogLine+digest] = true
+	d.save(ctx)
+	return true
 }
 
 // measure returns the names of the hidden tools, the size of their definitions in tokens,
@@ -379,9 +373,9 @@ func termsOf(x Index, q Query, name string) []leanctx.Term {
 	return terms
 }
 
-// head is a copy of the first names, for an event.
+// head is a copy of the first names, for an event; nil for none.
 func head(names []string) []string {
-	return slices.Clone(names[:min(len(names), maxEventNames)])
+	return append([]string(nil), names[:min(len(names), maxEventNames)]...)
 }
 
 func clippedQuery(query string) string {

@@ -146,15 +146,10 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, errors.New("toolsearch: no part of Fuse answered")
 	}
 	found := slices.AppendSeq(make([]Result, 0, len(merged)), maps.Values(merged))
-	sortByScore(found)
-	return firstOf(found, limit), nil
-}
-
-// sortByScore puts the best first, and equal ones in the order of their names.
-func sortByScore(found []Result) {
-	slices.SortFunc(found, func(a, b Result) int {
+	slices.SortFunc(found, func(a, b Result) int { // equal ones are in the order of their names
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
+	return firstOf(found, limit), nil
 }
 
 // askAll asks all parts at once.

@@ -87,17 +87,17 @@ func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
 	st, isSt := t.(tool.StreamableTool)
 	switch {
 	case isEI && isES:
-		return &guardEnhancedBoth{guardEnhanced{g, ei}, es}, nil
+		return &guardEnhancedBoth{guardEnhanced{g, ei, textResult}, es}, nil
 	case isEI:
-		return &guardEnhanced{g, ei}, nil
+		return &guardEnhanced{g, ei, textResult}, nil
 	case isES:
-		return &guardEnhancedStream{g, es}, nil
+		return &guardEnhancedStream{g, es, textResult}, nil
 	case isIn && isSt:
-		return &guardBoth{guardInvokable{g, in}, st}, nil
+		return &guardBoth{guardInvokable{g, in, asText}, st}, nil
 	case isIn:
-		return &guardInvokable{g, in}, nil
+		return &guardInvokable{g, in, asText}, nil
 	case isSt:
-		return &guardStream{g, st}, nil
+		return &guardStream{g, st, asText}, nil
 	}
 	return nil, fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", e.info.Name, t)
 }
@@ -139,74 +139,57 @@ func (g *guard) describes() *schema.ToolInfo { return g.e.info }
 func (g *guard) original() tool.BaseTool { return g.inner }
 
 // isEnhanced reports whether a hidden tool returns more than text.
-func isEnhanced(t tool.BaseTool) bool {
-	switch t.(type) {
-	case *guardEnhanced, *guardEnhancedStream, *guardEnhancedBoth:
-		return true
-	}
-	return false
+func isEnhanced(t tool.BaseTool) bool { return formOf(t) >= enhancedInvokable }
+
+// The wrappers of the forms: of tools that take and return text, and of enhanced ones.
+type (
+	guardInvokable      = invokeGuard[string, string]
+	guardStream         = streamGuard[string, string]
+	guardBoth           = bothGuard[string, string]
+	guardEnhanced       = invokeGuard[*schema.ToolArgument, *schema.ToolResult]
+	guardEnhancedStream = streamGuard[*schema.ToolArgument, *schema.ToolResult]
+	guardEnhancedBoth   = bothGuard[*schema.ToolArgument, *schema.ToolResult]
+)
+
+type invoker[I, O any] interface {
+	InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error)
 }
 
-type guardInvokable struct {
+type streamer[I, O any] interface {
+	StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error)
+}
+
+type invokeGuard[I, O any] struct {
 	guard
-	inner tool.InvokableTool
+	inner invoker[I, O]
+	word  func(string) O // words the gate's answer
 }
 
-func (g *guardInvokable) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return report(ctx, &g.guard, args, asText, func(ctx context.Context) (string, error) {
+func (g *invokeGuard[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
+	return report(ctx, &g.guard, args, g.word, func(ctx context.Context) (O, error) {
 		return g.inner.InvokableRun(ctx, args, opts...)
 	})
 }
 
-type guardStream struct {
+type streamGuard[I, O any] struct {
 	guard
-	inner tool.StreamableTool
+	inner streamer[I, O]
+	word  func(string) O
 }
 
-func (g *guardStream) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return reportStream(ctx, &g.guard, args, asText, func(ctx context.Context) (*schema.StreamReader[string], error) {
+func (g *streamGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return reportStream(ctx, &g.guard, args, g.word, func(ctx context.Context) (*schema.StreamReader[O], error) {
 		return g.inner.StreamableRun(ctx, args, opts...)
 	})
 }
 
-type guardEnhanced struct {
-	guard
-	inner tool.EnhancedInvokableTool
+type bothGuard[I, O any] struct {
+	invokeGuard[I, O]
+	stream streamer[I, O]
 }
 
-func (g *guardEnhanced) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	return report(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.ToolResult, error) {
-		return g.inner.InvokableRun(ctx, args, opts...)
-	})
-}
-
-type guardEnhancedStream struct {
-	guard
-	inner tool.EnhancedStreamableTool
-}
-
-func (g *guardEnhancedStream) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return reportStream(ctx, &g.guard, args, textResult, func(ctx context.Context) (*schema.StreamReader[*schema.ToolResult], error) {
-		return g.inner.StreamableRun(ctx, args, opts...)
-	})
-}
-
-type guardBoth struct {
-	guardInvokable
-	stream tool.StreamableTool
-}
-
-func (g *guardBoth) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return (&guardStream{g.guard, g.stream}).StreamableRun(ctx, args, opts...)
-}
-
-type guardEnhancedBoth struct {
-	guardEnhanced
-	stream tool.EnhancedStreamableTool
-}
-
-func (g *guardEnhancedBoth) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return (&guardEnhancedStream{g.guard, g.stream}).StreamableRun(ctx, args, opts...)
+func (g *bothGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return (&streamGuard[I, O]{g.guard, g.stream, g.word}).StreamableRun(ctx, args, opts...)
 }
 
 // report runs a call that the gate lets through, and words the gate's answer to one that

@@ -69,14 +69,11 @@ func (t *metaTool) info() *schema.ToolInfo {
 // descriptionData is what the descriptions of the search tools depend on.
 func (t *metaTool) descriptionData() promptData {
 	g := t.group
-	h := promptData{
-		Limit: g.settings.cfg.MaxResults, Total: mostResults(&g.settings.cfg), Native: g.settings.rules.native,
-		Unloads: g.settings.cfg.UnloadAfter > 0, Ungated: g.settings.cfg.AllowUnloadedCalls, Partial: g.settings.cfg.CatalogLimit > 0,
+	cfg := &g.settings.cfg
+	return promptData{
+		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: g.settings.rules.native,
+		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || !g.isUnfiltered(),
 	}
-	for _, m := range g.members {
-		h.Partial = h.Partial || m.settings.cfg.Filter != nil
-	}
-	return h
 }
 
 // arguments are the decoded arguments of a search tool.
@@ -132,7 +129,7 @@ func keywordTools() []*metaTool {
 		name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
-			return f.matches(), err
+			return encode(matchesAnswer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
 		},
 	}}
 }
@@ -165,11 +162,7 @@ func regexpTools() []*metaTool {
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
 			f, note := newSearcher(r, r.turn().loadable).matchNames(ctx, pattern)
-			answer := selectedAnswer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}
-			if answer.Selected == nil {
-				answer.Selected = []string{}
-			}
-			return encode(answer), ctx.Err()
+			return encode(selectedAnswer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 		},
 	}}
 }
@@ -282,9 +275,6 @@ func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
 	f.markLoaded()
 	s.noteMissing(ctx, &f)
 	answer := loadAnswer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
-	if answer.Loaded == nil {
-		answer.Loaded = []string{}
-	}
 	for i := range f.unknown {
 		f.unknown[i].near = f.unknown[i].near[:min(len(f.unknown[i].near), maxNearOnLoad)]
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // stringSet is a set of names or ids. The zero value is empty.
@@ -24,7 +25,7 @@ func (s *stringSet) add(name string) {
 }
 
 // difference is the names of the first list that are not in the second.
-func difference(a, b []string) (out []string) {
+func difference(a, b []string) []string {
 	if len(b) == 0 {
 		return a
 	}
@@ -32,12 +33,7 @@ func difference(a, b []string) (out []string) {
 	for _, name := range b {
 		in[name] = true
 	}
-	for _, name := range a {
-		if !in[name] {
-			out = append(out, name)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
 }
 
 func firstName(list []string) string {
@@ -126,19 +122,12 @@ func isQuote(r rune) bool { return strings.ContainsRune("\"'`“”‘’「」[
 // escapeName makes a name safe to stand on a line of its own between the tags. Names of
 // letters, digits and the usual marks stay as they are; unescapeName reverses it.
 func escapeName(name string) string {
-	safe := true
-	for i, c := range name {
-		if c == '<' || c == '>' || c == '\\' || c == '"' || !strconv.IsPrint(c) || c == '\uFFFD' && !strings.HasPrefix(name[i:], "\uFFFD") {
-			safe = false
-			break
-		}
-	}
-	if safe {
+	isUnsafe := func(c rune) bool { return strings.ContainsRune(`<>\"`, c) || !strconv.IsPrint(c) }
+	if utf8.ValidString(name) && !strings.ContainsFunc(name, isUnsafe) {
 		return name
 	}
 	quoted := strconv.QuoteToASCII(name)
-	quoted = strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
-	return quoted
+	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
 }
 
 // unescapeName reverses escapeName; a name that was not escaped stays as it is.

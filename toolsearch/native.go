@@ -72,14 +72,6 @@ type rules struct {
 	neverLoads    bool // the tool list never changes
 }
 
-// supports reports whether the model can do what the adapter is for.
-func (c rules) supports() error {
-	if c.err != nil {
-		return fmt.Errorf("toolsearch: %w", c.err)
-	}
-	return nil
-}
-
 // plainRules are those where this package searches, in words.
 var plainRules = rules{clientRuns: true}
 

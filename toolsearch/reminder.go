@@ -88,7 +88,9 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 		return envelope(names, ""), names
 	}
 	named = pickNames(names, limit)
-	return envelope(named, d.restByServer(ctx, names, limit)), named
+	// How many names each server has, and where the full list is.
+	rest := promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: d.storeNames(ctx, names)}
+	return envelope(named, render("rest", rest)), named
 }
 
 // plainReminder is the reminder where it is the same for every run.
@@ -153,25 +155,20 @@ func envelope(names []string, rest string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(toolnames.ReminderOpen)
-	for _, n := range names {
-		b.WriteByte('\n')
-		b.WriteString(escapeName(n))
-	}
 	if rest != "" {
-		b.WriteByte('\n')
-		b.WriteString(rest)
+		rest += "\n"
 	}
-	b.WriteByte('\n')
-	b.WriteString(toolnames.ReminderClose)
-	return b.String()
+	return toolnames.ReminderOpen + "\n" + nameLines(names) + rest + toolnames.ReminderClose
 }
 
-// restByServer tells of the names that the limit leaves out: how many each server has, and where
-// the full list is.
-func (d *reminder) restByServer(ctx context.Context, names []string, limit int) string {
-	return render("rest", promptData{Limit: limit, Total: len(names), Words: serverCounts(names), Path: d.storeNames(ctx, names)})
+// nameLines are names, each on a line of its own.
+func nameLines(names []string) string {
+	var b strings.Builder
+	for _, n := range names {
+		b.WriteString(escapeName(n))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // serverCounts says how many of the names each server has.
@@ -200,12 +197,8 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if g.settings.cfg.Backend == nil {
 		return ""
 	}
-	var b strings.Builder
-	for _, n := range names {
-		b.WriteString(escapeName(n))
-		b.WriteByte('\n')
-	}
-	sum := sha256.Sum256([]byte(b.String()))
+	text := nameLines(names)
+	sum := sha256.Sum256([]byte(text))
 	path := fmt.Sprintf("%s/catalog-%x.txt", backend.CatalogDir, sum[:8])
 	if d.stored[path] {
 		return path
@@ -213,7 +206,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if d.storeFailed {
 		return ""
 	}
-	if err := writeFile(ctx, g.settings.cfg.Backend, path, b.String()); err != nil {
+	if err := writeFile(ctx, g.settings.cfg.Backend, path, text); err != nil {
 		d.storeFailed = true
 		if g.settings.cfg.OnEvent != nil && d.turn.reported.isNew(ctx, storeLine) {
 			g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})

@@ -54,12 +54,7 @@ func (h *historyEditor) Unmark(id string) bool {
 }
 
 func (h *historyEditor) Hosted(tools []string) bool {
-	for _, name := range tools {
-		if !h.declared(name) {
-			return false
-		}
-	}
-	return h.rules.hosted
+	return h.rules.hosted && !slices.ContainsFunc(tools, func(name string) bool { return !h.declared(name) })
 }
 
 func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
@@ -104,9 +99,7 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	case e.isCurrent(t):
 		return t
 	}
-	dup := e.native()
-	dup.ParamsOneOf = copyParams(dup.ParamsOneOf)
-	return dup
+	return withOwnParams(e.native())
 }
 
 // namesText is a result in the provider's form as text, without tools that the model may not
@@ -135,12 +128,8 @@ type sent struct {
 	names []string // names of those that it shows
 }
 
-func (s sent) mark() string { return digest(s.list) + "." + s.toolsMark() }
-
-func (s sent) toolsMark() string {
-	names := slices.Clone(s.names)
-	slices.Sort(names)
-	return digest(strings.Join(names, "\n"))
+func (s sent) mark() string {
+	return digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
 }
 
 // continued returns messages from which no model call builds on a response whose
@@ -157,26 +146,18 @@ func continued[M adk.MessageType](msgs []M, now sent) []M {
 	})
 }
 
-// firstChange is where two lists of messages first differ; -1 if nowhere.
-func firstChange[M adk.MessageType](before, after []M) int {
+// restarted returns messages in which no response can be built on that comes at or after the
+// first that differs from what it was before.
+func restarted[M adk.MessageType](before, after []M) []M {
 	if wire.SameList(before, after) {
-		return -1
+		return after
 	}
-	for i := range after {
-		if i == len(before) || after[i] != before[i] {
-			return i
+	for at := range after {
+		if at == len(before) || after[at] != before[at] {
+			return session.Restart(after, func(i int, _ bool) bool { return i >= at })
 		}
 	}
-	return -1
-}
-
-// restartedAt returns messages in which no response at or after a place can be built
-// on, as a message at that place was changed. -1 means no place.
-func restartedAt[M adk.MessageType](at int, msgs []M) []M {
-	if at < 0 {
-		return msgs
-	}
-	return session.Restart(msgs, func(i int, _ bool) bool { return i >= at })
+	return after
 }
 
 // Portable wraps a model without tool search of its own so that it can take over a

@@ -275,16 +275,12 @@ func (n *notes) showAlso(names []string) {
 	n.visible = names
 }
 
-// shownInProcess returns the hidden tools of the last model call, other than before a resume.
+// shownInProcess returns the hidden tools of the last model call, other than before a resume;
+// nil if there was none.
 func (n *notes) shownInProcess() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.visible
-}
-
-// called reports whether there was a model call before, other than before a resume.
-func (n *notes) called() bool {
-	return n.shownInProcess() != nil
 }
 
 // sees reports whether the model saw a tool in its last call. Where nothing is known,

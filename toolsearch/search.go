@@ -149,14 +149,6 @@ type parsedQuery struct {
 	words string   // words, +required ones included
 }
 
-// String prints a query in the form that parseSearch reads.
-func (q parsedQuery) String() string {
-	if q.names != nil {
-		return selectPrefix + strings.Join(q.names, ",")
-	}
-	return q.words
-}
-
 const selectPrefix = "select:"
 
 // parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
@@ -370,10 +362,8 @@ func spaced(text string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
+// names are those of what was found; not nil.
 func (f *searchResult) names() []string {
-	if len(f.found) == 0 {
-		return nil
-	}
 	names := make([]string, len(f.found))
 	for i, x := range f.found {
 		names[i] = x.entry.info.Name
@@ -452,15 +442,6 @@ type matchesAnswer struct {
 	Matches       []string `json:"matches"`
 	AlreadyLoaded []string `json:"already_loaded,omitempty"`
 	Hint          string   `json:"hint,omitempty"`
-}
-
-// matches is the answer of tool_search.
-func (f *searchResult) matches() string {
-	a := matchesAnswer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
-	if a.Matches == nil {
-		a.Matches = []string{}
-	}
-	return encode(a)
 }
 
 // hint says what the model should know beyond the matches: "" in the usual case.

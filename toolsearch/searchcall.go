@@ -85,10 +85,10 @@ func describedSize(e *entry) int {
 func newCallTool(m *metaTool) tool.BaseTool {
 	for e := range m.group.cat.entries() {
 		if isEnhanced(e.tool) {
-			return enhancedCall{m}
+			return enhancedCall{m, enhancedForm}
 		}
 	}
-	return plainCall{m}
+	return plainCall{m, plainForm}
 }
 
 // target is a call that may run, or the answer or error of one that may not.
@@ -136,28 +136,41 @@ func calledName(a arguments) string { return firstName(a.texts("name", "tool_nam
 // argumentKeys are what models call the arguments when they do not look.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
-type plainCall struct{ *metaTool }
+// callForm is how calls come and what they return: text, or results of several parts.
+type callForm[I, O any] struct {
+	typ    string // of call_tool, as callbacks are told it
+	text   func(args I) string
+	run    func(target, []tool.Option) (O, error)
+	stream func(target, []tool.Option) (*schema.StreamReader[O], error)
+}
+
+var (
+	plainForm    = &callForm[string, string]{"plainCall", asText, target.runText, target.streamText}
+	enhancedForm = &callForm[*schema.ToolArgument, *schema.ToolResult]{"enhancedCall", argumentText, target.runResult, target.streamResult}
+)
+
+// callTool is call_tool.
+type callTool[I, O any] struct {
+	*metaTool
+	form *callForm[I, O]
+}
+
+type (
+	plainCall    = callTool[string, string]
+	enhancedCall = callTool[*schema.ToolArgument, *schema.ToolResult]
+)
+
+// GetType is the type that callbacks are told.
+func (c callTool[I, O]) GetType() string { return c.form.typ }
 
 // InvokableRun runs the named tool.
-func (c plainCall) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return c.targetOf(ctx, args).runText(opts)
+func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
+	return c.form.run(c.targetOf(ctx, c.form.text(args)), opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
-func (c plainCall) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return c.targetOf(ctx, args).streamText(opts)
-}
-
-type enhancedCall struct{ *metaTool }
-
-// InvokableRun runs the named tool.
-func (c enhancedCall) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	return c.targetOf(ctx, argumentText(args)).runResult(opts)
-}
-
-// StreamableRun runs the named tool, passing on its chunks as they come.
-func (c enhancedCall) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return c.targetOf(ctx, argumentText(args)).streamResult(opts)
+func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return c.form.stream(c.targetOf(ctx, c.form.text(args)), opts)
 }
 
 // runText runs a tool that returns text.
@@ -175,7 +188,7 @@ func (p target) runText(opts []tool.Option) (string, error) {
 		chunks, err := readAll(s)
 		return strings.Join(chunks, ""), err
 	}
-	return "", p.noForm()
+	return "", fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
 }
 
 // streamText runs a tool that returns text, passing on its chunks as they come.
@@ -233,10 +246,6 @@ func (p target) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.T
 	return schema.StreamReaderWithConvert(s, func(text string) (*schema.ToolResult, error) {
 		return textResult(text), nil
 	}), nil
-}
-
-func (p target) noForm() error {
-	return fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", unwrap(p.tool))
 }
 
 // readAll reads a stream to its end; that of one of several merged streams is not the end.

@@ -23,7 +23,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// form is how a tool is called.
+// form is how a tool is called. The enhanced ones come last.
 type form int
 
 const (
@@ -154,9 +154,9 @@ func (s *slot) IsCallbacksEnabled() bool { return true }
 func (s *slot) targetOf(ctx context.Context, args string) target {
 	b, ok := s.slots.current(ctx).bound[s]
 	if !ok {
-		return target{ctx: ctx, tool: answering(s.info.Name, func(context.Context) string {
+		b.tool = answering(s.info.Name, func(context.Context) string {
 			return render("no-such-tool", promptData{Name: s.info.Name})
-		}), args: args}
+		})
 	}
 	return target{ctx: ctx, tool: b.tool, args: args}
 }
@@ -164,92 +164,60 @@ func (s *slot) targetOf(ctx context.Context, args string) target {
 func (s *slot) as(f form) tool.BaseTool {
 	switch f {
 	case streamable:
-		return streamSlot{s}
+		return streamSlot[string, string]{s, plainForm}
 	case both:
-		return bothSlot{invokeSlot{s}, streamSlot{s}}
+		return bothSlot[string, string]{invokeSlot[string, string]{s, plainForm}}
 	case enhancedInvokable:
-		return enhancedSlot{s}
+		return invokeSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}
 	case enhancedStreamable:
-		return enhancedStreamSlot{s}
+		return streamSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}
 	case enhancedBoth:
-		return enhancedBothSlot{enhancedSlot{s}, enhancedStreamSlot{s}}
+		return bothSlot[*schema.ToolArgument, *schema.ToolResult]{invokeSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}}
 	}
-	return invokeSlot{s}
+	return invokeSlot[string, string]{s, plainForm}
 }
 
-type invokeSlot struct{ *slot }
-
-func (s invokeSlot) InvokableRun(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-	return s.targetOf(ctx, args).runText(opts)
+type invokeSlot[I, O any] struct {
+	*slot
+	form *callForm[I, O]
 }
 
-type streamSlot struct{ *slot }
-
-func (s streamSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return s.targetOf(ctx, args).streamText(opts)
+func (s invokeSlot[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
+	return s.form.run(s.targetOf(ctx, s.form.text(args)), opts)
 }
 
-type enhancedSlot struct{ *slot }
-
-func (s enhancedSlot) InvokableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-	return s.targetOf(ctx, argumentText(args)).runResult(opts)
+type streamSlot[I, O any] struct {
+	*slot
+	form *callForm[I, O]
 }
 
-type enhancedStreamSlot struct{ *slot }
-
-func (s enhancedStreamSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return s.targetOf(ctx, argumentText(args)).streamResult(opts)
+func (s streamSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return s.form.stream(s.targetOf(ctx, s.form.text(args)), opts)
 }
 
-type bothSlot struct {
-	invokeSlot
-	stream streamSlot
-}
+type bothSlot[I, O any] struct{ invokeSlot[I, O] }
 
-func (s bothSlot) StreamableRun(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-	return s.stream.StreamableRun(ctx, args, opts...)
-}
-
-type enhancedBothSlot struct {
-	enhancedSlot
-	stream enhancedStreamSlot
-}
-
-func (s enhancedBothSlot) StreamableRun(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return s.stream.StreamableRun(ctx, args, opts...)
+func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return streamSlot[I, O](s.invokeSlot).StreamableRun(ctx, args, opts...)
 }
 
 // callSlot is call_tool where tools come and go. Two are listed, one for each kind of result;
 // the one that the round does not need has the name of a slot.
-type callSlot struct {
-	*slots
-	meta     *metaTool
+type callSlot[I, O any] struct {
+	callTool[I, O]
+	slots    *slots
 	enhanced bool
 }
 
-func (c callSlot) info(ctx context.Context) (*schema.ToolInfo, error) {
-	if c.current(ctx).enhanced != c.enhanced {
+// GetType is the type that callbacks are told.
+func (c callSlot[I, O]) GetType() string { return c.form.typ + "Slot" }
+
+// Info describes call_tool, or a slot.
+func (c callSlot[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	if c.slots.current(ctx).enhanced != c.enhanced {
 		return &schema.ToolInfo{Name: slotPrefix + toolnames.Call, Desc: slotDesc}, nil
 	}
-	return c.meta.Info(ctx)
-}
-
-type plainCallSlot struct {
-	plainCall
-	slot callSlot
-}
-
-// Info describes call_tool, or a slot.
-func (c plainCallSlot) Info(ctx context.Context) (*schema.ToolInfo, error) { return c.slot.info(ctx) }
-
-type enhancedCallSlot struct {
-	enhancedCall
-	slot callSlot
-}
-
-// Info describes call_tool, or a slot.
-func (c enhancedCallSlot) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	return c.slot.info(ctx)
+	return c.metaTool.Info(ctx)
 }
 
 // current is the round that the context is of. After a resume it is known from the names

@@ -377,7 +377,7 @@ type sourceID struct {
 }
 
 // sourceMemory is what one run remembers of the sources in a MultiSource. It belongs to the
-// run, since a source may answer each user differently. Nil remembers nothing.
+// run, since a source may answer each user differently.
 type sourceMemory struct {
 	mu      sync.Mutex
 	sources map[sourceID]*sourceState
@@ -393,12 +393,19 @@ type sourceMemoryKey struct{}
 // withSourceMemory returns a context in which each source of a MultiSource keeps the last
 // set that it returned: that of a run.
 func withSourceMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sourceMemoryKey{}, &sourceMemory{sources: map[sourceID]*sourceState{}})
+	return context.WithValue(ctx, sourceMemoryKey{}, newSourceMemory())
 }
 
+func newSourceMemory() *sourceMemory {
+	return &sourceMemory{sources: map[sourceID]*sourceState{}}
+}
+
+// memoryOf is the memory of the run of ctx; outside of a run, one that nothing is in.
 func memoryOf(ctx context.Context) *sourceMemory {
-	m, _ := ctx.Value(sourceMemoryKey{}).(*sourceMemory)
-	return m
+	if m, ok := ctx.Value(sourceMemoryKey{}).(*sourceMemory); ok {
+		return m
+	}
+	return newSourceMemory()
 }
 
 // errBusy is the answer for a source that is still at the last question.
@@ -428,9 +435,6 @@ func askSource(ctx context.Context, s Source) (set *ToolSet, err error) {
 
 // begin reports whether a source may be asked.
 func (m *sourceMemory) begin(at sourceID) bool {
-	if m == nil {
-		return true
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.sources[at]
@@ -447,9 +451,6 @@ func (m *sourceMemory) begin(at sourceID) bool {
 
 // end notes what a source returned; nil beside an error leaves what it had.
 func (m *sourceMemory) end(at sourceID, a sourceAnswer) {
-	if m == nil {
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.sources[at]
@@ -460,9 +461,6 @@ func (m *sourceMemory) end(at sourceID, a sourceAnswer) {
 }
 
 func (m *sourceMemory) lastOf(at sourceID) *ToolSet {
-	if m == nil {
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sources[at].last

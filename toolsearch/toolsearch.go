@@ -242,7 +242,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 		rules = plainRules // the provider is not told of a search
 	}
 	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))
-	next = restartedAt(firstChange(msgs, next), next)
+	next = restarted(msgs, next)
 	t.read(ctx, next)
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
 		next = t.withNote(next, emptyNote(ctx, h.run, t.evidence.emptyCall))

@@ -119,6 +119,14 @@ func Union(sets ...*ToolSet) *ToolSet {
 	return whole
 }
 
+// all are the parts of the set.
+func (s *ToolSet) all() []part {
+	if s == nil {
+		return nil
+	}
+	return s.parts
+}
+
 func (s *ToolSet) len() int {
 	if s == nil {
 		return 0
@@ -129,10 +137,7 @@ func (s *ToolSet) len() int {
 // entries iterates over the entries in their order.
 func (s *ToolSet) entries() iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
-		if s == nil {
-			return
-		}
-		for _, p := range s.parts {
+		for _, p := range s.all() {
 			for i, e := range p.entries {
 				if p.has(i) && !yield(e) {
 					return
@@ -144,17 +149,11 @@ func (s *ToolSet) entries() iter.Seq[*entry] {
 
 // beside is the parts of the set that another has not.
 func (s *ToolSet) beside(other *ToolSet) *ToolSet {
-	rest := &ToolSet{}
-	if s == nil {
-		return rest
+	rest, known := &ToolSet{}, map[*segment]part{}
+	for _, p := range other.all() {
+		known[p.segment] = p
 	}
-	known := map[*segment]part{}
-	if other != nil {
-		for _, p := range other.parts {
-			known[p.segment] = p
-		}
-	}
-	for _, p := range s.parts {
+	for _, p := range s.all() {
 		if same, ok := known[p.segment]; !ok || !slices.Equal(same.bits, p.bits) {
 			rest.parts = append(rest.parts, p)
 			rest.size += p.size
@@ -181,10 +180,7 @@ func (s *ToolSet) appendInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 
 // lookup returns the tool of a name; nil if there is none.
 func (s *ToolSet) lookup(name string) *entry {
-	if s == nil {
-		return nil
-	}
-	for _, p := range s.parts {
+	for _, p := range s.all() {
 		if i, ok := p.byName()[name]; ok && p.has(i) {
 			return p.entries[i]
 		}
@@ -373,10 +369,7 @@ func (e *entry) coefficients() (k setKey) {
 
 // addSet adds the tools of a set.
 func (s *selection) addSet(t *ToolSet) {
-	if t == nil {
-		return
-	}
-	for _, p := range t.parts {
+	for _, p := range t.all() {
 		if p.bits != nil {
 			for i, e := range p.entries {
 				if p.has(i) {

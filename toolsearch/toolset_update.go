@@ -97,10 +97,8 @@ func (u *updater) takeFirst() (n int) {
 
 // take adds the tools from a place on, and returns how many: those of an old part, or one.
 func (u *updater) take(ctx context.Context, at int) int {
-	if u.old != nil {
-		if u.next < len(u.old.parts) && u.takes(u.next, at) || !u.follows(at) && u.startsPart(at) {
-			return u.reuse(u.old.parts[u.next-1])
-		}
+	if u.old != nil && (u.next < len(u.old.parts) && u.takes(u.next, at) || !u.follows(at) && u.startsPart(at)) {
+		return u.reuse(u.old.parts[u.next-1])
 	}
 	e, old, err := u.entryFor(ctx, u.tools[at])
 	if err != nil {
@@ -255,14 +253,6 @@ func (p part) leads(tools []tool.BaseTool) (yes bool) {
 	defer func() { _ = recover() }() // as in same
 	if len(tools) < p.size {
 		return false
-	}
-	if p.bits == nil {
-		for i, t := range p.given {
-			if t == nil || t != tools[i] {
-				return false
-			}
-		}
-		return true
 	}
 	at := 0
 	for i, t := range p.given {

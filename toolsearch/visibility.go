@@ -53,7 +53,7 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 	for i, x := range tools {
 		names[i] = x.entry.info.Name
 	}
-	show := visibleSet{tools: tools, names: names, follows: r.notes.called()}
+	show := visibleSet{tools: tools, names: names, follows: r.notes.shownInProcess() != nil}
 	if !show.follows {
 		show.vanished = r.vanished(before)
 	}
@@ -65,7 +65,7 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 		setRunLocal(ctx, visibleKey, names)
 	}
 	saveIdle(ctx, r.group(), tools)
-	if r.group().byMessagesOnly {
+	if r.group().settings.cfg.UnloadAfter == 0 && r.group().isUnfiltered() { // it depends on the messages alone
 		s.decided = decision{visibleSet{tools: tools, names: names, follows: true}, r.group(), v.order}
 	}
 	return show
