@@ -138,6 +138,36 @@ func (g *guard) describes() *schema.ToolInfo { return g.e.info }
 // original is the tool as the user gave it.
 func (g *guard) original() tool.BaseTool { return g.inner }
 
+// form is how a tool is called. The enhanced ones come last.
+type form int
+
+const (
+	invokable form = iota
+	streamable
+	both
+	enhancedInvokable
+	enhancedStreamable
+	enhancedBoth
+	forms
+)
+
+// formOf is the form of a guarded tool.
+func formOf(t tool.BaseTool) form {
+	switch t.(type) {
+	case *guardStream:
+		return streamable
+	case *guardBoth:
+		return both
+	case *guardEnhanced:
+		return enhancedInvokable
+	case *guardEnhancedStream:
+		return enhancedStreamable
+	case *guardEnhancedBoth:
+		return enhancedBoth
+	}
+	return invokable
+}
+
 // isEnhanced reports whether a hidden tool returns more than text.
 func isEnhanced(t tool.BaseTool) bool { return formOf(t) >= enhancedInvokable }
 

@@ -23,19 +23,6 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// form is how a tool is called. The enhanced ones come last.
-type form int
-
-const (
-	invokable form = iota
-	streamable
-	both
-	enhancedInvokable
-	enhancedStreamable
-	enhancedBoth
-	forms
-)
-
 // slotsOf is how many slots there are of each form. A tool for which none of its form is left
 // gets one of another form that returns the same: text, or results of several parts.
 var slotCounts = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
@@ -329,23 +316,6 @@ func callsEnhanced(g *group, c wire.Call) bool {
 	}
 	e := g.cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })
 	return e != nil && isEnhanced(e.tool)
-}
-
-// formOf is the form of a guarded tool.
-func formOf(t tool.BaseTool) form {
-	switch t.(type) {
-	case *guardStream:
-		return streamable
-	case *guardBoth:
-		return both
-	case *guardEnhanced:
-		return enhancedInvokable
-	case *guardEnhancedStream:
-		return enhancedStreamable
-	case *guardEnhancedBoth:
-		return enhancedBoth
-	}
-	return invokable
 }
 
 // answering is a tool that answers with a text, and tells callbacks as others do.
