@@ -268,7 +268,7 @@ const defaultMaxResults = 5
 //     load something else, and 2 in 100 searches for what one does: that one is named, and
 //     costs one more call.
 //
-// With 449 tools, eight conversations send 28,835 tokens rather than 82,338, in 23 model
+// With 449 tools, eight conversations send 28,865 tokens rather than 82,338, in 23 model
 // calls rather than 29; where a cached token costs a tenth, the price is 34 %.
 // docs/choosing.md has the tables. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
