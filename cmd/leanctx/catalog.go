@@ -235,7 +235,7 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 		found[info.Name] = info
 	}
 	if len(found) == 0 {
-		return nil, fail(exitServer, "none of the servers in %s gave a tool", name)
+		return nil, fail(exitServer, "no server in %s returned a tool", name)
 	}
 	all := make([]*schema.ToolInfo, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
@@ -259,7 +259,7 @@ func (o source) waitFor(ctx context.Context, servers *mcptools.Servers, last *la
 				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), last.of(status.Server)))
 			default:
 				waits = true
-				down = append(down, fmt.Sprintf("%s: it did not answer in %s; --wait gives it longer%s", display.Line(status.Server), o.wait, last.of(status.Server)))
+				down = append(down, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, last.of(status.Server)))
 			}
 		}
 		if !waits {

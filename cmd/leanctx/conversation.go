@@ -60,7 +60,7 @@ func recordings(s streams, common options, name string) (all []replay.Recorded, 
 	case isWindow(first):
 		var filled int
 		if all, filled, err = windows(name, trimmed); filled > 0 {
-			common.note(s, "%s: %s in part; filling of the same length takes the place of the rest. Record with Texts: window.TextsAll", name, kept(filled))
+			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, kept(filled))
 		}
 	case trimmed[0] == '[':
 		if err := json.Unmarshal(trimmed, &whole.Messages); err != nil {
@@ -152,7 +152,7 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 	}
 	c := replay.New(m)
 	if c.Calls() == 0 {
-		return nil, fmt.Errorf("it holds no message of a model. A conversation is a list of messages of Eino, OpenAI or Anthropic")
+		return nil, fmt.Errorf("it has no message from a model. A conversation is a list of Eino, OpenAI or Anthropic messages")
 	}
 	if r.Name != "" {
 		name = r.Name
@@ -250,7 +250,7 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 		return err
 	}
 	if msg.Role, msg.Content = role(string(msg.Role)), text; msg.Role == "" {
-		return fmt.Errorf("%q is not a role of a message", clip(string(fields["role"]), 40))
+		return fmt.Errorf("%q is not a message role", clip(string(fields["role"]), 40))
 	}
 	simplify(&msg)
 	*m = append(*m, &msg)

@@ -49,8 +49,8 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	var common options
 	var from source
 	f := flags(s, "eval", &common)
-	queries := f.String("queries", "", "graded queries, JSON Lines with query and relevant; without them each tool is searched for with its own words")
-	under := f.Float64("fail-under", 0, "exit with 1 if a smaller share is found: by own words, or with --queries recall@5")
+	queries := f.String("queries", "", "graded queries, as JSON Lines with query and relevant; without them, each tool is searched for by its own words")
+	under := f.Float64("fail-under", 0, "exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
 	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
 	from.flags(f)
@@ -64,7 +64,7 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	case common.schema:
 		return writeSchema[evalJSON](s.out, evalSchema)
 	case len(rest) != 1:
-		return fail(exitUsage, "it takes one file of tools")
+		return fail(exitUsage, "give one file of tools")
 	}
 	c, err := from.open(ctx, s, common, rest[0])
 	if err != nil {
@@ -160,7 +160,7 @@ func confusable(t *schema.ToolInfo, place int, results []toolsearch.Result, byNa
 	f.Rival = results[0].Name
 	f.Message = "its own words find " + f.Rival + " first"
 	if place == 0 {
-		f.Message += ", and do not find it among ten"
+		f.Message += ", and do not find it in the first ten"
 	}
 	mine, theirs := words(t), words(byName[f.Rival])
 	for _, w := range mine {
@@ -220,14 +220,14 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		case n < 20:
 			say("short description", fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
 		case n > 1024:
-			say("long description", fmt.Sprintf("its description has %s characters, and some providers take 1,024", display.Grouped(n)), "keep what it does and when to use it")
+			say("long description", fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
 		}
 		if other, twice := byText[desc]; twice && n > 0 {
 			say("same description", "it has the description of "+other, "say what only this tool does")
 		}
 		byText[desc] = t.Name
 		if !goodName.MatchString(t.Name) {
-			say("name", "providers take names of at most 64 letters, digits, _ and -", "")
+			say("name", "providers accept names of at most 64 letters, digits, _ and -", "")
 		}
 		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
 		if other, twice := byLetters[letters]; twice {
@@ -235,7 +235,7 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		}
 		byLetters[letters] = t.Name
 		if bare := undescribed(t); len(bare) > 0 {
-			say(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: they are found by their words too")
+			say(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: searches read their words too")
 		}
 	}
 	return all

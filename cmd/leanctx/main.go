@@ -63,9 +63,9 @@ var commands []command
 func init() { // the commands name themselves in their usage
 	commands = []command{
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
-		{"search", "TOOLS [QUERY…]", "what a query finds, and with --why why; a prompt without a query", runSearch},
+		{"search", "TOOLS [QUERY…]", "what a query finds, and with --why the reasons; without a query, a prompt", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
-		{"view", "FILE", "what was in the window: lines in the terminal, also while the agent runs, or the page", runView},
+		{"view", "FILE", "what was in the window: as lines in the terminal, also while the agent runs, or as a page", runView},
 	}
 }
 
@@ -93,7 +93,7 @@ func run(ctx context.Context, s streams, args []string) int {
 	}
 	at := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
 	if at < 0 {
-		fmt.Fprintf(s.err, "leanctx: there is no command %q. See leanctx help.\n", args[0])
+		fmt.Fprintf(s.err, "leanctx: unknown command %q; see leanctx help\n", args[0])
 		return exitUsage
 	}
 	err := commands[at].run(ctx, s, args[1:])
@@ -131,7 +131,7 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 	f := flag.NewFlagSet(c, flag.ContinueOnError)
 	f.SetOutput(io.Discard) // run says what is wrong
 	f.BoolVar(&common.json, "json", false, "write one JSON object")
-	f.BoolVar(&common.schema, "schema", false, "write the JSON Schema of what --json writes, and end")
+	f.BoolVar(&common.schema, "schema", false, "print the JSON Schema of the --json output and exit")
 	f.StringVar(&common.color, "color", "auto", "auto, always or never; NO_COLOR and TERM=dumb count as never")
 	f.BoolVar(&common.quiet, "quiet", false, "write no messages to standard error")
 	f.Usage = func() {

@@ -103,7 +103,7 @@ x  its description has 7 characters
 
 parameters without a description
   mail__draft  to
-  try: describe them: they are found by their words too
+  try: describe them: searches read their words too
 
 2 of 3 tools are found by their own words
 `, out)
@@ -157,7 +157,7 @@ func TestEvalSaysWhatItsQueriesMissed(t *testing.T) {
 	}
 }
 
-func TestEveryIndexIsAChoice(t *testing.T) {
+func TestEveryIndexCanBeChosen(t *testing.T) {
 	scores := map[float64]bool{}
 	for _, index := range []string{"bm25", "keyword", "fuse"} {
 		out, messages, code := call(t, "", "search", file(t, three), "electronic", "mail", "--index", index, "--json", "--why")
@@ -179,7 +179,7 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 	}{
 		"no command":            {nil, exitUsage, ""},
 		"help":                  {[]string{"help"}, exitDone, ""},
-		"an unknown command":    {[]string{"evil"}, exitUsage, `no command "evil"`},
+		"an unknown command":    {[]string{"evil"}, exitUsage, `unknown command "evil"`},
 		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "not defined: -fast. See leanctx eval --help\n"},
 		"no file":               {[]string{"eval"}, exitUsage, "one file"},
 		"a file that is not":    {[]string{"eval", "none.json"}, exitInput, "none.json"},
@@ -204,7 +204,7 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 	}
 }
 
-func TestHelpIsAResult(t *testing.T) {
+func TestHelpGoesToStandardOutput(t *testing.T) {
 	for _, c := range commands {
 		out, messages, code := call(t, "", c.name, "--help")
 		require.Zero(t, code)

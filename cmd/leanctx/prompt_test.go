@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPromptAnswersQueriesAndExplainsPlaces(t *testing.T) {
+func TestAPromptAnswersQueriesAndExplainsRanks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		env     []string
@@ -59,7 +59,7 @@ func TestAPromptAnswersQueriesAndExplainsPlaces(t *testing.T) {
 	}
 }
 
-func TestQueriesComeFromAPipeToo(t *testing.T) {
+func TestQueriesAreReadFromAPipe(t *testing.T) {
 	tools := file(t, three)
 	out, messages, code := call(t, "electronic mail\n\nweather", "search", tools)
 	require.Zero(t, code, messages)
@@ -76,7 +76,7 @@ func TestQueriesComeFromAPipeToo(t *testing.T) {
 	}
 	_, messages, code = call(t, three, "search", "-")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, messages, "has to be an argument")
+	require.Contains(t, messages, "give the query as an argument")
 }
 
 func TestWaitingForInputEndsWithTheContext(t *testing.T) {

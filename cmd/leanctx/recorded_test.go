@@ -118,7 +118,7 @@ func TestReplayTakesOutWhatLeanctxDidInARecordedWindow(t *testing.T) {
 	want, _ := bills(t, record[*schema.Message](t, false, false, window.TextsAll).messages)
 	for _, texts := range []window.Texts{window.TextsAll, window.TextsStart, window.TextsNone} {
 		got, messages := bills(t, record[*schema.Message](t, true, true, texts).window)
-		require.Equal(t, texts != window.TextsAll, strings.Contains(messages, "filling of the same length"), messages)
+		require.Equal(t, texts != window.TextsAll, strings.Contains(messages, "filler of the same length"), messages)
 		require.Equal(t, want[0].Calls, got[0].Calls, "the search is no call without leanctx")
 		require.InEpsilon(t, want[0].Written, got[0].Written, .4, "texts %d", texts)
 		if texts == window.TextsAll {

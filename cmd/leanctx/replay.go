@@ -84,12 +84,12 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	var names, configs list
 	b := bench{}
 	f := flags(s, "replay", &common)
-	f.Var(&names, "policy", "a policy to replay, by its name or a part of it; may be repeated; if absent, all")
-	f.Var(&configs, "config", "a policy of your own: a JSON object with fields of reduction.Config; may be repeated")
-	prices := f.String("prices", "", `price cards of your own: JSON such as [{"name":"mine","write":1.25,"cached":0.1}], relative to a prompt token without a cache`)
+	f.Var(&names, "policy", "a policy to replay, by its name or a part of it; may be repeated; by default all")
+	f.Var(&configs, "config", "a file with a policy of your own: a JSON object with fields of reduction.Config; may be repeated")
+	prices := f.String("prices", "", `a file with price cards of your own: JSON such as [{"name":"mine","write":1.25,"cached":0.1}], relative to a prompt token without a cache`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
-	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of no reduction on any card; 0 allows any price")
+	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
 	f.IntVar(&b.top, "top", 20, "how many losing cases to show")
 	rest, err := parse(f, args)
 	if err != nil {
@@ -99,7 +99,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 		return writeSchema[replayJSON](s.out, replaySchema)
 	}
 	if len(rest) == 0 || b.options.Trigger < 1 || b.options.ReadBacks < 0 || b.options.ReadBacks > 1 {
-		return fail(exitUsage, "it takes files of conversations; --trigger is at least 1 and --read-backs from 0 to 1")
+		return fail(exitUsage, "give files of conversations; --trigger must be at least 1, and --read-backs between 0 and 1")
 	}
 	color, err := common.colored(s.out)
 	if err != nil {
@@ -280,7 +280,7 @@ func (b bench) judge(total billedJSON) error {
 	for _, p := range total.Policies[1:] {
 		for _, c := range b.cards {
 			if b.over > 0 && p.Ratio[c.Name] > b.over {
-				return fail(exitMissed, "%s costs %.2f of no reduction (%s), more than %.2f", p.Policy, p.Ratio[c.Name], c.Name, b.over)
+				return fail(exitMissed, "%s costs %.2f of the cost without reduction (%s), more than %.2f", p.Policy, p.Ratio[c.Name], c.Name, b.over)
 			}
 		}
 	}
@@ -314,8 +314,8 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 		}
 		row(p.bold, display.Line(policy.Policy), cells...)
 	}
-	fmt.Fprint(w, "\n", p.dim("Prices are relative to no reduction, by price card; * is the cheapest, ! is dearer than doing nothing.\n"+
-		"again: results that the agent needed after they were taken out, and had to read once more; lost: results that\n"+
+	fmt.Fprint(w, "\n", p.dim("Costs are relative to no reduction, for each price card; * is the lowest, ! is higher than doing nothing.\n"+
+		"again: results that the agent needed after they were taken out, and had to read again; lost: results that\n"+
 		"no path gives back byte for byte. Losing results is no way to save."), "\n")
 	b.losses(w, p, r)
 }
@@ -359,11 +359,11 @@ func (b bench) losses(w io.Writer, p painter, r replayJSON) {
 	}
 	bills := len(r.Conversations) * (len(r.Total.Policies) - 1)
 	if len(all) == 0 {
-		fmt.Fprintf(w, "\n%s\n", p.green("No policy is dearer than doing nothing, in any conversation."))
+		fmt.Fprintf(w, "\n%s\n", p.green("No policy costs more than doing nothing, in any conversation."))
 		return
 	}
 	slices.SortStableFunc(all, func(x, y loss) int { return compare(y.ratio, x.ratio) })
-	fmt.Fprintf(w, "\n%s\n", p.bold(fmt.Sprintf("%d of %d times a policy was dearer than doing nothing:", len(all), bills)))
+	fmt.Fprintf(w, "\n%s\n", p.bold(fmt.Sprintf("%d of %d times a policy cost more than doing nothing:", len(all), bills)))
 	for i, l := range all {
 		if i == b.top {
 			fmt.Fprintf(w, "%s\n", p.dim(fmt.Sprintf("… and %d more; --top shows more, --json all", len(all)-b.top)))

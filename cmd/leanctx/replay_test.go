@@ -156,10 +156,10 @@ func TestExitCodesOfReplay(t *testing.T) {
 	}{
 		"no file":                     {nil, exitUsage, "files of conversations"},
 		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
-		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "from 0 to 1"},
+		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "between 0 and 1"},
 		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},
-		"tools":                       {[]string{tools}, exitInput, "is not a role"},
-		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message of a model"},
+		"tools":                       {[]string{tools}, exitInput, "is not a message role"},
+		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message from a model"},
 		"no JSON":                     {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
 		"an empty file":               {[]string{file(t, " ")}, exitInput, "is empty"},
 		"no gzip":                     {[]string{file(t, "\x1f\x8bno")}, exitInput, "EOF"},

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatJSONWritesFitsItsSchema(t *testing.T) {
+func TestJSONOutputFitsItsSchema(t *testing.T) {
 	queries := file(t, `{"id":"a","kind":"k","query":"electronic","relevant":["mail__send"]}`+"\n"+`{"query":"weather","relevant":["mail__send"]}`)
 	window := filepath.Join("testdata", "window.jsonl")
 	for name, args := range map[string][]string{

@@ -46,7 +46,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	var from source
 	var a searcher
 	f := flags(s, "search", &a.common)
-	f.BoolVar(&a.why, "why", false, "say why each tool has its place")
+	f.BoolVar(&a.why, "why", false, "explain the rank of each tool")
 	f.IntVar(&a.k, "k", 5, "how many tools to show")
 	from.flags(f)
 	rest, err := parse(f, args)
@@ -57,11 +57,11 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	case a.common.schema:
 		return writeSchema[searchJSON](s.out, searchSchema)
 	case len(rest) == 0:
-		return fail(exitUsage, "it takes a file of tools, and a query or none for a prompt")
+		return fail(exitUsage, "give a file of tools and a query; without a query there is a prompt")
 	case a.k < 1:
 		return fail(exitUsage, "-k is at least 1, not %d", a.k)
 	case len(rest) == 1 && rest[0] == "-":
-		return fail(exitUsage, "the tools come from standard input, so the query has to be an argument")
+		return fail(exitUsage, "the tools come from standard input, so give the query as an argument")
 	}
 	if a.catalog, err = from.open(ctx, s, a.common, rest[0]); err != nil {
 		return err

@@ -122,7 +122,7 @@ func TestLinesAreAsWideAsTheTerminal(t *testing.T) {
 	require.Greater(t, widest(pipe), defaultColumns-12)
 }
 
-func TestResultsAndMessagesHaveAStreamEachAndTheProcessItsExitCode(t *testing.T) {
+func TestResultsMessagesAndTheExitCodeAreSeparate(t *testing.T) {
 	out, messages, code := intoPipe(t, nil, "search", file(t, three), "mail")
 	require.Zero(t, code)
 	require.NotContains(t, out, "3 tools")

@@ -60,9 +60,9 @@ type view struct {
 
 func (v *view) flags(f *flag.FlagSet) {
 	f.StringVar(&v.page, "o", "", "the HTML file to write; without it, lines are printed")
-	f.BoolVar(&v.open, "open", false, "write the page, into a temporary file without -o, and open it in the browser")
+	f.BoolVar(&v.open, "open", false, "write the page (without -o to a temporary file) and open it in the browser")
 	f.BoolVar(&v.follow, "follow", false, "print a line for each model call as it is written to the file, until interrupted; waits for a file that is not there yet")
-	f.IntVar(&v.call, "call", 0, "print what stands in the window of this model call, by its number")
+	f.IntVar(&v.call, "call", 0, "print the window of the model call with this number")
 	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file; without it, all in the terminal and the last on the page or with --call")
 }
 
@@ -71,7 +71,7 @@ func (v *view) check(rest []string, set map[string]bool) error {
 	page := v.page != "" || v.open
 	switch {
 	case len(rest) != 1:
-		return fail(exitUsage, "it takes one file that window.Collector.WriteJSON or window.Config.Log wrote")
+		return fail(exitUsage, "give one file written by window.Collector.WriteJSON or window.Config.Log")
 	case v.follow && (page || v.common.json || set["call"]):
 		return fail(exitUsage, "--follow prints lines; it does not go with -o, --open, --call or --json")
 	case set["call"] && page:
@@ -180,7 +180,7 @@ func (v *view) writePage(s streams, c *window.Conversation) error {
 		return nil
 	}
 	if err := openPage(v.page); err != nil {
-		return fail(exitInput, "%s is written, and no browser opened it: %w", v.page, err)
+		return fail(exitInput, "wrote %s, but no browser opened it: %w", v.page, err)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func conversations(s streams, name, id string) ([]*window.Conversation, error) {
 	}
 	all, err := window.ReadJSON(bytes.NewReader(text))
 	if err != nil && (len(all) == 0 || !endsInside(text)) {
-		return nil, fail(exitInput, "%s: %w. It is a file that window.Collector.WriteJSON or window.Config.Log wrote", name, err)
+		return nil, fail(exitInput, "%s: %w. It must be a file written by window.Collector.WriteJSON or window.Config.Log", name, err)
 	}
 	if id == "" && len(all) > 0 {
 		return all, nil
@@ -231,11 +231,11 @@ func conversations(s streams, name, id string) ([]*window.Conversation, error) {
 	if len(ids) == 0 {
 		return nil, fail(exitInput, "%s holds no conversation", name)
 	}
-	return nil, fail(exitInput, "%s holds no such conversation. There are: %s", name, strings.Join(ids, ", "))
+	return nil, fail(exitInput, "%s has no such conversation; it has: %s", name, strings.Join(ids, ", "))
 }
 
 // endsInside reports whether a text ends within a line, as that of a file that is being
 // written does.
 func endsInside(text []byte) bool { return !bytes.HasSuffix(text, []byte("\n")) }
 
-var errNoBrowser = errors.New("neither xdg-open nor a browser in BROWSER was found; open the file by hand")
+var errNoBrowser = errors.New("found neither xdg-open nor a browser in BROWSER; open the file by hand")

@@ -13,7 +13,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -31,15 +30,13 @@ import (
 
 func main() {
 	page := flag.String("page", filepath.Join(os.TempDir(), "leanctx-window.html"), "the file to write the page of the window into")
-	agentic, streaming, verbose := lab.Flags()
-	demo := run[*schema.Message]
-	if agentic {
-		demo = run[*schema.AgenticMessage]
-	}
-	if err := demo(context.Background(), lab.NewScreen(os.Stdout, verbose), streaming, *page); err != nil {
-		fmt.Fprintln(os.Stderr, "both:", err)
-		os.Exit(1)
-	}
+	lab.Main("both",
+		func(ctx context.Context, screen *lab.Screen, streaming bool) error {
+			return run[*schema.Message](ctx, screen, streaming, *page)
+		},
+		func(ctx context.Context, screen *lab.Screen, streaming bool) error {
+			return run[*schema.AgenticMessage](ctx, screen, streaming, *page)
+		})
 }
 
 // parts says which of the middlewares an agent has.

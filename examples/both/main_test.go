@@ -80,7 +80,7 @@ func TestThePageIsWritten(t *testing.T) {
 	require.Contains(t, string(text), "access.log")
 }
 
-func TestWhatIsLostIsAnError(t *testing.T) {
+func TestLostBytesAreAnError(t *testing.T) {
 	answer := func(text string) *schema.Message {
 		return schema.ToolMessage(text, "c1", schema.WithToolName("tool_search"))
 	}

@@ -10,22 +10,37 @@ package lab
 import (
 	"context"
 	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 
 	"github.com/leanctx/leanctx/examples/offline"
 )
 
-// Flags parses the command line of a demo, with the flags that all of them have.
-func Flags() (agentic, streaming, verbose bool) {
-	flag.BoolVar(&agentic, "agentic", false, "use Eino's AgenticMessage instead of Message")
-	flag.BoolVar(&streaming, "stream", true, "have the model answer in chunks")
-	flag.BoolVar(&verbose, "v", false, "show every model call of every question")
+// Demo runs a demo on one of the two message types.
+type Demo func(ctx context.Context, screen *Screen, streaming bool) error
+
+// Main parses the command line, with the flags that all demos have, and runs the demo. If it
+// fails, the exit code is 1.
+func Main(name string, message, agenticMessage Demo) {
+	agentic := flag.Bool("agentic", false, "use Eino's AgenticMessage instead of Message")
+	streaming := flag.Bool("stream", true, "have the model answer in chunks")
+	verbose := flag.Bool("v", false, "show every model call of every question")
 	flag.Parse()
-	return agentic, streaming, verbose
+	demo := message
+	if *agentic {
+		demo = agenticMessage
+	}
+	if err := demo(context.Background(), NewScreen(os.Stdout, *verbose), *streaming); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
 }
 
 // Agent is an agent under observation. It is not safe for concurrent use.
@@ -36,23 +51,24 @@ type Agent[M adk.MessageType] struct {
 
 // New makes an agent by the given function, which gets the model to use.
 func New[M adk.MessageType](streaming bool, newAgent func(model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error)) (*Agent[M], error) {
-	return Watch(func(chat model.BaseModel[M]) (*adk.TypedRunner[M], error) {
-		agent, err := newAgent(chat)
-		if err != nil {
-			return nil, err
-		}
-		return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming}), nil
-	})
-}
-
-// Watch is New for a function that makes the whole runner.
-func Watch[M adk.MessageType](newRunner func(model.BaseModel[M]) (*adk.TypedRunner[M], error)) (*Agent[M], error) {
 	recorder := &Recorder[M]{BaseModel: offline.New[M]()}
-	runner, err := newRunner(recorder)
+	agent, err := newAgent(recorder)
 	if err != nil {
 		return nil, err
 	}
-	return &Agent[M]{recorder, runner}, nil
+	return &Agent[M]{recorder, adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming})}, nil
+}
+
+// PlainAgent makes an agent without middlewares: every tool goes to the model with every
+// call, and every result stays in the conversation.
+func PlainAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool) (*adk.TypedChatModelAgent[M], error) {
+	return adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
+		Name:        "assistant",
+		Description: "answers with the help of tools",
+		Instruction: "Use tools for whatever they can do. Say so if there is none.",
+		Model:       chat,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+	})
 }
 
 // BeforeCalls has a function called before each model call. It must be set before
@@ -77,22 +93,31 @@ func (o Outcome[M]) Answer() string {
 // Ask runs the agent on a history and a new request. The history stays as it was.
 func (a *Agent[M]) Ask(ctx context.Context, history []M, request string) (Outcome[M], error) {
 	input := append(slices.Clone(history), offline.User[M](request))
-	events := a.runner.Run(ctx, input)
-	var said []M
+	said, err := Collect(a.runner.Run(ctx, input))
+	if err != nil {
+		return Outcome[M]{}, err
+	}
+	return newOutcome(input, said, a.model.take()), nil
+}
+
+// Collect reads the events of a run to their end and returns the run's messages. Results of
+// calls that ran at once come in the order in which the tools are ready; here they are in the
+// order of the calls. If the run fails, Collect returns what it has read so far.
+func Collect[M adk.MessageType](events *adk.AsyncIterator[*adk.TypedAgentEvent[M]]) (said []M, err error) {
 	for {
 		event, ok := events.Next()
 		if !ok {
-			return newOutcome(input, inOrder(said), a.model.take()), nil
+			return inOrder(said), nil
 		}
 		if event.Err != nil {
-			return Outcome[M]{}, event.Err
+			return said, event.Err
 		}
 		if event.Output == nil || event.Output.MessageOutput == nil {
 			continue
 		}
 		m, err := event.Output.MessageOutput.GetMessage()
 		if err != nil {
-			return Outcome[M]{}, err
+			return said, err
 		}
 		said = append(said, m)
 	}

@@ -187,7 +187,7 @@ func TestAnArchiveCannotUnpackItselfOutOfTheRoot(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(root, "evil.txt"))
 }
 
-func TestSmallDataThatHoldsHugeDataIsRefused(t *testing.T) {
+func TestDataThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	bomb, err := compressors["gzip"](make([]byte, 2*maxAnswer))
 	require.NoError(t, err)
 	_, err = decompress("gzip", bomb, maxAnswer)
@@ -273,7 +273,7 @@ func TestAllFourFormsOfToolsAreThere(t *testing.T) {
 	assert.GreaterOrEqual(t, len(tools), 210)
 }
 
-func TestRootThatIsGoneIsAnAnswer(t *testing.T) {
+func TestAMissingRootIsReported(t *testing.T) {
 	f := folder{filepath.Join(t.TempDir(), "gone")}
 	_, err := f.list(folderIn{"."})
 	assert.ErrorContains(t, err, "cannot be opened")

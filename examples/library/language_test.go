@@ -45,7 +45,7 @@ func TestCipherTruths(t *testing.T) {
 	})
 }
 
-func TestWhatIsEncryptedIsDecryptedWithTheSamePassphraseOnly(t *testing.T) {
+func TestOnlyTheSamePassphraseDecrypts(t *testing.T) {
 	tools, _ := library(t)
 	secret := call(t, tools["cipher__aes_encrypt"], args("text", "attack at dawn, 你好", "passphrase", "correct horse"))
 	assert.NotContains(t, secret, "attack")

@@ -111,7 +111,7 @@ func hold(t *testing.T, truths []truth) {
 	}
 }
 
-func TestEveryServerIsNamedAndHoldsToolsOfItsName(t *testing.T) {
+func TestEveryServerHasANameThatItsToolsBeginWith(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range Servers(t.TempDir()) {
 		assert.NotEmpty(t, s.Title)
@@ -164,7 +164,7 @@ func TestToolsAreSortedByNameAndNeedAFolder(t *testing.T) {
 	assert.ErrorContains(t, err, "not a folder")
 }
 
-func TestANameThatIsThereTwiceIsRefused(t *testing.T) {
+func TestADuplicateNameIsRefused(t *testing.T) {
 	tl := define("a__b", "does something", textSpaces)
 	_, err := merge([]Server{{Name: "a", Tools: []tool.BaseTool{tl}}, {Name: "c", Tools: []tool.BaseTool{tl}}})
 	assert.ErrorContains(t, err, `"a__b"`)

@@ -73,7 +73,7 @@ func TestUUIDsDifferAndSayTheirVersion(t *testing.T) {
 	}
 }
 
-func TestWhatIsCompressedIsDecompressed(t *testing.T) {
+func TestCompressedTextIsRestored(t *testing.T) {
 	tools, _ := library(t)
 	text := strings.Repeat("lean context, 精简上下文. ", 50)
 	for to, from := range map[string]string{"gzip": "gunzip", "zlib": "unzlib", "deflate": "inflate", "lzw": "unlzw"} {

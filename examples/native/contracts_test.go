@@ -205,7 +205,7 @@ func emptySearch[M adk.MessageType](t *testing.T, s side, stream bool) {
 
 // A hidden tool may carry the adapter's mark of a place to cache up to, which Anthropic
 // refuses on a deferred tool.
-func TestHiddenToolsAreNoPlacesToCacheUpTo(t *testing.T) {
+func TestHiddenToolsGetNoCacheBreakpoint(t *testing.T) {
 	for _, contract := range []toolsearch.Adapter{toolsearch.ClaudeClient, toolsearch.ClaudeHosted} {
 		c := newAgent[*schema.Message](t, provider.Anthropic, false, "own")
 		marked := c.ran.tools("ping")[0].(echo)

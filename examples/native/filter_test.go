@@ -20,7 +20,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-func TestWhatIsDeniedIsNowhereOnTheWire(t *testing.T) {
+func TestDeniedToolsAreNeverSent(t *testing.T) {
 	on(t, denied[*schema.Message], denied[*schema.AgenticMessage])
 }
 
@@ -53,7 +53,7 @@ func denied[M adk.MessageType](t *testing.T, s side, stream bool) {
 	}
 }
 
-func TestAToolThatMayNotBeCalledAnyMoreDoesNotRun(t *testing.T) {
+func TestAToolThatIsNoLongerAllowedDoesNotRun(t *testing.T) {
 	on(t, deniedCalls[*schema.Message], deniedCalls[*schema.AgenticMessage])
 }
 

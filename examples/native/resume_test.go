@@ -16,7 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/native/mended/provider"
+	"github.com/leanctx/leanctx/examples/offline"
 )
 
 // memory is a store of checkpoints.
@@ -49,7 +51,7 @@ func (asks) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (strin
 	return "yes", nil
 }
 
-func TestARunGoesOnAfterAnInterrupt(t *testing.T) {
+func TestARunResumesAfterAnInterrupt(t *testing.T) {
 	on(t, resumes[*schema.Message], resumes[*schema.AgenticMessage])
 }
 
@@ -71,7 +73,7 @@ func resumes[M adk.MessageType](t *testing.T, s side, stream bool) {
 		// The search that is asked again finds what the interrupted turn has found already.
 		c.server.Then(calls(find("weather"), call("ask", "")), calls(find("weather"), call("weather__forecast", "")), says("Done."))
 	}
-	events := start().Run(ctx, []M{user[M]("Weather?")}, adk.WithCheckPointID("one"))
+	events := start().Run(ctx, []M{offline.User[M]("Weather?")}, adk.WithCheckPointID("one"))
 	where := ""
 	for ev, ok := events.Next(); ok; ev, ok = events.Next() {
 		require.NoError(t, ev.Err)
@@ -83,7 +85,7 @@ func resumes[M adk.MessageType](t *testing.T, s side, stream bool) {
 
 	again, err := start().ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{where: "yes"}})
 	require.NoError(t, err)
-	_, err = collect(again)
+	_, err = lab.Collect(again)
 	require.NoError(t, err)
 	require.Equal(t, []string{"weather__forecast"}, c.ran.list())
 	require.Len(t, c.server.Requests(), 3)

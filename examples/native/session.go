@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/examples/offline"
 )
 
 // session is a conversation with an agent over several runs.
@@ -28,40 +30,10 @@ func (s *session[M]) say(ctx context.Context, text string) ([]M, error) {
 		return nil, err
 	}
 	runner := adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: s.stream})
-	s.history = append(s.history, user[M](text))
-	answer, err := collect(runner.Run(ctx, slices.Clone(s.history)))
+	s.history = append(s.history, offline.User[M](text))
+	answer, err := lab.Collect(runner.Run(ctx, slices.Clone(s.history)))
 	if err == nil {
 		s.history = append(s.history, answer...)
 	}
 	return answer, err
-}
-
-// collect reads the events of a run to their end.
-func collect[M adk.MessageType](events *adk.AsyncIterator[*adk.TypedAgentEvent[M]]) (answer []M, err error) {
-	for {
-		ev, ok := events.Next()
-		if !ok || ev.Err != nil {
-			if ok {
-				err = ev.Err
-			}
-			return answer, err
-		}
-		if ev.Output == nil || ev.Output.MessageOutput == nil {
-			continue
-		}
-		m, err := ev.Output.MessageOutput.GetMessage()
-		if err != nil {
-			return answer, err
-		}
-		answer = append(answer, m)
-	}
-}
-
-// user makes a message of the user.
-func user[M adk.MessageType](text string) M {
-	var m any = schema.UserMessage(text)
-	if _, agentic := any(*new(M)).(*schema.AgenticMessage); agentic {
-		m = schema.UserAgenticMessage(text)
-	}
-	return m.(M)
 }

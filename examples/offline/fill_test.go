@@ -57,7 +57,7 @@ func TestArgumentsAreFilledByTheSchema(t *testing.T) {
 	}
 }
 
-func TestAWrongArgumentIsMended(t *testing.T) {
+func TestAWrongArgumentIsReplaced(t *testing.T) {
 	tool := &schema.ToolInfo{Name: "json__get", Desc: "Gets a value by its path.", ParamsOneOf: schema.NewParamsOneOfByParams(params{"json": text("the document"), "path": text("")})}
 	for name, c := range map[string]struct{ answer, args string }{
 		"by a value of the list that is like it": {`error: there is no key "user"; the keys are: total, users`, `{"json":"{\"users\":{\"b\":1}}","path":"users.b"}`},

@@ -106,7 +106,7 @@ func callsVisible[M adk.MessageType](t *testing.T) {
 	require.Positive(t, calls)
 }
 
-func TestWhatItIsGivenStaysAsItWas(t *testing.T) {
+func TestTheInputIsNotChanged(t *testing.T) {
 	both(t, changesNothing[*schema.Message], changesNothing[*schema.AgenticMessage])
 }
 
@@ -163,7 +163,7 @@ func TestAnswersAreTheSameInEveryForm(t *testing.T) {
 	}
 }
 
-func TestASecondRequestGoesOnFromTheFirst(t *testing.T) {
+func TestASecondRequestBuildsOnTheFirst(t *testing.T) {
 	both(t, goesOn[*schema.Message], goesOn[*schema.AgenticMessage])
 }
 

@@ -64,7 +64,7 @@ func everyEighth(all []phrasing, start int) (out []phrasing) {
 	return out
 }
 
-func TestARequestGoesOnFromOneUnderEveryProtocol(t *testing.T) {
+func TestAFollowUpRequestWorksUnderEveryProtocol(t *testing.T) {
 	both(t, goesOnInEach[*schema.Message], goesOnInEach[*schema.AgenticMessage])
 }
 

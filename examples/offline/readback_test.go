@@ -88,7 +88,7 @@ func asked(t *testing.T, request, result string, tools []*schema.ToolInfo, answe
 	return decide(understand(turns, tools))
 }
 
-func TestWhatIsNotShownIsReadBack(t *testing.T) {
+func TestOmittedPartsAreReadBack(t *testing.T) {
 	const (
 		size   = `List the files in src. How long is "m.txt"?`
 		failed = `Run the tests of "store". Which test failed?`
@@ -134,7 +134,7 @@ func TestWhatIsNotShownIsReadBack(t *testing.T) {
 	}
 }
 
-func TestReadingEndsSomewhere(t *testing.T) {
+func TestReadingBackEnds(t *testing.T) {
 	turns := []Turn{{Role: "user", Text: `List the files in src. How long is "m.txt"?`}}
 	for n := 0; ; n++ {
 		r := decide(understand(turns, []*schema.ToolInfo{lister, reader()}))
@@ -151,7 +151,7 @@ func TestReadingEndsSomewhere(t *testing.T) {
 	}
 }
 
-func TestOfALongResultTheLinesAreTold(t *testing.T) {
+func TestALongResultIsAnsweredByItsLines(t *testing.T) {
 	long := strings.Repeat("a.txt 1\n", 400)
 	tools := []*schema.ToolInfo{lister, reader(everyWay...)}
 	for request, want := range map[string]string{
@@ -180,7 +180,7 @@ func later(request string, results ...string) []Turn {
 	return append(turns, Turn{Role: "user", Text: request})
 }
 
-func TestEarlierResultsAreLookedInto(t *testing.T) {
+func TestEarlierResultsAreSearched(t *testing.T) {
 	at := func(path string) string { return strings.ReplaceAll(cleared, "/tmp/clear/x1", path) }
 	tools := []*schema.ToolInfo{lister, tester, reader(everyWay...)}
 	for request, args := range map[string]string{
@@ -200,7 +200,7 @@ func TestEarlierResultsAreLookedInto(t *testing.T) {
 	}
 }
 
-func TestANewTaskIsNoLookBack(t *testing.T) {
+func TestANewTaskDoesNotLookBack(t *testing.T) {
 	tools := []*schema.ToolInfo{lister, tester, reader(everyWay...)}
 	r := decide(understand(later("List the files in src/net", cleared, cleared, cleared), tools))
 	require.Len(t, r.calls, 1)

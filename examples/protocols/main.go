@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -96,19 +97,19 @@ func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
 	if err != nil {
 		return err
 	}
-	lab := lab{tools: tools, cached: cached, calls: calls, out: out, needed: map[string]bool{}}
-	lab.heading()
-	if err := lab.table(ctx, "Each task is a conversation of its own", false); err != nil {
+	b := bench{tools: tools, cached: cached, calls: calls, out: out, needed: map[string]bool{}}
+	b.heading()
+	if err := b.table(ctx, "Each task is a conversation of its own", false); err != nil {
 		return err
 	}
-	if err := lab.table(ctx, "One conversation over all tasks", true); err != nil {
+	if err := b.table(ctx, "One conversation over all tasks", true); err != nil {
 		return err
 	}
-	if err := lab.smaller(ctx); err != nil {
+	if err := b.smaller(ctx); err != nil {
 		return err
 	}
-	if lab.wrong > 0 {
-		return fmt.Errorf("%d answers are wrong", lab.wrong)
+	if b.wrong > 0 {
+		return fmt.Errorf("%d answers are wrong", b.wrong)
 	}
 	fmt.Fprintln(out, "\nEvery answer is right.")
 	return nil
@@ -117,40 +118,6 @@ func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
 // ask runs the agent on a history and a new request, and returns the history with what was said.
 func ask(ctx context.Context, runner *adk.Runner, history []*schema.Message, request string) ([]*schema.Message, error) {
 	said := append(history, offline.User[*schema.Message](request))
-	events := runner.Run(ctx, said)
-	for {
-		event, ok := events.Next()
-		if !ok {
-			return inOrderOfCalls(said), nil
-		}
-		if event.Err != nil {
-			return nil, event.Err
-		}
-		if event.Output == nil || event.Output.MessageOutput == nil {
-			continue
-		}
-		m, err := event.Output.MessageOutput.GetMessage()
-		if err != nil {
-			return nil, err
-		}
-		said = append(said, m)
-	}
-}
-
-// inOrderOfCalls sorts the results of calls that ran at once. They come in the order in which
-// the tools are ready, and a history in another order than the run's own is new to the cache.
-func inOrderOfCalls(messages []*schema.Message) []*schema.Message {
-	place := map[string]int{}
-	for _, m := range messages {
-		for _, c := range m.ToolCalls {
-			place[c.ID] = len(place)
-		}
-	}
-	for i := range messages {
-		for j := i; j > 0 && messages[j].Role == schema.Tool && messages[j-1].Role == schema.Tool &&
-			place[messages[j].ToolCallID] < place[messages[j-1].ToolCallID]; j-- {
-			messages[j-1], messages[j] = messages[j], messages[j-1]
-		}
-	}
-	return messages
+	more, err := lab.Collect(runner.Run(ctx, said))
+	return append(said, more...), err
 }

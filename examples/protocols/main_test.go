@@ -116,13 +116,13 @@ func TestAWrongAnswerIsAnError(t *testing.T) {
 func TestOnlySearchCallKeepsTheBeginningOfEveryRequest(t *testing.T) {
 	tools, err := library.Tools(t.TempDir())
 	require.NoError(t, err)
-	l := lab{tools: tools, out: io.Discard, needed: map[string]bool{}}
+	b := bench{tools: tools, out: io.Discard, needed: map[string]bool{}}
 	within(t, tasks[:2], ways)
 	for _, w := range ways {
 		if w.cfg == nil || w.cfg.UnloadAfter > 0 || w.cfg.CatalogLimit == 0 {
 			continue
 		}
-		calls, err := l.solve(context.Background(), w, true)
+		calls, err := b.solve(context.Background(), w, true)
 		require.NoError(t, err)
 		lost := 0
 		for i := 1; i < len(calls); i++ {

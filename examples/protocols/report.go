@@ -15,8 +15,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// lab runs every way over the same tasks.
-type lab struct {
+// bench runs every way over the same tasks.
+type bench struct {
 	tools  []tool.BaseTool
 	cached float64 // price of a cached token
 	calls  bool    // print each call
@@ -25,16 +25,16 @@ type lab struct {
 	needed map[string]bool // the tools that were called without the middleware
 }
 
-func (l *lab) heading() {
+func (b *bench) heading() {
 	questions := 0
 	for _, t := range tasks {
 		questions += len(t)
 	}
-	fmt.Fprintf(l.out, `%d tools, %d tasks with %d requests, an offline model. All figures are sums over all model calls, in
+	fmt.Fprintf(b.out, `%d tools, %d tasks with %d requests, an offline model. All figures are sums over all model calls, in
 tokens: a quarter of the bytes. "cached" is the longest beginning of a request that an earlier request
 has as well, in the order tools, system message, other messages; "new" is the rest. "price" assumes
 that a cached token costs %.0f %% of a new one, and leaves out what the model writes.
-`, len(l.tools), len(tasks), questions, 100*l.cached)
+`, len(b.tools), len(tasks), questions, 100*b.cached)
 }
 
 // sum is a line of a table, in bytes.
@@ -47,47 +47,47 @@ func (s sum) price(cached float64) int {
 	return int(float64(s.all-s.cached)/4 + cached*float64(s.cached)/4)
 }
 
-func (l *lab) table(ctx context.Context, title string, one bool) error {
-	fmt.Fprintf(l.out, "\n%s\n\n", title)
-	if !l.calls {
-		l.columns()
+func (b *bench) table(ctx context.Context, title string, one bool) error {
+	fmt.Fprintf(b.out, "\n%s\n\n", title)
+	if !b.calls {
+		b.columns()
 	}
 	plain := 0
 	for _, w := range ways {
-		calls, err := l.solve(ctx, w, one)
+		calls, err := b.solve(ctx, w, one)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.title, err)
 		}
-		if l.calls {
-			l.each(w.title, calls)
-			l.columns()
+		if b.calls {
+			b.each(w.title, calls)
+			b.columns()
 		}
 		s := total(calls)
 		if w.cfg == nil {
-			plain = s.price(l.cached)
+			plain = s.price(b.cached)
 		}
-		fmt.Fprintf(l.out, "%-29s %5d %11s %9s %9s %8s %8s %6.1f %%\n", w.title, s.calls, tokens(s.definitions), tokens(s.all),
-			tokens(s.cached), thousands(s.all/4-s.cached/4), thousands(s.price(l.cached)), 100*float64(s.price(l.cached))/float64(max(plain, 1)))
+		fmt.Fprintf(b.out, "%-29s %5d %11s %9s %9s %8s %8s %6.1f %%\n", w.title, s.calls, tokens(s.definitions), tokens(s.all),
+			tokens(s.cached), thousands(s.all/4-s.cached/4), thousands(s.price(b.cached)), 100*float64(s.price(b.cached))/float64(max(plain, 1)))
 	}
 	return nil
 }
 
-func (l *lab) columns() {
-	fmt.Fprintf(l.out, "%-29s %5s %11s %9s %9s %8s %8s %8s\n", "", "calls", "definitions", "all", "cached", "new", "price", "of none")
+func (b *bench) columns() {
+	fmt.Fprintf(b.out, "%-29s %5s %11s %9s %9s %8s %8s %8s\n", "", "calls", "definitions", "all", "cached", "new", "price", "of none")
 }
 
 // each prints the model calls of a way.
-func (l *lab) each(title string, calls []call) {
-	fmt.Fprintf(l.out, "\n%s\n  %4s %5s %11s %7s %7s %7s\n", title, "call", "tools", "definitions", "all", "cached", "new")
+func (b *bench) each(title string, calls []call) {
+	fmt.Fprintf(b.out, "\n%s\n  %4s %5s %11s %7s %7s %7s\n", title, "call", "tools", "definitions", "all", "cached", "new")
 	for i, c := range calls {
-		fmt.Fprintf(l.out, "  %4d %5d %11s %7s %7s %7s\n", i+1, c.tools, tokens(c.definitions), tokens(c.all), tokens(c.cached), thousands(c.all/4-c.cached/4))
+		fmt.Fprintf(b.out, "  %4d %5d %11s %7s %7s %7s\n", i+1, c.tools, tokens(c.definitions), tokens(c.all), tokens(c.cached), thousands(c.all/4-c.cached/4))
 	}
 }
 
 // solve gives an agent the tasks, and checks its answers.
-func (l *lab) solve(ctx context.Context, w way, one bool) ([]call, error) {
+func (b *bench) solve(ctx context.Context, w way, one bool) ([]call, error) {
 	m := newMeter()
-	runner, err := newRunner(ctx, w, m, l.tools)
+	runner, err := newRunner(ctx, w, m, b.tools)
 	if err != nil {
 		return nil, err
 	}
@@ -101,21 +101,21 @@ func (l *lab) solve(ctx context.Context, w way, one bool) ([]call, error) {
 				return nil, err
 			}
 			if answer := history[len(history)-1].Content; !strings.Contains(answer, q.truth) {
-				l.wrong++
-				fmt.Fprintf(l.out, "WRONG: %s: %s should hold %s, not: %s\n", w.title, q.text, q.truth, answer)
+				b.wrong++
+				fmt.Fprintf(b.out, "WRONG: %s: %s should hold %s, not: %s\n", w.title, q.text, q.truth, answer)
 			}
 		}
 	}
 	if w.cfg == nil {
-		l.note(history)
+		b.note(history)
 	}
 	return m.calls, nil
 }
 
-func (l *lab) note(history []*schema.Message) {
+func (b *bench) note(history []*schema.Message) {
 	for _, m := range history {
 		for _, c := range m.ToolCalls {
-			l.needed[c.Function.Name] = true
+			b.needed[c.Function.Name] = true
 		}
 	}
 }

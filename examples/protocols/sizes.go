@@ -20,19 +20,19 @@ var sizes = []int{10, 20, 30, 50, 100}
 
 // smaller prints the price of the one conversation for parts of the library, each of which
 // holds the tools that the tasks need.
-func (l *lab) smaller(ctx context.Context) error {
+func (b *bench) smaller(ctx context.Context) error {
 	some := []way{{"no middleware", nil}, {"Keyword", &toolsearch.Config{}}, {"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}}, {"Recommended", toolsearch.Recommended(nil)}}
-	fmt.Fprintf(l.out, "\nOne conversation over all tasks, with fewer tools: all tokens, and their price\n\n%5s", "tools")
+	fmt.Fprintf(b.out, "\nOne conversation over all tasks, with fewer tools: all tokens, and their price\n\n%5s", "tools")
 	for _, w := range some {
-		fmt.Fprintf(l.out, "  %24s", w.title)
+		fmt.Fprintf(b.out, "  %24s", w.title)
 	}
-	fmt.Fprintln(l.out)
+	fmt.Fprintln(b.out)
 	for _, n := range sizes {
-		tools, err := l.part(ctx, n)
+		tools, err := b.part(ctx, n)
 		if err != nil {
 			return err
 		}
-		part := *l
+		part := *b
 		part.tools = tools
 		cells := make([]string, len(some))
 		for i, w := range some {
@@ -41,23 +41,23 @@ func (l *lab) smaller(ctx context.Context) error {
 				return fmt.Errorf("%s of %d tools: %w", w.title, n, err)
 			}
 			s := total(calls)
-			cells[i] = fmt.Sprintf("  %12s %11s", tokens(s.all), thousands(s.price(l.cached)))
+			cells[i] = fmt.Sprintf("  %12s %11s", tokens(s.all), thousands(s.price(b.cached)))
 		}
-		l.wrong = part.wrong
-		fmt.Fprintf(l.out, "%5d%s\n", len(tools), strings.Join(cells, ""))
+		b.wrong = part.wrong
+		fmt.Fprintf(b.out, "%5d%s\n", len(tools), strings.Join(cells, ""))
 	}
 	return nil
 }
 
 // part is a number of tools: those that were needed, and others from the whole library.
-func (l *lab) part(ctx context.Context, n int) (out []tool.BaseTool, err error) {
+func (b *bench) part(ctx context.Context, n int) (out []tool.BaseTool, err error) {
 	var others []tool.BaseTool
-	for _, t := range l.tools {
+	for _, t := range b.tools {
 		info, err := t.Info(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if l.needed[info.Name] {
+		if b.needed[info.Name] {
 			out = append(out, t)
 		} else {
 			others = append(others, t)

@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -29,19 +28,7 @@ import (
 )
 
 func main() {
-	agentic, streaming, verbose := lab.Flags()
-	demo := run[*schema.Message]
-	if agentic {
-		demo = run[*schema.AgenticMessage]
-	}
-	goroot, err := goRoot()
-	if err == nil {
-		err = demo(context.Background(), lab.NewScreen(os.Stdout, verbose), goroot, streaming)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "reduction:", err)
-		os.Exit(1)
-	}
+	lab.Main("reduction", onGoRoot(run[*schema.Message]), onGoRoot(run[*schema.AgenticMessage]))
 }
 
 // newAgent makes the agent. All that reduction asks for is a Backend and the line
@@ -65,17 +52,6 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 		Model:       chat,
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
 		Handlers:    []adk.TypedChatModelAgentMiddleware[M]{reduce},
-	})
-}
-
-// newPlainAgent makes the same agent without the middleware.
-func newPlainAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool) (*adk.TypedChatModelAgent[M], error) {
-	return adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
-		Name:        "assistant",
-		Description: "answers with the help of tools",
-		Instruction: "Use tools for whatever they can do. Say so if there is none.",
-		Model:       chat,
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
 	})
 }
 

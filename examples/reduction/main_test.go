@@ -87,7 +87,7 @@ func played(t *testing.T, truth func(dir string) []string) error {
 	}}, dir)
 }
 
-func TestWhatIsNotRightIsAnError(t *testing.T) {
+func TestEveryMistakeIsAnError(t *testing.T) {
 	right := sizeOf(sourceTree(), "src/sort/sort.go")
 	for name, c := range map[string]struct {
 		truth func(dir string) []string

@@ -48,7 +48,7 @@ func newScene[M adk.MessageType](ctx context.Context, files fs.FS, store *reduct
 	}
 	s.lean.BeforeCalls(s.events.Next)
 	s.plain, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
-		return newPlainAgent(ctx, chat, newTools(files, &witness{}))
+		return lab.PlainAgent(ctx, chat, newTools(files, &witness{}))
 	})
 	return s, err
 }

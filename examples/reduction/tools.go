@@ -23,6 +23,8 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/lab"
 )
 
 // original is a result as its tool returned it.
@@ -159,6 +161,17 @@ func listing(files fs.FS, folder string) (string, error) {
 		return err
 	})
 	return b.String(), err
+}
+
+// onGoRoot is a demo about the files of the Go installation.
+func onGoRoot(run func(context.Context, *lab.Screen, fs.FS, bool) error) lab.Demo {
+	return func(ctx context.Context, screen *lab.Screen, streaming bool) error {
+		files, err := goRoot()
+		if err != nil {
+			return err
+		}
+		return run(ctx, screen, files, streaming)
+	}
 }
 
 // goRoot is the directory of the Go installation.

@@ -97,7 +97,7 @@ func (broken) Retrieve(context.Context, string, ...retriever.Option) ([]*schema.
 	return nil, errors.New("connection refused")
 }
 
-func TestAFusionGoesOnWithoutAnEngineThatIsDown(t *testing.T) {
+func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	ctx := context.Background()
 	tools, _ := catalogue(t)
 	all, err := rankings(ctx, tools)

@@ -17,7 +17,7 @@ import (
 	"github.com/leanctx/leanctx/examples/library"
 )
 
-type makeRunner[M adk.MessageType] func(context.Context, model.BaseModel[M], []tool.BaseTool, bool) (*adk.TypedRunner[M], error)
+type makeAgent[M adk.MessageType] func(context.Context, model.BaseModel[M], []tool.BaseTool) (*adk.TypedChatModelAgent[M], error)
 
 // bench is an agent with a folder of its own.
 type bench[M adk.MessageType] struct {
@@ -29,7 +29,7 @@ type bench[M adk.MessageType] struct {
 func (b *bench[M]) close() { _ = os.RemoveAll(b.root) }
 
 // newBench gives an agent a model, the library and a folder to work in.
-func newBench[M adk.MessageType](ctx context.Context, newRunner makeRunner[M], streaming bool) (*bench[M], error) {
+func newBench[M adk.MessageType](ctx context.Context, newAgent makeAgent[M], streaming bool) (*bench[M], error) {
 	root, err := os.MkdirTemp("", "leanctx-toolsearch-")
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func newBench[M adk.MessageType](ctx context.Context, newRunner makeRunner[M], s
 	tools, err := library.Tools(root)
 	if err == nil {
 		b.tools = len(tools)
-		b.Agent, err = lab.Watch(func(chat model.BaseModel[M]) (*adk.TypedRunner[M], error) {
-			return newRunner(ctx, chat, tools, streaming)
+		b.Agent, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
+			return newAgent(ctx, chat, tools)
 		})
 	}
 	if err != nil {

@@ -53,7 +53,7 @@ func TestAToolThatOnlyReadsRunsUnasked(t *testing.T) {
 }
 
 // The answer may come to another process, which has nothing but the store.
-func TestARunThatWaitsGoesOnInAnotherProcess(t *testing.T) {
+func TestAnInterruptedRunResumesInAnotherProcess(t *testing.T) {
 	ctx, n, kept := context.Background(), newNotebook("milk"), newStore()
 	first, err := newRunner(ctx, connect(t, n, false), offline.New[*schema.Message](), kept)
 	require.NoError(t, err)

@@ -163,7 +163,7 @@ func TestAStreamThatBreaksSaysSo(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestWhatIsNoRequestOfMessagesGoesAsItIs(t *testing.T) {
+func TestRequestsWithoutMessagesPassUnchanged(t *testing.T) {
 	for _, body := range []string{"", "{", `{"tools": 1}`, `{"tools": [{"name": "x"}]}`, `{"tools": [{"type": "t", "name": "tool_search_tool_bm25"}]}`} {
 		require.Equal(t, body, string(fillTypes([]byte(body))))
 	}

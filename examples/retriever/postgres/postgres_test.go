@@ -335,7 +335,7 @@ func TestSearchesGoOnWhenTheServerIsKilled(t *testing.T) {
 	require.Equal(t, before, failures.Load())
 }
 
-func TestSpaced(t *testing.T) {
+func TestSpacedSeparatesWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"calendar__listEvents": "calendar list Events",
 		"HTTPServer v2":        "HTTPServer v2",

@@ -206,9 +206,9 @@ func TestTheMapsLeaveNoPageOut(t *testing.T) {
 	require.Contains(t, linksOf(t, "README.md"), "docs/README.md")
 }
 
-// TestTextForModelsIsInItsForm holds llms.txt to its form: a title, a summary, and
+// TestTextForModelsHasTheRightForm holds llms.txt to its form: a title, a summary, and
 // sections with lists of links.
-func TestTextForModelsIsInItsForm(t *testing.T) {
+func TestTextForModelsHasTheRightForm(t *testing.T) {
 	text := read(t, "llms.txt")
 	require.Regexp(t, `\A# leanctx\n\n> .+\n`, text)
 	require.Less(t, len(text), 4<<10)

@@ -48,7 +48,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	}
 }
 
-func TestTablesGoIntoTheirPlaces(t *testing.T) {
+func TestTablesReplaceTheirMarkers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.md")
 	require.NoError(t, os.WriteFile(file, []byte("# A\n\n<!-- made by make report: one -->\nold\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n<!-- end -->\n"), 0o600))
 	for range 2 {

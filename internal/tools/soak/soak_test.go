@@ -36,7 +36,7 @@ func TestNothingIsLostInAFewRuns(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWrongIsReported(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	race.Skip(t, "starts processes that go wrong on purpose")
 	for what, c := range map[string]struct {
 		runs, kills int

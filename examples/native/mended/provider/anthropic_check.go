@@ -16,10 +16,13 @@ const maxBreakpoints = 4
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 func (q *messages) refusal() string {
-	for _, check := range []func(*messages) string{
-		needsFields, needsToolDefinitions, needsUniqueTools, needsOneToolNotDeferred,
-		needsFewBreakpoints, needsContent, needsPairs, needsSearchResults, needsDeclaredReferences,
-	} {
+	return firstProblem(q, needsFields, needsToolDefinitions, needsUniqueTools, needsOneToolNotDeferred,
+		needsFewBreakpoints, needsContent, needsPairs, needsSearchResults, needsDeclaredReferences)
+}
+
+// firstProblem is what the first check finds that finds anything.
+func firstProblem[Q any](q Q, checks ...func(Q) string) string {
+	for _, check := range checks {
 		if problem := check(q); problem != "" {
 			return problem
 		}

@@ -14,14 +14,7 @@ import (
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (q *responses) refusal() string {
-	for _, check := range []func(*responses) string{
-		needsInput, needsFunctions, needsUniqueFunctions, needsSearchTool, needsOutputs, needsServerOutputs, needsLoadedOnce,
-	} {
-		if problem := check(q); problem != "" {
-			return problem
-		}
-	}
-	return ""
+	return firstProblem(q, needsInput, needsFunctions, needsUniqueFunctions, needsSearchTool, needsOutputs, needsServerOutputs, needsLoadedOnce)
 }
 
 func needsInput(q *responses) string {

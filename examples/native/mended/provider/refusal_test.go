@@ -181,7 +181,7 @@ func post(t *testing.T, s *Server, path, body string, key bool) (status int, tex
 	return resp.StatusCode, string(answer)
 }
 
-func TestNobodyIsLetInWithoutAKeyOrElsewhere(t *testing.T) {
+func TestRequestsWithoutAKeyOrToOtherPathsAreRefused(t *testing.T) {
 	for api, door := range doors {
 		s := Start(api, Turn{Text: "fine"})
 		defer s.Close()
