@@ -55,7 +55,7 @@ type catalog struct {
 	painter  painter
 }
 
-// open looks at the flags, and then reads the tools of a file.
+// open checks the flags, and then reads the tools of a file.
 func (o source) open(ctx context.Context, s streams, common options, name string) (c catalog, err error) {
 	if c.newIndex = indexes[o.index]; c.newIndex == nil {
 		return c, fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)

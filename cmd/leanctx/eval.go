@@ -194,7 +194,7 @@ func words(t *schema.ToolInfo) (all []string) {
 	return all
 }
 
-// severity is the order in which rules are told.
+// severity is the order in which findings are listed.
 var severity = []string{"no description", "same description", "short description", "name", "similar name", "long description", ruleParameters}
 
 // What is said of parameters without a description.

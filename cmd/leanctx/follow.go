@@ -83,7 +83,7 @@ func (t *tailed) Read(p []byte) (int, error) {
 	}
 }
 
-// anew looks whether the name now refers to another file, or to a shorter one.
+// anew reports whether the name now refers to another file, or to a shorter one.
 func (t *tailed) anew() {
 	mine, err := t.file.Stat()
 	if err != nil {

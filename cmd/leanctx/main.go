@@ -144,7 +144,7 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 }
 
 // parse reads flags wherever they stand among the arguments, and returns the rest. It
-// prints the usage where it is asked for.
+// prints the usage on request.
 func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
 	usage := f.Usage
 	f.Usage = func() {}

@@ -70,7 +70,7 @@ func (t *dialog) say(ctx context.Context, s streams, line string) (err error) {
 	return err
 }
 
-// explain says why a tool has its place.
+// explain says why a tool ranks where it does.
 func (a *searcher) explain(s streams, query, name string) {
 	why := ""
 	if x, can := a.x.(toolsearch.Explainer); can {

@@ -176,8 +176,8 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 }
 
 // windows reads what window.Collector.WriteJSON or window.Config.Log wrote. What only
-// leanctx needs is left out, and what it took out of results is put back; where a text was
-// not kept whole, as much filling takes its place.
+// leanctx needs is left out, and what it removed from results is restored; where a text was
+// not kept whole, filler of the same length stands in for the rest.
 func windows(name string, text []byte) (all []replay.Recorded, filled int, err error) {
 	read, err := window.ReadJSON(bytes.NewReader(text))
 	if err != nil {

@@ -275,7 +275,7 @@ func (b bench) billed(name string, calls int, bills []replay.Bill) billedJSON {
 	return out
 }
 
-// judge says whether a price is over what --fail-over allows.
+// judge reports a price above what --fail-over allows.
 func (b bench) judge(total billedJSON) error {
 	for _, p := range total.Policies[1:] {
 		for _, c := range b.cards {

@@ -66,7 +66,7 @@ func (v *view) flags(f *flag.FlagSet) {
 	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file; without it, all in the terminal and the last on the page or with --call")
 }
 
-// check finds flags that do not go together.
+// check refuses flags that exclude each other.
 func (v *view) check(rest []string, set map[string]bool) error {
 	page := v.page != "" || v.open
 	switch {

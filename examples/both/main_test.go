@@ -94,9 +94,9 @@ func TestLostBytesAreAnError(t *testing.T) {
 	}{
 		"nothing is lost":           {request("found", "b", "a", "c"), ""},
 		"a tool is":                 {request("found", "a"), "loaded tools were missing 1 times"},
-		"an answer is replaced":     {request("saved elsewhere", "a", "b"), "answers of tool_search were not whole 1 times"},
-		"an answer is not there":    {lab.Request[*schema.Message]{Tools: []string{"a", "b"}}, "answers of tool_search were not whole 1 times"},
-		"an answer of another call": {lab.Request[*schema.Message]{Messages: []*schema.Message{schema.ToolMessage("found", "c2")}, Tools: []string{"a", "b"}}, "not whole 1 times"},
+		"an answer is replaced":     {request("saved elsewhere", "a", "b"), "answers of tool_search were incomplete 1 times"},
+		"an answer is not there":    {lab.Request[*schema.Message]{Tools: []string{"a", "b"}}, "answers of tool_search were incomplete 1 times"},
+		"an answer of another call": {lab.Request[*schema.Message]{Messages: []*schema.Message{schema.ToolMessage("found", "c2")}, Tools: []string{"a", "b"}}, "incomplete 1 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := &trial[*schema.Message]{}

@@ -105,7 +105,7 @@ func (t *trial[M]) verdict(screen *lab.Screen, trials []*trial[M]) error {
 	case t.loaded.lost > 0:
 		return fmt.Errorf("loaded tools were missing %d times", t.loaded.lost)
 	case t.found.lost > 0:
-		return fmt.Errorf("answers of tool_search were not whole %d times", t.found.lost)
+		return fmt.Errorf("answers of tool_search were incomplete %d times", t.found.lost)
 	}
 	table(screen, trials)
 	all := trials[len(trials)-1]

@@ -43,7 +43,7 @@ type watched struct {
 	lost  int               // how often it was not, or not as it was
 }
 
-// first notes what is shown from now on; what is known stays as it is.
+// first records what is shown from now on; a known name keeps its text.
 func (w *watched) first(name, text string) {
 	if w.seen == nil {
 		w.seen = map[string]string{}
@@ -97,7 +97,7 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 	return t, nil
 }
 
-// ask goes on with the conversation, and tells whether the answer is right.
+// ask continues the conversation and reports whether the answer is right.
 func (t *trial[M]) ask(ctx context.Context, q lab.Question) (right bool, err error) {
 	if t.last, err = t.agent.Ask(ctx, t.last.Messages, q.Text); err != nil {
 		return false, err

@@ -62,7 +62,7 @@ func (e *Events) From(n int) []Happened {
 	return slices.Clone(e.calls[n:])
 }
 
-// Counts says how many results were cut and cleared, and what was read back.
+// Counts is how many results were cut and cleared, and what was read back.
 func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 	out := map[string]bool{}
 	for _, h := range e.From(0) {

@@ -50,7 +50,7 @@ func WriteFiles(dir string) error {
 func is(lines ...string) func() []string { return func() []string { return lines } }
 
 // FileQuestions are one conversation, in which earlier results are needed again: each
-// question is a run that goes on from the ones before.
+// question is a run that continues the ones before.
 var FileQuestions = []Question{
 	{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
 	{Text: `Read the file stock.txt. How many are left of "part-0417"?`, Truth: is(part(417))},

@@ -169,7 +169,7 @@ type Question struct {
 	Truth func() []string // what the answer must hold
 }
 
-// Holds tells whether an answer has every truth in it. What it only repeats of
+// Holds reports whether an answer has every truth in it. What it only repeats of
 // the question does not count.
 func (q Question) Holds(answer string) bool {
 	answer = strings.ReplaceAll(answer, strings.TrimRight(q.Text, ".?"), "")

@@ -52,7 +52,7 @@ func (s *Screen) Title(name, about string) {
 	fmt.Fprintf(s.out, "%s  %s\n\n", s.paint(bold, name), strings.ReplaceAll(about, "\n", "\n"+strings.Repeat(" ", len(name)+2)))
 }
 
-// Print prints lines as they are.
+// Print prints lines unchanged.
 func (s *Screen) Print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
 // Writer is where the screen is.
@@ -61,7 +61,7 @@ func (s *Screen) Writer() io.Writer { return s.out }
 // Colour reports whether the screen shows colours.
 func (s *Screen) Colour() bool { return s.colour }
 
-// Step is a model call, and what came of it.
+// Step is a model call and its results.
 type Step struct {
 	With, Without Cost
 	Cleared       string   // what was taken out before the call
@@ -131,7 +131,7 @@ func (s *Screen) beside(costs, text, code string) {
 	}
 }
 
-// Answer is what an agent said in the end, and what it cost in tokens.
+// Answer is an agent's final answer, and what it cost in tokens.
 type Answer struct {
 	Text          string
 	Wrong         string // what is wrong with it; empty if it is right

@@ -53,7 +53,7 @@ func costOf[M adk.MessageType](requests []Request[M], call int) Cost {
 	return Cost{len(requests[call].Tools), requests[call].Tokens()}
 }
 
-// became says what came of a call, as the next model call shows it.
+// became describes the result of a call, as the next model call shows it.
 func (o Outcome[M]) became(r offline.Result, happened []Happened, call int) string {
 	var found struct{ Matches []string }
 	if r.Name == searchTool && json.Unmarshal([]byte(r.Text), &found) == nil {
@@ -73,7 +73,7 @@ func (o Outcome[M]) became(r offline.Result, happened []Happened, call int) stri
 	return r.Text
 }
 
-// foundWords names the tools among the found ones that the model goes on to call.
+// foundWords names the found tools that the model then calls.
 func (o Outcome[M]) foundWords(found []string) string {
 	var used []string
 	for _, t := range o.Turns {

@@ -48,7 +48,7 @@ func brief(c offline.Call) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Ratio says how many times b goes into a, with one decimal.
+// Ratio is how many times b goes into a, with one decimal.
 func Ratio(a, b int) string { return fmt.Sprintf("%.1fx", float64(a)/float64(max(b, 1))) }
 
 // Thousands writes 12345 as 12,345.

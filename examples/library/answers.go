@@ -37,7 +37,7 @@ func plainList(numbers []float64) string {
 	return strings.Join(out, ", ")
 }
 
-// finite answers with a number, refusing what is none.
+// finite answers with a number, and refuses NaN and infinity.
 func finite(f float64) (string, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return "", fmt.Errorf("the result is not a finite number; use smaller or other values")
@@ -83,7 +83,7 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// ranked lists counts, the highest first, one a line.
+// ranked lists counts, the highest first, one per line.
 func ranked(counts map[string]int, limit int) string {
 	keys := make([]string, 0, len(counts))
 	for k := range counts {
@@ -102,7 +102,7 @@ func ranked(counts map[string]int, limit int) string {
 	return strings.Join(out, "\n")
 }
 
-// listed writes lines, or what there is to say where there are none.
+// listed writes lines, or a text if there are none.
 func listed(lines []string, none string) string {
 	if len(lines) == 0 {
 		return none

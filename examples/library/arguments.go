@@ -22,7 +22,7 @@ import (
 // maxArguments is the most bytes of arguments that a tool reads.
 const maxArguments = 1 << 20
 
-// parameter is what the schema says of one argument.
+// parameter is what the schema says about one argument.
 type parameter struct {
 	name, about, kind string
 	required          bool
@@ -204,7 +204,7 @@ func number(n json.Number) (*big.Float, bool) {
 	return f, err == nil
 }
 
-// checkChoice holds an argument to its list of values, in any case.
+// checkChoice accepts one of the listed values, in any case.
 func (p parameter) checkChoice(sent json.RawMessage) (json.RawMessage, error) {
 	var text string
 	if len(p.choices) == 0 || json.Unmarshal(sent, &text) != nil {

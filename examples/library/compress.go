@@ -67,7 +67,7 @@ var decompressors = map[string]func(io.Reader) (io.Reader, error){
 	"bzip2":   func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil },
 }
 
-// decompress reads at most some bytes, for small data can hold very large ones.
+// decompress reads at most some bytes, since small data can unpack to very large data.
 func decompress(name string, data []byte, most int64) ([]byte, error) {
 	r, err := decompressors[name](bytes.NewReader(data))
 	if err != nil {

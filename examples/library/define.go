@@ -27,8 +27,8 @@ type request[T any] struct {
 	err error
 }
 
-// describe infers the tool's schema from T, and the decoder that holds what a
-// model sends to that schema.
+// describe infers the tool's schema from T, and a decoder that checks
+// what a model sends against it.
 func describe[T any](name, desc string) (*schema.ToolInfo, utils.Option) {
 	info, err := utils.GoStruct2ToolInfo[T](name, desc)
 	if err != nil {
@@ -58,7 +58,7 @@ func define[T any](name, desc string, run func(T) (string, error)) tool.BaseTool
 }
 
 // defineStream makes a tool that answers piece by piece. run stops when emit
-// says that nobody listens any more.
+// says that the reader is gone.
 func defineStream[T any](name, desc string, run func(in T, emit func(string) bool) error) tool.BaseTool {
 	info, decode := describe[T](name, desc)
 	return utils.NewStreamTool(info, func(_ context.Context, r request[T]) (*schema.StreamReader[string], error) {

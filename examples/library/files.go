@@ -181,7 +181,7 @@ type fromToIn struct {
 	To   string `json:"to_path" jsonschema_description:"The new path; it must be free"`
 }
 
-// free says whether nothing has the path yet.
+// free refuses a path that is taken.
 func free(root *os.Root, name string) error {
 	if _, err := root.Lstat(name); err == nil {
 		return fmt.Errorf("%q is there already", name)

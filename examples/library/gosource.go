@@ -57,14 +57,14 @@ func (s *goSource) UnmarshalJSON(sent []byte) error {
 	return decodeText(sent, &s.written, &s.goFile, parseGo)
 }
 
-// goFile is a parsed file with what positions mean.
+// goFile is a parsed file with its source and the positions in it.
 type goFile struct {
 	set *token.FileSet
 	*ast.File
 	source string
 }
 
-// parseGo adds a package clause where a snippet has none; lines stay as they are.
+// parseGo adds a package clause where a snippet has none; line numbers stay the same.
 func parseGo(source string) (goFile, error) {
 	out := goFile{set: token.NewFileSet(), source: source}
 	mode := parser.ParseComments | parser.SkipObjectResolution

@@ -36,7 +36,7 @@ type howManyIn struct {
 	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=1000" jsonschema_description:"How many to make"`
 }
 
-// uuids makes some UUIDs, one a line.
+// uuids makes some UUIDs, one per line.
 func uuids(count int, makeOne func() (uuid.UUID, error)) (string, error) {
 	out := make([]string, count)
 	for i := range out {

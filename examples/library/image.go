@@ -319,7 +319,7 @@ func (f folder) lineChart(in chartIn) ([]schema.ToolOutputPart, error) {
 	})
 }
 
-// maxPixels is the most that a picture may unfold to.
+// maxPixels is the most pixels that a picture may have.
 const maxPixels = 16 << 20
 
 // imageConfig reads the head of a picture, which bounds what reading it costs.

@@ -218,7 +218,7 @@ func jsonSet(in jsonSetIn) (string, error) {
 	return indentJSON(doc)
 }
 
-// maxIndex is the longest that an array becomes when a value is put into it.
+// maxIndex is the length up to which setting a value extends an array.
 const maxIndex = 10_000
 
 // put sets a value, and makes the objects and arrays on the way to it.

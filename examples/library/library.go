@@ -29,8 +29,8 @@ type Server struct {
 }
 
 // Servers makes all servers. Those that work on files see only the folder
-// root; whether it exists shows when a tool is called. The tools are safe for
-// concurrent use as far as the files they change allow it.
+// root, which need not exist until a tool is called. The tools are safe for
+// concurrent use, except where they change the same files.
 func Servers(root string) []Server {
 	return []Server{
 		timeServer(), calendarServer(), cronServer(),
@@ -57,7 +57,7 @@ func Tools(root string) ([]tool.BaseTool, error) {
 	return merge(Servers(root))
 }
 
-// merge sorts the servers' tools into one list, and lists every name that is there twice.
+// merge sorts the servers' tools into one list, and reports every duplicate name.
 func merge(servers []Server) ([]tool.BaseTool, error) {
 	byName := map[string]tool.BaseTool{}
 	var names []string

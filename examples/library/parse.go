@@ -23,7 +23,7 @@ var dateLayouts = []string{
 
 var clockLayouts = []string{"15:04:05", "15:04", "3:04:05 PM", "3:04 PM", "3:04PM", "3 PM", "3PM"}
 
-// now is the clock of every tool that reads one.
+// now is the clock of all tools.
 var now = time.Now
 
 // date is an argument that names a day.
@@ -63,8 +63,8 @@ func relativeDay(text string, zone *time.Location) (time.Time, bool) {
 	return time.Date(t.Year(), t.Month(), t.Day()+shift, 0, 0, 0, 0, zone), true
 }
 
-// parseTime reads a moment in the zone, which a time with an offset of its own
-// overrules. A clock time alone is one of today.
+// parseTime reads a moment in the zone; an offset in the text overrides the zone.
+// A clock time alone is one of today.
 func parseTime(text string, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if strings.EqualFold(text, "now") || text == "现在" {
@@ -95,7 +95,7 @@ func (u *utc) UnmarshalJSON(sent []byte) error {
 	return decodeText(sent, &u.written, &u.Time, func(text string) (time.Time, error) { return parseTime(text, time.UTC) })
 }
 
-// dayAndClock reads a clock time, with a date before it or without.
+// dayAndClock reads a clock time, with or without a date before it.
 func dayAndClock(text string, zone *time.Location) (time.Time, bool) {
 	upper := strings.ToUpper(strings.Replace(text, "T", " ", 1))
 	for _, clock := range clockLayouts {

@@ -167,7 +167,7 @@ func unicodeSizes(in textIn) (string, error) {
 	return fmt.Sprintf("%s: UTF-8 %d bytes, UTF-16 %d bytes (%d units), UTF-32 %d bytes", counted(len(runes), "character"), len(in.Text), 2*units, units, 4*len(runes)), nil
 }
 
-// unicodePlain leaves scripts without a Latin spelling alone.
+// unicodePlain leaves other scripts than Latin alone.
 func unicodePlain(in textIn) (string, error) {
 	var out strings.Builder
 	for _, r := range in.Text {

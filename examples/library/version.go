@@ -108,7 +108,7 @@ func versionSort(in versionsIn) (string, error) {
 	return strings.Join(out, "\n"), nil
 }
 
-// satisfies checks all conditions that blanks or commas part, and any of those that || parts.
+// satisfies requires all conditions that blanks or commas separate, and any of those that || separates.
 func (v version) satisfies(constraint string) (bool, error) {
 	c, err := semver.NewConstraint(constraint)
 	if err != nil {

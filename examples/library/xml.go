@@ -102,7 +102,7 @@ type xmlPathIn struct {
 	Path string `json:"path" jsonschema_description:"The path from the root element, such as feed/entry/title; * stands for any element"`
 }
 
-// find also takes what else etree knows, such as //title and entry[@id='1'].
+// find also takes other paths of etree, such as //title and entry[@id='1'].
 func (in xmlPathIn) find() ([]*etree.Element, error) {
 	path, err := etree.CompilePath(strings.TrimSpace(in.Path))
 	if err != nil {

@@ -167,7 +167,7 @@ func gated[M adk.MessageType](t *testing.T, s side, stream bool) {
 	c := newAgent[M](t, s.api, stream, "own")
 	c.search(*native(s.contract))
 	if s.hosted() {
-		// The provider loads tools where nobody sees it, so that calls are not held back.
+		// The provider loads tools unseen by the middleware, so calls are not held back.
 		c.ask("Add it.", calls(blind("calendar__add")), says("Added."))
 		require.Equal(t, []string{"calendar__add"}, c.ran.list())
 		return

@@ -63,7 +63,7 @@ func takesOver[M adk.MessageType](t *testing.T, s side, stream bool) {
 		}
 	}
 
-	// The first model goes on with what the other one wrote.
+	// The first model continues from what the other one wrote.
 	if s.hosted() {
 		c.ask("Again.", provider.Turn{Search: "mail", Calls: []provider.Call{call("mail__send", "")}}, says("Done."))
 	} else {

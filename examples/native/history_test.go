@@ -3,7 +3,7 @@
 
 package main
 
-// A history that one contract, or one provider, wrote, handed to another.
+// A history written under one contract, or by one provider, that another continues.
 
 import (
 	"testing"

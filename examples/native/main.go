@@ -19,8 +19,8 @@ import (
 )
 
 func main() {
-	stream := flag.Bool("stream", false, "ask for answers in pieces")
-	bodies := flag.Bool("bodies", false, "print each request as it goes over the wire")
+	stream := flag.Bool("stream", false, "ask for answers in chunks")
+	bodies := flag.Bool("bodies", false, "print each request as it is sent")
 	flag.Parse()
 	if err := show(context.Background(), os.Stdout, *stream, *bodies); err != nil {
 		fmt.Fprintln(os.Stderr, err)

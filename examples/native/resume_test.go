@@ -3,7 +3,7 @@
 
 package main
 
-// A run that waits for a person between two model calls, and goes on in another process.
+// A run that waits for a person between two model calls, and resumes in another process.
 
 import (
 	"context"

@@ -93,7 +93,7 @@ func members(all []value, v value) int {
 	return n
 }
 
-// blocked tells whether a value was used, or one that overlaps it.
+// blocked reports whether a value was used, or one that overlaps it.
 func blocked(all []value, used []bool, i int) bool {
 	return used[i] || overlapsUsed(all, used, i)
 }

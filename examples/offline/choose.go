@@ -21,7 +21,7 @@ const (
 	hinted   = 0.7 // how much a hint counts beside a word that was said
 )
 
-// fit says how well a tool suits a step.
+// fit rates how well a tool suits a step.
 type fit struct {
 	tool    toolView
 	score   float64
@@ -109,7 +109,7 @@ func (s *situation) overlap(p *progress, t toolView, likeness func(string) float
 
 var target = regexp.MustCompile(`(?i)(?:\b(?:to|into|as|in)\s+(?:an? |the )?|[成为到])([\p{L}\d]+)`)
 
-// order tells a tool that turns A into B from one that turns B into A.
+// order distinguishes a tool that turns A into B from one that turns B into A.
 func (s *situation) order(p *progress, t toolView) float64 {
 	i := slices.Index(t.own, "to")
 	if i < 0 || i+1 == len(t.own) {
@@ -141,7 +141,7 @@ func (s *situation) excess(p *progress, t toolView) float64 {
 	return math.Min(total, 0.6)
 }
 
-// meantBy tells whether any of the words that were said may mean a word.
+// meantBy reports whether any of the words that were said may mean a word.
 func meantBy(said []string, word string) bool {
 	return slices.ContainsFunc(said, func(w string) bool { return alike(w, word) > 0 })
 }

@@ -3,7 +3,7 @@
 
 package offline
 
-// This file says what came out.
+// This file phrases the answer.
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func say(heard, english, chinese string) string {
 	return english
 }
 
-// briefLines is how many lines are told of a result that is kept elsewhere.
+// briefLines is how many lines are quoted of a result that is stored elsewhere.
 const briefLines = 3
 
 // brief is the result of a step; of one that is too long for the conversation,

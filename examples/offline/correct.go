@@ -94,7 +94,7 @@ func (c *complaint) blame() bool {
 	return false
 }
 
-// mend changes the argument, and tells whether it could.
+// mend changes the argument, and reports whether it could.
 func (c *complaint) mend(data []value, words []string) bool {
 	was := c.args[c.param.name]
 	if option := c.option(was, words); option != "" {

@@ -124,7 +124,7 @@ func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
 	return nil, false
 }
 
-// hasData tells whether there are values that are data for sure.
+// hasData reports whether there are values that are data for sure.
 func hasData(data []value) bool {
 	return slices.ContainsFunc(data, func(v value) bool {
 		return !v.kind.soft() && v.kind != named

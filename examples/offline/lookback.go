@@ -46,13 +46,13 @@ func lookBack(s *situation, p *progress) (action, bool) {
 	return a, ok
 }
 
-// isLong tells whether a result is more than can be answered with whole.
+// isLong reports whether a result is more than can be answered with whole.
 func (s *situation) isLong(a attempt) bool {
 	_, kept := s.notice(a.result)
 	return kept || len(a.result) > longResult
 }
 
-// capable tells whether a tool that the model sees does all that a step says.
+// capable reports whether a tool that the model sees does all that a step says.
 func (s *situation) capable(p *progress) bool {
 	if !slices.ContainsFunc(p.words, func(w string) bool { return !askingWords[w] }) {
 		return false // it only says that something is looked for
@@ -61,7 +61,7 @@ func (s *situation) capable(p *progress) bool {
 	return len(fits) > 0 && fits[0].score >= goodScore && len(fits[0].filling.missing) == 0 && fits[0].filling.unused == 0
 }
 
-// findable tells whether a tool that can be searched for is named with a word
+// findable reports whether a tool that can be searched for is named with a word
 // that the step says, beside those that only say that something is looked for.
 func (s *situation) findable(p *progress) bool {
 	return s.search && slices.ContainsFunc(s.rankHidden(p), func(f fit) bool {
@@ -69,7 +69,7 @@ func (s *situation) findable(p *progress) bool {
 	})
 }
 
-// waits tells whether a step asks about what the step before is going to return.
+// waits reports whether a step asks about what the step before is going to return.
 func (s *situation) waits(p *progress) bool {
 	if p.index == 0 || !asks.MatchString(p.text) {
 		return false

@@ -17,7 +17,7 @@
 //   - passes an earlier result on where a step mentions it,
 //   - looks for what was asked in a long result, and reads back the results that
 //     were cut or taken out of the conversation,
-//   - and says what came out, or that it has no tool for it.
+//   - and says what the result is, or that it has no tool for it.
 //
 // It knows some English and a little Chinese (the lists in lexicon), but no
 // tool and no task. It is a stand-in to try middlewares with, not an assistant.
@@ -65,7 +65,7 @@ func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 	return w.write(decide(s))
 }
 
-// Cost says how many tokens a request costs: its messages, and the definitions
+// Cost estimates how many tokens a request costs: its messages, and the definitions
 // of its tools. It is an estimate, as no tokenizer is available: a token for every four
 // bytes of the texts, and of the tools' JSON.
 func Cost[M adk.MessageType](messages []M, tools []*schema.ToolInfo) (text, definitions int) {

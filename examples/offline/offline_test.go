@@ -57,7 +57,7 @@ func TestMostPhrasingsAreUnderstood(t *testing.T) {
 	}
 }
 
-// isAnsweredBy tells whether an answer holds what is wanted, as a word of its own
+// isAnsweredBy reports whether an answer holds what is wanted, as a word of its own
 // if it is short. What the answer repeats of the request does not count.
 func (p phrasing) isAnsweredBy(answer string) bool {
 	answer = strings.ReplaceAll(answer, strings.TrimRight(p.request, "?.。？ "), "")

@@ -61,7 +61,7 @@ func (t toolView) takes(name, kind string) bool {
 	return slices.ContainsFunc(t.params, func(p param) bool { return p.name == name && p.kind == kind })
 }
 
-// plain tells whether the rules' own terms are the way's.
+// plain reports whether the rules' own terms are the way's.
 func (w *way) plain() bool {
 	return w.search == "" || w.search == searchTool && w.key == "query" && w.load == "" && w.call == ""
 }

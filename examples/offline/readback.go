@@ -43,7 +43,7 @@ func (s *situation) toolNamed(name string) toolView {
 	return nameOnly(name)
 }
 
-// look ends a step with what it wants of a result, reading it back if it must.
+// look ends a step with what it wants from a result, reading it back if it must.
 // It passes if the result is short, or nothing in it is wanted.
 func (s *situation) look(p *progress, a attempt, w wanted) (action, bool) {
 	n, kept := s.notice(a.result)
@@ -66,8 +66,8 @@ func (s *situation) look(p *progress, a attempt, w wanted) (action, bool) {
 	return action{}, true
 }
 
-// take is what is wanted of a text: lines by their place, or those that hold it.
-// whole tells that the text is all of the result.
+// take is what is wanted of a text: lines by position, or those that contain it.
+// whole means that the text is the whole result.
 func (w wanted) take(text string, whole bool) (lines []string, sure bool) {
 	if w.from+w.last == 0 {
 		return w.find(text, whole)

@@ -20,7 +20,7 @@ type rule func(*situation, *progress) (action, bool)
 // anything else that a conversation may ask of the model.
 var rules = []rule{readBack, lookBack, takeResult, correctCall, callAnother, followEarlier, callVisible, loadFound, searchMore, callAnyway, giveUp}
 
-// decide answers: with calls while there is something to do, else with what came out.
+// decide answers: with calls while there is something left to do, and then with the result.
 func decide(s *situation) reply {
 	var calls []Call
 	for _, p := range s.steps {
@@ -103,7 +103,7 @@ func (s *situation) callTool(p *progress, f fit) (action, bool) {
 	return action{call: &Call{s.callID(p), f.tool.name, f.filling.json()}}, true
 }
 
-// samePath tells whether two steps work on the same file.
+// samePath reports whether two steps work on the same file.
 func samePath(a, b *progress) bool {
 	return slices.ContainsFunc(a.values, func(v value) bool {
 		return v.kind == path && slices.ContainsFunc(b.values, func(w value) bool { return w.kind == path && w.text == v.text })

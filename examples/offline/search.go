@@ -58,7 +58,7 @@ func (s *situation) queries(p *progress) []string {
 	return append(out, words...)
 }
 
-// otherWords says the same with plain forms and with words that mean much the same.
+// otherWords says the same with plain forms and with synonyms.
 func otherWords(words []string) string {
 	var out []string
 	for _, w := range words {
@@ -106,7 +106,7 @@ func (s *situation) rankHidden(p *progress) []fit {
 	return p.hidden
 }
 
-// said tells whether the step says a word of a tool's name, not only hints at it.
+// said reports whether the step says a word of a tool's name, not only hints at it.
 func (s *situation) said(p *progress, t toolView) bool {
 	return slices.ContainsFunc(slices.Concat(p.words, p.soft), func(w string) bool { return best(w, t.own) > 0 })
 }

@@ -80,7 +80,7 @@ func understand(turns []Turn, tools []*schema.ToolInfo) *situation {
 	return s
 }
 
-// isRequest tells a user's words from reminders, which come in tags.
+// isRequest distinguishes a user's words from reminders, which come in tags.
 func isRequest(t Turn) bool {
 	text := strings.TrimSpace(t.Text)
 	return t.Role == string(schema.User) && text != "" && len(t.Results) == 0 && !(strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">"))
@@ -194,7 +194,7 @@ func (s *situation) earlier(p *progress) (result string, has, failed bool) {
 
 var errorStart = regexp.MustCompile(`(?i)^\s*(?:\{\s*"error"|\[?error\b|错误|失败)`)
 
-// isError tells whether a tool answered that it could not.
+// isError reports whether a tool answered that it could not.
 func isError(result string) bool { return errorStart.MatchString(result) }
 
 // usable is the part of a result that a next step would work on.

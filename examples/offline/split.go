@@ -73,7 +73,7 @@ func newStep(text string) step {
 	return s
 }
 
-// isShort tells whether a step says little beside its data.
+// isShort reports whether a step says little beside its data.
 func (s step) isShort() bool { return len(s.words) == 0 || len(s.words) < 3 && !verbs[s.words[0]] }
 
 // part is a piece of a request.
@@ -114,7 +114,7 @@ func cutAt(text string, at *regexp.Regexp, allow func(found, rest string) bool) 
 	return append(out, part{text: text[from:], then: then})
 }
 
-// beginsStep tells whether a new step begins after a connecting word: after
+// beginsStep reports whether a new step begins after a connecting word: after
 // "then" always, after "and" or a comma only with a verb.
 func beginsStep(found, rest string) bool {
 	if always.MatchString(found) {

@@ -53,7 +53,7 @@ var leadsTo = map[string][]string{
 // choice is the kind of a word that is one of a parameter's choices.
 const choice kind = "choice"
 
-// suits says how well a value suits a parameter; zero: not at all.
+// suits rates how well a value suits a parameter; zero: not at all.
 func suits(t toolView, p param, v value) float64 {
 	target := p
 	if p.kind == "array" && v.kind != document {
@@ -90,7 +90,7 @@ func byContext(t toolView, p param, v value) (score float64) {
 	return score
 }
 
-// special tells whether a parameter asks for something that is written in a way of
+// special reports whether a parameter asks for something that is written in a way of
 // its own, which no other words are.
 func (p param) special() bool {
 	for _, k := range []kind{path, url, email, date, moment, clock, address, network, colour, schedule, duration, identifier} {
@@ -104,7 +104,7 @@ func (p param) special() bool {
 // vague are words that stand before values of many sorts.
 var vague = []string{"in", "on", "at", "of"}
 
-// otherUnit tells whether a number has another unit than a parameter such as "seconds" wants.
+// otherUnit reports whether a number has another unit than a parameter such as "seconds" wants.
 func otherUnit(p param, v value) bool {
 	if v.kind != number || unitNames[v.after] == "" {
 		return false
@@ -139,7 +139,7 @@ func byKind(p param, v value, want string) float64 {
 	return asText(p, v)
 }
 
-// asText says how well a value suits a parameter that takes text.
+// asText rates how well a value suits a parameter that takes text.
 func asText(p param, v value) float64 {
 	switch {
 	case anyAlike(speaksOf[v.kind], p.words):
@@ -162,7 +162,7 @@ func anyAlike(words, others []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(others, w) || slices.Contains(others, w+"s") })
 }
 
-// names tells whether a value is only what the tool is called or does, as MD5
+// names reports whether a value is only what the tool is called or does, as MD5
 // in "the MD5 of abc".
 func names(t toolView, v value) bool {
 	if !v.kind.soft() && v.text != "UTC" && v.text != "GMT" {

@@ -82,7 +82,7 @@ func (t toolView) pathParam() string {
 	return ""
 }
 
-// nameOnly is what is known of a tool of which only the name was seen.
+// nameOnly is a tool of which only the name is known.
 func nameOnly(name string) toolView {
 	server, own, ok := strings.Cut(name, "__")
 	if !ok {

@@ -23,7 +23,7 @@ var (
 	unitNamed  = regexp.MustCompile(`(?i)(?:\b(to|into|in|as|many|much|from|of) (?:degrees? )?|([成为到]|多少|几)\s*)(` + unitPattern(longUnit) + `|\b[CFK])(?:[^\p{Latin}\d]|$)`)
 )
 
-// longUnit tells whether a unit is not taken for another word where no number is.
+// longUnit reports whether a unit is not taken for another word where no number is.
 func longUnit(name string) bool { return len(name) > 2 || name == "km" || name == "kg" || name == "lb" }
 
 func readUnits(text string) (names map[string]string, kinds map[string][]string, lines string) {

@@ -45,7 +45,7 @@ var (
 )
 
 // wants reads what a step looks for. What the arguments of the call hold was
-// for the tool; what the tool itself mentions, t, needs not be in every line.
+// for the tool; what the tool itself mentions, t, need not be in every line.
 func wants(st step, args string, t toolView) wanted {
 	w := wanted{numbered: wantsPlace.MatchString(st.text)}
 	if m := someLines.FindStringSubmatch(st.text); m != nil {

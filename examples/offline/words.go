@@ -65,7 +65,7 @@ func class(r rune) runeClass {
 	return other
 }
 
-// isHan tells whether text has a Chinese character.
+// isHan reports whether text has a Chinese character.
 func isHan(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return class(r) == han })
 }
@@ -137,7 +137,7 @@ func withoutE(word string) string {
 	return word
 }
 
-// alike says how likely who says a means b, from 0 to 1: the same word, the same
+// alike estimates how likely a means b, from 0 to 1: the same word, the same
 // except for its ending, one that the lexicon relates, or one with a long common prefix.
 func alike(a, b string) float64 { return said(a).means(b) }
 

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// way is one configuration under test; a nil one is no middleware at all.
+// way is one configuration under test; a nil one means no middleware.
 type way struct {
 	title string
 	cfg   *toolsearch.Config

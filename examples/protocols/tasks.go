@@ -19,7 +19,7 @@ import (
 // question is a request, and what its answer must hold.
 type question struct{ text, truth string }
 
-// tasks are conversations: each request goes on from the one before.
+// tasks are conversations: each request continues the one before.
 var tasks = [][]question{
 	{
 		{`What is the SHA-1 of "abc"?`, sha1Of("abc")},

@@ -3,7 +3,7 @@
 
 // Command reduction shows the reduction middleware at work: an agent whose tools
 // return far more than a conversation can hold is asked about it over several
-// runs. Long results are cut and old ones taken out, the model reads back what it
+// runs. Long results are cut and old ones cleared, the model reads back what it
 // needs, and in the end every original in the store is compared with what the
 // tools returned.
 //

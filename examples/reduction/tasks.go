@@ -18,7 +18,7 @@ import (
 	"github.com/leanctx/leanctx/examples/lab"
 )
 
-// conversation is what the user asks: each question is a run that goes on from
+// conversation is what the user asks: each question is a run that continues
 // the ones before.
 func conversation(files fs.FS) []lab.Question {
 	return []lab.Question{

@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	url := flag.String("postgres", "", "URL of a PostgreSQL database to search as well; the table leanctx_tools is made there")
+	url := flag.String("postgres", "", "URL of a PostgreSQL database to search as well; the table leanctx_tools is created in it")
 	flag.Parse()
 	query := strings.Join(flag.Args(), " ")
 	if query == "" {

@@ -17,7 +17,7 @@ import (
 	"unicode"
 )
 
-// task is one conversation: each question is a run that goes on from the one before.
+// task is one conversation: each question is a run that continues the one before.
 type task struct{ questions []question }
 
 type question struct {
@@ -69,7 +69,7 @@ var tasks = []task{
 	}},
 }
 
-// holds tells whether an answer has every truth in it. What it only repeats of
+// holds reports whether an answer has every truth in it. What it only repeats of
 // the question does not count.
 func (q question) holds(answer string) bool {
 	answer = strings.ReplaceAll(answer, strings.TrimRight(q.text, ".?"), "")

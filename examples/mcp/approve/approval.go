@@ -59,7 +59,7 @@ func (a *Approval) allowed(ctx context.Context, name, args string) (bool, error)
 	return yes, nil
 }
 
-// hintsOf is what the server says of a tool; nothing for tools of others.
+// hintsOf is what the server says about a tool; nothing for tools of other origin.
 func (a *Approval) hintsOf(ctx context.Context, name string) (mcptools.Hints, error) {
 	tools, err := a.Servers.Tools(ctx)
 	if err != nil {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command approve runs an agent that asks a person before a tool of an MCP server deletes
-// or overwrites something: by what the server says of its tools, and Eino's interrupt and
+// or overwrites something: by what the server says about its tools, and Eino's interrupt and
 // resume.
 //
 //	go run ./approve

@@ -30,7 +30,7 @@ func config(url string) *claude.Config {
 	return &claude.Config{BaseURL: &url, APIKey: "k", Model: "m", MaxTokens: 9}
 }
 
-// The adapter as it is: a test that fails here says that a fault is gone, and its remedy
+// The unchanged adapter: a test that fails here says that a fault is gone, and its remedy
 // with it.
 func TestTheAdapterStillHasItsFaults(t *testing.T) {
 	s := provider.Start(provider.Anthropic, searches)
@@ -50,7 +50,7 @@ func TestTheAdapterStillHasItsFaults(t *testing.T) {
 	require.JSONEq(t, `{"query": "ping"}`, m.ToolCalls[0].Function.Arguments, "the words of the search")
 }
 
-// onlyTypes mends requests, and leaves the events of a stream as they are.
+// onlyTypes mends requests, and leaves the events of a stream unchanged.
 type onlyTypes struct{}
 
 func (onlyTypes) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -16,7 +16,7 @@ import (
 
 type transport struct{ next http.RoundTripper }
 
-// RoundTrip sends a request. What has nothing to do with tool search goes as it is.
+// RoundTrip sends a request. A request without tool search passes unchanged.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || !strings.HasSuffix(r.URL.Path, "/v1/messages") {
 		return t.next.RoundTrip(r)
@@ -45,7 +45,7 @@ const (
 	version    = "_20251119"
 )
 
-// fillTypes returns the body as it is if there is nothing to fill in.
+// fillTypes returns the body unchanged if there is nothing to fill in.
 func fillTypes(body []byte) []byte {
 	var request map[string]json.RawMessage
 	var tools []map[string]json.RawMessage

@@ -1,16 +1,16 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package standin takes the place of eino-ext's agenticclaude adapter, which cannot be
+// Package standin stands in for eino-ext's agenticclaude adapter, which cannot be
 // downloaded everywhere. Of its mapping to Anthropic's Messages API it has what tools and
 // tool search need:
 //
-//   - tools go out as they are, then deferred tools with defer_loading, then the client's
+//   - tools are sent unchanged, then deferred tools with defer_loading, then the client's
 //     search tool as a tool like any other; no search of the provider's own is added;
 //   - a result of the client's search becomes a tool_result of tool_references, and
 //     nothing is added to the tools for it;
 //   - adjacent messages of tool results become one;
-//   - what is not known is an error.
+//   - anything unknown is an error.
 package standin
 
 import (

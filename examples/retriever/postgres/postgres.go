@@ -33,7 +33,7 @@ type Config struct {
 	// Table is the name of the table. If empty, "leanctx_tools". Where the embedder changes,
 	// so must the table.
 	Table string
-	// Tenant tells who asks. What is stored belongs to that tenant; found is what belongs to
+	// Tenant identifies who asks. What is stored belongs to that tenant; found is what belongs to
 	// it and what was stored without a tenant, for all. If nil, that is all there is. An error
 	// or an empty key fails the call.
 	Tenant func(context.Context) (string, error)

@@ -46,7 +46,7 @@ type collector struct {
 	metrics consumertest.MetricsSink
 }
 
-// free is an address that nobody listens on.
+// free is an address that no server listens on.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -177,7 +177,7 @@ func report(t *testing.T, address string) {
 	require.NoError(t, metering.Shutdown(ctx))
 }
 
-// check looks at what came.
+// check examines what was received.
 func (c *collector) check(t *testing.T) {
 	t.Helper()
 	require.Equal(t, 3, c.traces.SpanCount(), "a span for each model call")

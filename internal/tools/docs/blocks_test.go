@@ -252,7 +252,7 @@ func TestEveryBlockOfGoCompiles(t *testing.T) {
 	}
 }
 
-// compile compiles texts as packages of a module. Its folder stays as it is.
+// compile compiles texts as packages of a module. Its folder is not changed.
 func compile(t *testing.T, dir string, texts map[string]string) (string, error) {
 	t.Helper()
 	dir, err := filepath.Abs(dir)

@@ -62,7 +62,7 @@ func runTheReadme(t *testing.T, proxy, version string) {
 	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
 }
 
-// runTheCommand does what the documentation says: nothing is there but Go and a file.
+// runTheCommand follows the documentation with nothing but Go and a file.
 func runTheCommand(t *testing.T, proxy, version string) {
 	dir := t.TempDir()
 	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
@@ -229,7 +229,7 @@ func moduleCache(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
 }
 
-// command runs a command of the stranger's. Modules other than ours come from those that
+// command runs a command as a new user would. Modules other than ours come from those that
 // are downloaded already, or else from where this machine gets them; -trimpath lets what
 // `make check` compiled of them count.
 func command(t *testing.T, dir, proxy string, name string, args ...string) string {

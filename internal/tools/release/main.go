@@ -41,7 +41,7 @@ var semantic = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func release(out io.Writer, dir, version string, tag bool) error {
 	r := repository{dir: dir}
 	if !semantic.MatchString(version) {
-		return fmt.Errorf("%q is no version such as v0.1.0", version)
+		return fmt.Errorf("%q is not a version such as v0.1.0", version)
 	}
 	top, err := r.git(nil, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -142,7 +142,7 @@ func (r repository) modules() ([]string, error) {
 }
 
 // commit makes a commit after HEAD in which the nested modules require version and replace
-// nothing, and leaves the branch and the files on disk as they are.
+// nothing, and leaves the branch and the files on disk unchanged.
 func (r repository) commit(modules []string, version string) (string, error) {
 	index, err := os.MkdirTemp("", "leanctx-release-")
 	if err != nil {

@@ -95,7 +95,7 @@ func TestNestedModulesAreTaggedWithoutReplaceAndTheTreeStays(t *testing.T) {
 
 func TestAReleaseIsRefused(t *testing.T) {
 	r := sample(t)
-	require.ErrorContains(t, release(io.Discard, r.dir, "0.1", false), "no version")
+	require.ErrorContains(t, release(io.Discard, r.dir, "0.1", false), "not a version")
 	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))
 	require.ErrorContains(t, release(io.Discard, r.dir, "v0.1.0", true), "the tag exists")
 	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "new"), nil, 0o600))

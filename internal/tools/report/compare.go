@@ -249,7 +249,7 @@ func (k *keepsTools) BeforeModelRewriteState(ctx context.Context, state *adk.Cha
 	return ctx, &with, nil
 }
 
-// resultArms are policies on results. The first leaves them as they are.
+// resultArms are policies on results. The first changes nothing.
 var resultArms = []arm{
 	reduces("no reduction", nil),
 	reduces("leanctx, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {

@@ -91,7 +91,7 @@ type job struct {
 // jobVariable tells a process that it is to do a job.
 const jobVariable = "LEANCTX_SOAK_JOB"
 
-// child does the job of this process, if it has one, and writes what came of it.
+// child does the job of this process, if it has one, and writes the outcome.
 func child(out io.Writer) bool {
 	text := os.Getenv(jobVariable)
 	if text == "" {

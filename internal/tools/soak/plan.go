@@ -114,7 +114,7 @@ type tenantKey struct{}
 // everybodys is the store of the tenants where their scopes are broken.
 var everybodys = reduction.NewMemoryBackend(256 << 20)
 
-// sabotage breaks what is to be seen in the report.
+// sabotage breaks something that the report must show.
 func (p *plan) sabotage(what string, memory *reduction.MemoryBackend) {
 	switch {
 	case what == "store" && p.truth == memory:

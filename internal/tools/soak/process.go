@@ -58,7 +58,7 @@ type claim struct {
 }
 
 // killed has a process run agents on the shared directory, kills it in the middle of its
-// work, and looks whether everything is there that it had shown to its models.
+// work, and checks that everything is there that it had shown to its models.
 func killed(ctx context.Context, j job) *tally {
 	t := &tally{}
 	claims, err := untilKilled(ctx, j)
@@ -137,8 +137,8 @@ func suffer(ctx context.Context, j job, shared *reduction.DirBackend, out io.Wri
 	wg.Wait()
 }
 
-// swept looks at every file of the shared directory: each is complete, whoever
-// wrote it and whatever became of the writer.
+// swept looks at every file of the shared directory: each is complete, no
+// matter who wrote it and how the writer ended.
 func swept(dir string, o options) *tally {
 	t := &tally{}
 	if o.Break == "torn" {

@@ -41,7 +41,7 @@ type tally struct {
 	Before, After          gauges
 }
 
-// maxProblems bounds how many problems are told in words.
+// maxProblems bounds how many problems are described.
 const maxProblems = 8
 
 func (t *tally) add(o outcome) {

@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	runs := flag.String("runs", "", "file of the recorded runs, written if it is not there; by default they are kept for this Go in the folder for temporary files")
+	runs := flag.String("runs", "", "file of the recorded runs, written if it does not exist; by default they are kept in the temporary directory, for each version of Go")
 	sample := flag.String("sample", "", "write every twelfth run into this file and stop")
 	trigger := flag.Int64("trigger", 32_000, "tokens from which on policies clear")
 	one := flag.String("conversation", "", "replay this conversation, a JSON array of messages, in place of the runs")

@@ -195,7 +195,7 @@ func needsServerOutputs(q *responses) string {
 	return ""
 }
 
-// needsLoadedOnce refuses a function that a search loads although it is there in full.
+// needsLoadedOnce refuses a function that a search loads although it is listed in full.
 func needsLoadedOnce(q *responses) string {
 	inFull := map[string]bool{}
 	for _, t := range q.Tools {

@@ -19,7 +19,7 @@ type Tool struct {
 
 // Request is one request as the server understood it.
 type Request struct {
-	// Body is what came over the wire.
+	// Body is the body as it was received.
 	Body []byte
 	// Stream: the answer was asked for in pieces.
 	Stream bool
