@@ -72,7 +72,7 @@ func runTheCommand(t *testing.T, proxy, version string) {
 	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
 	out = command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
-	require.Contains(t, out, "No policy is dearer than doing nothing")
+	require.Contains(t, out, "No policy costs more than doing nothing")
 }
 
 func buildNestedModules(t *testing.T, proxy, version string) {
