@@ -56,11 +56,11 @@ const foreignWord = 2.5
 // are alike only, the query may mean something else.
 func tells(relation string) float64 {
 	switch relation {
-	case relatedTo, "part of":
+	case relatedTo, partOf:
 		return 0.5
-	case "synonym of":
+	case synonymOf:
 		return 0.7
-	case "translation of":
+	case translationOf:
 		return 0.9
 	}
 	return 1

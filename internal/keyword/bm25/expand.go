@@ -36,8 +36,18 @@ const (
 	unknownCharacters = 0.1
 )
 
-// relatedTo is the relation of a word that tools have to one that people say for them.
-const relatedTo = "related to"
+// Relations of a token to the word that it stands for, of which more than the explanation
+// depends.
+const (
+	equalTo       = "equals"
+	beginsLike    = "begins like"
+	looksLike     = "looks like"
+	partOf        = "part of"
+	translationOf = "translation of"
+	synonymOf     = "synonym of"
+	// relatedTo is that of a word that tools have to one that people say for them.
+	relatedTo = "related to"
+)
 
 // expand sets the importance of a term that is written like a token, and the tokens that
 // stand for it.
@@ -45,7 +55,7 @@ func (q *queryParser) expand(w *term) {
 	own, known := q.x.find(w.text)
 	if known {
 		w.importance = q.acc.idf(own)
-		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: "equals"})
+		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
 	} else {
 		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
 		if startsUnspaced(w.text) {
@@ -55,17 +65,17 @@ func (q *queryParser) expand(w *term) {
 	w.says = q.significanceOf(w.written, known)
 	q.addAll(w, q.l.forms[w.text], weightForm, "form of")
 	q.addAll(w, q.l.equivalents[w.text], weightEquivalent, "same as")
-	q.addAll(w, q.l.chinese[w.text], weightChinese, "translation of")
+	q.addAll(w, q.l.chinese[w.text], weightChinese, translationOf)
 	loose := 1.0
 	if !known {
 		loose = unknownFactor
 	}
-	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, "synonym of")
+	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, synonymOf)
 	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
 	for _, a := range q.affixesOf(w.text) {
 		relation := "ends like"
 		if a.prefix {
-			relation = "begins like"
+			relation = beginsLike
 		}
 		w.expansions = append(w.expansions, expansion{token: a.token, weight: weightAffix * a.ratio, relation: relation})
 	}
@@ -93,7 +103,7 @@ func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation 
 func (q *queryParser) expandUnknown(w *term) {
 	if left, right, ok := q.split(w.text); ok {
 		for _, half := range [...]uint32{left, right} {
-			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: "part of"})
+			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: partOf})
 		}
 		return
 	}
@@ -102,7 +112,7 @@ func (q *queryParser) expandUnknown(w *term) {
 	}
 	q.typos++
 	for _, meant := range q.correctionsOf(w.text) {
-		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: "looks like"})
+		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: looksLike})
 	}
 }
 
@@ -148,7 +158,7 @@ func (q *queryParser) join(word run) {
 		if at, ok := q.seen[q.stem(half)]; ok {
 			w := &q.parsed.terms[at]
 			if !slices.ContainsFunc(w.expansions, func(m expansion) bool { return m.token == id }) {
-				w.expansions = append(w.expansions, expansion{token: id, weight: weightJoined, relation: "part of"})
+				w.expansions = append(w.expansions, expansion{token: id, weight: weightJoined, relation: partOf})
 			}
 		}
 	}
@@ -168,12 +178,12 @@ func (q *queryParser) translate(word string, weight float64) {
 		}
 		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
 			w.says = q.significanceOfMeaning(word, alternatives[0])
-			q.addAll(w, alternatives, 1, "translation of")
+			q.addAll(w, alternatives, 1, translationOf)
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, q.acc.idf(m.token))
 			}
 			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
-			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, "synonym of")
+			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, synonymOf)
 			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, relatedTo)
 		})
 	}

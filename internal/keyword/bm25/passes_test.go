@@ -241,7 +241,7 @@ func TestOnlyNeighboursAreJoined(t *testing.T) {
 		joined := 0
 		for _, w := range parsed(x, text).terms {
 			for _, e := range w.expansions {
-				if e.relation == "part of" {
+				if e.relation == partOf {
 					joined++
 				}
 			}

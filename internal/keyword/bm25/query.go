@@ -421,7 +421,7 @@ func (q *queryParser) require(at int) {
 		start := len(tokens)
 		for _, m := range all {
 			switch m.relation {
-			case "equals", "begins like", "looks like", "part of", "translation of":
+			case equalTo, beginsLike, looksLike, partOf, translationOf:
 				tokens = append(tokens, m.token)
 			}
 		}
