@@ -82,6 +82,8 @@ const (
 	// maxShownSchema bounds a schema in an answer. The rest of maxAnswerBytes is for the
 	// tool's description.
 	maxShownSchema = 48 << 10
+	// maxSuggestions is how many near names an answer holds.
+	maxSuggestions = 5
 	// maxNearBytes bounds the names that are suggested. Providers refuse longer ones.
 	maxNearBytes = 256
 	// maxLeftOut is how many of the tools that do not fit an answer names.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -64,27 +65,6 @@ func newBatch(infos []*schema.ToolInfo, addresses []*address, o *origin) *batch 
 	return b
 }
 
-// settle gives those of the entries a home that have none, in one batch.
-func settle(entries []*entry, o *origin) {
-	var infos []*schema.ToolInfo
-	var addresses []*address
-	for _, e := range entries {
-		if e.address == nil {
-			e.address = &e.ownAddress
-		}
-		if e.address.now.Load() == nil {
-			infos, addresses = append(infos, e.info), append(addresses, e.address)
-		}
-	}
-	if len(infos) == 0 {
-		return
-	}
-	b := newBatch(infos, addresses, o)
-	for i, p := range addresses {
-		p.now.Store(&b.homes[i])
-	}
-}
-
 // selection is tools, by their batches.
 type selection []*selected
 
@@ -96,8 +76,8 @@ type selected struct {
 
 // of returns the selection from a batch.
 func (s *selection) of(b *batch) *selected {
-	for _, p := range *s {
-		if p.batch == b {
+	for i := len(*s) - 1; i >= 0; i-- { // mostly the last
+		if p := (*s)[i]; p.batch == b {
 			return p
 		}
 	}
@@ -106,17 +86,12 @@ func (s *selection) of(b *batch) *selected {
 	return p
 }
 
-// add adds tools with a home.
-func (s *selection) add(entries ...*entry) {
-	var last *selected
-	for _, e := range entries {
-		h := e.address.now.Load()
-		if last == nil || last.batch != h.batch {
-			last = s.of(h.batch)
-		}
-		last.has.Add(h.at)
-		last.n++
-	}
+// add adds a tool with a home.
+func (s *selection) add(a *address) {
+	h := a.now.Load()
+	p := s.of(h.batch)
+	p.has.Add(h.at)
+	p.n++
 }
 
 // subset is which tools of the batch there are; nil: all.
@@ -199,6 +174,33 @@ func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	return docs
 }
 
+// PhrasesKey is the key of a tool's Extra with further ways to ask for it, a []string (or
+// what JSON makes of one): what people call what the tool does. BM25Index, EmbeddingIndex
+// and ToolDocuments read the first 32, and 512 bytes of each.
+const PhrasesKey = "search_phrases"
+
+// phrases are the further ways to ask for a tool.
+func phrases(info *schema.ToolInfo) []string {
+	switch list := info.Extra[PhrasesKey].(type) {
+	case []string:
+		return list[:min(len(list), maxPhrases)]
+	case []any:
+		var texts []string
+		for _, v := range list[:min(len(list), maxPhrases)] {
+			if text, ok := v.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		return texts
+	}
+	return nil
+}
+
+const (
+	maxPhrases     = 32
+	maxPhraseBytes = 512
+)
+
 // What is indexed of a schema; more would drown what the tool is about.
 const (
 	maxIndexedDepth = 3
@@ -240,4 +242,22 @@ func enumTexts(values []any) []string {
 		}
 	}
 	return out
+}
+
+var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
+
+// documentText is what is read of a tool as one text.
+func documentText(info *schema.ToolInfo) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
+	for _, phrase := range phrases(info) {
+		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
+	}
+	for _, p := range indexedParams(info) {
+		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
+		if len(p.Enum) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))
+		}
+	}
+	return b.String()
 }

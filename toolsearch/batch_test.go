@@ -58,7 +58,7 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 			require.Equal(t, explain(fresh, Query{Text: text}, infos[0].Name), explain(x, Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{wordIndex: newWords(selectionOf(context.Background(), infos)), sets: c.sets}
+	whole := &catalog{specified: newKeyword(selectionOf(context.Background(), infos)), sets: c.sets}
 	any := func(*entry) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)
@@ -178,7 +178,7 @@ func oneChange(t testing.TB, f IndexFunc, n, rounds int) []time.Duration {
 		var err error
 		set, err = set.Update(ctx, tools...)
 		require.NoError(t, err)
-		g, err := groupOf(ctx, []member{{settings: cfg, set: set}})
+		g, err := groupOf(ctx, []member{{settings: cfg, groups: newGroupCache(), set: set}})
 		require.NoError(t, err)
 		found, err := g.cat.askIndex(ctx, Query{Text: fmt.Sprintf("zebra%d", i), Limit: 5})
 		elapsed := time.Since(begin)

@@ -8,12 +8,17 @@ package toolsearch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/schema"
+	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
@@ -21,9 +26,21 @@ type catalog struct {
 	fixed     []*entry          // the dynamic tools, and those that the agent gave up
 	byName    map[string]*entry // of these
 	sets      []*ToolSet        // those of sources; no two of all these tools have the same name
-	wordIndex wordIndex         // for suggestions, and the answer when the index fails
+	specified keywordIndex      // for suggestions, and the answer when the index fails
 	index     Index
-	sure      bm25Index // for the confidence of what another index found
+	rating    bm25Index // for the confidence of what another index found
+	summary   *summary
+}
+
+// summary is what is worked out of the tools of a catalogue when it is first asked.
+type summary struct {
+	nameOnce     sync.Once
+	names        []string
+	measureOnce  sync.Once
+	tokens       int64
+	sum          string
+	reminderOnce sync.Once
+	reminder     string
 }
 
 // lookup returns the tool of a name; nil if there is none.
@@ -48,20 +65,20 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 			return e
 		}
 	}
-	if doc, ok := c.wordIndex.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
+	if doc, ok := c.specified.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
 		return c.entryAt(doc)
 	}
 	return nil
 }
 
 // entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.wordIndex.index().Name(doc)) }
+func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified.index().Name(doc)) }
 
 // near returns the names closest to one that does not exist, of those that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.wordIndex.index().Suggest(name, ask)
+		docs := c.specified.index().Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entryAt(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
 				names = append(names, e.info.Name)
@@ -110,16 +127,65 @@ func (c *catalog) infos() []*schema.ToolInfo {
 	return infos
 }
 
+// names are the names of all tools, in their order. Runs share the slice, and nobody changes
+// it.
+func (c *catalog) names() []string {
+	s := c.summary
+	s.nameOnce.Do(func() {
+		s.names = make([]string, 0, c.len())
+		for e := range c.entries() {
+			s.names = append(s.names, e.info.Name)
+		}
+	})
+	return s.names
+}
+
+// measure returns the size of all definitions in tokens, and what tells catalogues apart.
+func (c *catalog) measure() (tokens int64, sum string) {
+	s := c.summary
+	s.measureOnce.Do(func() {
+		var all strings.Builder
+		for e := range c.entries() {
+			s.tokens += e.tokens()
+			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
+		}
+		s.sum = digest(all.String())
+	})
+	return s.tokens, s.sum
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// tokensOf is the size of the definitions of some tools.
+func (c *catalog) tokensOf(names []string) (n int64) {
+	for _, name := range names {
+		if e := c.lookup(name); e != nil {
+			n += e.tokens()
+		}
+	}
+	return n
+}
+
+// share takes over what was worked out for a catalogue of tools that look the same.
+func (c *catalog) share(like *catalog) {
+	c.summary, c.specified, c.index, c.rating = like.summary, like.specified, like.index, like.rating
+}
+
 // indexBy makes the indexes of the catalogue.
 func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
 	settle(c.fixed, nil)
 	var all selection
-	all.add(c.fixed...)
+	for _, e := range c.fixed {
+		all.add(e.address)
+	}
 	for _, s := range c.sets {
 		all.addSet(s)
 	}
-	c.wordIndex = newWords(all)
-	c.index, c.sure = keywordIndex{c.wordIndex}, newBM25(all)
+	c.specified, c.rating = newKeyword(all), newBM25(all)
+	c.index = c.specified
 	return c.makeIndex(ctx, f, all, live)
 }
 
@@ -130,7 +196,7 @@ func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, liv
 		return nil
 	}
 	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(BM25Index).Pointer() { // it needs no list of a hundred thousand tools for one that changed
-		c.index = c.sure
+		c.index = c.rating
 		return nil
 	}
 	infos := c.infos()
@@ -160,31 +226,23 @@ type group struct {
 	owners     map[*entry]*settings // entries of members other than the first
 	duplicates problems             // names that several members gave a tool
 	refused    []string             // names of sources' tools that another tool has already
-	like       *group               // the one whose indexes this one has; nil: its own
 
 	pinOnce sync.Once
 	pinned  []*entry
-
-	nameOnce     sync.Once
-	names        []string
-	measureOnce  sync.Once
-	tokens       int64
-	sum          string
-	reminderOnce sync.Once
-	reminderText string
 }
 
 // member is what one instance brings to an agent, besides its dynamic tools.
 type member struct {
 	settings *settings
-	owned    []*entry // tools that the agent's own list gave up
-	set      *ToolSet // of its Source
+	groups   *groupCache // the instance's, asked if it is the first
+	owned    []*entry    // tools that the agent's own list gave up
+	set      *ToolSet    // of its Source
 }
 
 // newGroup makes a group; its indexes are those of one like it, if there is one.
 func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
 	lead := members[0].settings
-	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}, like: like}
+	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}}
 	var all []*entry
 	for _, m := range members {
 		mine := append(append([]*entry(nil), m.settings.entries...), m.owned...)
@@ -201,9 +259,10 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 	}
 	g.takeSets()
 	if like != nil {
-		g.cat.wordIndex, g.cat.index, g.cat.sure = like.cat.wordIndex, like.cat.index, like.cat.sure
+		g.cat.share(like.cat)
 		return g, nil
 	}
+	g.cat.summary = &summary{}
 	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
 }
 
@@ -295,21 +354,6 @@ func (g *group) isUnfiltered() bool {
 	return !slices.ContainsFunc(g.members, func(m member) bool { return m.settings.cfg.Filter != nil })
 }
 
-// allNames are the names of all tools, in the order of the catalogue. Runs share the slice, and
-// nobody changes it.
-func (g *group) allNames() []string {
-	if g.like != nil {
-		return g.like.allNames()
-	}
-	g.nameOnce.Do(func() {
-		g.names = make([]string, 0, g.cat.len())
-		for e := range g.cat.entries() {
-			g.names = append(g.names, e.info.Name)
-		}
-	})
-	return g.names
-}
-
 // pins are the tools to show always, in the order of the catalogue.
 func (g *group) pins() []*entry {
 	g.pinOnce.Do(func() {
@@ -352,4 +396,136 @@ func (g *group) shallowOf(e *entry) *schema.ToolInfo {
 		return shallowInfo(e.safe)
 	}
 	return e.native()
+}
+
+// groupOf makes the group of members, or finds it among those of earlier runs. Entries that
+// the agent's own list gave up are of one run, and so may be the tools of a set: what is
+// remembered for other runs is a group of tools which look the same, from which the run's own
+// takes the indexes alone.
+func groupOf(ctx context.Context, members []member) (*group, error) {
+	cache := members[0].groups
+	if slices.ContainsFunc(members, func(m member) bool { return len(m.owned) > 0 }) {
+		like, err := cache.alike(ctx, members)
+		if err != nil {
+			return nil, err
+		}
+		return newGroup(ctx, members, like)
+	}
+	var key strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&key, "%p %p ", m.settings, m.set)
+	}
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if g, ok := cache.groups.Get(key.String()); ok {
+		return g, nil
+	}
+	g, err := cache.sharedGroup(ctx, members)
+	if err == nil {
+		cache.groups.Put(key.String(), g)
+	}
+	return g, err
+}
+
+// maxGroups bounds a cache where every run brings other tools.
+const maxGroups = 64
+
+// groupCache remembers the groups that start with an instance, so that the runs after the
+// first build no index. To say what tools look like takes reading every schema, so the first
+// group of its size is only looked at when there is a second.
+type groupCache struct {
+	mu     sync.Mutex
+	groups *recent.Map[string, *group] // by what the members are
+
+	alikeMu      sync.Mutex
+	firstOfSize  *recent.Map[string, *group] // nil: it is among the others
+	byDefinition *recent.Map[string, *group]
+}
+
+func newGroupCache() *groupCache {
+	newMap := recent.New[string, *group]
+	return &groupCache{groups: newMap(maxGroups), firstOfSize: newMap(maxGroups), byDefinition: newMap(maxGroups)}
+}
+
+// sharedGroup makes a group for members that other runs may have too.
+func (c *groupCache) sharedGroup(ctx context.Context, members []member) (*group, error) {
+	if slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
+		return newGroup(ctx, members, nil) // its indexes share what is the same
+	}
+	like, err := c.alike(ctx, members)
+	if err != nil || slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
+		return like, err
+	}
+	return newGroup(ctx, members, like)
+}
+
+// alike returns a group of tools that look the same to an index.
+func (c *groupCache) alike(ctx context.Context, members []member) (*group, error) {
+	c.alikeMu.Lock()
+	defer c.alikeMu.Unlock()
+	size := sizeKey(members)
+	first, seen := c.firstOfSize.Get(size)
+	if !seen {
+		g, err := newGroup(ctx, copied(members), nil)
+		if err == nil {
+			c.firstOfSize.Put(size, g)
+		}
+		return g, err
+	}
+	if first != nil {
+		if key, known := definitionKey(first.members); known {
+			c.byDefinition.Put(key, first)
+		}
+		c.firstOfSize.Put(size, nil)
+	}
+	key, known := definitionKey(members)
+	if g, ok := c.byDefinition.Get(key); known && ok {
+		return g, nil
+	}
+	g, err := newGroup(ctx, copied(members), nil)
+	if err == nil && known {
+		c.byDefinition.Put(key, g)
+	}
+	return g, err
+}
+
+// sizeKey is the same for members whose tools may look the same.
+func sizeKey(members []member) string {
+	var b strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&b, "%p %d %d ", m.settings, len(m.owned), m.set.len())
+	}
+	return b.String()
+}
+
+// copied is members with copies of the infos of one run's own tools.
+func copied(members []member) []member {
+	next := slices.Clone(members)
+	for i, m := range next {
+		next[i].owned = nil
+		for _, e := range m.owned {
+			next[i].owned = append(next[i].owned, &entry{info: copyInfo(e.info)})
+		}
+	}
+	return next
+}
+
+// definitionKey is the same for members whose tools look the same to an index; ok is false
+// where that cannot be told.
+func definitionKey(members []member) (key string, ok bool) {
+	var b strings.Builder
+	for _, m := range members {
+		fmt.Fprintf(&b, "%p", m.settings)
+		for _, e := range m.owned {
+			extra, plain := plainText(e.info.Extra)
+			if !plain {
+				return "", false
+			}
+			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
+		}
+		if m.set.len() > 0 {
+			fmt.Fprintf(&b, "|%x", m.set.identity())
+		}
+	}
+	return b.String(), true
 }

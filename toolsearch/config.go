@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
@@ -158,6 +159,13 @@ type Backend interface {
 	Write(ctx context.Context, req *filesystem.WriteRequest) error
 }
 
+// writeFile stores a text.
+func writeFile(ctx context.Context, b Backend, path, content string) error {
+	return safe.Call(fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() error {
+		return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	})
+}
+
 // Phase says what a Filter is asked for. Each way to a tool asks for these:
 //
 //	the reminder            PhaseList
@@ -278,14 +286,11 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the
 // infos of its tools read. It is immutable.
 type settings struct {
-	given     Config // as the user wrote it
-	cfg       Config
-	rules     rules
-	entries   []*entry
-	byName    map[string]*entry // its entries
-	sourceKey multiSource       // what the run's memory knows the Source by
-	joined    groupCache        // by what the members are
-	alike     alikeGroups
+	given   Config // as the user wrote it
+	cfg     Config
+	rules   rules
+	entries []*entry
+	byName  map[string]*entry // its entries
 }
 
 // problems collects what is wrong with a configuration.
@@ -362,6 +367,82 @@ func (s *settings) checkFields(wrong *problems) {
 	if i := slices.Index(c.AlwaysVisible, ""); i >= 0 {
 		wrong.add(place("AlwaysVisible", i), "the name is empty")
 	}
+}
+
+// chooseRules finds the rules for a configuration, or says what is wrong with it.
+func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
+	if !cfg.UseModelToolSearch {
+		if cfg.Native != "" {
+			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
+		}
+		return rules{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
+	}
+	if cfg.Protocol != Keyword {
+		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
+	}
+	name, err := adapterFor(cfg)
+	if err != nil {
+		if hides {
+			wrong.add("Model", "%w", err)
+		}
+		return rules{err: err, clientRuns: true}
+	}
+	c, ok := rulesOf[name]
+	if !ok {
+		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
+		return c
+	}
+	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
+		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, adapterHint(agentic))
+	}
+	c.name = name
+	return c
+}
+
+// adapterFor is the adapter that Native names, or that follows from Model. A Model of a
+// type that is not known, such as a wrapped one, goes with whatever Native says.
+func adapterFor(cfg *Config) (Adapter, error) {
+	if safe.IsNil(cfg.Model) {
+		if cfg.Native == Hosted {
+			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
+		}
+		return cfg.Native, nil
+	}
+	typ := reportedType(cfg.Model)
+	can, known := searchesOfModel[typ]
+	switch {
+	case cfg.Native == "" && can.client != "":
+		return can.client, nil
+	case cfg.Native == "" || cfg.Native == Hosted && can.client == "":
+		return "", unsupported(cfg.Model, typ)
+	case cfg.Native == Hosted && can.hosted != "":
+		return can.hosted, nil
+	case cfg.Native == Hosted || known && rulesOf[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
+		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
+	}
+	return cfg.Native, nil
+}
+
+func adapterHint(agentic bool) string {
+	if agentic {
+		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
+	}
+	return "for *schema.Message use ClaudeHosted or ClaudeClient"
+}
+
+func unsupported(model any, typ string) error {
+	if typ == "" {
+		typ = "of unknown type"
+	}
+	var can []string
+	for t, s := range searchesOfModel {
+		if s.client != "" {
+			can = append(can, t)
+		}
+	}
+	slices.Sort(can)
+	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
+		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
 
 // checkRegexp refuses what the Regexp protocol has no use for.

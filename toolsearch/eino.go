@@ -8,9 +8,12 @@ package toolsearch
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/compose"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // The run-local values survive a checkpoint: the tools that the model saw in its last call,
@@ -42,3 +45,31 @@ func setRunLocal(ctx context.Context, key string, value any) {
 
 // callID is the id of the tool call that the context is of.
 func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
+
+// reportedType is the type that a tool or a model reports; "" if it reports none.
+func reportedType(v any) string {
+	typ, _ := safe.Value("GetType", func() (string, error) {
+		typ, _ := components.GetType(v)
+		return typ, nil
+	})
+	return typ
+}
+
+// typeOf is the type of a tool or a model as callbacks are told it: what it reports, or
+// else its type in Go.
+func typeOf(v any) string {
+	if typ := reportedType(v); typ != "" {
+		return typ
+	}
+	r := reflect.TypeOf(v)
+	for r.Kind() == reflect.Pointer {
+		r = r.Elem()
+	}
+	return r.Name()
+}
+
+// runsCallbacks reports whether a tool or a model runs callbacks by itself.
+func runsCallbacks(v any) bool {
+	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
+	return yes
+}

@@ -8,10 +8,13 @@ package toolsearch
 // too deep or refers to itself counts as none.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"reflect"
@@ -23,6 +26,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -45,18 +49,51 @@ type entry struct {
 	address    *address // where its definition is indexed
 }
 
-func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
-	e := &entry{}
-	return e, e.fill(t, info)
+// settle gives those of the entries a home that have none, in one batch.
+func settle(entries []*entry, o *origin) {
+	var infos []*schema.ToolInfo
+	var addresses []*address
+	for _, e := range entries {
+		if e.address == nil {
+			e.address = &e.ownAddress
+		}
+		if e.address.now.Load() == nil {
+			infos, addresses = append(infos, e.info), append(addresses, e.address)
+		}
+	}
+	if len(infos) == 0 {
+		return
+	}
+	b := newBatch(infos, addresses, o)
+	for i, p := range addresses {
+		p.now.Store(&b.homes[i])
+	}
 }
 
-// fill makes a new entry that of a tool.
-func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
-	e.held = *info
-	e.held.Extra = copyExtra(info.Extra)
-	e.info, e.safe = &e.held, gobSafe(&e.held)
-	e.tool, err = guardTool(t, e)
-	return err
+// readInfo asks a tool what it is.
+func readInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
+	if safe.IsNil(t) {
+		return nil, errors.New("the tool is nil")
+	}
+	info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
+	switch {
+	case err != nil:
+		return nil, infoError(t, err)
+	case info == nil:
+		return nil, fmt.Errorf("Info of %T returned nil", t)
+	case info.Name == "":
+		return nil, fmt.Errorf("Info of %T has an empty Name (description %.60q)", t, info.Desc)
+	}
+	return info, nil
+}
+
+func infoError(t tool.BaseTool, err error) error {
+	var panicked *safe.PanicError
+	if errors.As(err, &panicked) {
+		panicked.What = fmt.Sprintf("Info of %T", t)
+		return panicked
+	}
+	return fmt.Errorf("reading Info of %T: %w", t, err)
 }
 
 // gobSafe returns info without those entries of Extra that gob cannot encode. Infos in

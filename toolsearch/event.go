@@ -7,8 +7,6 @@ package toolsearch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +20,15 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
 )
+
+// emit hands an event to OnEvent.
+func (s *settings) emit(ctx context.Context, ev leanctx.Event) {
+	if s.cfg.OnEvent == nil {
+		return
+	}
+	ev.Time = time.Now()
+	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
+}
 
 // The bounds of an event's parts.
 const (
@@ -45,6 +52,11 @@ type reported struct {
 	pending map[verdictKey]error
 
 	names []string // the tools of the catalogue as it was reported last; the hooks' own
+}
+
+type verdictKey struct {
+	entry *entry
+	phase Phase
 }
 
 func (k verdictKey) line() string { return "denied " + string(k.phase) + " " + k.entry.info.Name }
@@ -87,12 +99,12 @@ func (d *reported) isNew(ctx context.Context, line string) bool {
 }
 
 // noteVerdict takes in what the Filter said of a tool, and remembers what that changes.
-func (d *reported) noteVerdict(ctx context.Context, k verdictKey, v *verdict) {
+func (d *reported) noteVerdict(ctx context.Context, k verdictKey, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.restore(ctx)
-	if v.ok == d.done[k.line()] {
-		d.pending[k] = v.err
+	if ok == d.done[k.line()] {
+		d.pending[k] = err
 	} else {
 		delete(d.pending, k)
 	}
@@ -132,13 +144,14 @@ func (d *reported) emitCatalog(ctx context.Context, g *group) {
 	if g.settings.cfg.OnEvent == nil {
 		return
 	}
-	names, tokens, sum := g.measure()
+	names := g.cat.names()
+	tokens, sum := g.cat.measure()
 	if !d.isNewCatalog(ctx, sum) {
 		return
 	}
 	added, removed := difference(names, d.names), difference(d.names, names)
 	if len(d.names) > 0 {
-		tokens = g.tokensOf(added)
+		tokens = g.cat.tokensOf(added)
 	}
 	d.names = names
 	g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
@@ -167,32 +180,6 @@ func (d *reported) isNewCatalog(ctx context.Context, digest string) bool {
 	return true
 }
 
-// measure returns the names of the hidden tools, the size of their definitions in tokens,
-// and what tells catalogues apart.
-func (g *group) measure() (names []string, tokens int64, sum string) {
-	if g.like != nil {
-		return g.like.measure()
-	}
-	g.measureOnce.Do(func() {
-		var all strings.Builder
-		for e := range g.cat.entries() {
-			g.tokens += e.tokens()
-			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
-		}
-		g.sum = digest(all.String())
-	})
-	return g.allNames(), g.tokens, g.sum
-}
-
-func (g *group) tokensOf(names []string) (n int64) {
-	for _, name := range names {
-		if e := g.cat.lookup(name); e != nil {
-			n += e.tokens()
-		}
-	}
-	return n
-}
-
 // emitVisible reports what became visible and what is hidden again. At the start of a run
 // an earlier one did the same; idle are the tools that were not used for too long.
 func (g *group) emitVisible(ctx context.Context, before, now, unused []string, repeat bool) {
@@ -200,14 +187,14 @@ func (g *group) emitVisible(ctx context.Context, before, now, unused []string, r
 		return
 	}
 	if added := difference(now, before); len(added) > 0 {
-		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: g.tokensOf(added)}
+		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: g.cat.tokensOf(added)}
 		if repeat {
 			c.Reason = "history"
 		}
 		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
-		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.tokensOf(unloaded)}
+		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.cat.tokensOf(unloaded)}
 		if len(difference(unloaded, unused)) == 0 {
 			c.Reason = "unused"
 		}
@@ -216,8 +203,8 @@ func (g *group) emitVisible(ctx context.Context, before, now, unused []string, r
 }
 
 // emitNotHidden reports at the first model call of a run that later handlers added tools
-// which are marked to be hidden. The instance may have nothing else to do in the run.
-func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) {
+// which are marked to be hidden. g is nil where the instances have nothing to hide.
+func (s *settings) emitNotHidden(ctx context.Context, g *group, infos []*schema.ToolInfo) {
 	if s.cfg.OnEvent == nil || !s.cfg.DeferMarkedTools {
 		return
 	}
@@ -231,7 +218,7 @@ func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) 
 		if t == nil || !isMarked(t) {
 			continue
 		}
-		if r := runOf(ctx); r == nil || r.group().cat.lookup(t.Name) == nil {
+		if g == nil || g.cat.lookup(t.Name) == nil {
 			names = append(names, t.Name)
 			tokens += (&entry{info: t}).tokens()
 		}
@@ -246,9 +233,9 @@ func (s *settings) emitNotHidden(ctx context.Context, infos []*schema.ToolInfo) 
 }
 
 // emitDenied reports the sets of denied tools that changed since the last model call.
-func (t *turn) emitDenied(ctx context.Context) {
+func (d *reported) emitDenied(ctx context.Context, g *group) {
 	changed := false
-	for _, m := range t.group.members {
+	for _, m := range g.members {
 		if m.settings.cfg.OnEvent == nil || m.settings.cfg.Filter == nil {
 			continue
 		}
@@ -257,38 +244,21 @@ func (t *turn) emitDenied(ctx context.Context) {
 			if sets == maxDeniedSets {
 				break
 			}
-			denied, allowed, err := t.reported.takeChanges(t.group, m.settings, phase)
+			denied, allowed, err := d.takeChanges(g, m.settings, phase)
 			if len(denied)+len(allowed) == 0 {
 				continue
 			}
 			sets, changed = sets+1, true
 			m.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
 				Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
-				Tokens: t.group.tokensOf(denied) + t.group.tokensOf(allowed), Phase: string(phase),
+				Tokens: g.cat.tokensOf(denied) + g.cat.tokensOf(allowed), Phase: string(phase),
 			}})
 		}
 	}
 	if changed {
-		t.reported.mu.Lock()
-		defer t.reported.mu.Unlock()
-		t.reported.save(ctx)
-	}
-}
-
-// emitDeniedCall reports a call to a tool that a phase denies.
-func (t *turn) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
-	owner := t.group.owner(e)
-	if owner.cfg.OnEvent == nil || owner.cfg.Filter == nil {
-		return
-	}
-	for _, phase := range phases {
-		if v := t.verdict(ctx, e, phase); !v.ok {
-			owner.emit(ctx, leanctx.Event{
-				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: v.err,
-				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
-			})
-			return
-		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.save(ctx)
 	}
 }
 
@@ -305,12 +275,12 @@ type searchReport struct {
 type searchReportKey struct{}
 
 // reporting returns a context in which a search is reported, if anybody listens.
-func (g *group) reporting(ctx context.Context) (context.Context, *searchReport) {
-	if g.settings.cfg.OnEvent == nil {
+func (s *settings) reporting(ctx context.Context) (context.Context, *searchReport) {
+	if s.cfg.OnEvent == nil {
 		return ctx, nil
 	}
-	s := &searchReport{start: time.Now()}
-	return context.WithValue(ctx, searchReportKey{}, s), s
+	r := &searchReport{start: time.Now()}
+	return context.WithValue(ctx, searchReportKey{}, r), r
 }
 
 func reportOf(ctx context.Context) *searchReport {
@@ -342,35 +312,20 @@ func (s *searchReport) answered(x Index, fallback bool) {
 }
 
 // emitSearched reports a search that was answered.
-func (g *group) emitSearched(ctx context.Context, s *searchReport, query string, hits []leanctx.Hit) {
-	if s == nil {
+func (s *settings) emitSearched(ctx context.Context, r *searchReport, query string, hits []leanctx.Hit) {
+	if r == nil {
 		return
 	}
-	s.mu.Lock()
-	index, fallback, failed := s.indexName, s.fallback, slices.Clone(s.failed)
-	s.mu.Unlock()
+	r.mu.Lock()
+	index, fallback, failed := r.indexName, r.fallback, slices.Clone(r.failed)
+	r.mu.Unlock()
 	id := callID(ctx)
 	if len(failed) > 0 {
-		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+		s.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
-		Query: clippedQuery(query), Index: index, Took: time.Since(s.start), Fallback: fallback, Hits: hits,
+	s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
+		Query: clippedQuery(query), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
 	}})
-}
-
-// termer is an index that says what each word of a query adds to a tool's score.
-type termer interface {
-	terms(q Query, name string) []leanctx.Term
-}
-
-// termsOf are the terms of a tool's score, where the index can tell.
-func termsOf(x Index, q Query, name string) []leanctx.Term {
-	t, ok := x.(termer)
-	if !ok {
-		return nil
-	}
-	terms, _ := safe.Value("the index", func() ([]leanctx.Term, error) { return t.terms(q, name), nil })
-	return terms
 }
 
 // head is a copy of the first names, for an event; nil for none.
@@ -386,8 +341,3 @@ func clippedQuery(query string) string {
 }
 
 func indexName(x Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}

@@ -24,12 +24,12 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		r.reported.emitCatalog(ctx, g)
 		g.emitVisible(ctx, nil, names, nil, false)
-		r.turn().emitDenied(ctx)
+		r.reported.emitDenied(ctx, g)
 		r.turn().emitDeniedCall(ctx, e, PhaseCall)
-		inside, report := g.reporting(ctx)
+		inside, report := g.settings.reporting(ctx)
 		reportOf(inside).fail(nil)
 		reportOf(inside).answered(g.cat.index, true)
-		g.emitSearched(inside, report, "a", nil)
+		g.settings.emitSearched(inside, report, "a", nil)
 	}))
 }
 
@@ -42,11 +42,11 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := groupOf(ctx, []member{{settings: set, set: now}})
+	g, err := groupOf(ctx, []member{{settings: set, groups: newGroupCache(), set: now}})
 	require.NoError(t, err)
 	r := newRun(agent{start: g})
 	r.notes.show([]string{})
-	answer, stop := gate(context.WithValue(ctx, runKey{}, r), old.lookup("a"))
+	answer, stop := r.gate(ctx, old.lookup("a"))
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
 }
@@ -60,12 +60,12 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		return BM25Index(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	groups := map[*group]bool{}
+	groups, cache := map[*group]bool{}, newGroupCache()
 	for range 5 {
 		tools, err := NewToolSet(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := groupOf(ctx, []member{{settings: set, set: tools}})
+			g, err := groupOf(ctx, []member{{settings: set, groups: cache, set: tools}})
 			require.NoError(t, err)
 			groups[g] = true
 		}

@@ -105,6 +105,30 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, err
 }
 
+// errTooLate is the error of within where the context ended first.
+var errTooLate = errors.New("it did not answer in time")
+
+// within returns what f returns, or errTooLate once ctx has ended: f is then left to
+// finish, and what it returns is dropped.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	answers := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		answers <- outcome{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, errTooLate
+	}
+}
+
 func (x limitedIndex) terms(q Query, name string) []leanctx.Term { return termsOf(x.Index, q, name) }
 
 func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
@@ -191,11 +215,4 @@ func (parts fusedIndex) Explain(q Query, name string) string {
 		}
 	}
 	return strings.Join(all, "\n")
-}
-
-func explain(x Index, q Query, name string) string {
-	if e, ok := x.(Explainer); ok {
-		return e.Explain(q, name)
-	}
-	return ""
 }

@@ -3,17 +3,10 @@
 
 package toolsearch
 
-// Whether a call to a hidden tool may run, and the wrappers which see to it that none runs
-// unasked.
+// Whether a call to a hidden tool may run, and what the model is told where it may not.
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/cloudwego/eino/callbacks"
-	"github.com/cloudwego/eino/components"
-	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 )
@@ -21,11 +14,7 @@ import (
 // gate reports whether a call must not run, and what the model is told instead. A call
 // to a tool that is not loaded gets the tool's schema: with that call in the history the
 // tool counts as loaded, so that the model can repeat the call at once.
-func gate(ctx context.Context, e *entry) (answer string, stop bool) {
-	r := runOf(ctx)
-	if r == nil {
-		return "", false
-	}
+func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	// The tool may have been replaced by one of the same name meanwhile.
 	t := r.turn()
 	if e = t.group.cat.lookup(e.info.Name); e == nil {
@@ -51,6 +40,23 @@ func gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	return render(text, e.schemaHint("")), true
 }
 
+// emitDeniedCall reports a call to a tool that a phase denies.
+func (t *turn) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+	owner := t.group.owner(e)
+	if owner.cfg.OnEvent == nil || owner.cfg.Filter == nil {
+		return
+	}
+	for _, phase := range phases {
+		if v := t.verdict(ctx, e, phase); !v.ok {
+			owner.emit(ctx, leanctx.Event{
+				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: v.err,
+				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
+			})
+			return
+		}
+	}
+}
+
 // passedKey marks a context in which call_tool has let a call through.
 type passedKey struct{}
 
@@ -69,207 +75,7 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 		return render("not-allowed", promptData{Name: name})
 	}
 	near := t.group.cat.near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && t.loadable(ctx, e) && t.nameable(ctx, e)
+		return e.info.Name != name && t.loadableBySearch(ctx, e) && t.nameable(ctx, e)
 	})
 	return render("no-such-tool", promptData{Name: name, Near: near})
-}
-
-// guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
-// a tool has both, so the plain forms of such a tool need no wrapper.
-func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
-	g := guard{e: e, inner: t, reports: runsCallbacks(t)}
-	if e.tool != nil {
-		g.typ = typeOf(t) // one run's instance of the tool
-	}
-	ei, isEI := t.(tool.EnhancedInvokableTool)
-	es, isES := t.(tool.EnhancedStreamableTool)
-	in, isIn := t.(tool.InvokableTool)
-	st, isSt := t.(tool.StreamableTool)
-	switch {
-	case isEI && isES:
-		return &guardEnhancedBoth{guardEnhanced{g, ei, textResult}, es}, nil
-	case isEI:
-		return &guardEnhanced{g, ei, textResult}, nil
-	case isES:
-		return &guardEnhancedStream{g, es, textResult}, nil
-	case isIn && isSt:
-		return &guardBoth{guardInvokable{g, in, asText}, st}, nil
-	case isIn:
-		return &guardInvokable{g, in, asText}, nil
-	case isSt:
-		return &guardStream{g, st, asText}, nil
-	}
-	return nil, fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", e.info.Name, t)
-}
-
-// guard is what the wrappers of all forms share. Eino asks every tool of an agent for its
-// info and type before each round of calls, so all answers are ready.
-type guard struct {
-	e       *entry
-	inner   tool.BaseTool
-	typ     string // if empty, that of the entry
-	reports bool   // the tool tells callbacks by itself
-}
-
-// HiddenTool tells package window that toolsearch hides this tool.
-func (g *guard) HiddenTool() {}
-
-// Info returns a copy of the info that was read at construction: callers may write
-// into it, and Extra is what the runs of all agents share.
-func (g *guard) Info(context.Context) (*schema.ToolInfo, error) {
-	return shallowInfo(g.e.info), nil
-}
-
-// GetType is the type of the wrapped tool.
-func (g *guard) GetType() string {
-	if g.typ != "" {
-		return g.typ
-	}
-	return g.e.typ()
-}
-
-// IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
-// for all tools in every round: report tells the callbacks.
-func (g *guard) IsCallbacksEnabled() bool { return true }
-
-// describes is the info that was read at construction. Read only.
-func (g *guard) describes() *schema.ToolInfo { return g.e.info }
-
-// original is the tool as the user gave it.
-func (g *guard) original() tool.BaseTool { return g.inner }
-
-// form is how a tool is called. The enhanced ones come last.
-type form int
-
-const (
-	invokable form = iota
-	streamable
-	both
-	enhancedInvokable
-	enhancedStreamable
-	enhancedBoth
-	forms
-)
-
-// formOf is the form of a guarded tool.
-func formOf(t tool.BaseTool) form {
-	switch t.(type) {
-	case *guardStream:
-		return streamable
-	case *guardBoth:
-		return both
-	case *guardEnhanced:
-		return enhancedInvokable
-	case *guardEnhancedStream:
-		return enhancedStreamable
-	case *guardEnhancedBoth:
-		return enhancedBoth
-	}
-	return invokable
-}
-
-// isEnhanced reports whether a hidden tool returns more than text.
-func isEnhanced(t tool.BaseTool) bool { return formOf(t) >= enhancedInvokable }
-
-// The wrappers of the forms: of tools that take and return text, and of enhanced ones.
-type (
-	guardInvokable      = invokeGuard[string, string]
-	guardStream         = streamGuard[string, string]
-	guardBoth           = bothGuard[string, string]
-	guardEnhanced       = invokeGuard[*schema.ToolArgument, *schema.ToolResult]
-	guardEnhancedStream = streamGuard[*schema.ToolArgument, *schema.ToolResult]
-	guardEnhancedBoth   = bothGuard[*schema.ToolArgument, *schema.ToolResult]
-)
-
-type invoker[I, O any] interface {
-	InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error)
-}
-
-type streamer[I, O any] interface {
-	StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error)
-}
-
-type invokeGuard[I, O any] struct {
-	guard
-	inner invoker[I, O]
-	word  func(string) O // words the gate's answer
-}
-
-func (g *invokeGuard[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return report(ctx, &g.guard, args, g.word, func(ctx context.Context) (O, error) {
-		return g.inner.InvokableRun(ctx, args, opts...)
-	})
-}
-
-type streamGuard[I, O any] struct {
-	guard
-	inner streamer[I, O]
-	word  func(string) O
-}
-
-func (g *streamGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return reportStream(ctx, &g.guard, args, g.word, func(ctx context.Context) (*schema.StreamReader[O], error) {
-		return g.inner.StreamableRun(ctx, args, opts...)
-	})
-}
-
-type bothGuard[I, O any] struct {
-	invokeGuard[I, O]
-	stream streamer[I, O]
-}
-
-func (g *bothGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return (&streamGuard[I, O]{g.guard, g.stream, g.word}).StreamableRun(ctx, args, opts...)
-}
-
-// report runs a call that the gate lets through, and words the gate's answer to one that
-// it does not. Callbacks are told of both, in the way Eino tells them.
-func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (O, error)) (O, error) {
-	answer, stop := gate(ctx, g.e)
-	if stop {
-		call = func(ctx context.Context) (O, error) { return word(answer), ctx.Err() }
-	} else if g.reports {
-		return call(ctx)
-	}
-	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
-	out, err := call(ctx)
-	if err != nil {
-		callbacks.OnError(ctx, err)
-		return out, err
-	}
-	callbacks.OnEnd(ctx, out)
-	return out, nil
-}
-
-// reportStream is report for a call that streams.
-func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
-	answer, stop := gate(ctx, g.e)
-	if stop {
-		call = func(ctx context.Context) (*schema.StreamReader[O], error) {
-			return schema.StreamReaderFromArray([]O{word(answer)}), ctx.Err()
-		}
-	} else if g.reports {
-		return call(ctx)
-	}
-	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
-	out, err := call(ctx)
-	if err != nil {
-		callbacks.OnError(ctx, err)
-		return nil, err
-	}
-	_, out = callbacks.OnEndWithStreamOutput(ctx, out)
-	return out, nil
-}
-
-func asText(s string) string { return s }
-
-func textResult(s string) *schema.ToolResult {
-	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: s}}}
-}
-
-func argumentText(a *schema.ToolArgument) string {
-	if a == nil {
-		return ""
-	}
-	return a.Text
 }

@@ -60,33 +60,6 @@ type Explainer interface {
 	Explain(q Query, name string) string
 }
 
-// PhrasesKey is the key of a tool's Extra with further ways to ask for it, a []string (or
-// what JSON makes of one): what people call what the tool does. BM25Index, EmbeddingIndex
-// and ToolDocuments read the first 32, and 512 bytes of each.
-const PhrasesKey = "search_phrases"
-
-// phrases are the further ways to ask for a tool.
-func phrases(info *schema.ToolInfo) []string {
-	switch list := info.Extra[PhrasesKey].(type) {
-	case []string:
-		return list[:min(len(list), maxPhrases)]
-	case []any:
-		var texts []string
-		for _, v := range list[:min(len(list), maxPhrases)] {
-			if text, ok := v.(string); ok {
-				texts = append(texts, text)
-			}
-		}
-		return texts
-	}
-	return nil
-}
-
-const (
-	maxPhrases     = 32
-	maxPhraseBytes = 512
-)
-
 // KeywordIndex ranks exactly as Eino does, on every input. For each keyword a tool gets
 // the highest of 10 (a part of its name equals the
 // keyword), 5 (a part contains it), 3 (the name contains it) and 2 (the description
@@ -94,7 +67,7 @@ const (
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
 func KeywordIndex(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return keywordIndex{newWords(selectionOf(ctx, tools))}, nil
+	return newKeyword(selectionOf(ctx, tools)), nil
 }
 
 // atFirstUse builds a value when it is first wanted, once for all who want it, so that a
@@ -116,22 +89,20 @@ func build(x Index) error {
 	return nil
 }
 
-// wordIndex is the specified score over tools, and what is known of their names.
-type wordIndex struct {
+// keywordIndex is the specified score over tools, and what is known of their names.
+type keywordIndex struct {
 	get func() (*keyword.Index, error)
 }
 
-func newWords(tools selection) wordIndex { return wordIndex{atFirstUse(tools.specified)} }
+func newKeyword(tools selection) keywordIndex { return keywordIndex{atFirstUse(tools.specified)} }
 
 // index is empty where it could not be built.
-func (w wordIndex) index() *keyword.Index {
-	if x, err := w.get(); err == nil {
+func (k keywordIndex) index() *keyword.Index {
+	if x, err := k.get(); err == nil {
 		return x
 	}
 	return keyword.New(nil)
 }
-
-type keywordIndex struct{ wordIndex }
 
 func (k keywordIndex) build() error {
 	_, err := k.get()
@@ -185,6 +156,14 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 		out[i] = Result{Name: name(h.Doc), Score: h.Score, Confidence: h.Confidence}
 	}
 	return out
+}
+
+// firstOf is the first results of a ranking; all where the limit is not above zero.
+func firstOf(found []Result, limit int) []Result {
+	if limit > 0 && len(found) > limit {
+		return found[:limit]
+	}
+	return found
 }
 
 // BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
@@ -345,6 +324,28 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Inde
 		err = errors.New("the function returned nil")
 	}
 	return x, err
+}
+
+// termer is an index that says what each word of a query adds to a tool's score.
+type termer interface {
+	terms(q Query, name string) []leanctx.Term
+}
+
+// termsOf are the terms of a tool's score, where the index can tell.
+func termsOf(x Index, q Query, name string) []leanctx.Term {
+	t, ok := x.(termer)
+	if !ok {
+		return nil
+	}
+	terms, _ := safe.Value("the index", func() ([]leanctx.Term, error) { return t.terms(q, name), nil })
+	return terms
+}
+
+func explain(x Index, q Query, name string) string {
+	if e, ok := x.(Explainer); ok {
+		return e.Explain(q, name)
+	}
+	return ""
 }
 
 // searchIndex asks an index.

@@ -3,17 +3,17 @@
 
 package toolsearch
 
-// The search tools as Eino sees them, their arguments, and what those of the protocols
-// Keyword, Regexp and SearchLoad do, also in the provider's form. SearchCall is in
-// searchcall.go.
+// The search tools as Eino sees them, their arguments, and what they answer in each protocol,
+// also in the provider's form. How call_tool runs a tool is in calltool.go.
 
 import (
 	"context"
+	"encoding/json"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
@@ -128,10 +128,18 @@ func keywordTools() []*metaTool {
 	return []*metaTool{{
 		name: toolnames.Search, text: "tool_search", params: queryParams,
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+			f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 			return encode(matchesAnswer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
 		},
 	}}
+}
+
+// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
+// left out where there is nothing to say.
+type matchesAnswer struct {
+	Matches       []string `json:"matches"`
+	AlreadyLoaded []string `json:"already_loaded,omitempty"`
+	Hint          string   `json:"hint,omitempty"`
 }
 
 // What models call the parameters when they do not look.
@@ -142,9 +150,11 @@ var (
 
 func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
 
-// maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long
-// pattern takes time and memory of its own.
-const maxPatternBytes = 1000
+// calledName is the name that a call of call_tool asks for.
+func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
+
+// argumentKeys are what models call the arguments when they do not look.
+var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
 // selectedAnswer is what tool_search answers in the Regexp protocol.
 type selectedAnswer struct {
@@ -161,57 +171,11 @@ func regexpTools() []*metaTool {
 		},
 		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
 			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
-			f, note := newSearcher(r, r.turn().loadable).matchNames(ctx, pattern)
+			f, note := newSearcher(r, r.turn().loadableBySearch).matchNames(ctx, pattern)
 			return encode(selectedAnswer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 		},
 	}}
 }
-
-// matchNames finds the tools whose names match, in the order of the catalogue, and says what
-// the model should know.
-func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := s.turn.group.reporting(ctx)
-	if pattern == "" {
-		return f, render("empty-pattern", promptData{})
-	}
-	if len(pattern) > maxPatternBytes {
-		return f, render("long-pattern", promptData{Limit: maxPatternBytes})
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
-	}
-	f.visible = s.visibleNames(ctx)
-	most := mostResults(&s.turn.group.settings.cfg)
-	kept := ranking{visible: f.visible, limit: most}
-	for e := range s.turn.group.cat.entries() {
-		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
-			continue
-		}
-		if kept.isFull() && kept.isFresh(e) {
-			f.cut("cut-results", most)
-			break
-		}
-		kept.add(foundTool{entry: e})
-	}
-	f.found = kept.found
-	f.bound(nameSize)
-	f.markLoaded()
-	f.asked++
-	s.noteMissing(ctx, &f, pattern)
-	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
-		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
-	}
-	if report != nil {
-		s.turn.group.emitSearched(ctx, report, pattern, f.hits())
-	}
-	return f, note
-}
-
-var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
-
-// wordsOf is what a pattern holds of words, for suggestions.
-func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
 
 const (
 	// maxShort bounds the description of a candidate, in runes.
@@ -268,8 +232,17 @@ func candidateSize(e *entry) int {
 	return nameSize(e) + jsonSize(short(e.info.Desc)) + len(rest)
 }
 
+// short is the beginning of a description.
+func short(s string) string {
+	r := []rune(s)
+	if len(r) <= maxShort {
+		return s
+	}
+	return string(r[:maxShort-1]) + "…"
+}
+
 func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	s, f := newSearcher(r, r.turn().mayLoad), searchResult{visible: r.notes.visibleNames(ctx)}
+	s, f := newSearcher(r, r.turn().loadableByName), searchResult{visible: r.notes.visibleNames(ctx)}
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
@@ -307,13 +280,59 @@ func (c *catalog) askedToLoad(a arguments) (names []string) {
 	return names
 }
 
-// short is the beginning of a description.
-func short(s string) string {
-	r := []rune(s)
-	if len(r) <= maxShort {
-		return s
+type describedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type describedAnswer struct {
+	Tools []describedTool `json:"tools"`
+	Hint  string          `json:"hint,omitempty"`
+}
+
+func searchCallTools() []*metaTool {
+	return []*metaTool{
+		{name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
+		{
+			name: toolnames.Call, text: "call_tool",
+			params: func() map[string]*schema.ParameterInfo {
+				return map[string]*schema.ParameterInfo{
+					"name":      {Type: schema.String, Required: true},
+					"arguments": {Type: schema.Object, Required: true},
+				}
+			},
+		},
 	}
-	return string(r[:maxShort-1]) + "…"
+}
+
+func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
+	f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
+	answer := describedAnswer{Tools: []describedTool{}}
+	for _, x := range f.found {
+		d, shortened := describe(x.entry)
+		if answer.Tools = append(answer.Tools, d); shortened {
+			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
+		}
+	}
+	answer.Hint = f.hint()
+	return encode(answer), err
+}
+
+// describe is what an answer says of a tool, and whether that is shortened: each tool fits
+// into an answer of its own.
+func describe(e *entry) (d describedTool, shortened bool) {
+	text, shortened := e.shownParameters()
+	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
+	return describedTool{e.info.Name, desc, json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
+}
+
+// describedRest is the bytes around the texts of a described tool.
+const describedRest = len(`{"name":"description":"parameters":},`)
+
+func describedSize(e *entry) int {
+	d, _ := describe(e)
+	return describedRest + jsonSize(d.Name) + jsonSize(d.Description) + len(d.Parameters)
 }
 
 // nativeTool is the search tool in native mode: its results are the provider's.
@@ -330,7 +349,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		return nil, err
 	}
 	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
-	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+	f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
 	if err != nil {
 		return nil, err
 	}
@@ -363,9 +382,38 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 // a result has no room for it.
 func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	a := decodeArguments(c.Args)
-	f, err := newSearcher(r, r.turn().loadable).search(ctx, queriesOf(a), a.number(limitKeys...))
+	f, err := newSearcher(r, r.turn().loadableBySearch).search(ctx, queriesOf(a), a.number(limitKeys...))
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
 	return render("no-match", promptData{Listed: r.turn().hasList(ctx)})
+}
+
+// searchAnswer is what the search tools of all protocols answer, and those of Eino.
+type searchAnswer struct {
+	Matches  []string `json:"matches"`       // Keyword
+	Selected []string `json:"selectedTools"` // Regexp
+	Loaded   []string `json:"loaded"`        // load_tool
+	Already  []string `json:"already_loaded"`
+	Tools    []struct {
+		Name string `json:"name"`
+	} `json:"tools"` // SearchCall
+}
+
+// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
+// is not one.
+func loadedBy(text string) []string {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	var a searchAnswer
+	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
+		return nil
+	}
+	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
+	for _, t := range a.Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }

@@ -7,11 +7,6 @@ package toolsearch
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // ErrNativeUnsupported is the error of New for a Model that has no tool search of its
@@ -101,80 +96,4 @@ var searchesOfModel = map[string]modelSearches{
 
 	"OpenAI": {}, "AgenticOpenAI/Chat": {}, "Ark": {}, "ResponsesAPI": {}, "AgenticArk": {}, "Ollama": {},
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
-}
-
-// chooseRules finds the rules for a configuration, or says what is wrong with it.
-func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
-	if !cfg.UseModelToolSearch {
-		if cfg.Native != "" {
-			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
-		}
-		return rules{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
-	}
-	if cfg.Protocol != Keyword {
-		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
-	}
-	name, err := adapterFor(cfg)
-	if err != nil {
-		if hides {
-			wrong.add("Model", "%w", err)
-		}
-		return rules{err: err, clientRuns: true}
-	}
-	c, ok := rulesOf[name]
-	if !ok {
-		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
-		return c
-	}
-	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
-		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, adapterHint(agentic))
-	}
-	c.name = name
-	return c
-}
-
-// adapterFor is the adapter that Native names, or that follows from Model. A Model of a
-// type that is not known, such as a wrapped one, goes with whatever Native says.
-func adapterFor(cfg *Config) (Adapter, error) {
-	if safe.IsNil(cfg.Model) {
-		if cfg.Native == Hosted {
-			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
-		}
-		return cfg.Native, nil
-	}
-	typ := reportedType(cfg.Model)
-	can, known := searchesOfModel[typ]
-	switch {
-	case cfg.Native == "" && can.client != "":
-		return can.client, nil
-	case cfg.Native == "" || cfg.Native == Hosted && can.client == "":
-		return "", unsupported(cfg.Model, typ)
-	case cfg.Native == Hosted && can.hosted != "":
-		return can.hosted, nil
-	case cfg.Native == Hosted || known && rulesOf[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
-		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
-	}
-	return cfg.Native, nil
-}
-
-func adapterHint(agentic bool) string {
-	if agentic {
-		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
-	}
-	return "for *schema.Message use ClaudeHosted or ClaudeClient"
-}
-
-func unsupported(model any, typ string) error {
-	if typ == "" {
-		typ = "of unknown type"
-	}
-	var can []string
-	for t, s := range searchesOfModel {
-		if s.client != "" {
-			can = append(can, t)
-		}
-	}
-	slices.Sort(can)
-	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
-		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }

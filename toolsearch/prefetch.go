@@ -76,7 +76,7 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 	}
 	p.last = &leanctx.Event{
 		Kind:   leanctx.KindToolsPrefetched,
-		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.tokensOf(names)},
+		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.cat.tokensOf(names)},
 		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.cat.index), Took: time.Since(began), Hits: chosen.hits()},
 	}
 }

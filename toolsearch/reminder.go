@@ -98,11 +98,9 @@ func (g *group) plainReminder() (text string, ok bool) {
 	if !g.isUnfiltered() || g.settings.cfg.CatalogLimit > 0 && g.cat.len() > g.settings.cfg.CatalogLimit {
 		return "", false
 	}
-	if g.like != nil {
-		return g.like.plainReminder()
-	}
-	g.reminderOnce.Do(func() { g.reminderText = envelope(g.allNames(), "") })
-	return g.reminderText, true
+	s := g.cat.summary
+	s.reminderOnce.Do(func() { s.reminder = envelope(g.cat.names(), "") })
+	return s.reminder, true
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text, and no

@@ -15,7 +15,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -41,14 +40,14 @@ func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
 		all := selectionOf(ctx, tools)
-		return retrieverIndex{r, opts, newWords(all), newBM25(all)}, nil
+		return retrieverIndex{r, opts, newKeyword(all), newBM25(all)}, nil
 	}
 }
 
 type retrieverIndex struct {
 	r     retriever.Retriever
 	opts  []retriever.Option
-	words wordIndex
+	words keywordIndex
 	sure  bm25Index
 }
 
@@ -147,14 +146,6 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	return kept, nil
 }
 
-// firstOf is the first results of a ranking; all where the limit is not above zero.
-func firstOf(found []Result, limit int) []Result {
-	if limit > 0 && len(found) > limit {
-		return found[:limit]
-	}
-	return found
-}
-
 // ToolDocuments makes the documents with which to fill the engine behind a retriever, so
 // that one call of any Eino indexer stores a catalogue. Each holds the tool's name, the
 // words of the name, its description, its phrases (PhrasesKey) and its parameters; its ID and MetaData[ToolNameKey]
@@ -173,21 +164,4 @@ func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Docume
 		}})
 	}
 	return docs, wrong.err()
-}
-
-var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
-
-func documentText(info *schema.ToolInfo) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
-	for _, phrase := range phrases(info) {
-		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
-	}
-	for _, p := range indexedParams(info) {
-		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
-		if len(p.Enum) > 0 {
-			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))
-		}
-	}
-	return b.String()
 }

@@ -38,7 +38,7 @@ func newEditor(ctx context.Context, r *run, rules rules, show visibleSet) func(w
 	return func(p wire.Pairs) wire.Editor {
 		return &historyEditor{
 			rules: rules, catalog: r.group().cat, show: show, pairs: p,
-			findable: func(e *entry) bool { return r.turn().loadable(ctx, e) },
+			findable: func(e *entry) bool { return r.turn().loadableBySearch(ctx, e) },
 			declared: func(name string) bool {
 				e := r.group().cat.lookup(name)
 				return r.agent.own[name] && e == nil || e != nil && (show.has(name) || r.turn().defers(ctx, e))

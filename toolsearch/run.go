@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // run is one run of an agent. The context carries it from BeforeAgent to the model and
@@ -23,7 +25,14 @@ type run struct {
 	reported reported // to OnEvent
 }
 
-type runKey struct{}
+// agent is what a run's agent is.
+type agent struct {
+	start  *group          // as the run began
+	own    map[string]bool // names of its own tools
+	size   int             // its tools with ours; 0 outside of an agent
+	direct map[string]bool // tools whose result ends the run; Eino's own map
+	slots  *slots          // nil: there is no Source
+}
 
 func runOf(ctx context.Context) *run {
 	r, _ := ctx.Value(runKey{}).(*run)
@@ -58,11 +67,6 @@ type turn struct {
 	verdicts map[verdictKey]*verdict
 }
 
-type verdictKey struct {
-	entry *entry
-	phase Phase
-}
-
 // verdict is asked for once; others who want it meanwhile wait.
 type verdict struct {
 	once sync.Once
@@ -89,10 +93,16 @@ func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
 	v.once.Do(func() {
 		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
 		if owner.cfg.OnEvent != nil && phase != PhaseCall {
-			t.reported.noteVerdict(ctx, key, v)
+			t.reported.noteVerdict(ctx, key, v.ok, v.err)
 		}
 	})
 	return v
+}
+
+// callFilter asks the Filter; an error means no.
+func (s *settings) callFilter(ctx context.Context, req FilterRequest) (bool, error) {
+	ok, err := safe.Value("Filter", func() (bool, error) { return s.cfg.Filter(ctx, req) })
+	return ok && err == nil, err
 }
 
 func (t *turn) verdictOf(k verdictKey) *verdict {
@@ -109,8 +119,8 @@ func (t *turn) verdictOf(k verdictKey) *verdict {
 	return v
 }
 
-// loadable reports whether a search that loads may return a tool.
-func (t *turn) loadable(ctx context.Context, e *entry) bool {
+// loadableBySearch reports whether a search that loads may return a tool.
+func (t *turn) loadableBySearch(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
 }
 
@@ -132,7 +142,7 @@ func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
 // defers reports whether a tool may go out as a deferred one. Deferred ones are in the
 // provider's hands: what may not be seen now does not get there.
 func (t *turn) defers(ctx context.Context, e *entry) bool {
-	return t.group.settings.rules.deferAll && t.loadable(ctx, e) && t.allowed(ctx, e, PhaseActive)
+	return t.group.settings.rules.deferAll && t.loadableBySearch(ctx, e) && t.allowed(ctx, e, PhaseActive)
 }
 
 // callable reports whether call_tool may run a tool.
@@ -140,9 +150,11 @@ func (t *turn) callable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
 }
 
-// mayLoad reports whether load_tool may load a tool: its name can come from the list as well
+// loadableByName reports whether load_tool may load a tool: its name can come from the list as well
 // as from a search.
-func (t *turn) mayLoad(ctx context.Context, e *entry) bool { return t.allowed(ctx, e, PhaseLoad) }
+func (t *turn) loadableByName(ctx context.Context, e *entry) bool {
+	return t.allowed(ctx, e, PhaseLoad)
+}
 
 // nameable reports whether a hint may name a tool that nobody asked for by its name.
 func (t *turn) nameable(ctx context.Context, e *entry) bool {
@@ -170,7 +182,7 @@ func (t *turn) hasList(ctx context.Context) bool {
 // Nobody changes the slice.
 func (t *turn) listable(ctx context.Context) (names []string) {
 	if t.group.isUnfiltered() {
-		return t.group.allNames()
+		return t.group.cat.names()
 	}
 	for e := range t.group.cat.entries() {
 		if t.allowed(ctx, e, PhaseList) {

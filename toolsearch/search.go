@@ -7,11 +7,10 @@ package toolsearch
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/bytedance/sonic"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
@@ -69,13 +68,13 @@ func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
-	inside, report := s.turn.group.reporting(ctx)
+	inside, report := s.turn.group.settings.reporting(ctx)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
-		s.turn.group.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		s.turn.group.settings.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
@@ -191,7 +190,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 			return ranking{}, err
 		}
 		if s.turn.group.settings.cfg.MinConfidence > 0 {
-			results = s.turn.group.cat.sure.rateUnknown(ctx, words, results)
+			results = s.turn.group.cat.rating.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.accept(ctx, results, &kept)
@@ -210,9 +209,8 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 		return results, ctx.Err()
 	}
 	reportOf(ctx).fail(err)
-	specified := keywordIndex{c.wordIndex}
-	reportOf(ctx).answered(specified, true)
-	return specified.Search(ctx, q)
+	reportOf(ctx).answered(c.specified, true)
+	return c.specified.Search(ctx, q)
 }
 
 func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
@@ -295,12 +293,58 @@ func holds(list []foundTool, e *entry) bool {
 	return slices.ContainsFunc(list, func(x foundTool) bool { return x.entry == e })
 }
 
-const (
-	// maxSuggestions is how many near names an answer holds.
-	maxSuggestions = 5
-	// maxLookups is how many words of a search are looked up one by one.
-	maxLookups = 8
-)
+// maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long
+// pattern takes time and memory of its own.
+const maxPatternBytes = 1000
+
+// matchNames finds the tools whose names match, in the order of the catalogue, and says what
+// the model should know.
+func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
+	_, report := s.turn.group.settings.reporting(ctx)
+	if pattern == "" {
+		return f, render("empty-pattern", promptData{})
+	}
+	if len(pattern) > maxPatternBytes {
+		return f, render("long-pattern", promptData{Limit: maxPatternBytes})
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
+	}
+	f.visible = s.visibleNames(ctx)
+	most := mostResults(&s.turn.group.settings.cfg)
+	kept := ranking{visible: f.visible, limit: most}
+	for e := range s.turn.group.cat.entries() {
+		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
+			continue
+		}
+		if kept.isFull() && kept.isFresh(e) {
+			f.cut("cut-results", most)
+			break
+		}
+		kept.add(foundTool{entry: e})
+	}
+	f.found = kept.found
+	f.bound(nameSize)
+	f.markLoaded()
+	f.asked++
+	s.noteMissing(ctx, &f, pattern)
+	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
+		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
+	}
+	if report != nil {
+		s.turn.group.settings.emitSearched(ctx, report, pattern, f.hits())
+	}
+	return f, note
+}
+
+var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
+
+// wordsOf is what a pattern holds of words, for suggestions.
+func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
+
+// maxLookups is how many words of a search are looked up one by one.
+const maxLookups = 8
 
 // unmatched are words of a search that stand in no name and no description of a tool
 // which the caller may find.
@@ -308,7 +352,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
 	for _, w := range lookups(words) {
-		results, err := keywordIndex{s.turn.group.cat.wordIndex}.Search(ctx, Query{Text: w})
+		results, err := s.turn.group.cat.specified.Search(ctx, Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
@@ -436,14 +480,6 @@ func (f *searchResult) bound(size func(*entry) int) {
 // nameSize is the bytes of a name that may stand under already_loaded as well.
 func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
 
-// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
-// left out where there is nothing to say.
-type matchesAnswer struct {
-	Matches       []string `json:"matches"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
-}
-
 // hint says what the model should know beyond the matches: "" in the usual case.
 func (f *searchResult) hint() string {
 	var parts []string
@@ -484,33 +520,4 @@ func (f *searchResult) remarks() []string {
 		return f.cuts
 	}
 	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
-}
-
-// searchAnswer is what the search tools of all protocols answer, and those of Eino.
-type searchAnswer struct {
-	Matches  []string `json:"matches"`       // Keyword
-	Selected []string `json:"selectedTools"` // Regexp
-	Loaded   []string `json:"loaded"`        // load_tool
-	Already  []string `json:"already_loaded"`
-	Tools    []struct {
-		Name string `json:"name"`
-	} `json:"tools"` // SearchCall
-}
-
-// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
-// is not one.
-func loadedBy(text string) []string {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	var a searchAnswer
-	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
-		return nil
-	}
-	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
-	for _, t := range a.Tools {
-		names = append(names, t.Name)
-	}
-	return names
 }

@@ -3,22 +3,20 @@
 
 package toolsearch
 
-// Tools that come and go: what a Source is, how a run asks its sources, and how their sets
-// become its group.
+// Sources of tools that come and go: what one is, those of this package, and what a run
+// remembers of them.
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // Source provides tools that are not known when New is called, that differ between users,
@@ -53,7 +51,7 @@ type PartialSource interface {
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 keys asked for last are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: recent[string, *listing]{most: maxKeys}}
+	return &listSource{list: list, key: key, sets: recent.New[string, *listing](maxKeys)}
 }
 
 // MultiSource asks all sources at once, and returns the Union of their sets in their order:
@@ -61,7 +59,7 @@ func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(con
 // not answered when ctx is done, keeps the set that it had in the run, and the others are
 // as they are; the error beside the set names its place. Sources that are nil have no tools.
 func MultiSource(sources ...Source) Source {
-	m := &multiSource{sources: make([]Source, len(sources)), unions: recent[string, *union]{most: maxKeys}}
+	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.New[string, *union](maxKeys)}
 	for i, s := range sources {
 		if !safe.IsNil(s) {
 			m.sources[i] = s
@@ -70,134 +68,13 @@ func MultiSource(sources ...Source) Source {
 	return m
 }
 
-// sourceTimeout is how long a Source may take that sets no bound of its own.
-const sourceTimeout = 2 * time.Second
-
-// sources is what a run knows of tools that come and go. It belongs to the hooks.
-type sources struct {
-	asked   map[*settings]sourceSet
-	failing map[*settings]bool // the Source failed the last time
-	stale   stringSet          // names of tools that the model sees, whose definition has changed
-}
-
-// sourceSet is what a Source returned, and what the run makes of it.
-type sourceSet struct {
-	set, usable *ToolSet
-	own         int // how many tools the agent had of its own
-}
-
-// refresh asks the sources for the tools of this moment. It reports whether there are other
-// ones than before.
-func (s *sources) refresh(ctx context.Context, r *run) bool {
-	old := r.group()
-	if !hasSource(old.members) {
-		return false
-	}
-	s.stale = nil
-	next := make([]member, len(old.members))
-	changed := false
-	for i, m := range old.members {
-		next[i] = m
-		if m.settings.cfg.Source == nil {
-			continue
-		}
-		next[i].set = s.usableSet(ctx, r, m.settings)
-		changed = changed || next[i].set != m.set
-	}
-	if !changed {
-		return false
-	}
-	g, err := groupOf(ctx, next)
-	if err != nil { // only by an index, which is not an error where tools come and go
-		return false
-	}
-	r.setGroup(g)
-	s.noteGone(&r.notes, old, g)
-	for _, name := range g.refused {
-		r.reported.emitRefused(ctx, g.settings, name)
-	}
-	return true
-}
-
-// usableSet is the set of an instance's Source without tools whose name the agent has already.
-func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolSet {
-	set, own, last := s.ask(ctx, owner), r.agent.own, s.asked[owner]
-	if last.set == set && last.own == len(own) {
-		return last.usable
-	}
-	taken := false
-	for name := range own {
-		if set.lookup(name) != nil {
-			taken = true
-			r.reported.emitRefused(ctx, owner, name)
-		}
-	}
-	usable := set
-	if taken {
-		usable = set.filtered(func(e *entry) bool { return !own[e.info.Name] })
-	}
-	if s.asked == nil {
-		s.asked = map[*settings]sourceSet{}
-	}
-	s.asked[owner] = sourceSet{set, usable, len(own)}
-	return usable
-}
-
-// ask asks the Source of an instance. On an error, and while it has not answered an earlier
-// question, the run keeps the set it had.
-func (s *sources) ask(ctx context.Context, owner *settings) *ToolSet {
-	if set, ok := owner.cfg.Source.(*ToolSet); ok {
-		return set
-	}
-	memory, at := memoryOf(ctx), sourceID{&owner.sourceKey, 0}
-	within, cancel := context.WithTimeout(ctx, sourceTimeout)
-	defer cancel()
-	answer := make(chan sourceAnswer, 1)
-	memory.ask(within, at, owner.cfg.Source, answer)
-	a := wait(within, answer)
-	if a.err == nil {
-		delete(s.failing, owner)
-		return a.set
-	}
-	if a.set == nil {
-		a.set = s.asked[owner].set
-	}
-	if ctx.Err() == nil && !s.failing[owner] {
-		if s.failing == nil {
-			s.failing = map[*settings]bool{}
-		}
-		s.failing[owner] = true
-		owner.emit(ctx, leanctx.Event{Kind: leanctx.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", a.err)})
-	}
-	return a.set
-}
-
-// noteGone notes the tools of sources that no longer exist, and those that the model sees and
-// that are others now.
-func (s *sources) noteGone(n *notes, old, now *group) {
-	for i, m := range old.members {
-		came := now.members[i].set.beside(m.set)
-		for e := range m.set.beside(now.members[i].set).entries() {
-			if came.lookup(e.info.Name) == nil && now.cat.lookup(e.info.Name) == nil {
-				n.noteHad(e.info.Name)
-			}
-		}
-	}
-	for _, name := range n.shownInProcess() { // of this process: a resumed run lists all again
-		before, after := old.cat.lookup(name), now.cat.lookup(name)
-		if before != nil && after != nil && before != after && before.definition() != after.definition() {
-			s.stale.add(name)
-		}
-	}
-}
-
 type listSource struct {
 	list func(context.Context) ([]tool.BaseTool, error)
 	key  func(context.Context) (string, error)
 
 	mu   sync.Mutex
 	asks int64
-	sets recent[string, *listing]
+	sets *recent.Map[string, *listing]
 }
 
 // listing is what a key's last list gave.
@@ -233,8 +110,8 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now, _ := s.sets.get(key); now == nil || now.ask < ask {
-		s.sets.put(key, &listing{ask, set})
+	if now, _ := s.sets.Get(key); now == nil || now.ask < ask {
+		s.sets.Put(key, &listing{ask, set})
 	}
 	return set, nil
 }
@@ -254,7 +131,7 @@ func (s *listSource) userOf(ctx context.Context) (string, error) {
 func (s *listSource) lastOf(key string) listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l, ok := s.sets.get(key); ok {
+	if l, ok := s.sets.Get(key); ok {
 		return *l
 	}
 	return listing{}
@@ -264,7 +141,7 @@ type multiSource struct {
 	sources []Source
 
 	mu     sync.Mutex
-	unions recent[string, *union]
+	unions *recent.Map[string, *union]
 }
 
 // union is a set that was put together, and of what, which keeps the key of the parts theirs.
@@ -321,18 +198,6 @@ func missingFrom(ctx context.Context, s Source) []string {
 	return servers
 }
 
-// missing are the servers whose tools cannot be offered now, each once.
-func (g *group) missing(ctx context.Context) (servers []string) {
-	for _, m := range g.members {
-		for _, name := range missingFrom(ctx, m.settings.cfg.Source) {
-			if name != "" && !slices.Contains(servers, name) {
-				servers = append(servers, name)
-			}
-		}
-	}
-	return servers
-}
-
 // wait returns what a source answers; the answers that are there count even if ctx is done.
 func wait(ctx context.Context, answer <-chan sourceAnswer) sourceAnswer {
 	select {
@@ -356,11 +221,11 @@ func (m *multiSource) union(sets []*ToolSet) *ToolSet {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if u, ok := m.unions.get(key.String()); ok {
+	if u, ok := m.unions.Get(key.String()); ok {
 		return u.whole
 	}
 	u := &union{sets, Union(sets...)}
-	m.unions.put(key.String(), u)
+	m.unions.Put(key.String(), u)
 	return u.whole
 }
 
@@ -370,10 +235,10 @@ type sourceAnswer struct {
 	err error
 }
 
-// sourceID is one of the sources of a MultiSource.
+// sourceID is one of the sources of a MultiSource, or the Source of an instance.
 type sourceID struct {
-	multi *multiSource
-	at    int
+	of any // *multiSource or *settings
+	at int
 }
 
 // sourceMemory is what one run remembers of the sources in a MultiSource. It belongs to the

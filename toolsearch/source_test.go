@@ -155,10 +155,11 @@ func TestASourceKeepsTheSetsOfABoundedNumberOfUsers(t *testing.T) {
 		_, err = s.Tools(asUser("always"))
 		require.NoError(t, err)
 	}
-	require.Len(t, s.sets.all, maxKeys)
-	require.Contains(t, s.sets.all, "always")
-	require.Contains(t, s.sets.all, fmt.Sprint("user", maxKeys+49))
-	require.NotContains(t, s.sets.all, "user0")
+	require.Equal(t, maxKeys, s.sets.Len())
+	for name, kept := range map[string]bool{"always": true, fmt.Sprint("user", maxKeys+49): true, "user0": false} {
+		_, ok := s.sets.Get(name)
+		require.Equal(t, kept, ok, name)
+	}
 }
 
 func TestSeveralSourcesAreOne(t *testing.T) {

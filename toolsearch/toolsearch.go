@@ -34,16 +34,18 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if err != nil {
 		return nil, err
 	}
-	if _, err := groupOf(ctx, []member{{settings: s}}); err != nil {
+	me := member{settings: s, groups: newGroupCache()}
+	if _, err := groupOf(ctx, []member{me}); err != nil {
 		return nil, err
 	}
-	return &middleware[M]{settings: s, codec: c}, nil
+	return &middleware[M]{settings: s, member: me, codec: c}, nil
 }
 
 // middleware is safe for concurrent use: what a run needs is in its context.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	settings *settings
+	member   member // without tools of an agent
 	codec    wire.Codec[M]
 }
 
@@ -52,7 +54,7 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	if rc == nil {
 		return ctx, rc, nil
 	}
-	a, tools, err := join(ctx, m.settings, rc.Tools)
+	a, tools, err := join(ctx, m.member, rc.Tools)
 	if err != nil || a == nil {
 		return ctx, rc, err
 	}
@@ -75,7 +77,11 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		m.settings.emitNotHidden(ctx, state.ToolInfos)
+		var g *group
+		if r := runOf(ctx); r != nil {
+			g = r.group()
+		}
+		m.settings.emitNotHidden(ctx, g, state.ToolInfos)
 	}
 	h := m.hooks(ctx)
 	if state == nil || h == nil || h.done.is(state) {
@@ -139,7 +145,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 			return h
 		}
 	}
-	g, err := groupOf(ctx, []member{{settings: m.settings}})
+	g, err := groupOf(ctx, []member{m.member})
 	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
 		return nil
 	}
@@ -205,7 +211,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	lists := toolLists{run: r, group: r.group(), hiding: &h.visibility.hiding, stale: h.sources.stale, show: show}
 	call.tools, call.deferred = lists.renew(ctx, &t.evidence, call.tools, call.deferred)
 	emitPrefetched(ctx, r, &t.evidence)
-	r.turn().emitDenied(ctx)
+	r.reported.emitDenied(ctx, r.group())
 	t.evidence.started = true
 	return nil
 }
@@ -223,7 +229,7 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
 	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.off {
-		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadable), map[string][]foundTool{}}).prefetch
+		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadableBySearch), map[string][]foundTool{}}).prefetch
 	}
 	t.read(ctx, msgs)
 	if len(t.offered)+len(t.evidence.prefetched.offers) == 0 {

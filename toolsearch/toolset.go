@@ -373,7 +373,7 @@ func (s *selection) addSet(t *ToolSet) {
 		if p.bits != nil {
 			for i, e := range p.entries {
 				if p.has(i) {
-					s.add(e)
+					s.add(e.address)
 				}
 			}
 			continue
@@ -404,7 +404,9 @@ func (g *segment) housing() []housing {
 		return *known
 	}
 	var s selection
-	s.add(g.entries...)
+	for _, e := range g.entries {
+		s.add(e.address)
+	}
 	all := make([]housing, len(s))
 	for i, p := range s {
 		from, to := 0, len(p.has)

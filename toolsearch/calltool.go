@@ -3,12 +3,11 @@
 
 package toolsearch
 
-// The SearchCall protocol: tool_search shows schemas, and call_tool checks
-// arguments against one and runs a tool of any form.
+// call_tool of the SearchCall protocol: it checks arguments against a schema, and runs a tool of
+// any form.
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,64 +20,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
-
-type describedTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-type describedAnswer struct {
-	Tools []describedTool `json:"tools"`
-	Hint  string          `json:"hint,omitempty"`
-}
-
-func searchCallTools() []*metaTool {
-	return []*metaTool{
-		{name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
-		{
-			name: toolnames.Call, text: "call_tool",
-			params: func() map[string]*schema.ParameterInfo {
-				return map[string]*schema.ParameterInfo{
-					"name":      {Type: schema.String, Required: true},
-					"arguments": {Type: schema.Object, Required: true},
-				}
-			},
-		},
-	}
-}
-
-func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := newSearcher(r, r.turn().loadable).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
-	answer := describedAnswer{Tools: []describedTool{}}
-	for _, x := range f.found {
-		d, shortened := describe(x.entry)
-		if answer.Tools = append(answer.Tools, d); shortened {
-			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
-		}
-	}
-	answer.Hint = f.hint()
-	return encode(answer), err
-}
-
-// describe is what an answer says of a tool, and whether that is shortened: each tool fits
-// into an answer of its own.
-func describe(e *entry) (d describedTool, shortened bool) {
-	text, shortened := e.shownParameters()
-	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
-	return describedTool{e.info.Name, desc, json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
-}
-
-// describedRest is the bytes around the texts of a described tool.
-const describedRest = len(`{"name":"description":"parameters":},`)
-
-func describedSize(e *entry) int {
-	d, _ := describe(e)
-	return describedRest + jsonSize(d.Name) + jsonSize(d.Description) + len(d.Parameters)
-}
 
 // newCallTool makes call_tool of the form that keeps what the hidden tools return: plain text
 // where none of them is enhanced, since some providers take nothing else.
@@ -129,12 +72,6 @@ func (t *metaTool) targetOf(ctx context.Context, args string) target {
 	})
 	return p
 }
-
-// calledName is the name that a call of call_tool asks for.
-func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
-
-// argumentKeys are what models call the arguments when they do not look.
-var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
 // callForm is how calls come and what they return: text, or results of several parts.
 type callForm[I, O any] struct {

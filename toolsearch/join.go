@@ -3,31 +3,21 @@
 
 package toolsearch
 
-// What an agent is to its runs: the tools of all instances in it, joined, and its own.
+// How an instance joins an agent when a run starts: its tools, those of other instances, and
+// the agent's own.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
-
-// agent is what a run's agent is.
-type agent struct {
-	start  *group          // as the run began
-	own    map[string]bool // names of its own tools
-	size   int             // its tools with ours; 0 outside of an agent
-	direct map[string]bool // tools whose result ends the run; Eino's own map
-	slots  *slots          // nil: there is no Source
-}
 
 // ownTool is one of the agent's own tools.
 type ownTool struct {
@@ -38,14 +28,13 @@ type ownTool struct {
 
 // join adds an instance to an agent with these tools, and returns its next ones. A nil agent
 // means that there is nothing to do.
-func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
-	old := groupIn(tools)
-	members := []member{{settings: s}}
-	if old != nil {
+func join(ctx context.Context, me member, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
+	s, members := me.settings, []member{}
+	if old := groupIn(tools); old != nil {
 		if old.hasMember(s) {
 			return nil, nil, nil // the same instance twice hides nothing twice
 		}
-		members = append(slices.Clone(old.members), member{settings: s})
+		members = slices.Clone(old.members)
 		if err := s.agreesWith(old.settings); err != nil {
 			return nil, nil, err
 		}
@@ -56,7 +45,6 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []to
 		return nil, nil, err
 	}
 	a := &agent{own: map[string]bool{}}
-	me := &members[len(members)-1]
 	for _, o := range picked {
 		e, err := newEntry(o.tool, o.info)
 		if err != nil {
@@ -67,6 +55,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool) (*agent, []to
 	for _, o := range own {
 		a.own[o.info.Name] = true
 	}
+	members = append(members, me)
 	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
 		return nil, nil, err
 	}
@@ -282,173 +271,4 @@ func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.
 		}
 	}
 	return tools
-}
-
-// groupCache remembers the groups that start with an instance, so that the runs after the
-// first build no index.
-type groupCache struct {
-	mu     sync.Mutex
-	groups recent[string, *group]
-}
-
-// maxGroups bounds the cache where every run brings other tools.
-const maxGroups = 64
-
-func (c *groupCache) get(key string, build func() (*group, error)) (*group, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if g, ok := c.groups.get(key); ok {
-		return g, nil
-	}
-	g, err := build()
-	if err == nil {
-		c.groups.put(key, g)
-	}
-	return g, err
-}
-
-// groupOf makes the group of members. Entries that the agent's own list gave up are of one
-// run, and so may be the tools of a set: what is remembered for other runs is a group of
-// tools which look the same, from which the run's own takes the indexes alone.
-func groupOf(ctx context.Context, members []member) (*group, error) {
-	owns := slices.ContainsFunc(members, func(m member) bool { return len(m.owned) > 0 })
-	build := func() (*group, error) { return likeGroup(ctx, members, owns) }
-	if owns {
-		return build()
-	}
-	var sets strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&sets, "%p %p ", m.settings, m.set)
-	}
-	return members[0].settings.joined.get(sets.String(), build)
-}
-
-// alikeGroups remembers groups by what their tools look like. To say that takes reading
-// every schema, so the first of its size is only looked at when there is a second.
-type alikeGroups struct {
-	mu     sync.Mutex
-	first  recent[string, *group] // by size
-	groups recent[string, *group] // by definitions
-}
-
-// likeGroup makes a group with the indexes of one that looks the same.
-func likeGroup(ctx context.Context, members []member, owns bool) (*group, error) {
-	if !owns && slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
-		return newGroup(ctx, members, nil) // its indexes share what is the same
-	}
-	like, err := members[0].settings.alike.get(ctx, members)
-	if err != nil || !owns && slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
-		return like, err
-	}
-	return newGroup(ctx, members, like)
-}
-
-func (c *alikeGroups) get(ctx context.Context, members []member) (*group, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	size := sizeKey(members)
-	first, seen := c.first.get(size)
-	if !seen {
-		g, err := newGroup(ctx, copied(members), nil)
-		if err == nil {
-			c.first.put(size, g)
-		}
-		return g, err
-	}
-	if first != nil {
-		if key, known := definitionKey(first.members); known {
-			c.groups.put(key, first)
-		}
-		c.first.put(size, nil)
-	}
-	key, known := definitionKey(members)
-	if g, ok := c.groups.get(key); known && ok {
-		return g, nil
-	}
-	g, err := newGroup(ctx, copied(members), nil)
-	if err == nil && known {
-		c.groups.put(key, g)
-	}
-	return g, err
-}
-
-// sizeKey is the same for members whose tools may look the same.
-func sizeKey(members []member) string {
-	var b strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&b, "%p %d %d ", m.settings, len(m.owned), m.set.len())
-	}
-	return b.String()
-}
-
-// copied is members with copies of the infos of one run's own tools.
-func copied(members []member) []member {
-	next := slices.Clone(members)
-	for i, m := range next {
-		next[i].owned = nil
-		for _, e := range m.owned {
-			next[i].owned = append(next[i].owned, &entry{info: copyInfo(e.info)})
-		}
-	}
-	return next
-}
-
-// definitionKey is the same for members whose tools look the same to an index; ok is false
-// where that cannot be told.
-func definitionKey(members []member) (key string, ok bool) {
-	var b strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&b, "%p", m.settings)
-		for _, e := range m.owned {
-			extra, plain := plainText(e.info.Extra)
-			if !plain {
-				return "", false
-			}
-			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
-		}
-		if m.set.len() > 0 {
-			fmt.Fprintf(&b, "|%x", m.set.identity())
-		}
-	}
-	return b.String(), true
-}
-
-// recent is a map that forgets what was not used for longest.
-type recent[K comparable, V any] struct {
-	most  int // if zero, defaults to maxGroups
-	clock int64
-	all   map[K]*recentValue[V]
-}
-
-type recentValue[V any] struct {
-	value V
-	used  int64
-}
-
-func (r *recent[K, V]) get(key K) (value V, ok bool) {
-	v := r.all[key]
-	if v == nil {
-		return value, false
-	}
-	r.clock++
-	v.used = r.clock
-	return v.value, true
-}
-
-func (r *recent[K, V]) put(key K, value V) {
-	if r.all == nil {
-		r.all = map[K]*recentValue[V]{}
-	}
-	r.clock++
-	r.all[key] = &recentValue[V]{value, r.clock}
-	if len(r.all) <= cmp.Or(r.most, maxGroups) {
-		return
-	}
-	oldest, at := r.clock, key
-	for k, v := range r.all {
-		if v.used < oldest {
-			oldest, at = v.used, k
-		}
-	}
-	delete(r.all, at)
 }
