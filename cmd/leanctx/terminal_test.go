@@ -28,7 +28,7 @@ func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self, args...)
-	c.Env = append([]string{runSelf + "=1", "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
+	c.Env = append([]string{runSelf + "=1", "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GORACE=" + os.Getenv("GORACE")}, env...)
 	return c
 }
 

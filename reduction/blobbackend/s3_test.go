@@ -107,7 +107,6 @@ func TestAConcurrentWriteIsAConflict(t *testing.T) {
 }
 
 func TestAServerThatFailsIsAnError(t *testing.T) {
-	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	for _, status := range []int{http.StatusForbidden, http.StatusNotImplemented} {
 		p, url := newProxy(t, s3URL(t))
 		p.Instead = func(_ string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
@@ -128,7 +127,7 @@ func TestAServerThatFailsIsAnError(t *testing.T) {
 // TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest: the driver takes a "301" anywhere
 // in the text of an error for a bucket that is not there.
 func TestAnErrorIsWhatItsCodeSaysWhateverTheIdOfItsRequest(t *testing.T) {
-	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	t.Parallel() // the driver waits seconds between its attempts
 	for code, status := range map[string]int{"InternalError": http.StatusInternalServerError, "PreconditionFailed": http.StatusPreconditionFailed} {
 		p, url := newProxy(t, s3URL(t))
 		p.Instead = func(_ string, w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {

@@ -231,7 +231,7 @@ func (f *fixture) web(t testing.TB, around func(http.Handler) http.Handler) *htt
 func child(t testing.TB, mode string) Server {
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	return Server{Command: exe, Env: map[string]string{stdioMode: mode, "GOCOVERDIR": os.TempDir()}}
+	return Server{Command: exe, Env: map[string]string{stdioMode: mode, "GOCOVERDIR": os.TempDir(), "GORACE": os.Getenv("GORACE")}}
 }
 
 // inMemory is a server that is reached through pipes, a new session for each connection.
@@ -321,7 +321,7 @@ func statusOf(s *Servers, name string) Status {
 	return Status{}
 }
 
-// within waits for something that other goroutines or processes do.
+// until waits for something that other goroutines or processes do.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	require.Eventually(t, is, 2*time.Minute, 2*time.Millisecond, what)

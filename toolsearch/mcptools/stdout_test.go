@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // noise is what programs write to their standard output besides messages.
@@ -35,7 +36,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
+	for range race.Cases(200) {
 		var all, want, other bytes.Buffer
 		for i := range r.IntN(12) {
 			end := []string{"\n", "\r\n", " \n", "\t\r\n"}[r.IntN(4)]
@@ -98,6 +99,7 @@ func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
 
 // A program may take longer than a connection: it may have to be installed first.
 func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
+	t.Parallel()
 	open := func(mode string, connects, starts time.Duration) *Servers {
 		s := newServers(map[string]Server{"srv": child(t, mode)}, Options{})
 		s.connects, s.starts = connects, starts
