@@ -23,8 +23,9 @@ PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),
 PLAIN   := $(filter-out -buildvcs=% -trimpath,$(shell $(GO) env GOFLAGS)) -buildvcs=false
 export GOFLAGS := $(PLAIN) -trimpath
 
-# $(call side,targets) runs targets side by side, JOBS at once. The output of each comes in one piece.
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# $(call side,targets) runs targets side by side, JOBS at once: one more than there are processors,
+# since some of them wait. The output of each comes in one piece.
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(1)
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
@@ -82,6 +83,8 @@ $(addprefix oldest@,$(MODULES)): oldest@%:
 TIMEOUT := -timeout 30m
 # Nobody debugs these programs: without what a debugger reads, linking takes a quarter less.
 LINK    := -ldflags=-w
+# Tests are short programs that leave much garbage: collecting it less often saves a sixth of their time.
+LESS_GC := GOGC=400
 # `make lint` has vetted the tests.
 WHOLE   := $(TIMEOUT) $(LINK) -vet=off -shuffle=on -count=1
 
@@ -89,7 +92,7 @@ test: ## the quick part: the tests of the product, what has not changed from the
 	$(call side,$(addprefix quick@,$(PRODUCT)))
 
 $(addprefix quick@,$(PRODUCT)): quick@%:
-	@cd $* && $(GO) test $(TIMEOUT) $(LINK) -short ./...
+	@cd $* && $(LESS_GC) $(GO) test $(TIMEOUT) $(LINK) -short ./...
 
 test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
@@ -98,17 +101,18 @@ test-all: ## every test of every module, shuffled; the product's with -race as w
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@echo "-- test: $*"; cd $* && LEANCTX_TWICE=1 $(GO) test $(WHOLE) ./...
+	@echo "-- test: $*"; cd $* && LEANCTX_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.
-# See internal/race. Tools of the repository and the tests of its files have nothing.
+# See internal/race. Tools of the repository and the tests of its files have nothing. A program under
+# the detector waits a second before it ends, unless it is told not to; some tests start dozens.
 SHARES := "sync(/atomic)?"|"testing/synctest"|"net/http|/internal/adktest"|^[[:space:]]+(defer )?go [a-z]
 
 $(addprefix race@,$(PRODUCT)): race@%:
 	@echo "-- race: $*"; cd $* && dirs=$$(for d in $$($(GO) list -f '{{.Dir}}' ./... | grep -vE '/internal(/tools/.*)?$$'); do \
 		! grep -qE '$(SHARES)' $$d/*.go || echo $$d; done); \
-	[ -z "$$dirs" ] || $(GO) test -race $(WHOLE) $$dirs
+	[ -z "$$dirs" ] || $(LESS_GC) GORACE=atexit_sleep_ms=10 $(GO) test -race $(WHOLE) $$dirs
 
 # The race detector needs a working C compiler: try it. Without one, Go must not try either.
 ifneq ($(filter test-all soak test@% race@%,$(MAKECMDGOALS)),)
