@@ -53,7 +53,7 @@ var offered = []struct{ dir, about string }{
 	{".", "both middlewares, `window`, `toolerror`, `leanctxtest`"},
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
-	{"reduction/jq", "questions in jq to stored results"},
+	{"reduction/jq", "jq queries on stored results"},
 	{"window/leanctxotel", "OpenTelemetry"},
 	{"cmd/leanctx", "the command"},
 }
@@ -61,7 +61,7 @@ var offered = []struct{ dir, about string }{
 func moduleTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| module | what it is for | Go | Eino | requires besides |\n|---|---|---|---|---|\n")
+	b.WriteString("| module | what it is for | Go | Eino | also requires |\n|---|---|---|---|---|\n")
 	for _, o := range offered {
 		m := modOf(t, o.dir)
 		var besides []string
@@ -75,7 +75,7 @@ func moduleTable(t *testing.T) string {
 	return b.String()
 }
 
-// tried are the modules in which adapters are tried, and at what.
+// tried are the modules that test adapters, and for what.
 var tried = []struct{ dir, about string }{
 	{"examples/native", "native tool search, on the wire"},
 	{"internal/session/adaptertest", "conversations that the provider keeps, on the wire"},
@@ -95,7 +95,7 @@ func adapterTable(t *testing.T) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| adapter | version | tried at |\n|---|---|---|\n")
+	b.WriteString("| adapter | version | tested for |\n|---|---|---|\n")
 	for _, name := range sortedKeys(versions) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, versions[name], strings.Join(about[name], "; "))
 	}
