@@ -45,7 +45,7 @@ func (o *source) flags(f *flag.FlagSet) {
 	f.StringVar(&o.index, "index", "bm25", "bm25, keyword (Eino's score) or fuse (both, merged by rank)")
 	f.BoolVar(&o.connect, "connect", false, "start and ask the servers of an mcpServers file")
 	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for servers, which may have to be downloaded first")
-	f.BoolVar(&o.strict, "strict", false, "fail where a server cannot be reached")
+	f.BoolVar(&o.strict, "strict", false, "fail if a server cannot be reached")
 }
 
 // catalog is what a command on a catalogue works on.

@@ -1,8 +1,8 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command leanctx shows, without code, how well tools can be found, what recorded
-// conversations would have cost, and what was in the window of recorded model calls:
+// Command leanctx shows, without code, how well searches find your tools, what recorded
+// conversations would have cost, and what a model's window contained:
 //
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json "convert miles"
@@ -11,8 +11,8 @@
 //
 // Results go to standard output, and messages to standard error. The exit code is 0 for
 // success, 1 if a threshold was missed, 2 for wrong usage, 3 if input cannot be read,
-// and 4 if a server cannot be reached and --strict is set. Nothing is sent anywhere, and
-// servers are started or called only with --connect.
+// and 4 if a server cannot be reached and --strict is set. The command sends nothing
+// anywhere, and starts or calls servers only with --connect.
 package main
 
 // This file chooses the command and says how it ended.
@@ -63,9 +63,9 @@ var commands []command
 func init() { // the commands name themselves in their usage
 	commands = []command{
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
-		{"search", "TOOLS [QUERY…]", "what a query finds, and with --why the reasons; without a query, a prompt", runSearch},
+		{"search", "TOOLS [QUERY…]", "which tools a query finds, and why with --why; without a query, a prompt", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
-		{"view", "FILE", "what was in the window: as lines in the terminal, also while the agent runs, or as a page", runView},
+		{"view", "FILE", "what a model's window contained: lines in the terminal, also while the agent runs, or a page", runView},
 	}
 }
 
@@ -113,20 +113,20 @@ func run(ctx context.Context, s streams, args []string) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "leanctx shows how well tools can be found, what conversations cost, and what was in a model's window.\n\n")
+	fmt.Fprint(w, "leanctx shows how well searches find your tools, what conversations cost, and what a model's window contained.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(w, "  leanctx %-32s %s\n", c.name+" "+c.arguments, c.about)
 	}
 	fmt.Fprint(w, `
-TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of a
-request to OpenAI or Anthropic, an answer of an MCP server to tools/list, or an mcpServers file, whose
-servers are started only with --connect. CONVERSATION is the messages of Eino, OpenAI or Anthropic as a JSON
-array, a request body or JSON Lines, what leanctxtest.Recorder saved, or FILE. FILE is what
-window.Collector.WriteJSON or window.Config.Log wrote. Each command has --help.
+TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of an
+OpenAI or Anthropic request, an MCP server's answer to tools/list, or an mcpServers file, whose servers are
+started only with --connect. CONVERSATION is a file of Eino, OpenAI or Anthropic messages (a JSON array, a
+request body or JSON Lines), a recording by leanctxtest.Recorder, or FILE. FILE is written by
+window.Collector.WriteJSON or window.Config.Log. For its flags, run a command with --help.
 `)
 }
 
-// flags returns the flag set of a command, with what all commands have.
+// flags returns the flag set of a command, with the flags that all commands share.
 func flags(s streams, c string, common *options) *flag.FlagSet {
 	f := flag.NewFlagSet(c, flag.ContinueOnError)
 	f.SetOutput(io.Discard) // run says what is wrong

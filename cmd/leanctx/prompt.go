@@ -25,7 +25,7 @@ import (
 func (a *searcher) prompt(ctx context.Context, s streams) error {
 	ask := newAsker(s, a.common)
 	if ask.interactive {
-		a.common.note(s, "%s. Type what a model would search for, or the number of a tool that was found to see why; an empty line ends.", plural(len(a.tools), "tool"))
+		a.common.note(s, "%s. Type what a model would search for, or the number of a found tool to see why it was found; an empty line ends.", plural(len(a.tools), "tool"))
 	}
 	talk := dialog{searcher: a, echo: !ask.interactive && !a.common.json && !a.common.quiet}
 	a.common.quiet = true // the count of tools is said once
@@ -77,7 +77,7 @@ func (a *searcher) explain(s streams, query, name string) {
 		why = x.Explain(toolsearch.Query{Text: query, Limit: a.k}, name)
 	}
 	if why == "" {
-		why = "this index does not explain itself"
+		why = "this index gives no explanations"
 	}
 	showWhy(s, a.painter, why)
 }

@@ -84,13 +84,13 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	var names, configs list
 	b := bench{}
 	f := flags(s, "replay", &common)
-	f.Var(&names, "policy", "a policy to replay, by its name or a part of it; may be repeated; by default all")
-	f.Var(&configs, "config", "a file with a policy of your own: a JSON object with fields of reduction.Config; may be repeated")
-	prices := f.String("prices", "", `a file with price cards of your own: JSON such as [{"name":"mine","write":1.25,"cached":0.1}], relative to a prompt token without a cache`)
+	f.Var(&names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default all")
+	f.Var(&configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
+	prices := f.String("prices", "", `a file with your own price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1}], relative to a prompt token without a cache`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
 	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
-	f.IntVar(&b.top, "top", 20, "how many losing cases to show")
+	f.IntVar(&b.top, "top", 20, "how many cases to show in which a policy costs more than doing nothing")
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
@@ -315,8 +315,8 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 		row(p.bold, display.Line(policy.Policy), cells...)
 	}
 	fmt.Fprint(w, "\n", p.dim("Costs are relative to no reduction, for each price card; * is the lowest, ! is higher than doing nothing.\n"+
-		"again: results that the agent needed after they were taken out, and had to read again; lost: results that\n"+
-		"no path gives back byte for byte. Losing results is no way to save."), "\n")
+		"again: results that the agent still needed after they were removed, and had to read again; lost: results\n"+
+		"that no path gives back byte for byte. Losing results does not count as saving."), "\n")
 	b.losses(w, p, r)
 }
 

@@ -61,9 +61,9 @@ type view struct {
 func (v *view) flags(f *flag.FlagSet) {
 	f.StringVar(&v.page, "o", "", "the HTML file to write; without it, lines are printed")
 	f.BoolVar(&v.open, "open", false, "write the page (without -o to a temporary file) and open it in the browser")
-	f.BoolVar(&v.follow, "follow", false, "print a line for each model call as it is written to the file, until interrupted; waits for a file that is not there yet")
+	f.BoolVar(&v.follow, "follow", false, "print a line for each model call as it is written to the file, until interrupted; waits for a file that does not exist yet")
 	f.IntVar(&v.call, "call", 0, "print the window of the model call with this number")
-	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file; without it, all in the terminal and the last on the page or with --call")
+	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file to show; by default all in the terminal, and the last on the page or with --call")
 }
 
 // check refuses flags that exclude each other.
