@@ -344,11 +344,17 @@ type typos struct {
 }
 
 func newTypos(texts []string) typos {
-	edged := make([]string, len(texts))
+	all := make([]byte, 0, len(texts)*16)
+	ends := make([]int, len(texts))
 	for i, text := range texts {
 		if len(text) >= minTyped-1 && isASCII(text) {
-			edged[i] = string(appendEdged(nil, text))
+			all = appendEdged(all, text)
 		}
+		ends[i] = len(all)
+	}
+	edged, block, start := make([]string, len(texts)), string(all), 0
+	for i, end := range ends {
+		edged[i], start = block[start:end], end
 	}
 	return typos{pairs: keyword.GramLists(edged, pairSize, pairSize)}
 }

@@ -55,7 +55,7 @@ func (b *builder) addDirection(doc uint32) {
 		}
 		b.about.rows = append(b.about.rows, int32(row))
 	}
-	for _, u := range b.usages[b.first:] {
+	for _, u := range b.current {
 		row := int(b.about.rows[u.token])
 		if row < 0 {
 			continue

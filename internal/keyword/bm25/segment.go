@@ -161,11 +161,15 @@ type builder struct {
 	stemmer stemmer
 	tokens  names.IDs
 	servers names.IDs
-	usages  []usage
-	latest  []int // per token: its last usage, plus 1
-	first   int   // usage of the current document
+	usages  [][]usage // of the documents that were read, in blocks
+	current []usage   // of the document that is read
+	latest  []uint32  // per token: its usage in current, if that is of the token
+	joined  []byte    // scratch
 	about   about
 }
+
+// usageBlock is how many usages a block holds. A list of blocks grows without being copied.
+const usageBlock = 1 << 15
 
 func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
 	b := &builder{
@@ -185,7 +189,7 @@ func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
 }
 
 func (b *builder) add(doc uint32, d *keyword.Doc) {
-	b.first = len(b.usages)
+	b.current = b.current[:0]
 	server, name := splitServer(d)
 	b.s.servers[doc] = b.servers.ID(strings.Clone(server))
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
@@ -207,11 +211,23 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	}
 	b.addJoined(doc, name)
 	b.addDirection(doc)
+	b.keepUsages()
+}
+
+// keepUsages keeps those of the document that was read.
+func (b *builder) keepUsages() {
+	last := len(b.usages) - 1
+	if last < 0 || cap(b.usages[last])-len(b.usages[last]) < len(b.current) {
+		size := min(usageBlock, len(b.current)*len(b.s.servers)) // a small segment needs no whole block
+		b.usages = append(b.usages, make([]usage, 0, max(size, len(b.current))))
+		last++
+	}
+	b.usages[last] = append(b.usages[last], b.current...)
 }
 
 // addName keeps the tokens read so far as those of the name.
 func (b *builder) addName() {
-	for _, u := range b.usages[b.first:] {
+	for _, u := range b.current {
 		b.s.nameTokens = append(b.s.nameTokens, u.token)
 	}
 	b.s.nameStarts = append(b.s.nameStarts, uint32(len(b.s.nameTokens)))
@@ -227,7 +243,8 @@ func (b *builder) addJoined(doc uint32, name string) {
 			word = ""
 		}
 		if previous != "" && word != "" && len(previous)+len(word) <= maxWordBytes {
-			b.count(doc, fieldName, b.stemmer.stem(previous+word))
+			b.joined = append(append(b.joined[:0], previous...), word...)
+			b.countID(doc, fieldName, b.tokens.IDOf(stemInPlace(b.joined)))
 		}
 		previous = word
 	})
@@ -272,13 +289,13 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 	if int(id) == len(b.latest) {
 		b.latest = append(b.latest, 0)
 	}
-	at := b.latest[id] - 1
-	if at < b.first {
-		at = len(b.usages)
-		b.usages = append(b.usages, usage{token: id, doc: doc})
-		b.latest[id] = at + 1
+	at := b.latest[id]
+	if int(at) >= len(b.current) || b.current[at].token != id {
+		at = uint32(len(b.current))
+		b.current = append(b.current, usage{token: id, doc: doc})
+		b.latest[id] = at
 	}
-	b.usages[at].counts = b.usages[at].counts.plus(f)
+	b.current[at].counts = b.current[at].counts.plus(f)
 }
 
 func (b *builder) finish() *Segment {
@@ -311,16 +328,22 @@ func (b *builder) copyTokens() {
 func (b *builder) fillPostings() {
 	s := b.s
 	s.starts = make([]uint32, len(s.texts)+1)
-	for _, u := range b.usages {
-		s.starts[u.token+1]++
+	all := 0
+	for _, block := range b.usages {
+		all += len(block)
+		for _, u := range block {
+			s.starts[u.token+1]++
+		}
 	}
 	for i := range s.texts {
 		s.starts[i+1] += s.starts[i]
 	}
-	s.posts = make([]posting, len(b.usages))
+	s.posts = make([]posting, all)
 	next := slices.Clone(s.starts)
-	for _, u := range b.usages {
-		s.posts[next[u.token]] = posting{doc: u.doc, counts: u.counts}
-		next[u.token]++
+	for _, block := range b.usages {
+		for _, u := range block {
+			s.posts[next[u.token]] = posting{doc: u.doc, counts: u.counts}
+			next[u.token]++
+		}
 	}
 }

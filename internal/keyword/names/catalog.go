@@ -214,6 +214,14 @@ func (w *IDs) ID(word string) uint32 {
 	return id
 }
 
+// IDOf is ID of a word that may change afterwards.
+func (w *IDs) IDOf(word []byte) uint32 {
+	if id, ok := w.ids[string(word)]; ok {
+		return id
+	}
+	return w.ID(string(word))
+}
+
 // Words returns the words by their numbers. The slice belongs to w.
 func (w *IDs) Words() []string { return w.words }
 
