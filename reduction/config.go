@@ -27,16 +27,15 @@ import (
 // The fields down to ToolConfig are those of Eino's package and mean the same.
 // Those below it are additions, and their zero values change nothing.
 type TypedConfig[M adk.MessageType] struct {
-	// Backend stores the content that is taken out of the conversation. Required
-	// unless SkipTruncation is set. Without it old results are replaced by a
-	// placeholder, and their content is lost.
+	// Backend stores the content that leaves the conversation. Required unless
+	// SkipTruncation is set. Without it, a placeholder replaces old results, and their
+	// content is lost.
 	//
-	// A Backend may implement more than Write; see [Reader], [RangeReader],
-	// [Creator] and [Cleaner]. Only one that takes streams lets streamed results be
-	// cut in bounded memory: for any other, everything that a tool streams beyond
-	// MaxLengthForTrunc is held in memory until its end. Only one that can be read
-	// guarantees that a second process that uses the same call ids overwrites
-	// nothing.
+	// A Backend may implement more than Write; see [Reader], [RangeReader], [Creator]
+	// and [Cleaner]. To cut streamed results in bounded memory, it must take streams:
+	// otherwise everything that a tool streams beyond MaxLengthForTrunc is held in
+	// memory until its end. Only a readable one guarantees that a second process with
+	// the same call ids overwrites nothing.
 	Backend Backend
 
 	// SkipTruncation leaves results alone when they return. A TruncHandler in
@@ -47,58 +46,57 @@ type TypedConfig[M adk.MessageType] struct {
 	// ClearPostProcess. A ClearHandler in ToolConfig is still used for its tool.
 	SkipClear bool
 
-	// ReadFileToolName is the name of the tool that reads stored content back.
-	// Notices name it where the agent has it. Its pages are not cut unless ToolConfig
-	// has a handler for it. They are cleared like other results, but a page of a stored
-	// result is not stored: its notice names the file that it was read from. If empty,
-	// defaults to "read_file", and then a tool of that name is taken for the read
-	// tool only if it is one of [NewReadTool], or takes file_path, offset and limit
-	// as that of Eino's filesystem middleware does: the results of any other are
-	// treated like those of other tools.
+	// ReadFileToolName is the name of the tool that reads stored content back. Notices
+	// name it if the agent has it. Its pages are not cut unless ToolConfig has a
+	// handler for it. They are cleared like other results, but a page of a stored
+	// result is not stored: its notice names the file that it came from. If empty,
+	// defaults to "read_file". A tool of that name then counts as the read tool only if
+	// it is one of [NewReadTool], or takes file_path, offset and limit like that of
+	// Eino's filesystem middleware; otherwise its results are treated like those of
+	// other tools.
 	ReadFileToolName string
 
 	// RootDir is the directory of the default paths in the Backend,
-	// {RootDir}/trunc/{call id} and {RootDir}/clear/{call id}. An id that is not
-	// made of 1 to 128 characters out of [A-Za-z0-9_.:-] is escaped, and an id
-	// whose file holds something else gets a suffix, so that no id leaves RootDir
-	// and no content is written over another. If
-	// empty, defaults to "/tmp".
+	// {RootDir}/trunc/{call id} and {RootDir}/clear/{call id}. An id that is not 1 to
+	// 128 characters of [A-Za-z0-9_.:-] is escaped, and an id whose file holds other
+	// content gets a suffix: no id leads out of RootDir, and no content overwrites
+	// another. If empty, defaults to "/tmp".
 	RootDir string
 
 	// GenTruncOffloadFilePath names the file of a truncated result instead. It is
-	// called once a result is known to be too long; for a stream, ToolResult then
-	// holds what had arrived. The path may get a suffix when it already holds
-	// something else. A path that is too long for MaxLengthForTrunc, or is not one
-	// line of UTF-8, is replaced by the default one. Its error is returned as the
-	// tool's error. If nil, the default path is used.
+	// called once a result is known to be too long; for a stream, ToolResult holds what
+	// has arrived by then. The path may get a suffix if it already holds other content.
+	// If it is too long for MaxLengthForTrunc, or not one line of UTF-8, the default
+	// path replaces it. Its error is returned as the tool's error. If nil, the default
+	// path is used.
 	GenTruncOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// GenClearOffloadFilePath names the file of a cleared result instead. Its
 	// error ends the run. If nil, the default path is used.
 	GenClearOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
-	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one
-	// is cut to at most this many, the notice included. It must be at least 400
-	// plus the lengths of RootDir and ReadFileToolName, 413 with the defaults: less
-	// has no room for a notice. If zero, defaults to 50,000.
+	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
+	// cut to at most this many, the notice included. It must be at least 400 plus the
+	// lengths of RootDir and ReadFileToolName (413 with the defaults), to leave room
+	// for a notice. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
 	// ToolConfig says.
 	TruncExcludeTools []string
 
-	// TokenCounter estimates the tokens of messages and tools. It decides when
-	// to clear and how much. Its error ends the run. It must not keep or change
-	// what it gets. If nil, tokens are estimated from the bytes of all texts and schemas,
-	// about as o200k counts them, with 1,600 for each image, audio, video or file, and
-	// from the second answer on corrected by what the provider reports for the requests
-	// of this conversation.
+	// TokenCounter estimates the tokens of messages and tools. It decides when to clear
+	// and how much. Its error ends the run. It must not keep or change what it gets. If
+	// nil, tokens are estimated from the bytes of all texts and schemas, about as o200k
+	// counts them, with 1,600 for each image, audio, video or file; from the second
+	// answer on, the provider's own counts for this conversation's requests correct the
+	// estimate.
 	TokenCounter func(ctx context.Context, msg []M, tools []*schema.ToolInfo) (int64, error)
 
-	// MaxTokensForClear is the estimate from which on old results are cleared. Where
-	// even that does not get below it, because the rest of the conversation is too long,
-	// clearing waits until it saves an eighth of this, so that the prompt cache is not
-	// broken at every call. If zero, defaults to 160,000. It must not be negative.
+	// MaxTokensForClear is the estimate at which old results are cleared. If the rest of
+	// the conversation alone exceeds it, clearing waits until it saves an eighth of
+	// this, so as not to break the prompt cache at every call. If zero, defaults to
+	// 160,000. It must not be negative.
 	MaxTokensForClear int64
 
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
@@ -106,46 +104,43 @@ type TypedConfig[M adk.MessageType] struct {
 	// calls. If zero, defaults to 1. It must not be negative.
 	ClearRetentionSuffixLimit int
 
-	// ClearAtLeastTokens is how many tokens clearing must save; if it would save
-	// less, everything stays as it is and nothing is written. It keeps a prompt
-	// cache from being broken for little. If zero, any saving counts. It must not be
-	// negative.
+	// ClearAtLeastTokens is how many tokens clearing must save; if it would save less,
+	// everything stays as it is and nothing is written. It avoids breaking the prompt
+	// cache for little. If zero, any saving counts. It must not be negative.
 	ClearAtLeastTokens int64
 
 	// ClearExcludeTools names tools whose calls and results are never cleared,
 	// whatever ToolConfig says.
 	ClearExcludeTools []string
 
-	// ClearMessageRewriter may replace a round before its results are cleared. It
-	// gets copies of the assistant message and of the messages with its results,
-	// nil if there are none, and returns what takes their place; nothing removes
-	// the round. It sees each round outside the retained ones once. Messages that
-	// stand between those of a round stay, and so does what else an AgenticMessage
-	// with results holds, such as what the user said. Its error ends the run. If nil,
-	// no round is rewritten.
+	// ClearMessageRewriter may replace a round before its results are cleared. It gets
+	// copies of the assistant message and of the messages with its results, nil if
+	// there are none, and returns their replacement; returning nothing removes the
+	// round. It sees each round outside the retained ones once. Messages between those
+	// of a round stay, and so do the other parts of an AgenticMessage with results,
+	// such as the user's text. Its error ends the run. If nil, no round is rewritten.
 	ClearMessageRewriter func(ctx context.Context, toolCallMsg M, toolResponseMsgs []M) (messagesAfterRewrite []M, err error)
 
-	// ClearPostProcess is called after messages were changed, with the state that
-	// the model call will see and that it may change. It returns the context to
-	// go on with; nil means the one it got.
+	// ClearPostProcess is called after messages were changed, with the state that the
+	// model call will see and that it may change. It returns the context for the rest
+	// of the run; nil means the one it got.
 	ClearPostProcess func(ctx context.Context, state *adk.TypedChatModelAgentState[M]) context.Context
 
-	// ToolConfig holds what differs for single tools, by name. A nil entry is an
-	// error.
+	// ToolConfig overrides the configuration for single tools, by name. A nil entry is
+	// an error.
 	ToolConfig map[string]*ToolReductionConfig
 
-	// ProvideReadTool adds the read tool of [NewReadTool], named ReadFileToolName.
-	// All Backends must be able to read then. If the agent has another tool of
-	// that name, hidden or added by another handler, the run ends at its start
-	// with an error that says what to set; one that [NewReadTool] made is used.
+	// ProvideReadTool adds the read tool of [NewReadTool], named ReadFileToolName. All
+	// Backends must then be readable. If the agent has another tool of that name,
+	// hidden or added by another handler, the run ends at its start with an error that
+	// says what to set; a tool that [NewReadTool] made is used instead.
 	//
-	// The tool reads what lies below {RootDir}/trunc and {RootDir}/clear, the
-	// catalogues that package toolsearch stores in the same Backend, and files that
-	// notices of the conversation show. Files outside of RootDir, which a path
-	// generator or a handler has named, count as shown where this process stored
-	// them, or where the generator gives the same path for the call once more. For
-	// more, give the agent a tool of [NewReadTool]. If false, the agent
-	// brings its own.
+	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, the catalogues
+	// that package toolsearch stores in the same Backend, and files that notices of the
+	// conversation show. A file outside RootDir, named by a path generator or a
+	// handler, counts as shown if this process stored it, or if the generator gives the
+	// same path for the call once more. To allow more, give the agent a tool of
+	// [NewReadTool]. If false, the agent brings its own.
 	ProvideReadTool bool
 
 	// JSONQuery lets the model ask stored JSON for counts, filters and sums through the
@@ -153,85 +148,82 @@ type TypedConfig[M adk.MessageType] struct {
 	// has no argument jq. [Recommended] leaves it nil, as the module adds 1.4 MB.
 	JSONQuery JSONQuery
 
-	// Preview writes what a result that is cut shows, such as [PreviewByKind]. If nil, its
-	// start and its end are shown.
+	// Preview writes the visible part of a cut result, such as [PreviewByKind]. If nil,
+	// its start and its end are shown.
 	Preview Preview
 
-	// ClearTargetTokens ends clearing, which goes from the oldest result to the
-	// newest, as soon as the estimate is below it. A target well below
-	// MaxTokensForClear makes clearing rare, and so keeps the prompt cache. If zero,
-	// everything outside the retained rounds is cleared. It must not be negative, nor
-	// more than MaxTokensForClear.
+	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
+	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
+	// clearing rare, which keeps the prompt cache. If zero, everything outside the
+	// retained rounds is cleared. It must not be negative, nor more than
+	// MaxTokensForClear.
 	ClearTargetTokens int64
 
-	// MinSavingBytes is how many bytes clearing a result must save; a result that
-	// would save less is left. If zero, defaults to one. It must not be negative.
+	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
+	// result stays. If zero, defaults to one. It must not be negative.
 	MinSavingBytes int
 
-	// ReferToRepeats replaces a new result that equals one which the model still sees,
-	// of whatever tool, by a reference to it, before the model is called. It is stored
-	// like any other, and stays readable when the earlier one is gone. Nothing that was
-	// sent before changes. Tools whose old results are not cleared, and those with a
-	// ClearHandler, are left alone. If false, repeats are sent whole.
+	// ReferToRepeats replaces a new result by a reference before the model is called if
+	// the model still sees an equal one, from any tool. It is stored like any other,
+	// and stays readable when the earlier one is gone. Messages that were sent before
+	// do not change. It does not apply to tools whose old results are not cleared or
+	// that have a ClearHandler. If false, repeats are sent whole.
 	ReferToRepeats bool
 
 	// ClearArgumentsOver is how many bytes a value in the arguments of a call may have,
 	// as JSON, once its result is old: when results are cleared, a longer one becomes a
 	// reference, a string that names the file it is stored in. The arguments stay valid
-	// JSON, and values are replaced as a whole: strings, and lists and objects that are
-	// too long for other reasons. A value stays if there is no Backend, if it does not
+	// JSON. Values are replaced whole: strings, and also lists and objects that are too
+	// long without a long string. A value stays if there is no Backend, if it does not
 	// shrink, and if ToolConfig has a ClearHandler for the tool. It must not be
 	// negative. If zero, arguments stay.
 	ClearArgumentsOver int
 
-	// CachedPrice is the price of a prompt token that is read from the provider's cache,
-	// relative to one that is written to it: .1 with OpenAI, .08 with Anthropic. If set,
-	// old results are also cleared below MaxTokensForClear, as soon as sending them has
-	// cost as much as clearing them does: when the tokens of each, times the requests it
-	// was in, add up to (1 - CachedPrice) / CachedPrice times the tokens after the first
-	// of them. A token is four bytes here, and a result of less than 2,000 stays for five
-	// rounds. That lowers the bill of conversations that stay below the threshold for
-	// long, but the model more often needs what it no longer sees. If zero, only the
+	// CachedPrice is the price of a prompt token read from the provider's cache, relative
+	// to one written to it: .1 with OpenAI, .08 with Anthropic. If set, old results are
+	// also cleared below MaxTokensForClear, as soon as sending them has cost as much as
+	// clearing them does: when the tokens of each, times the requests it was in, add up
+	// to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
+	// token is four bytes here, and a result of less than 2,000 stays for five rounds.
+	// This lowers the bill of conversations that stay below the threshold for long, but
+	// the model more often needs a result that it no longer sees. If zero, only the
 	// threshold counts. It must be less than 1, and not negative.
 	CachedPrice float64
 
-	// WindowTokens is what the model takes, in tokens of the TokenCounter. If set,
-	// results, arguments and media do not make a request larger than that:
+	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
+	// set, results, arguments and media make no request larger than that:
 	//
-	//   - The results of one round have a quarter of the window together. Where they
-	//     have more, the largest are cut, all to the same size, before the model sees
-	//     them for the first time; of media, the last ones that fit in an eighth stay.
+	//   - The results of one round share a quarter of the window. If they are longer,
+	//     the largest are cut, all to the same size, before the model sees them for the
+	//     first time; of media, the last ones that fit in an eighth stay.
 	//   - Clearing an old result also replaces its images, audio, video and files by
 	//     references. The tool of ProvideReadTool returns one in its original form if the
 	//     agent has a tool that returns parts; any other read tool reads the stored JSON.
-	//   - If a request is still too long, everything outside of the retained rounds is
+	//   - If a request is still too long, everything outside the retained rounds is
 	//     cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then media become
-	//     references, those of the user too, the oldest first; what is left of results is
-	//     cut, down to 1,000 bytes each; and long values of the arguments become
-	//     references.
+	//     references, also the user's, oldest first; remaining results are cut, down to
+	//     1,000 bytes each; and long argument values become references.
 	//
-	// What is cut is stored and readable. Left alone are excluded tools, answers that
-	// load tools, results without a Backend or without a call, arguments that are not a JSON
-	// object, and whatever is not a result: system and user texts, what the model said
-	// and made, and the definitions of tools. Set it below the model's limit by what its
-	// answer may take. SkipClear switches this off as well.
+	// Whatever is cut is stored and readable. Exceptions are excluded tools, answers that
+	// load tools, results without a Backend or without a call, arguments that are not a
+	// JSON object, and everything other than results: system and user texts, the model's
+	// output, and tool definitions. Leave room for the answer: set it that much below the
+	// model's limit. SkipClear switches this off as well.
 	//
-	// If MaxTokensForClear is zero, it is three quarters of the window then, at most
-	// 160,000, and if ClearArgumentsOver is zero, it is 4,000. If WindowTokens is zero,
-	// the window is not known. It must not be negative.
+	// With WindowTokens set, a zero MaxTokensForClear defaults to three quarters of the
+	// window, at most 160,000, and a zero ClearArgumentsOver to 4,000. If WindowTokens
+	// is zero, the window is unknown. It must not be negative.
 	WindowTokens int64
 
 	// OnEvent receives an event for each result that is cut, cleared for the first
-	// time, read back or not stored, for each one that stays although it is longer
-	// than its limit, and for each clearing pass, which starts once the history has
-	// grown to MaxTokensForClear, or earlier with CachedPrice. It is called before the
-	// result goes on, so it should be quick; it may keep the event. Panics are
-	// recovered.
+	// time, read back or not stored, for each one that stays although it exceeds its
+	// limit, and for each clearing pass, which starts once the history has grown to
+	// MaxTokensForClear, or earlier with CachedPrice. The result waits for it, so it
+	// should be quick; it may keep the event. Panics are recovered.
 	//
-	// The tokens of a result are those of its text at four bytes each. Those of a pass
-	// are the TokenCounter's; with a counter of your own, what the clearing saved is
-	// the default estimate unless ClearAtLeastTokens is set. If nil, nothing is
-	// reported.
+	// The tokens of a result are those of its text, at four bytes each. Those of a pass
+	// are the TokenCounter's; with your own counter, the saving is the default estimate
+	// unless ClearAtLeastTokens is set. If nil, nothing is reported.
 	OnEvent func(ctx context.Context, event leanctx.Event)
 }
 
@@ -239,17 +231,17 @@ type TypedConfig[M adk.MessageType] struct {
 type Config = TypedConfig[*schema.Message]
 
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
-// tokens if that saves at least 4,000, cuts results that are longer than 40,000 bytes and
-// shows what [PreviewByKind] makes of them in 12,000, leaves results of which clearing
-// would save less than 1,000 bytes, refers to repeats, clears values of arguments over
-// 1,000 bytes, and provides the read tool. b must be able to read. For queries about
-// stored JSON, set JSONQuery to jq.Query of module reduction/jq.
+// tokens if that saves at least 4,000, cuts results longer than 40,000 bytes and shows a
+// [PreviewByKind] of them in 12,000, keeps results if clearing would save less than 1,000
+// bytes, refers to repeats, clears values of arguments over 1,000 bytes, and provides the
+// read tool. b must be able to read. For queries about stored JSON, set JSONQuery to
+// jq.Query of module reduction/jq.
 //
-// It costs what the model reads back, a model call each time, and now and then a fact
-// that the model no longer sees and does not look up. It saves the more the longer the
-// conversation is; one that stays below 32,000 tokens only has its longest results cut.
-// A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more. Set
-// WindowTokens to what your model takes.
+// The cost: each time the model reads something back, that takes a model call, and now
+// and then the model misses a fact that it no longer sees. The longer the conversation,
+// the more it saves; one that stays below 32,000 tokens only has its longest results
+// cut. A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more. Set
+// WindowTokens to the size of your model's window.
 //
 // The preset may change in any minor version.
 func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b) }

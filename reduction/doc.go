@@ -5,12 +5,11 @@
 // losing a byte of it. It is a middleware for CloudWeGo Eino's agents and a drop-in
 // replacement for Eino's own package of the same name: change the import path.
 //
-// It works in two phases. Truncation looks at a result when a tool returns: one
-// that is longer than MaxLengthForTrunc is stored, and the model sees its start,
-// its end and where the rest is. Clearing looks at the conversation before a
-// model call: when it has grown to MaxTokensForClear, the results of old rounds
-// are stored, oldest first, and a line says where they are. A read tool brings
-// back what is needed again.
+// It works in two phases. Truncation checks each result when a tool returns: one longer
+// than MaxLengthForTrunc is stored, and the model sees its start, its end and where the
+// rest is. Clearing checks the conversation before a model call: once it has grown to
+// MaxTokensForClear, the results of old rounds are stored, oldest first, and a line
+// says where they are. The model reads back what it needs again through a read tool.
 //
 //	tool returns a result                             before a model call
 //	        |                                                 |
@@ -26,53 +25,52 @@
 //
 // Guarantees, whatever tools, models and stores do:
 //
-//   - Nothing is lost. A path is shown only after everything was stored under it,
-//     and stored content is never overwritten. Reading the path gives back the exact
-//     bytes that the tool returned.
-//   - It shrinks. What replaces a result is shorter, and within the limit; otherwise
-//     the result stays.
-//   - It is stable. A notice never changes again, so that the prompt cache holds.
-//     Notices of Eino's package are recognised.
+//   - Nothing is lost. A path is shown only after all content is stored under it, and
+//     stored content is never overwritten. Reading the path gives back the exact bytes
+//     that the tool returned.
+//   - It shrinks. A replacement is shorter than the result, and within the limit;
+//     otherwise the result stays.
+//   - It is stable. A notice never changes, so the prompt cache holds. Notices of
+//     Eino's package are recognised.
 //   - Calls keep their results, ids and order. Images, audio, video, files and
 //     search results stay where they are, unless WindowTokens is set.
-//   - What was read back is never stored again, and never cut.
-//   - A store that fails, hangs, panics or keeps only a part loses the saving: a
-//     result stays in the conversation; of a stream its head and its tail do, and
-//     the notice says so.
+//   - Content that was read back is never stored again, and never cut.
+//   - If a store fails, hangs, panics or keeps only a part, only the saving is lost: a
+//     result stays in the conversation; a stream keeps its head and tail, and the
+//     notice says so.
 //   - The caller's messages, results and maps are never changed, and one middleware
 //     serves any number of runs at once.
 //
 // # Stores
 //
-// Every file system of Eino is a [Backend], since all that is needed is Write.
-// [NewDirBackend] and [NewMemoryBackend] are ready-made and can do everything a
-// Backend may be able to do:
+// Every file system of Eino is a [Backend], since Write is the only required method.
+// [NewDirBackend] and [NewMemoryBackend] are ready-made and have all optional
+// abilities:
 //
-//   - take a stream ([Creator]): a tool may stream any amount and only a few
-//     hundred kilobytes are held. With a Backend that takes only whole content,
-//     a stream that goes over the limit is held in memory until its end;
-//   - be read ([Reader], [RangeReader]): what is there already is compared before
-//     anything is written, so that processes which share a store, and models which
-//     use call ids twice, cannot write over each other's results. Where a Backend
-//     cannot be read, this is known only of what this process wrote and of what the
-//     conversation shows, and a notice is believed if its path fits its call;
-//   - forget ([Cleaner]): only its owner calls that.
+//   - take a stream ([Creator]): a tool may stream any amount, and only a few hundred
+//     kilobytes are held. With a Backend that takes only whole content, a stream above
+//     the limit is held in memory until its end;
+//   - be read ([Reader], [RangeReader]): existing content is compared before anything
+//     is written, so processes that share a store, and models that reuse call ids,
+//     cannot overwrite each other's results. If a Backend cannot be read, only files
+//     that this process wrote or the conversation shows are known, and a notice is
+//     believed if its path fits its call;
+//   - delete unused files ([Cleaner]): only the store's owner calls that.
 //
 // # Reading back
 //
-// Set ProvideReadTool, or give the agent the tool of [NewReadTool], or one of its own
-// that ReadFileToolName names. A page of that tool is never cut when it returns, since
-// the model would only read it again; so a read tool should bound its own answers, as
-// the one here does. An old page is cleared like any other result, but not stored: the
-// notice names the file that it was read from, where the same call finds it again.
+// Set ProvideReadTool, or give the agent the tool of [NewReadTool], or another one that
+// ReadFileToolName names. A page of that tool is never cut when it returns, since the
+// model would only read it again. So a read tool should bound its own answers, as the
+// one here does. An old page is cleared like any other result, but not stored: the
+// notice names the file that it came from, where the same call finds it again.
 //
 // # Tokens
 //
 // The default estimate reads each text once per run. It is within a tenth of o200k for
 // code, prose, JSON, logs, hashes and Chinese, and counts what Eino leaves out: tool
-// schemas and, at a fixed price, media. From the second answer on it is corrected by
-// what the provider reports. A model call below the threshold costs microseconds and no
-// memory.
+// schemas and, at a fixed price, media. From the second answer on, the provider's own
+// count corrects it. A model call below the threshold costs microseconds and no memory.
 //
 // Differences from Eino's package are listed in docs/differences.md.
 package reduction

@@ -26,8 +26,8 @@ const (
 	// just returned.
 	ReasonExempt Reason = "exempt"
 
-	// ReasonNotSmaller: what would replace it is not smaller by MinSavingBytes, or
-	// does not fit in MaxLengthForTrunc.
+	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
+	// fit in MaxLengthForTrunc.
 	ReasonNotSmaller Reason = "not_smaller"
 
 	// ReasonHandler: the handler of its tool said so.

@@ -23,13 +23,12 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// ToolReductionConfig is what differs for one tool. What it leaves at its zero
-// value is taken from the general configuration. The order of precedence is:
-// the exclude lists, the Skip fields here, the handlers here, the limit here, the
-// general Skip fields, the default handlers.
+// ToolReductionConfig overrides the configuration for one tool. Zero fields come from
+// the general configuration. The order of precedence is: the exclude lists, the Skip
+// fields here, the handlers here, the limit here, the general Skip fields, the default
+// handlers.
 type ToolReductionConfig struct {
-	// Backend is where this tool's content goes. If nil, defaults to the
-	// general Backend.
+	// Backend stores this tool's content. If nil, defaults to the general Backend.
 	Backend Backend
 
 	// SkipTruncation leaves this tool's results alone when they return, even if
@@ -59,10 +58,9 @@ type ToolReductionConfig struct {
 	Preview Preview
 }
 
-// UseDefault is returned by a TruncHandler or a ClearHandler as its error to leave
-// the result to the middleware, which then does what it would do without the
-// handler. Errors that wrap it count as well. Whatever else the handler returns is
-// ignored.
+// UseDefault is returned by a TruncHandler or a ClearHandler as its error to leave the
+// result to the middleware, which then does what it would do without the handler.
+// Errors that wrap it count as well. The handler's other return values are ignored.
 //
 //lint:ignore ST1012 it is an answer, as io.EOF is
 var UseDefault = errors.New("use the default")
@@ -74,15 +72,15 @@ type ToolDetail struct {
 	// ToolContext names the tool and the call.
 	ToolContext *adk.ToolContext
 
-	// ToolArgument is what the tool was called with. It is nil if the tool got none.
+	// ToolArgument holds the arguments of the call. It is nil if there are none.
 	ToolArgument *schema.ToolArgument
 
 	// ToolResult is what the tool returned. A tool that returns a string is one
 	// part of text.
 	ToolResult *schema.ToolResult
 
-	// StreamToolResult is what the tool is returning, a copy of the handler's own:
-	// the handler may read as much of it as it likes. It is closed for the handler
+	// StreamToolResult is the stream that the tool is returning, in a copy for the
+	// handler, which may read as much of it as it likes. It is closed for the handler
 	// when TruncResult.NeedTrunc is false or the handler fails, and otherwise when
 	// TruncResult.StreamToolResult has ended.
 	StreamToolResult *schema.StreamReader[*schema.ToolResult]
@@ -90,12 +88,12 @@ type ToolDetail struct {
 
 // TruncResult is the decision of a TruncHandler. Nil means the zero value.
 type TruncResult struct {
-	// NeedTrunc says that the result is to be replaced. If false, it goes on as it
-	// is, and nothing else is looked at.
+	// NeedTrunc says to replace the result. If false, the result passes unchanged, and
+	// the other fields are ignored.
 	NeedTrunc bool
 
-	// ToolResult takes the place of ToolDetail.ToolResult. Without any part in it
-	// the original goes on. Of a tool that returns a string, the first part does.
+	// ToolResult takes the place of ToolDetail.ToolResult. If it has no parts, the
+	// original passes. If the tool returns a string, the first part is used.
 	ToolResult *schema.ToolResult
 
 	// StreamToolResult takes the place of ToolDetail.StreamToolResult. It belongs
@@ -117,16 +115,16 @@ type TruncResult struct {
 
 // ClearResult is the decision of a ClearHandler. Nil means the zero value.
 type ClearResult struct {
-	// NeedClear says that the result is to be replaced. If false, it stays as it is,
-	// and nothing else is looked at.
+	// NeedClear says to replace the result. If false, the result stays as it is, and
+	// the other fields are ignored.
 	NeedClear bool
 
 	// ToolArgument takes the place of the call's arguments. If nil, they stay.
 	ToolArgument *schema.ToolArgument
 
-	// ToolResult takes the place of the result. Without any part in it the result
-	// stays. Media that were in the result before keep what a ToolResult cannot
-	// express, such as the name of a file.
+	// ToolResult takes the place of the result. If it has no parts, the result stays.
+	// Media that were in the result before keep properties that a ToolResult cannot
+	// express, such as a file name.
 	ToolResult *schema.ToolResult
 
 	// NeedOffload says that OffloadContent is to be stored first. When that fails,
@@ -141,11 +139,11 @@ type ClearResult struct {
 	OffloadContent string
 }
 
-// Preview writes what a cut result shows, in at most MaxBytes bytes. It must be
+// Preview writes the visible part of a cut result, in at most MaxBytes bytes. It must be
 // deterministic and safe for concurrent use. If it panics, or returns nothing, more than
 // MaxBytes, or text that is not UTF-8, the start and the end of the result are shown. It is
-// not called for streams, of which the start is out before they are known to be too long;
-// of those the notice shows what looks like errors if a Preview is set.
+// not called for streams, whose start is sent before they are known to be too long; but if
+// a Preview is set, their notice shows lines that look like errors.
 type Preview func(PreviewRequest) string
 
 // PreviewRequest is a result that is cut.
@@ -159,21 +157,21 @@ type PreviewRequest struct {
 	Tool string
 	// Arguments are those of the call.
 	Arguments string
-	// Question is the end of the last message of the user, and of what the model said with
-	// the call, at most 1,000 bytes of each. It is empty outside of an agent's run.
+	// Question is the end of the user's last message and of the model's text beside the
+	// call, at most 1,000 bytes of each. It is empty outside of an agent's run.
 	Question string
 }
 
-// PreviewHeadTail shows the start and the end, which is what a nil Preview shows.
+// PreviewHeadTail shows the start and the end, as a nil Preview does.
 func PreviewHeadTail(r PreviewRequest) string {
 	return previews.HeadTail(request(r))
 }
 
 // PreviewByKind previews a text by its format: a list of JSON records as a table, in which
 // common values appear once; the start of other JSON, closed so that it parses; the text of
-// an HTML page or of a snapshot of one; of tests and logs the errors, the end, and each
-// kind of line once; of other text the start and the end, with lines between them that
-// look like errors or fit Question. Of an MCP result it previews the text inside. Text of
+// an HTML page or of a snapshot of one; the errors, the end and each kind of line once of
+// tests and logs; the start and the end of other text, with lines between them that look
+// like errors or fit Question. Inside an MCP result, it previews the text. Text of
 // uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
 // more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {

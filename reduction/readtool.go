@@ -29,18 +29,19 @@ import (
 type ReadToolConfig struct {
 	// Name is the tool's name. If empty, defaults to "read_file".
 	Name string
-	// Backend is the store to read from. It must be a [Reader] or a [RangeReader]; the
-	// second is used where it is both.
+	// Backend is the store to read from. It must be a [Reader] or a [RangeReader]; if
+	// it is both, the second is used.
 	Backend Backend
-	// Allowed reports whether a path may be read. A path that may not is answered like
-	// one that does not exist. If nil, every path that the store knows may be read, so
-	// set it where the store holds more than results, as a file system of the machine
-	// does. It must be safe for concurrent use.
+	// Allowed reports whether a path may be read. The answer for a forbidden path is
+	// that for a missing file. If nil, every path in the store may be read, so set it
+	// if the store holds more than results, as a file system of the machine does. It
+	// must be safe for concurrent use.
 	Allowed func(filePath string) bool
-	// MaxLines is the most lines of content in an answer. If zero, defaults to 2,000.
+	// MaxLines is the largest number of lines of content in an answer. If zero,
+	// defaults to 2,000.
 	MaxLines int
-	// MaxBytes is the most bytes in an answer, its frame included, and at least 4,096.
-	// If zero, defaults to 24,000.
+	// MaxBytes is the largest number of bytes in an answer, its frame included, and at
+	// least 4,096. If zero, defaults to 24,000.
 	MaxBytes int
 	// OnError receives the store's error if a read failed, which the model does not
 	// see. A missing file is not a failure. If nil, errors are dropped. It must be safe
@@ -53,21 +54,21 @@ type ReadToolConfig struct {
 
 // JSONQuery answers a query about a JSON document with at most maxBytes bytes, in the
 // language of jq, which the tool tells the model. The document is what the tool returned,
-// or the JSON in its MCP result; JSON lines are a list, and one that ends too early is
-// what is there of it, which the answer says. An error is a text for the model: it ends
-// nothing, unless that of ctx. The document must not be changed. It must be safe for
-// concurrent use, and must bound what a hostile query can take: its time, its memory and
-// what it can reach. What it returns beyond maxBytes is left out, and a panic is an error.
+// or the JSON in its MCP result; JSON lines are a list; of a document that ends too early,
+// the part that is there counts, and the answer says so. The text of an error goes to the
+// model; only the error of ctx ends the run. A JSONQuery must not change the document,
+// must be safe for concurrent use, and must bound the time, memory and reach of a hostile
+// query. Output beyond maxBytes is left out, and a panic counts as an error.
 type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
-// NewReadTool returns a tool that reads stored results back, a bounded page at a
-// time: by lines, by bytes, from the end, by regular expression, or the passages
-// that match a query best; with a JSONQuery also what that finds in JSON. Each page says how to get the next one. The tool fails
-// only if its context ends; otherwise it explains what it could not read. It is safe for
-// concurrent use.
+// NewReadTool returns a tool that reads stored results back, a bounded page at a time: by
+// lines, by bytes, from the end, by regular expression, or the passages that match a query
+// best; with a JSONQuery, also answers from JSON. Each page says how to get the next one.
+// The tool fails only if its context ends; otherwise it explains what it could not read. It
+// is safe for concurrent use.
 //
-// Give it the name that ReadFileToolName has, or set ProvideReadTool, which does
-// it all. The error joins a [leanctx.FieldError] for each field that is wrong.
+// Give it the name in ReadFileToolName, or set ProvideReadTool, which does all this.
+// The error joins a [leanctx.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
 		return nil, wrongField("ReadToolConfig", "is nil")

@@ -23,18 +23,18 @@ import (
 
 // Scope says to whom the content of a store belongs.
 type Scope struct {
-	// Key returns the owner of what the context is about, such as "acme/42" for a
-	// tenant and a conversation. It is required, and must return the same key for
-	// the same context. Different keys never share a file, whatever they contain and also
-	// where a file system ignores case. If Key returns an error or an empty key, or
-	// panics, nothing is stored or read. It must be safe for concurrent use.
+	// Key returns whom the context belongs to, such as "acme/42" for a tenant and a
+	// conversation. It is required, and must return the same key for the same context.
+	// Different keys never share a file, whatever they contain, even on file systems that
+	// ignore case. If Key returns an error or an empty key, or panics, nothing is stored
+	// or read. It must be safe for concurrent use.
 	Key func(ctx context.Context) (string, error)
 
 	// MaxBytes is how many bytes of content one key may have in the store. A write above
-	// that fails, so that the result stays in the conversation and OnEvent is told. What
-	// is there already counts if the store is a [Cleaner], and what other processes write
-	// at the same time, after a minute at the latest. A negative one allows nothing. If
-	// zero, there is no limit.
+	// that fails: the result stays in the conversation, and OnEvent gets an event. If the
+	// store is a [Cleaner], existing content counts too, and so does content that other
+	// processes write at the same time, after a minute at the latest. A negative value
+	// allows nothing. If zero, there is no limit.
 	MaxBytes int64
 }
 

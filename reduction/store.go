@@ -46,12 +46,11 @@ type Backend interface {
 
 // Reader is a Backend that reads content back by lines, as Eino's file systems do.
 type Reader interface {
-	// Read returns the lines of a file from req.Offset (the first line is 1, and
-	// less counts as 1), at most req.Limit of them. A limit of zero or less means
-	// the rest of the file, so that an offset of at most 1 with no limit is the
-	// whole content, byte for byte. Where a limit ends the window, the newline
-	// after the last line is left out. An offset after the last line gives
-	// empty content.
+	// Read returns the lines of a file from req.Offset (the first line is 1, and less
+	// counts as 1), at most req.Limit of them. A limit of zero or less means the rest
+	// of the file, so that an offset of at most 1 with no limit is the whole content,
+	// byte for byte. If a limit ends the window, the newline after the last line is
+	// left out. An offset after the last line gives empty content.
 	//
 	// A missing file is an error, and should be one for which
 	// errors.Is(err, fs.ErrNotExist) is true; Eino's own store in memory returns
@@ -59,8 +58,8 @@ type Reader interface {
 	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
 }
 
-// RangeReader is a Backend that reads a part of a file, so that a page of a large
-// file costs a page and not the whole.
+// RangeReader is a Backend that reads a part of a file, so a page of a large file costs
+// only a page.
 type RangeReader interface {
 	// ReadRange returns the bytes of a file from offset on, at most length of
 	// them, and the size of the whole file in bytes. A negative length means to
@@ -68,9 +67,9 @@ type RangeReader interface {
 	// is an error. A missing file is an error for which
 	// errors.Is(err, fs.ErrNotExist) is true.
 	//
-	// The caller closes content, and may do so before its end. What content
-	// yields is the file as it was when ReadRange returned, whatever happens to
-	// the name meanwhile; reading it may fail once ctx has ended.
+	// The caller closes content, and may do so before its end. Content yields the file
+	// as it was when ReadRange returned, whatever happens to the name meanwhile;
+	// reading it may fail once ctx has ended.
 	ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error)
 }
 
@@ -83,54 +82,53 @@ type Creator interface {
 	// Memory used must not grow with the size of the content, except in a store
 	// whose memory is where content lives.
 	//
-	// A name that is taken is an error for which errors.Is(err, fs.ErrExist) is
-	// true. Where it is taken at the start, content is not read at all. Of several
-	// concurrent calls for one name exactly one succeeds, if any can.
+	// If the name is taken, the error is one for which errors.Is(err, fs.ErrExist) is
+	// true. If it is taken at the start, content is not read at all. Of several
+	// concurrent calls for one name, exactly one succeeds, if any can.
 	//
-	// Create reads content from the goroutine it is called on, never after it has
-	// returned, and does not close it. It cannot end a Read that blocks: a caller
-	// whose content may block must make Read fail when ctx ends.
+	// Create reads content on the calling goroutine, never after it has returned, and
+	// does not close it. It cannot end a Read that blocks: a caller whose content may
+	// block must make Read fail when ctx ends.
 	Create(ctx context.Context, filePath string, content io.Reader) error
 }
 
-// AnyCreator is a Creator that finishes content under the first of several names
-// that is free, so that a stream, which can be read only once, is not lost when
-// another writer takes its name while it arrives. It is used in preference to
-// Create for streams.
+// AnyCreator is a Creator that stores content under the first free one of several
+// names. A stream can be read only once; this way it is not lost when another writer
+// takes its name while it arrives. It is used in preference to Create for streams.
 type AnyCreator interface {
 	// CreateAny stores what content yields until io.EOF, as Create does, under the
 	// first of names(0), names(1), … that is free, and returns that name. It takes
-	// content once, whichever name it ends under: a name that another writer takes
-	// while content is read makes it go on to the next one.
+	// content once, whichever name it ends under: if another writer takes a name while
+	// content is read, it tries the next one.
 	//
-	// It asks for each name at most once, in order, on the goroutine it was called
-	// on, and partly before it reads content. All names lie in one directory. An
-	// empty name says that there are no more: the error is then one for which
-	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left
-	// under any of the names.
+	// It asks for each name at most once, in order, on the calling goroutine, and
+	// partly before it reads content. All names lie in one directory. An empty name
+	// says that there are no more; CreateAny then returns an error for which
+	// errors.Is(err, fs.ErrExist) is true. When CreateAny fails, nothing is left under
+	// any of the names.
 	CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error)
 }
 
 // Cleaner is a Backend that knows when its files were last used, and can delete the
 // others. A use is a write, a read, or a model call whose history names the file: at the
-// start of each run, and each hour of a long one, the middleware marks what the history
-// names. The middleware never deletes anything: that is up to the owner of the store.
+// start of each run, and each hour of a long one, the middleware marks the files that
+// the history names. It never deletes anything: that is up to the owner of the store.
 type Cleaner interface {
-	// MarkUsed notes that files are in use. Those that do not exist are passed over.
-	// A store may note it once an hour, and for a whole directory where it has no
-	// time for each file.
+	// MarkUsed notes that files are in use. Missing files are skipped. A store may
+	// record this only once an hour, and for a whole directory if it has no time for
+	// each file.
 	MarkUsed(ctx context.Context, filePaths ...string) error
 
 	// DeleteUnused deletes the files below dir, at any depth, that were last used before
 	// since, and says how many files and bytes those were. An empty dir or "/" means the
 	// whole store; a missing one holds nothing to delete and is not an error. A store that
-	// knows times only roughly keeps what may be newer. Files that are written while
-	// it runs stay. When it fails halfway, files and bytes are what is gone, and the call
-	// may be repeated.
+	// knows times only roughly keeps files that may be newer. Files that are written while
+	// it runs stay. If it fails halfway, files and bytes count what was deleted, and the
+	// call may be repeated.
 	//
-	// A conversation that was active an hour after since, or later, keeps everything that
-	// it names: a file that is marked twice within an hour may be noted once. Reading a
-	// path that an older conversation still holds returns fs.ErrNotExist.
+	// A conversation that was active an hour after since, or later, keeps every file that
+	// it names: of two marks within an hour, a store may record only one. Reading a path
+	// that an older conversation still holds returns fs.ErrNotExist.
 	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
 
 	// Stored returns how many files there are below dir, and their size in bytes.
@@ -147,14 +145,14 @@ type Cleaner interface {
 // a directory that exists keeps its mode.
 //
 // Nothing outside the directory is ever read or written, whatever the paths and
-// whatever is in the directory: all access goes through [os.Root], and symbolic
-// links are refused, even those that stay inside. A file is written under a
-// temporary name, synced, and then put in place, so that it is there whole or not
-// at all, after a crash too.
+// whatever is in the directory: all access goes through [os.Root], and symbolic links
+// are refused, even those that stay inside. A file is written under a temporary name,
+// synced, and then put in place, so it is there whole or not at all, even after a
+// crash.
 //
-// The directory should be the store's own. If it is deleted and made again while
-// the store is open, the next write goes on in the new one, provided that this user
-// owns it and it is not a symbolic link.
+// The directory should be the store's own. If it is deleted and recreated while the
+// store is open, the next write uses the new one, provided that this user owns it and
+// it is not a symbolic link.
 //
 // Two promises need more than every system gives: on a file system without hard
 // links, a Create by two processes at once may let the later one win, and a file
@@ -220,16 +218,16 @@ func (d *DirBackend) Stored(ctx context.Context, dir string) (files int, bytes i
 }
 
 // MemoryBackend is a store in memory, up to a number of bytes. When new content does
-// not fit, the files whose last write is longest ago are dropped, and reading them
-// reports that they do not exist. Nothing survives the process. It must be made with
+// not fit, the files written longest ago are dropped, and reading them reports that
+// they do not exist. Nothing survives the process. It must be made with
 // [NewMemoryBackend], and is safe for concurrent use. It implements every optional
 // interface of a [Backend].
 type MemoryBackend struct{ memory *backend.Memory }
 
-// NewMemoryBackend returns an empty store bounded to maxBytes of content, paths and
-// 128 bytes for each file. If maxBytes is zero or less, it is 256 MiB. Content that
-// alone exceeds the bound is refused and displaces nothing. Content that is being
-// streamed is held beside the bound until it is complete.
+// NewMemoryBackend returns an empty store bounded to maxBytes of content, paths and 128
+// bytes for each file. If maxBytes is zero or less, it is 256 MiB. Content that alone
+// exceeds the bound is refused and displaces nothing. Streamed content does not count
+// until it is complete.
 func NewMemoryBackend(maxBytes int64) *MemoryBackend {
 	return &MemoryBackend{backend.NewMemory(maxBytes)}
 }
@@ -259,7 +257,8 @@ func (m *MemoryBackend) CreateAny(ctx context.Context, names func(attempt int) s
 	return m.memory.CreateAny(ctx, names, content)
 }
 
-// MarkUsed implements [Cleaner]. It does not keep files from making room for new ones.
+// MarkUsed implements [Cleaner]. Marked files can still be dropped to make room for new
+// ones.
 func (m *MemoryBackend) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return m.memory.MarkUsed(ctx, filePaths...)
 }
