@@ -15,8 +15,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -46,96 +46,6 @@ type clearPass[M adk.MessageType] struct {
 	early   bool         // below the threshold, since it breaks even
 }
 
-// state returns the state that the model call should see, which is the one it was
-// given if nothing is to be done.
-func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state == nil {
-		return ctx, state, nil
-	}
-	if c.tracksUse {
-		c.markUsed(ctx, state.Messages)
-	}
-	if !c.policy.clears {
-		return ctx, state, nil
-	}
-	out, err := c.reduced(ctx, state)
-	if err != nil || out == state {
-		return ctx, state, err
-	}
-	next, err := c.cfg.postProcess(ctx, out)
-	if err != nil {
-		return ctx, state, err
-	}
-	return next, out, nil
-}
-
-// postProcess calls ClearPostProcess, which has no error of its own.
-func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	if c.ClearPostProcess == nil {
-		return ctx, nil
-	}
-	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
-	if err != nil || next == nil {
-		return ctx, err
-	}
-	return next, nil
-}
-
-// reduced returns a state in which old results are cleared and, where the configuration
-// wants that, rounds keep to their share of the window, repeats are references, and all of
-// it fits.
-func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	out, err := state, error(nil)
-	if c.cfg.WindowTokens > 0 {
-		if out, err = c.fitRounds(ctx, out); err != nil {
-			return nil, err
-		}
-	}
-	count, factor, err := c.countTokens(ctx, out)
-	if err != nil {
-		return nil, err
-	}
-	if c.cfg.ReferToRepeats {
-		clears, before := count >= c.cfg.MaxTokensForClear, out
-		if out, err = c.refer(ctx, out, clears); err != nil {
-			return nil, err
-		}
-		if out != before && clears {
-			if count, factor, err = c.countTokens(ctx, out); err != nil {
-				return nil, err
-			}
-		}
-	}
-	switch {
-	case count >= c.cfg.MaxTokensForClear:
-		out, err = c.runPass(ctx, c.pass(ctx, out, count, factor), out)
-	case c.cfg.CachedPrice > 0:
-		out, err = c.early(ctx, out, count, factor)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if c.cfg.WindowTokens > 0 && count > c.cfg.WindowTokens && !c.cfg.SkipClear {
-		return c.within(ctx, out)
-	}
-	return out, nil
-}
-
-// early returns a state in which old results are cleared if that breaks even, as
-// CachedPrice has it. The messages alone decide.
-func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
-	if c.cfg.SkipClear {
-		return state, nil
-	}
-	p := c.pass(ctx, state, count, factor)
-	p.early = true
-	p.listed = p.list(ctx)
-	if !p.planner.breaksEven(p.listed) {
-		return state, nil
-	}
-	return c.runPass(ctx, p, state)
-}
-
 // runPass returns the state that a pass makes of one.
 func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := p.run(ctx)
@@ -150,13 +60,6 @@ func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk
 	}
 	c.policy.run(ctx).counted().edited(len(p.draft.out))
 	return withMessages(state, p.draft.out), nil
-}
-
-// withMessages returns a copy of a state that has other messages.
-func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
-	out := *state
-	out.Messages = msgs
-	return &out
 }
 
 // countTokens counts the tokens of a state. The factor is what every estimate is corrected
@@ -402,7 +305,7 @@ func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 }
 
 func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
-	repeated := !p.phase.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
+	repeated := !p.phase.reported.Add(seen.Key(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
 	p.planner.tally.replaced(repeated)
 	if repeated {
@@ -440,7 +343,7 @@ type draft[M adk.MessageType] struct {
 
 // draft returns a draft without a change. What the messages name in the store stays.
 func (p *planner[M]) draft(ctx context.Context) *draft[M] {
-	p.phase.files.Note(ctx, p.phase.namedFiles(p.msgs))
+	p.phase.files.Note(ctx, namedFiles(p.phase.cfg, p.phase.codec, p.msgs))
 	return &draft[M]{planner: p, out: slices.Clone(p.msgs), marked: make(map[int]bool)}
 }
 
@@ -592,3 +495,82 @@ func (d *draft[M]) store(ctx context.Context, r *oldResult, at vault.Place, cont
 }
 
 var errStoreDown = errors.New("the store has failed too often")
+
+// rewrite returns the messages with the rounds outside the kept ones as the
+// user's rewriter wants them, and whether anything is new. It has no effect on a
+// round that was rewritten or cleared before.
+func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
+	if c.cfg.SkipClear {
+		return msgs, false, nil
+	}
+	vs := views(c.codec, msgs)
+	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
+	instead := make(map[int][]M, len(old))
+	gone := make(map[int]bool)
+	for _, r := range old {
+		if r.processed || !alone(vs, r, end) {
+			continue
+		}
+		got, err := c.rewriteRound(ctx, msgs, r)
+		if err != nil {
+			return nil, false, err
+		}
+		instead[r.at] = got
+		gone[r.at] = true
+		for _, i := range r.messages() {
+			if rest, any := c.codec.withoutResults(msgs[i]); any {
+				instead[i] = append(instead[i], rest)
+			}
+			gone[i] = true
+		}
+	}
+	if len(instead) == 0 {
+		return msgs, false, nil
+	}
+	out := make([]M, 0, len(msgs))
+	for i, m := range msgs {
+		out = append(out, instead[i]...)
+		if !gone[i] {
+			out = append(out, m)
+		}
+	}
+	return out, true, nil
+}
+
+// alone reports whether the messages with a round's results hold results of no
+// other round, and none of them is kept: then the round can be taken out.
+func alone(vs []view, r round, end int) bool {
+	results := 0
+	for _, i := range r.messages() {
+		if i >= end {
+			return false
+		}
+		results += len(vs[i].results)
+	}
+	for _, p := range r.pairs {
+		if p.found {
+			results--
+		}
+	}
+	return results == 0
+}
+
+// rewriteRound calls the rewriter. What comes back is not shown to it again.
+func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
+	var responses []M
+	for _, i := range r.messages() {
+		responses = append(responses, c.codec.onlyResults(msgs[i]))
+	}
+	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]M, len(got))
+	for i, m := range got {
+		out[i] = m
+		if v := c.codec.view(m); len(v.calls) > 0 {
+			out[i] = c.codec.apply(m, edit{mark: true})
+		}
+	}
+	return out, nil
+}

@@ -230,6 +230,15 @@ type TypedConfig[M adk.MessageType] struct {
 // Config configures the middleware for agents on *schema.Message.
 type Config = TypedConfig[*schema.Message]
 
+// JSONQuery answers a query about a JSON document with at most maxBytes bytes, in the
+// language of jq, which the tool tells the model. The document is what the tool returned,
+// or the JSON in its MCP result; JSON lines are a list; of a document that ends too early,
+// the part that is there counts, and the answer says so. The text of an error goes to the
+// model; only the error of ctx ends the run. A JSONQuery must not change the document,
+// must be safe for concurrent use, and must bound the time, memory and reach of a hostile
+// query. Output beyond maxBytes is left out, and a panic counts as an error.
+type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
+
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
 // tokens if that saves at least 4,000, cuts results longer than 40,000 bytes and shows a
 // [PreviewByKind] of them in 12,000, keeps results if clearing would save less than 1,000

@@ -21,6 +21,13 @@ func withTools(run *adk.ChatModelAgentContext, tools []tool.BaseTool) *adk.ChatM
 	return &out
 }
 
+// withMessages returns a copy of a state that has other messages.
+func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
+	out := *state
+	out.Messages = msgs
+	return &out
+}
+
 // Keys of run-local values, which survive an interrupt. Outside of a run there are
 // none, and nothing is kept.
 const (

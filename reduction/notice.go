@@ -122,6 +122,9 @@ func (w *notices) hinted(v noticeData) noticeData {
 // minExcerpt is how many bytes of a result are worth showing.
 const minExcerpt = 40
 
+// charSlack is how much longer an excerpt can get so that no character is split.
+const charSlack = 4
+
 // room is how many bytes of a result of size bytes a notice of at most limit
 // bytes can show. ok is false if not even the notice fits.
 func (w *notices) room(size int, v noticeData, limit int) (n int, ok bool) {

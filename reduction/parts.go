@@ -3,7 +3,7 @@
 
 package reduction
 
-// Texts, and the parts of tool results.
+// Texts, the parts of tool results, and the chunks of streams.
 
 import (
 	"strings"
@@ -138,3 +138,87 @@ func lineStart(s string, n int) int {
 	}
 	return n
 }
+
+// chunkOps is what the cutting of a stream needs to know of its chunks. No method
+// changes a chunk.
+type chunkOps[T any] interface {
+	// eachString calls f with each text of a chunk.
+	eachString(chunk T, f func(text string))
+	// startOf is a chunk with only the first n bytes of its text; what is not text
+	// stays.
+	startOf(chunk T, n int) T
+	// empty reports whether there is nothing in a chunk.
+	empty(chunk T) bool
+	// join makes one chunk of several.
+	join(chunks []T) T
+	// asResult is the chunk as a tool result.
+	asResult(chunk T) *schema.ToolResult
+	// ofResult is what a result is in a stream.
+	ofResult(r *schema.ToolResult) T
+}
+
+type stringChunks struct{}
+
+func (stringChunks) eachString(s string, f func(string)) { f(s) }
+
+func (stringChunks) startOf(s string, n int) string { return s[:min(n, len(s))] }
+
+func (stringChunks) join(s []string) string { return strings.Join(s, "") }
+
+func (stringChunks) empty(s string) bool { return s == "" }
+
+func (stringChunks) asResult(s string) *schema.ToolResult { return textResult(s) }
+
+func (stringChunks) ofResult(r *schema.ToolResult) string { return firstText(r) }
+
+type resultChunks struct{}
+
+func (resultChunks) eachString(r *schema.ToolResult, f func(string)) {
+	if r == nil {
+		return
+	}
+	for i := range r.Parts {
+		if r.Parts[i].Type == schema.ToolPartTypeText {
+			f(r.Parts[i].Text)
+		}
+	}
+}
+
+func (resultChunks) startOf(r *schema.ToolResult, n int) *schema.ToolResult {
+	if r == nil {
+		return nil
+	}
+	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, 0, len(r.Parts))}
+	for _, p := range r.Parts {
+		if p.Type == schema.ToolPartTypeText {
+			p.Text = p.Text[:min(n, len(p.Text))]
+			n -= len(p.Text)
+			if p.Text == "" {
+				continue
+			}
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
+
+func (resultChunks) join(rs []*schema.ToolResult) *schema.ToolResult {
+	out := &schema.ToolResult{}
+	for _, r := range rs {
+		if r != nil {
+			out.Parts = append(out.Parts, r.Parts...)
+		}
+	}
+	return out
+}
+
+func (resultChunks) empty(r *schema.ToolResult) bool { return r == nil || len(r.Parts) == 0 }
+
+func (resultChunks) asResult(r *schema.ToolResult) *schema.ToolResult { return r }
+
+func (resultChunks) ofResult(r *schema.ToolResult) *schema.ToolResult { return r }
+
+var (
+	_ chunkOps[string]             = stringChunks{}
+	_ chunkOps[*schema.ToolResult] = resultChunks{}
+)

@@ -3,8 +3,8 @@
 
 package reduction
 
-// Which old results to clear and what replaces them, which rounds the user's rewriter gets,
-// and whether clearing below the threshold breaks even. Nothing is written here.
+// Which old results to clear and what replaces them, and whether clearing below the threshold
+// breaks even. Nothing is written here.
 
 import (
 	"cmp"
@@ -16,7 +16,10 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -30,11 +33,9 @@ type clearPhase[M adk.MessageType] struct {
 	files     *vault.Vault
 	names     *storedNames // nil: no read tool is provided
 	report    reporter
-	tracksUse bool // a store knows what is used
+	results   func(filePath string) bool // results are stored there
 
-	results func(filePath string) bool // results are stored there
-
-	reported recent
+	reported seen.Set
 }
 
 // oldResult is a result that may be cleared, and what becomes of it.
@@ -197,6 +198,42 @@ func (p *planner[M]) decideResult(ctx context.Context, r *oldResult) (Reason, er
 	return "", nil
 }
 
+// byHandler asks the user's handler.
+func (p *planner[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
+	got, err := r.rule.clear(ctx, detailOf(r.call, p.toolResult(r)))
+	if errors.Is(err, UseDefault) {
+		if r.rule = r.rule.byDefault(); r.rule.leave != "" {
+			return r.rule.leave, nil
+		}
+		return p.decide(ctx, r)
+	}
+	if err != nil {
+		return "", err
+	}
+	if got == nil || !got.NeedClear {
+		return ReasonHandler, nil
+	}
+	if got.NeedOffload && r.rule.store == nil {
+		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.call.name, errNoBackend)
+	}
+	r.after, r.instead.mark, r.instead.keep = r.size, true, true
+	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
+		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
+		r.after = sizeOf(textsOf(got.ToolResult.Parts))
+	}
+	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
+		r.args = &got.ToolArgument.Text
+	}
+	if got.NeedOffload {
+		r.needsStoring, r.path, r.content = true, got.OffloadFilePath, got.OffloadContent
+		r.dest = vault.Place{Path: got.OffloadFilePath, Fixed: true}
+	}
+	if !r.replaces() {
+		return ReasonHandler, nil
+	}
+	return "", nil
+}
+
 func (p *planner[M]) toolResult(r *oldResult) *schema.ToolResult {
 	return p.phase.codec.result(p.msgs[r.at], r.result.index)
 }
@@ -330,49 +367,68 @@ func (w *wording) word(r *oldResult) bool {
 	return r.size-r.after-longest >= w.least
 }
 
-// byHandler asks the user's handler.
-func (p *planner[M]) byHandler(ctx context.Context, r *oldResult) (Reason, error) {
-	got, err := r.rule.clear(ctx, detailOf(r.call, p.toolResult(r)))
-	if errors.Is(err, UseDefault) {
-		if r.rule = r.rule.byDefault(); r.rule.leave != "" {
-			return r.rule.leave, nil
+// minShown is how many bytes of a result the window leaves at least.
+const minShown = 1000
+
+// shorten makes the notice with as much of a result as fits, and reports whether it is
+// shorter than the result.
+func (w *wording) shorten(r *oldResult) bool {
+	data := w.data
+	data.path = r.path
+	if r.page {
+		data.bytes = r.size
+		r.instead.text = w.notices.fill(w.notices.page, data)
+		r.after = len(r.instead.text)
+		return r.after < r.size
+	}
+	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
+	for {
+		text, ok := w.excerptOf(r, data, limit)
+		if !ok {
+			return false
 		}
-		return p.decide(ctx, r)
+		if limit <= minShown || tokens.Estimate(text) <= r.most {
+			r.instead.text, r.after = text, len(text)
+			return r.after < r.size
+		}
+		limit = max(minShown, limit*3/4)
 	}
-	if err != nil {
-		return "", err
+}
+
+// excerptOf is a notice of at most limit bytes with the start and the end of a result.
+func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
+	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
+		text := joined(r.result.texts)
+		_, ok := w.notices.room(len(text), data, limit)
+		return w.notices.excerpt(text, data, limit), ok
 	}
-	if got == nil || !got.NeedClear {
-		return ReasonHandler, nil
+	data.bytes = max(r.notice.bytes, r.size)
+	if shown, ok := shownIn(r.result.texts); ok {
+		room := limit - w.notices.previewed.length(w.notices.hinted(data))
+		data.shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
+		return w.notices.fill(w.notices.previewed, data), room >= minExcerpt
 	}
-	if got.NeedOffload && r.rule.store == nil {
-		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.call.name, errNoBackend)
+	room, ok := w.notices.room(data.bytes, data, limit)
+	if !ok {
+		return "", false
 	}
-	r.after, r.instead.mark, r.instead.keep = r.size, true, true
-	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
-		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
-		r.after = sizeOf(textsOf(got.ToolResult.Parts))
+	head, tail, found := excerptIn(r.result.texts)
+	if !found {
+		head, _ = beforeNotice(r.result.texts)
 	}
-	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
-		r.args = &got.ToolArgument.Text
-	}
-	if got.NeedOffload {
-		r.needsStoring, r.path, r.content = true, got.OffloadFilePath, got.OffloadContent
-		r.dest = vault.Place{Path: got.OffloadFilePath, Fixed: true}
-	}
-	if !r.replaces() {
-		return ReasonHandler, nil
-	}
-	return "", nil
+	data.head = head[:display.Floor(head, min(len(head), room/2))]
+	data.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
+	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
+	return w.notices.fill(w.notices.truncated, data), true
 }
 
 // namedFiles lists the names of the files that notices in a history name. A notice
 // about a file that cannot be its call's was made up by a tool.
-func (c *clearPhase[M]) namedFiles(msgs []M) map[string]bool {
+func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) map[string]bool {
 	out := make(map[string]bool)
-	c.codec.eachNoticed(msgs, func(r result) {
+	codec.eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
-		if n.path != "" && (n.kind == clearedNotice || c.cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
 			out[vault.Clean(n.path)] = true
 		}
 	})
@@ -386,85 +442,6 @@ func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 		ToolArgument: &schema.ToolArgument{Text: c.args},
 		ToolResult:   result,
 	}
-}
-
-// rewrite returns the messages with the rounds outside the kept ones as the
-// user's rewriter wants them, and whether anything is new. It has no effect on a
-// round that was rewritten or cleared before.
-func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
-	if c.cfg.SkipClear {
-		return msgs, false, nil
-	}
-	vs := views(c.codec, msgs)
-	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
-	instead := make(map[int][]M, len(old))
-	gone := make(map[int]bool)
-	for _, r := range old {
-		if r.processed || !alone(vs, r, end) {
-			continue
-		}
-		got, err := c.rewriteRound(ctx, msgs, r)
-		if err != nil {
-			return nil, false, err
-		}
-		instead[r.at] = got
-		gone[r.at] = true
-		for _, i := range r.messages() {
-			if rest, any := c.codec.withoutResults(msgs[i]); any {
-				instead[i] = append(instead[i], rest)
-			}
-			gone[i] = true
-		}
-	}
-	if len(instead) == 0 {
-		return msgs, false, nil
-	}
-	out := make([]M, 0, len(msgs))
-	for i, m := range msgs {
-		out = append(out, instead[i]...)
-		if !gone[i] {
-			out = append(out, m)
-		}
-	}
-	return out, true, nil
-}
-
-// alone reports whether the messages with a round's results hold results of no
-// other round, and none of them is kept: then the round can be taken out.
-func alone(vs []view, r round, end int) bool {
-	results := 0
-	for _, i := range r.messages() {
-		if i >= end {
-			return false
-		}
-		results += len(vs[i].results)
-	}
-	for _, p := range r.pairs {
-		if p.found {
-			results--
-		}
-	}
-	return results == 0
-}
-
-// rewriteRound calls the rewriter. What comes back is not shown to it again.
-func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
-	var responses []M
-	for _, i := range r.messages() {
-		responses = append(responses, c.codec.onlyResults(msgs[i]))
-	}
-	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]M, len(got))
-	for i, m := range got {
-		out[i] = m
-		if v := c.codec.view(m); len(v.calls) > 0 {
-			out[i] = c.codec.apply(m, edit{mark: true})
-		}
-	}
-	return out, nil
 }
 
 // A result of fewer tokens stays for some rounds: clearing small ones as soon as it

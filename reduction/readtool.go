@@ -11,17 +11,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -51,15 +55,6 @@ type ReadToolConfig struct {
 	// reduction/jq does. If nil, the tool has no argument jq.
 	JSONQuery JSONQuery
 }
-
-// JSONQuery answers a query about a JSON document with at most maxBytes bytes, in the
-// language of jq, which the tool tells the model. The document is what the tool returned,
-// or the JSON in its MCP result; JSON lines are a list; of a document that ends too early,
-// the part that is there counts, and the answer says so. The text of an error goes to the
-// model; only the error of ctx ends the run. A JSONQuery must not change the document,
-// must be safe for concurrent use, and must bound the time, memory and reach of a hostile
-// query. Output beyond maxBytes is left out, and a panic counts as an error.
-type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // NewReadTool returns a tool that reads stored results back, a bounded page at a time: by
 // lines, by bytes, from the end, by regular expression, or the passages that match a query
@@ -101,15 +96,147 @@ func (c *ReadToolConfig) wrong() (out []error) {
 	return out
 }
 
-// newReader makes the tool that ProvideReadTool adds.
-func (m *middleware[M]) newReader(ctx context.Context, c *TypedConfig[M]) (*provided, error) {
-	stores := m.truncator.files.Stores()
+// readers sees to the read tool of a middleware's agents. It never changes.
+type readers struct {
+	policy       *policy
+	ours         *provided // what ProvideReadTool adds; nil: nothing
+	returnsMedia bool      // ours returns media as what they were, if the model takes them
+}
+
+// newReaders makes the tool that ProvideReadTool adds, if there is one to add. names is nil
+// if there is none.
+func newReaders[M adk.MessageType](ctx context.Context, c *TypedConfig[M], p *policy, stores []*vault.Store, names *storedNames) (readers, error) {
+	out := readers{policy: p, returnsMedia: c.WindowTokens > 0}
+	if names == nil {
+		return out, nil
+	}
 	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].Backend(), JSONQuery: c.JSONQuery})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	may := []permit{{by: m.truncator.policy, roots: m.truncator.names.roots}}
-	return &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may, query: c.JSONQuery}, nil
+	may := []permit{{by: p, roots: names.roots}}
+	out.ours = &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may, query: c.JSONQuery}
+	return out, nil
+}
+
+// withReader returns the tools of a run with the read tool that is wanted, and what reads
+// then. A tool of its name that is not this package's is an error: notices would send
+// the model to it.
+func (r *readers) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
+	found, at := readerAmong(ctx, tools, r.policy.readTool)
+	if r.ours == nil {
+		return tools, found, nil
+	}
+	out := slices.Clone(tools)
+	switch found {
+	case noReader:
+		out = append(out, r.readerFor(tools))
+	case ownReader:
+		out[at] = joinReaders(tools[at], r.ours)
+	default:
+		info, _ := tools[at].Info(ctx) // which has just given its name
+		return nil, found, r.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
+	}
+	return out, ownReader, nil
+}
+
+// maxDescription is how much of the description of another tool an error holds, in bytes.
+const maxDescription = 80
+
+// clash is the error of two tools that have the name of the read tool.
+func (r *readers) clash(how string) error {
+	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
+		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
+		r.policy.readTool, how)}
+}
+
+// checkReader looks at the tools of a model call, where those that handlers after this
+// one added show up. Before the first one, two tools of one name end the run.
+func (r *readers) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
+	p := r.policy
+	var named []*schema.ToolInfo
+	for _, list := range lists {
+		for _, info := range list {
+			if info != nil && info.Name == p.readTool {
+				named = append(named, info)
+			}
+		}
+	}
+	if r.ours != nil && len(named) > 1 {
+		return r.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
+	}
+	if r.ours != nil {
+		return nil
+	}
+	found := noReader
+	for _, info := range named {
+		if kind := kindOf(info); found == noReader || kind == foreignReader {
+			found = kind
+		}
+	}
+	setRunText(ctx, readerKey+p.readTool, string(found))
+	return nil
+}
+
+func descOf(info *schema.ToolInfo) string {
+	if info == nil {
+		return ""
+	}
+	return info.Desc
+}
+
+// readerFor returns the provided tool as an agent with these tools needs it: where the
+// window is known and some tool returns parts, it returns media as what they were.
+func (r *readers) readerFor(tools []tool.BaseTool) tool.BaseTool {
+	if r.returnsMedia && slices.ContainsFunc(tools, returnsParts) {
+		return &mediaReader{r.ours}
+	}
+	return r.ours
+}
+
+func returnsParts(t tool.BaseTool) bool {
+	switch t.(type) {
+	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
+		return true
+	}
+	return false
+}
+
+// readerAmong looks for the tools of a name. Of several, the one that is least
+// trusted counts. A tool that cannot say its name is not one of them; the agent
+// itself will report it.
+func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found readerKind, at int) {
+	found, at = noReader, -1
+	for i, t := range tools {
+		if t == nil {
+			continue
+		}
+		info, err := t.Info(ctx)
+		if err != nil || info == nil || info.Name != name {
+			continue
+		}
+		if r := kindOf(info); at < 0 || found == ownReader || r == foreignReader {
+			found, at = r, i
+		}
+	}
+	return found, at
+}
+
+// kindOf says what a tool is. Eino's own read_file, which is the natural
+// companion, gives its answers page by page, by offset and limit; a tool that
+// takes the same arguments is taken for one like it. Nothing else is known about
+// a tool of that name, and an answer of it may be anything.
+func kindOf(info *schema.ToolInfo) readerKind {
+	if readtool.Made(info) {
+		return ownReader
+	}
+	have := toolschema.Names(info.ParamsOneOf)
+	for _, want := range []string{"file_path", "offset", "limit"} {
+		if !slices.Contains(have, want) {
+			return foreignReader
+		}
+	}
+	return pagesReader
 }
 
 // provided is the tool that ProvideReadTool adds. It reads what lies below the
@@ -196,23 +323,6 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 	return readMedium(content)
 }
 
-// readerFor returns the provided tool as an agent with these tools needs it: where the
-// window is known and some tool returns parts, it returns media as what they were.
-func (m *middleware[M]) readerFor(tools []tool.BaseTool) tool.BaseTool {
-	if m.clear.cfg.WindowTokens > 0 && slices.ContainsFunc(tools, returnsParts) {
-		return &mediaReader{m.reader}
-	}
-	return m.reader
-}
-
-func returnsParts(t tool.BaseTool) bool {
-	switch t.(type) {
-	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
-		return true
-	}
-	return false
-}
-
 // joinReaders is the tool of an agent that has one of this package's already: of
 // two middlewares that provide one, each stores where it likes.
 func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
@@ -257,105 +367,19 @@ func (u *union) ReadRange(ctx context.Context, filePath string, offset, length i
 	return nil, 0, err
 }
 
-// kindOf says what a tool is. Eino's own read_file, which is the natural
-// companion, gives its answers page by page, by offset and limit; a tool that
-// takes the same arguments is taken for one like it. Nothing else is known about
-// a tool of that name, and an answer of it may be anything.
-func kindOf(info *schema.ToolInfo) readerKind {
-	if readtool.Made(info) {
-		return ownReader
-	}
-	have := toolschema.Names(info.ParamsOneOf)
-	for _, want := range []string{"file_path", "offset", "limit"} {
-		if !slices.Contains(have, want) {
-			return foreignReader
-		}
-	}
-	return pagesReader
+// storedNames remembers which files outside of the default roots this middleware
+// stored, and for which calls. It is safe for concurrent use.
+type storedNames struct {
+	roots func(filePath string) bool // what the provided tool may read anyway
+	known seen.Set
 }
 
-// readerAmong looks for the tools of a name. Of several, the one that is least
-// trusted counts. A tool that cannot say its name is not one of them; the agent
-// itself will report it.
-func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found readerKind, at int) {
-	found, at = noReader, -1
-	for i, t := range tools {
-		if t == nil {
-			continue
-		}
-		info, err := t.Info(ctx)
-		if err != nil || info == nil || info.Name != name {
-			continue
-		}
-		if r := kindOf(info); at < 0 || found == ownReader || r == foreignReader {
-			found, at = r, i
-		}
-	}
-	return found, at
+func newStoredNames(root string) *storedNames {
+	return &storedNames{roots: readtool.Under(path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir), backend.CatalogDir)}
 }
 
-// withReader returns the tools of a run with the read tool that is wanted, and what reads
-// then. A tool of its name that is not this package's is an error: notices would send
-// the model to it.
-func (m *middleware[M]) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
-	found, at := readerAmong(ctx, tools, m.truncator.policy.readTool)
-	if m.reader == nil {
-		return tools, found, nil
+func (s *storedNames) add(callID, path string) {
+	if path != "" && !s.roots(path) {
+		s.known.Add(seen.Key(callID, vault.Clean(path)))
 	}
-	out := slices.Clone(tools)
-	switch found {
-	case noReader:
-		out = append(out, m.readerFor(tools))
-	case ownReader:
-		out[at] = joinReaders(tools[at], m.reader)
-	default:
-		info, _ := tools[at].Info(ctx) // which has just given its name
-		return nil, found, m.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
-	}
-	return out, ownReader, nil
-}
-
-// maxDescription is how much of the description of another tool an error holds, in bytes.
-const maxDescription = 80
-
-// clash is the error of two tools that have the name of the read tool.
-func (m *middleware[M]) clash(how string) error {
-	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
-		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
-		m.truncator.policy.readTool, how)}
-}
-
-// checkReader looks at the tools of a model call, where those that handlers after this
-// one added show up. Before the first one, two tools of one name end the run.
-func (m *middleware[M]) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
-	p := m.truncator.policy
-	var named []*schema.ToolInfo
-	for _, list := range lists {
-		for _, info := range list {
-			if info != nil && info.Name == p.readTool {
-				named = append(named, info)
-			}
-		}
-	}
-	if m.reader != nil && len(named) > 1 {
-		return m.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
-	}
-	if m.reader != nil {
-		return nil
-	}
-	found := noReader
-	for _, info := range named {
-		if r := kindOf(info); found == noReader || r == foreignReader {
-			found = r
-		}
-	}
-	setRunText(ctx, readerKey+p.readTool, string(found))
-	return nil
-}
-
-func descOf(info *schema.ToolInfo) string {
-	if info == nil {
-		return ""
-	}
-	return info.Desc
 }

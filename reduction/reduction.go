@@ -3,7 +3,7 @@
 
 package reduction
 
-// The constructors, and the hooks, which only delegate.
+// The constructors, the hooks, and the order of what they do before a model call.
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/session"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -49,34 +50,37 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	p := policyOf(c, files)
 	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
-	m := &middleware[M]{
-
+	readers, err := newReaders(ctx, c, p, files.Stores(), names)
+	if err != nil {
+		return nil, err
+	}
+	codec := codecFor[M]()
+	return &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
+
+		readers: readers,
 		truncator: truncator{
 			policy: p, files: files, root: c.RootDir,
 			generate: c.GenTruncOffloadFilePath, report: c.OnEvent, names: names,
 		},
 		clear: &clearPhase[M]{
-			cfg: c, codec: codecFor[M](), policy: p, files: files, names: names,
-			report: c.OnEvent, estimator: e,
-			tracksUse: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
-			results:   readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
+			cfg: c, codec: codec, policy: p, files: files, names: names, report: c.OnEvent, estimator: e,
+			results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
 		},
-	}
-	if c.ProvideReadTool {
-		if m.reader, err = m.newReader(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+		notes: callNotes[M]{
+			cfg: c, codec: codec, policy: p, files: files, names: names,
+			tracksUse: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
+		},
+	}, nil
 }
 
 // middleware implements the hooks. It never changes after NewTyped.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
+	readers   readers
 	truncator truncator
 	clear     *clearPhase[M]
-	reader    *provided // what ProvideReadTool adds; nil: nothing
+	notes     callNotes[M]
 }
 
 // BeforeAgent adds the read tool where it is wanted and missing.
@@ -84,12 +88,12 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAg
 	if runCtx == nil {
 		return ctx, runCtx, nil
 	}
-	tools, found, err := m.withReader(ctx, runCtx.Tools)
+	tools, found, err := m.readers.withReader(ctx, runCtx.Tools)
 	if err != nil {
 		return ctx, runCtx, err
 	}
 	ctx = m.truncator.policy.begin(ctx, found)
-	if m.reader == nil {
+	if m.readers.ours == nil {
 		return ctx, runCtx, nil
 	}
 	return ctx, withTools(runCtx, tools), nil
@@ -97,10 +101,13 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAg
 
 // BeforeModelRewriteState clears old results.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil && m.truncator.policy.seeksReader(ctx, m.reader != nil) {
-		if err := m.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
+	if state != nil && m.truncator.policy.seeksReader(ctx, m.readers.ours != nil) {
+		if err := m.readers.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
 			return ctx, state, err
 		}
+	}
+	if state != nil {
+		m.notes.markUsed(ctx, state.Messages)
 	}
 	ctx, state, err := m.clear.state(ctx, state)
 	if err != nil || state == nil || !m.clear.policy.clears || !session.Any(state.Messages) {
@@ -117,17 +124,11 @@ func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _
 	return session.Marking(inner, sessionKey, func(msgs []M) string { return requestMark(m.clear.codec, msgs) }), nil
 }
 
-// AfterModelRewriteState notes, for the calls that the model has just made, which
-// of the files that they would be given the conversation shows already.
+// AfterModelRewriteState notes for the calls that the model has just made what they need to
+// know of the conversation.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		m.clear.noteNamedFiles(ctx, state.Messages)
-		if m.clear.policy.previews {
-			m.clear.noteQuestion(ctx, state.Messages)
-		}
-		if m.reader != nil {
-			m.clear.noteReadable(ctx, state.Messages)
-		}
+		m.notes.note(ctx, state.Messages)
 	}
 	return ctx, state, nil
 }
@@ -198,4 +199,88 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		}
 		return wrapStream(ctx, &m.truncator, info.with(toolArgument), resultChunks{}, out)
 	}, nil
+}
+
+// state returns the state that the model call should see, which is the one it was
+// given if nothing is to be done.
+func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	if state == nil || !c.policy.clears {
+		return ctx, state, nil
+	}
+	out, err := c.reduced(ctx, state)
+	if err != nil || out == state {
+		return ctx, state, err
+	}
+	next, err := c.cfg.postProcess(ctx, out)
+	if err != nil {
+		return ctx, state, err
+	}
+	return next, out, nil
+}
+
+// postProcess calls ClearPostProcess, which has no error of its own.
+func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
+	if c.ClearPostProcess == nil {
+		return ctx, nil
+	}
+	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
+	if err != nil || next == nil {
+		return ctx, err
+	}
+	return next, nil
+}
+
+// reduced returns a state in which old results are cleared and, where the configuration
+// wants that, rounds keep to their share of the window, repeats are references, and all of
+// it fits.
+func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	out, err := state, error(nil)
+	if c.cfg.WindowTokens > 0 {
+		if out, err = c.fitRounds(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	count, factor, err := c.countTokens(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if c.cfg.ReferToRepeats {
+		clears, before := count >= c.cfg.MaxTokensForClear, out
+		if out, err = c.refer(ctx, out, clears); err != nil {
+			return nil, err
+		}
+		if out != before && clears {
+			if count, factor, err = c.countTokens(ctx, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case count >= c.cfg.MaxTokensForClear:
+		out, err = c.runPass(ctx, c.pass(ctx, out, count, factor), out)
+	case c.cfg.CachedPrice > 0:
+		out, err = c.early(ctx, out, count, factor)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.cfg.WindowTokens > 0 && count > c.cfg.WindowTokens && !c.cfg.SkipClear {
+		return c.within(ctx, out)
+	}
+	return out, nil
+}
+
+// early returns a state in which old results are cleared if that breaks even, as
+// CachedPrice has it. The messages alone decide.
+func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
+	if c.cfg.SkipClear {
+		return state, nil
+	}
+	p := c.pass(ctx, state, count, factor)
+	p.early = true
+	p.listed = p.list(ctx)
+	if !p.planner.breaksEven(p.listed) {
+		return state, nil
+	}
+	return c.runPass(ctx, p, state)
 }

@@ -11,7 +11,6 @@ package reduction
 import (
 	"bytes"
 	"cmp"
-
 	"encoding/json"
 	"fmt"
 	"path"

@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 )
 
 // minRepeat is the least size in bytes of a result that a reference may replace.
@@ -53,16 +54,6 @@ func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgen
 		c.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
 	}
 	return withMessages(state, d.out), nil
-}
-
-// newest is where the results of the newest round begin.
-func newest[M adk.MessageType](c codec[M], msgs []M) int {
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if c.calls(msgs[i]) {
-			return i + 1
-		}
-	}
-	return len(msgs)
 }
 
 // mayRepeat reports whether a result from an index on has the size of another one. It
@@ -111,7 +102,7 @@ func (p *planner[M]) repeats(ctx context.Context, from int, clears bool) (out []
 		if size < minRepeat || each.result.search {
 			continue
 		}
-		key := keyOf(each.result.texts...)
+		key := seen.Key(each.result.texts...)
 		earlier, seen := first[key]
 		if !seen || clears && earlier.at < kept && each.at >= kept {
 			first[key] = each

@@ -3,7 +3,7 @@
 
 package reduction
 
-// Streams that are too long, cut with bounded memory.
+// Streams that are too long, cut with bounded memory, and those that a handler decides on.
 //
 //	source : C1 --- C2 --- C3 --- C4 (over the limit) --- … --- EOF
 //	out    : C1 --- [C2, C3 held back] ------------------------ head of C2 + notice
@@ -22,7 +22,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
@@ -47,9 +47,6 @@ const (
 
 	// maxErrorBytes is the most that the errors of a stream take.
 	maxErrorBytes = 4 << 10
-
-	// charSlack is how much longer the head can get so that no character is split.
-	charSlack = 4
 )
 
 // takeOver takes over a stream that a tool has made, for the code that wraps or copies it.
@@ -94,6 +91,104 @@ func shut[T any](s *schema.StreamReader[T]) {
 func isSourceEnd(err error) bool {
 	_, ok := schema.GetSourceName(err)
 	return ok
+}
+
+// wrapStream returns what takes the place of a stream. An error is that of a user's
+// callback; src is closed then.
+func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	if info.rule.leave != "" || info.rule.trunc == nil {
+		return cutStream(ctx, t, info, chunks, src), nil
+	}
+	both := takeOver(src).Copy(2)
+	h := &handlerStream[T]{t: t, info: info, chunks: chunks, original: both[0], copied: both[1]}
+	out, err := h.ask(ctx)
+	if err != nil || out == nil {
+		shut(h.copied)
+	}
+	switch {
+	case errors.Is(err, UseDefault):
+		info.rule = info.rule.byDefault()
+		return cutStream(ctx, t, info, chunks, h.original), nil
+	case err == nil && out == nil:
+		info.rule.leave = ReasonHandler
+		return cutStream(ctx, t, info, chunks, h.original), nil
+	}
+	shut(h.original)
+	return out, err
+}
+
+// handlerStream is a stream that a user's handler decides on.
+type handlerStream[T any] struct {
+	t        *truncator
+	info     callInfo
+	chunks   chunkOps[T]
+	original *schema.StreamReader[T]
+	copied   *schema.StreamReader[T]
+	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
+}
+
+// ask returns what the handler wants in place of the stream, nil for nothing.
+func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
+	detail := h.info.detail(nil)
+	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
+		h.chunks.eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
+		return h.chunks.asResult(chunk), nil
+	})
+	got, err := h.info.rule.trunc(ctx, detail)
+	if err != nil {
+		if got != nil && got.StreamToolResult != nil {
+			shut(got.StreamToolResult)
+		}
+		return nil, err
+	}
+	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
+		return nil, nil
+	}
+	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
+		if got.StreamToolResult != nil {
+			shut(got.StreamToolResult)
+		}
+		return nil, err
+	}
+	return h.replacing(ctx, got), nil
+}
+
+// bytesRead is how many bytes the handler has read so far.
+func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
+
+// tell reports that the handler's stream has taken the place of the original.
+func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
+	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
+}
+
+// replacing is the handler's stream. When it ends, the handler's copy of the original
+// is closed, which the handler may have left unread.
+func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
+	if got.StreamToolResult == nil {
+		shut(h.copied)
+		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
+		return schema.StreamReaderFromArray([]T{h.chunks.ofResult(got.ToolResult)})
+	}
+	ended, size := false, 0
+	closing := func(err error) error {
+		switch {
+		case isSourceEnd(err):
+			return err
+		case ended && errors.Is(err, schema.ErrRecvAfterClosed):
+			return io.EOF
+		}
+		if !ended {
+			h.tell(ctx, got, size)
+		}
+		ended = true
+		shut(h.copied)
+		return err
+	}
+	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
+		chunk := h.chunks.ofResult(r)
+		h.chunks.eachString(chunk, func(text string) { size += len(text) })
+		return chunk, nil
+	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
@@ -287,15 +382,15 @@ func (c *streamCut[T]) place() (vault.Place, error) {
 // character is split, and never fewer than are out already.
 func (c *streamCut[T]) boundary(offset int) int {
 	from := max(0, offset-charSlack)
-	around := window(c.texts, from, offset+charSlack)
+	around := bytesBetween(c.texts, from, offset+charSlack)
 	if at := from + display.Floor(around, offset-from); at >= c.passed {
 		return at
 	}
 	return from + display.Ceil(around, c.passed-from)
 }
 
-// window is the bytes from one offset to another of texts that follow each other.
-func window(texts []string, from, to int) string {
+// bytesBetween is the bytes from one offset to another of texts that follow each other.
+func bytesBetween(texts []string, from, to int) string {
 	var out []byte
 	for _, t := range texts {
 		if from < len(t) && to > 0 {
@@ -464,82 +559,3 @@ func (t *tail) text() string {
 	}
 	return string(t.buf[from:])
 }
-
-// chunkOps is what the cutting of a stream needs to know of its chunks. No method
-// changes a chunk.
-type chunkOps[T any] interface {
-	// eachString calls f with each text of a chunk.
-	eachString(chunk T, f func(text string))
-	// startOf is a chunk with only the first n bytes of its text; what is not text
-	// stays.
-	startOf(chunk T, n int) T
-	// empty reports whether there is nothing in a chunk.
-	empty(chunk T) bool
-	// join makes one chunk of several.
-	join(chunks []T) T
-	// asResult is the chunk as a tool result.
-	asResult(chunk T) *schema.ToolResult
-	// ofResult is what a result is in a stream.
-	ofResult(r *schema.ToolResult) T
-}
-
-var (
-	_ chunkOps[string]             = stringChunks{}
-	_ chunkOps[*schema.ToolResult] = resultChunks{}
-)
-
-type stringChunks struct{}
-
-func (stringChunks) eachString(s string, f func(string)) { f(s) }
-func (stringChunks) startOf(s string, n int) string      { return s[:min(n, len(s))] }
-func (stringChunks) join(s []string) string              { return strings.Join(s, "") }
-func (stringChunks) empty(s string) bool                 { return s == "" }
-
-func (stringChunks) asResult(s string) *schema.ToolResult { return textResult(s) }
-func (stringChunks) ofResult(r *schema.ToolResult) string { return firstText(r) }
-
-type resultChunks struct{}
-
-func (resultChunks) eachString(r *schema.ToolResult, f func(string)) {
-	if r == nil {
-		return
-	}
-	for i := range r.Parts {
-		if r.Parts[i].Type == schema.ToolPartTypeText {
-			f(r.Parts[i].Text)
-		}
-	}
-}
-
-func (resultChunks) startOf(r *schema.ToolResult, n int) *schema.ToolResult {
-	if r == nil {
-		return nil
-	}
-	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, 0, len(r.Parts))}
-	for _, p := range r.Parts {
-		if p.Type == schema.ToolPartTypeText {
-			p.Text = p.Text[:min(n, len(p.Text))]
-			n -= len(p.Text)
-			if p.Text == "" {
-				continue
-			}
-		}
-		out.Parts = append(out.Parts, p)
-	}
-	return out
-}
-
-func (resultChunks) join(rs []*schema.ToolResult) *schema.ToolResult {
-	out := &schema.ToolResult{}
-	for _, r := range rs {
-		if r != nil {
-			out.Parts = append(out.Parts, r.Parts...)
-		}
-	}
-	return out
-}
-
-func (resultChunks) empty(r *schema.ToolResult) bool { return r == nil || len(r.Parts) == 0 }
-
-func (resultChunks) asResult(r *schema.ToolResult) *schema.ToolResult { return r }
-func (resultChunks) ofResult(r *schema.ToolResult) *schema.ToolResult { return r }

@@ -3,14 +3,12 @@
 
 package reduction
 
-// The default token estimate. No message is rendered, nothing is allocated, and in a
-// run each text is read once, and a message that is still there mostly not looked at.
+// The default token estimate, corrected by what the provider reports. No message is rendered,
+// nothing is allocated, and in a run a message that is still there is mostly not looked at.
 
 import (
 	"context"
 	"math"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,27 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
-
-const (
-	// mediaTokens is the price of an image, a sound, a film or a file, whatever
-	// its size: about what common providers ask for an image of 1,000 by 1,000
-	// pixels. The length of the data says nothing about it.
-	mediaTokens = 1600
-
-	// What stands around a message, a call and the definition of a tool.
-	messageOverhead = 4
-	callOverhead    = 4
-	toolOverhead    = 10
-
-	// bytesPerToken is the rule of thumb by which events tell the size of a text.
-	bytesPerToken = 4
-)
-
-// tokensOf is the size of a text in events.
-func tokensOf(bytes int) int64 { return int64(bytes / bytesPerToken) }
 
 // estimator estimates tokens. It is safe for concurrent use.
 type estimator[M adk.MessageType] struct {
@@ -185,203 +163,4 @@ func (r *counted) edited(n int) {
 		r.from = n
 		r.busy.Store(false)
 	}
-}
-
-// memo holds the tokens of texts, in their order. A text is known by where its bytes
-// are; since the memo holds it, no other text can be there.
-type memo struct {
-	known []knownText
-	old   []knownText // those of the walk before, from the first that differs on
-	moved int         // how far old was used
-}
-
-type knownText struct {
-	text   string
-	tokens int32
-	edited flag // it is the notice of a cleared result
-}
-
-// flag is 1 where something holds. Flags are joined without a branch.
-type flag uint8
-
-func flagOf(holds bool) flag {
-	if holds {
-		return 1
-	}
-	return 0
-}
-
-// near is how many texts may be gone at one place for those after them to be known still.
-const near = 32
-
-func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
-
-// add puts a text at a place of the walk, from which on the walk before differs.
-func (m *memo) add(i int, text string, result bool) knownText {
-	if i < len(m.known) {
-		m.old = append(m.old[:0], m.known[i:]...)
-		m.known, m.moved = m.known[:i], 0
-	}
-	k := m.before(text)
-	if k.text == "" {
-		k = know(text, result)
-	}
-	m.known = append(m.known, k)
-	return k
-}
-
-// before finds a text in the walk before.
-func (m *memo) before(text string) knownText {
-	for i := m.moved; i < min(len(m.old), m.moved+near); i++ {
-		if same(m.old[i].text, text) {
-			m.moved = i + 1
-			return m.old[i]
-		}
-	}
-	return knownText{}
-}
-
-// end ends a walk over n texts.
-func (m *memo) end(n int) {
-	clear(m.known[n:])
-	m.known = m.known[:n]
-	clear(m.old)
-	m.old, m.moved = m.old[:0], 0
-}
-
-func know(text string, result bool) knownText {
-	return knownText{text, int32(tokens.Estimate(text)), flagOf(result && edited(text))}
-}
-
-// edited reports whether a text was not in the first request that had its message.
-func edited(text string) bool {
-	n := recognise(text)
-	return n.kind == clearedNotice || isMovedMedium(text) || n.kind == truncatedNotice && strings.Contains(n.path, "/"+vault.ClearDir+"/")
-}
-
-// weight adds up what pieces of a conversation weigh.
-type weight struct {
-	tokens int64
-	sizes  *schemaSizes
-	memo   *memo       // nil: nothing is remembered
-	known  []knownText // what the memo holds
-	at     int         // how many texts there were
-	edited flag        // something was cleared or rewritten
-	rough  bool        // a token has four bytes
-}
-
-// remember begins a walk over texts of which some are known.
-func (w *weight) remember(m *memo) { w.memo, w.known, w.at = m, m.known, 0 }
-
-func (w *weight) text(s string) {
-	if !w.next(s) {
-		w.unknown(s, false)
-	}
-}
-
-// result weighs a text that may be the notice of a cleared result.
-func (w *weight) result(s string) {
-	if !w.next(s) {
-		w.unknown(s, true)
-	}
-}
-
-// next weighs a text that is empty, or that the walk before found at this place. It is
-// small enough to become a part of its callers: a long history has thousands of texts.
-func (w *weight) next(s string) bool {
-	if s == "" {
-		return true
-	}
-	if w.at >= len(w.known) {
-		return false
-	}
-	k := &w.known[w.at]
-	if !same(k.text, s) {
-		return false
-	}
-	w.at++
-	w.tokens += int64(k.tokens)
-	w.edited |= k.edited
-	return true
-}
-
-// unknown weighs a text that is not at this place of the walk before.
-func (w *weight) unknown(s string, result bool) {
-	if w.rough {
-		w.tokens += tokensOf(len(s))
-		return
-	}
-	var k knownText
-	if w.memo == nil {
-		k = know(s, result)
-	} else {
-		k = w.memo.add(w.at, s, result)
-		w.known = w.memo.known
-		w.at++
-	}
-	w.tokens += int64(k.tokens)
-	w.edited |= k.edited
-}
-
-func (w *weight) call(name, arguments string) {
-	w.tokens += callOverhead
-	w.text(name)
-	w.text(arguments)
-}
-
-func (w *weight) tools(tools []*schema.ToolInfo) {
-	for _, t := range tools {
-		if t == nil {
-			continue
-		}
-		w.tokens += toolOverhead
-		w.text(t.Name)
-		w.text(t.Desc)
-		if p := t.ParamsOneOf; p != nil {
-			w.tokens += w.sizes.of(p, func() int64 { return schemaTokens(p) })
-		}
-	}
-}
-
-// search weighs the definitions that a search returned.
-func (w *weight) search(r *schema.ToolSearchResult) {
-	if r != nil {
-		w.tools(r.Tools)
-	}
-}
-
-// maxSchemas bounds a schemaSizes. When it is full it starts again.
-const maxSchemas = 4096
-
-// schemaSizes remembers how many tokens schemas have as JSON, because finding out
-// means writing them. A schema is known by its address, so one that is changed in
-// place keeps its first size. The zero value is ready for use, by any number of
-// goroutines.
-type schemaSizes struct {
-	known sync.Map // int64 by address
-	count atomic.Int64
-}
-
-// schemaTokens estimates a schema as JSON, and one that is too large to be written by
-// the length of its words.
-func schemaTokens(p *schema.ParamsOneOf) int64 {
-	if text, ok := toolschema.Text(p); ok {
-		return int64(tokens.Estimate(text))
-	}
-	return int64(toolschema.Bytes(p) / bytesPerToken)
-}
-
-// of returns the size of what has the address key, and measures it when that is
-// not known.
-func (s *schemaSizes) of(key any, measure func() int64) int64 {
-	if n, ok := s.known.Load(key); ok {
-		return n.(int64)
-	}
-	n := measure()
-	if s.count.Add(1) > maxSchemas {
-		s.known.Clear()
-		s.count.Store(1)
-	}
-	s.known.Store(key, n)
-	return n
 }

@@ -3,21 +3,18 @@
 
 package reduction
 
-// Finished results that are too long, and the streams that a handler decides on.
+// Finished results that are too long.
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
@@ -130,7 +127,7 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 		return nil, nil
 	}
 	t.noteStored(info, data.path)
-	text := say.shortened(size, data, limit, func(room int) string { return info.shortened(ctx, content, room) })
+	text := say.shortened(size, data, limit, func(room int) string { return info.previewOf(ctx, content, room) })
 	if text == "" {
 		text = say.excerpt(content, data, limit)
 	}
@@ -138,14 +135,14 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
-// shortened is what a Preview makes of a result in at most room bytes, empty if that
+// previewOf is what a Preview makes of a result in at most room bytes, empty if that
 // cannot be shown.
-func (c callInfo) shortened(ctx context.Context, content string, room int) string {
-	if c.rule.preview == nil || room < minExcerpt {
+func (info callInfo) previewOf(ctx context.Context, content string, room int) string {
+	if info.rule.preview == nil || room < minExcerpt {
 		return ""
 	}
 	question, _ := runText(ctx, questionKey)
-	shown := c.rule.preview(PreviewRequest{Text: content, MaxBytes: room, Tool: c.tool.Name, Arguments: c.argText(), Question: question})
+	shown := info.rule.preview(PreviewRequest{Text: content, MaxBytes: room, Tool: info.tool.Name, Arguments: info.argText(), Question: question})
 	if len(shown) > room || !utf8.ValidString(shown) {
 		return ""
 	}
@@ -229,121 +226,3 @@ func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult
 	t.noteStored(info, at.Path)
 	return true, nil
 }
-
-// wrapStream returns what takes the place of a stream. An error is that of a user's
-// callback; src is closed then.
-func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
-	if info.rule.leave != "" || info.rule.trunc == nil {
-		return cutStream(ctx, t, info, chunks, src), nil
-	}
-	both := takeOver(src).Copy(2)
-	h := &handlerStream[T]{t: t, info: info, chunks: chunks, original: both[0], copied: both[1]}
-	out, err := h.ask(ctx)
-	if err != nil || out == nil {
-		shut(h.copied)
-	}
-	switch {
-	case errors.Is(err, UseDefault):
-		info.rule = info.rule.byDefault()
-		return cutStream(ctx, t, info, chunks, h.original), nil
-	case err == nil && out == nil:
-		info.rule.leave = ReasonHandler
-		return cutStream(ctx, t, info, chunks, h.original), nil
-	}
-	shut(h.original)
-	return out, err
-}
-
-// handlerStream is a stream that a user's handler decides on.
-type handlerStream[T any] struct {
-	t        *truncator
-	info     callInfo
-	chunks   chunkOps[T]
-	original *schema.StreamReader[T]
-	copied   *schema.StreamReader[T]
-	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
-}
-
-// ask returns what the handler wants in place of the stream, nil for nothing.
-func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
-	detail := h.info.detail(nil)
-	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		h.chunks.eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
-		return h.chunks.asResult(chunk), nil
-	})
-	got, err := h.info.rule.trunc(ctx, detail)
-	if err != nil {
-		if got != nil && got.StreamToolResult != nil {
-			shut(got.StreamToolResult)
-		}
-		return nil, err
-	}
-	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
-		return nil, nil
-	}
-	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
-		if got.StreamToolResult != nil {
-			shut(got.StreamToolResult)
-		}
-		return nil, err
-	}
-	return h.replacing(ctx, got), nil
-}
-
-// bytesRead is how many bytes the handler has read so far.
-func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
-
-// tell reports that the handler's stream has taken the place of the original.
-func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
-	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
-}
-
-// replacing is the handler's stream. When it ends, the handler's copy of the original
-// is closed, which the handler may have left unread.
-func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
-	if got.StreamToolResult == nil {
-		shut(h.copied)
-		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
-		return schema.StreamReaderFromArray([]T{h.chunks.ofResult(got.ToolResult)})
-	}
-	ended, size := false, 0
-	closing := func(err error) error {
-		switch {
-		case isSourceEnd(err):
-			return err
-		case ended && errors.Is(err, schema.ErrRecvAfterClosed):
-			return io.EOF
-		}
-		if !ended {
-			h.tell(ctx, got, size)
-		}
-		ended = true
-		shut(h.copied)
-		return err
-	}
-	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
-		chunk := h.chunks.ofResult(r)
-		h.chunks.eachString(chunk, func(text string) { size += len(text) })
-		return chunk, nil
-	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
-}
-
-// maxQuestion is how much of a message goes into a question, in bytes.
-const maxQuestion = 1000
-
-// noteQuestion keeps what the user and the model said last for the calls that the model
-// has just made.
-func (c *clearPhase[M]) noteQuestion(ctx context.Context, msgs []M) {
-	if len(c.lastCalls(msgs)) == 0 {
-		return
-	}
-	_, said := c.codec.said(msgs[len(msgs)-1])
-	asked := ""
-	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
-		asked, _ = c.codec.said(msgs[i])
-	}
-	setRunText(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
-}
-
-// lastBytes is the end of a text, from the start of a character on.
-func lastBytes(s string, n int) string { return s[display.Ceil(s, len(s)-n):] }

@@ -14,7 +14,6 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/tokens"
 )
 
@@ -22,9 +21,6 @@ const (
 	// roundShare is the part of the window that the results of one round may take: a
 	// quarter. Its media may take half of that.
 	roundShare = 4
-
-	// minShown is how many bytes of a result the window leaves at least.
-	minShown = 1000
 
 	// maxDensity is more than the tokens that a byte can have.
 	maxDensity = 2
@@ -363,58 +359,6 @@ func level(sizes []int, budget int) int {
 		budget -= size
 	}
 	return math.MaxInt
-}
-
-// shorten makes the notice with as much of a result as fits, and reports whether it is
-// shorter than the result.
-func (w *wording) shorten(r *oldResult) bool {
-	data := w.data
-	data.path = r.path
-	if r.page {
-		data.bytes = r.size
-		r.instead.text = w.notices.fill(w.notices.page, data)
-		r.after = len(r.instead.text)
-		return r.after < r.size
-	}
-	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
-	for {
-		text, ok := w.excerptOf(r, data, limit)
-		if !ok {
-			return false
-		}
-		if limit <= minShown || tokens.Estimate(text) <= r.most {
-			r.instead.text, r.after = text, len(text)
-			return r.after < r.size
-		}
-		limit = max(minShown, limit*3/4)
-	}
-}
-
-// excerptOf is a notice of at most limit bytes with the start and the end of a result.
-func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
-	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
-		text := joined(r.result.texts)
-		_, ok := w.notices.room(len(text), data, limit)
-		return w.notices.excerpt(text, data, limit), ok
-	}
-	data.bytes = max(r.notice.bytes, r.size)
-	if shown, ok := shownIn(r.result.texts); ok {
-		room := limit - w.notices.previewed.length(w.notices.hinted(data))
-		data.shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
-		return w.notices.fill(w.notices.previewed, data), room >= minExcerpt
-	}
-	room, ok := w.notices.room(data.bytes, data, limit)
-	if !ok {
-		return "", false
-	}
-	head, tail, found := excerptIn(r.result.texts)
-	if !found {
-		head, _ = beforeNotice(r.result.texts)
-	}
-	data.head = head[:display.Floor(head, min(len(head), room/2))]
-	data.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
-	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
-	return w.notices.fill(w.notices.truncated, data), true
 }
 
 // finish stores and applies what was decided, reports it, and reports whether there is

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/cloudwego/eino/schema"
+
 	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/compose"
+
 	"github.com/leanctx/leanctx/internal/safe"
 )
 

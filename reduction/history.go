@@ -1,0 +1,313 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// A history as the package sees it: messages as plain data to decide on, edits to apply, and
+// the rounds that they make. How each kind of message is read and edited is in the file of its
+// codec.
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+)
+
+const (
+	// processedKey marks, in the Extra map of an assistant message, a round that
+	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
+	// result that a user's handler replaced, which nothing else shows.
+	processedKey = "_reduction_mw_processed"
+
+	// oursKey stands beside processedKey where this package set it: results
+	// without a mark of their own were not replaced then.
+	oursKey = "__leanctx_reduction__"
+)
+
+// call is one tool call of an assistant message.
+type call struct {
+	index          int // where in its message
+	id, name, args string
+}
+
+// result is one tool result. A message may carry several.
+type result struct {
+	index    int // where in its message
+	id, name string
+	texts    []string // its text parts, in order
+	moved    []string // the references to its media
+	search   bool     // the answer of a native tool search: never touched
+	handled  bool     // a user's handler has replaced it
+}
+
+// size is the number of bytes of text.
+func (r result) size() int { return sizeOf(r.texts) }
+
+// view is what decisions are made on: plain data, without a type parameter.
+type view struct {
+	calls     []call
+	results   []result
+	processed bool     // cleared or rewritten before
+	ours      bool     // by this package
+	moved     []string // the references to media of the user's
+}
+
+// replacement puts something else in place of a result.
+type replacement struct {
+	index int                     // of the result in its message
+	text  string                  // takes the place of all texts, where parts is nil
+	parts []schema.ToolOutputPart // takes the place of everything
+	keep  bool                    // nothing takes its place: only the mark is set
+	mark  bool                    // set processedKey on the result
+}
+
+// edit is what changes in one message.
+type edit struct {
+	mark    bool           // set processedKey and oursKey
+	args    map[int]string // new arguments by index of the call
+	results []replacement
+	media   []movedMedium // replaced first
+}
+
+// medium is an image, a sound, a film or a file in a message.
+type medium struct {
+	result int // index of the result that has it; negative: the user sent it
+	part   int // index among the parts of the result, or of the message
+	is     schema.ToolOutputPart
+}
+
+// movedMedium puts a text in place of a medium.
+type movedMedium struct {
+	result, part int
+	text         string
+}
+
+// codec reads a message into a view and applies edits. No method changes the
+// message that it is given.
+type codec[M adk.MessageType] interface {
+	view(m M) view
+	// said is the text of a message of the user, or of one of the model.
+	said(m M) (user, model string)
+	// eachNoticed calls f with those results in messages that may be notices.
+	eachNoticed(msgs []M, f func(result))
+	// weigh adds a message to w without allocating, and returns the tokens that the
+	// provider reports for the request that it answers; 0 if it does not.
+	weigh(w *weight, m M) (usage int)
+	// calls reports whether a message has tool calls.
+	calls(m M) bool
+	// resultSize is the bytes of text of the kth result in a message, negative if there
+	// is none. It allocates nothing.
+	resultSize(m M, k int) int
+	// media lists the media that tools returned and that the user sent.
+	media(m M) []medium
+	// result returns a copy of the result at index, for a user's handler.
+	result(m M, index int) *schema.ToolResult
+	// apply returns a copy with the edit in it.
+	apply(m M, e edit) M
+	// clone returns a copy that may be changed without m noticing.
+	clone(m M) M
+	// withoutResults returns a copy of a message with results that has all but
+	// those. It reports false where nothing is left.
+	withoutResults(m M) (M, bool)
+	// onlyResults returns a clone of a message with results that has nothing else.
+	onlyResults(m M) M
+}
+
+// views reads every message.
+func views[M adk.MessageType](c codec[M], msgs []M) []view {
+	out := make([]view, len(msgs))
+	for i, m := range msgs {
+		out[i] = c.view(m)
+	}
+	return out
+}
+
+// marked returns a copy of an Extra map with marks in it.
+func marked(extra map[string]any, keys ...string) map[string]any {
+	out := make(map[string]any, len(extra)+len(keys))
+	maps.Copy(out, extra)
+	for _, k := range keys {
+		out[k] = true
+	}
+	return out
+}
+
+// isMarked tolerates whatever a store made of the value.
+func isMarked(extra map[string]any, key string) bool {
+	v, ok := extra[key].(bool)
+	return ok && v
+}
+
+// pair is a call and its result.
+type pair struct {
+	call   call
+	found  bool // there is a result
+	at     int  // the message of the result
+	result result
+}
+
+// round is an assistant message with tool calls, and what came of them.
+type round struct {
+	at        int  // the assistant message
+	processed bool // cleared or rewritten before
+	ours      bool // by this package
+	pairs     []pair
+}
+
+// messages lists the messages with the round's results, in the order of the
+// history, each once.
+func (r round) messages() []int {
+	var out []int
+	for _, p := range r.pairs {
+		if p.found {
+			out = append(out, p.at)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// roundsOf finds the rounds of a history. A result belongs to the newest call of
+// its id that has none yet; ids may repeat, in a round and over a conversation.
+// Where a result has no id, it belongs to a call of the newest round, by its
+// name or else by its position. A result that belongs to no call is in no round.
+func roundsOf(vs []view) []round {
+	n := 0
+	for i := range vs {
+		n += min(1, len(vs[i].calls))
+	}
+	p := pairer{rounds: make([]round, 0, n)}
+	for i := range vs {
+		for _, r := range vs[i].results {
+			p.add(i, r)
+		}
+		if len(vs[i].calls) > 0 {
+			p.begin(i, vs[i])
+		}
+	}
+	return p.rounds
+}
+
+type pairer struct {
+	rounds []round
+
+	// Calls by id, for results that are not of the newest round: slots holds one
+	// entry for each round and id, latest the newest of each id. Both are nil
+	// until the first such result, as most histories have none.
+	slots  []slot
+	latest map[string]int
+}
+
+// slot says that a round has a call of an id.
+type slot struct {
+	round  int
+	before int // the next older slot of the same id; negative: none
+}
+
+func (p *pairer) begin(at int, v view) {
+	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
+	for i, c := range v.calls {
+		r.pairs[i].call = c
+	}
+	p.rounds = append(p.rounds, r)
+	if p.latest != nil {
+		p.enter(len(p.rounds) - 1)
+	}
+}
+
+// add finds the call of a result. Nearly always that is in the newest round.
+func (p *pairer) add(at int, r result) {
+	if len(p.rounds) == 0 {
+		return
+	}
+	newest := &p.rounds[len(p.rounds)-1]
+	to := newest.waiting(r, true)
+	switch {
+	case to != nil:
+	case r.id != "":
+		to = p.older(r)
+	default:
+		to = newest.waiting(r, false)
+	}
+	if to != nil {
+		to.found, to.at, to.result = true, at, r
+	}
+}
+
+// older finds the newest call that waits for a result with an id. A round that has
+// none left is not looked at again.
+func (p *pairer) older(r result) *pair {
+	if p.latest == nil {
+		p.latest = make(map[string]int, len(p.rounds))
+		for i := range p.rounds {
+			p.enter(i)
+		}
+	}
+	at, ok := p.latest[r.id]
+	for ok && at >= 0 {
+		if to := p.rounds[p.slots[at].round].waiting(r, true); to != nil {
+			return to
+		}
+		at = p.slots[at].before
+		p.latest[r.id] = at
+	}
+	return nil
+}
+
+// enter notes the ids of a round's calls.
+func (p *pairer) enter(round int) {
+	for i := range p.rounds[round].pairs {
+		id := p.rounds[round].pairs[i].call.id
+		before, ok := p.latest[id]
+		if !ok {
+			before = -1
+		}
+		if before >= 0 && p.slots[before].round == round {
+			continue
+		}
+		p.slots = append(p.slots, slot{round, before})
+		p.latest[id] = len(p.slots) - 1
+	}
+}
+
+// waiting returns the call that waits for a result: of those with its id, or
+// where its id is lost of all, the first of its name, or else the first. Without
+// an id, a call of another name is not the one.
+func (r *round) waiting(got result, byID bool) *pair {
+	var first *pair
+	for i := range r.pairs {
+		p := &r.pairs[i]
+		if p.found || byID && p.call.id != got.id {
+			continue
+		}
+		if p.call.name == got.name {
+			return p
+		}
+		if first == nil && (got.id != "" || got.name == "") {
+			first = p
+		}
+	}
+	return first
+}
+
+// outside returns the rounds before the last keep, and where those that are kept
+// begin.
+func outside(rounds []round, keep int) (old []round, end int) {
+	if len(rounds) <= keep {
+		return nil, 0
+	}
+	n := len(rounds) - keep
+	return rounds[:n], rounds[n].at
+}
+
+// newest is where the results of the newest round begin.
+func newest[M adk.MessageType](c codec[M], msgs []M) int {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if c.calls(msgs[i]) {
+			return i + 1
+		}
+	}
+	return len(msgs)
+}
