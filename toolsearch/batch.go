@@ -174,9 +174,9 @@ func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	return docs
 }
 
-// PhrasesKey is the key of a tool's Extra with further ways to ask for it, a []string (or
-// what JSON makes of one): what people call what the tool does. BM25Index, EmbeddingIndex
-// and ToolDocuments read the first 32, and 512 bytes of each.
+// PhrasesKey is the key of a tool's Extra with further ways to ask for it, as people do:
+// a []string (or its form after JSON). BM25Index, EmbeddingIndex and ToolDocuments read
+// the first 32, and 512 bytes of each.
 const PhrasesKey = "search_phrases"
 
 // phrases are the further ways to ask for a tool.

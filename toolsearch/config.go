@@ -21,9 +21,9 @@ import (
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// Config configures the middleware. The first two fields are Eino's; every other
-// field keeps Eino's behaviour when it is zero. New copies what it needs: later
-// changes of a Config or of its slices have no effect.
+// Config configures the middleware. The first two fields are Eino's; every other field
+// keeps Eino's behaviour when it is zero. New copies what it needs, so later changes to
+// a Config or its slices have no effect.
 type Config struct {
 	// DynamicTools are the tools to hide until the model finds them. Names must be
 	// unique, and differ from the names of the agent's own tools and of the search
@@ -33,16 +33,16 @@ type Config struct {
 	// UseModelToolSearch leaves the search to the provider. With neither Model nor
 	// Native it does what Eino does: the dynamic tools go out as deferred tools and
 	// tool_search as the model's own search tool. Set Model or Native for a provider
-	// that really has tool search: each has a form of its own.
+	// that really has tool search: each has its own form.
 	UseModelToolSearch bool
 
 	// Source provides tools that are not known when New is called, that differ between
-	// users, or that change during a run. They are hidden like DynamicTools and follow them.
-	// It is asked when a run starts and before every model call, and what it returns is
-	// offered in that call; one that takes longer than two seconds is not waited for, and
-	// the run keeps the tools it had. A tool of a Source that has the name of another tool
-	// of the agent is left out, and OnEvent is told. A call to a tool that is gone is
-	// answered. If nil, there are none.
+	// users, or that change during a run. They are hidden like DynamicTools and follow
+	// them. It is asked when a run starts and before every model call, and the tools it
+	// returns are offered in that call. If it takes longer than two seconds, the run keeps
+	// the tools it had. A tool of a Source with the name of another tool of the agent is
+	// left out, and OnEvent gets an event. A call to a removed tool gets an answer. If nil,
+	// there are none.
 	Source Source
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
@@ -52,8 +52,8 @@ type Config struct {
 	SearchableTools []string
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
-	// ToolInfo.Extra["defer_loading"] is true. Those that a later handler adds stay
-	// visible, which OnEvent reports once per run (leanctx.KindToolsNotHidden).
+	// ToolInfo.Extra["defer_loading"] is true. Tools that a later handler adds stay
+	// visible, and OnEvent gets one event per run (leanctx.KindToolsNotHidden).
 	DeferMarkedTools bool
 
 	// AlwaysVisible names hidden tools to show in full from the first model call on, after
@@ -67,22 +67,22 @@ type Config struct {
 	// together, at four bytes each. Up to that many, all are shown and there is no search
 	// tool: the requests are those of an agent with these tools in its own list, except for
 	// those that Filter denies (in PhaseSearch, PhaseLoad or PhaseActive). A run begins to
-	// hide when too many tools join, and never stops; what it showed stays. A conversation
-	// that holds a search goes on hiding down to four fifths of the limit. AlwaysVisible
+	// hide when too many tools join, and never stops; visible tools stay. A conversation
+	// that holds a search keeps hiding down to four fifths of the limit. AlwaysVisible
 	// tools do not count. With several instances in one agent, the tools of all count. If
 	// zero, tools are always hidden.
 	HideAbove int
 
-	// Prefetch is the most tools to load for each message of a user before the model is
-	// called: those that a search for the user's words finds, unless none of them is likely
-	// to serve. It saves model calls; it saves tokens only with CatalogLimit, since loading
-	// tools invalidates the provider's prompt cache from the tools on. 3 is a good value.
-	// What is loaded depends on the messages and the tools alone. Messages that handlers
-	// added are ignored; of a conversation the first 64 messages and 50 tools count, and of a
-	// message the first 1,000 words. It needs an index that reports a confidence, such as
-	// KeywordIndex and BM25Index. With SearchCall, which loads none, a message after the
-	// user's describes the tools, in at most 8 KB, and the prompt cache holds. If zero, none
-	// are loaded.
+	// Prefetch is the largest number of tools to load for each user message before the
+	// model is called: those that a search for the user's words finds, unless none of them
+	// is likely to serve. It saves model calls; it saves tokens only with CatalogLimit,
+	// since loading tools invalidates the provider's prompt cache from the tools on. 3 is a
+	// good value. Which tools are loaded depends only on the messages and the tools.
+	// Messages that handlers added are ignored; a conversation's first 64 messages and 50
+	// tools count, and a message's first 1,000 words. It needs an index that reports a
+	// confidence, such as KeywordIndex and BM25Index. SearchCall loads none; instead, a
+	// message after the user's describes the tools in at most 8 KB, and the prompt cache
+	// holds. If zero, none are loaded.
 	Prefetch int
 
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
@@ -93,19 +93,19 @@ type Config struct {
 	// If nil, defaults to KeywordIndex.
 	NewIndex IndexFunc
 
-	// MaxResults is how many tools a search returns when the model names no number.
-	// If zero, defaults to 5.
+	// MaxResults is how many tools a search returns if the model gives no number. If
+	// zero, defaults to 5.
 	MaxResults int
 
-	// MinScore leaves out results that score less. Its scale is the index's own, so
-	// MinConfidence is mostly the better choice. If zero, any score above 0 counts.
+	// MinScore leaves out results that score less. Each index has its own scale, so
+	// MinConfidence is usually the better choice. If zero, any score above 0 counts.
 	MinScore float64
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With BM25Index, 0.08 refuses 2 in 100
-	// right answers, and 4 in 5 searches for what no tool does. Results without a confidence
-	// are never refused. If zero, none are.
+	// model can still load one of those with "select:". With BM25Index, 0.08 refuses 4 in 5
+	// searches that no tool serves, and 2 in 100 right answers. Results without a
+	// confidence are never refused. If zero, none are.
 	MinConfidence float64
 
 	// Filter decides who may see, find, load and call which tool. If nil, everybody may.
@@ -119,9 +119,9 @@ type Config struct {
 
 	// Native is the adapter, and with it the form of the provider's tool search: Hosted for
 	// the provider's own search with any Model, or one of the others if Model is wrapped or
-	// unknown. A Model whose type is known and that cannot do what Native says is refused
-	// with ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty,
-	// it follows from Model; if that is nil too, the behaviour is Eino's.
+	// unknown. A Model of a known type that does not support Native is refused with
+	// ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty, it
+	// follows from Model; if that is nil too, the behaviour is Eino's.
 	Native Adapter
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
@@ -132,8 +132,9 @@ type Config struct {
 	// is hidden again. If zero, it stays.
 	UnloadAfter int
 
-	// CatalogLimit is the most names in the reminder. Names above it are counted by
-	// server, and listed in Backend if that is set. If zero, all names are shown.
+	// CatalogLimit is the largest number of names in the reminder. Further names are
+	// counted by server, and listed in Backend if that is set. If zero, all names are
+	// shown.
 	CatalogLimit int
 
 	// Backend stores the full list of names when CatalogLimit cuts it, so that the model
@@ -150,9 +151,9 @@ type Config struct {
 	OnEvent func(context.Context, leanctx.Event)
 }
 
-// Backend stores the full catalogue and the vectors of EmbeddingIndex; every Eino file system
-// is one. It must be safe for concurrent use. Vectors are read back only from one that can
-// read, as those of package reduction can.
+// Backend stores the full catalogue and the vectors of EmbeddingIndex; every Eino file
+// system is one. It must be safe for concurrent use. Vectors are read back only if the
+// Backend can read, as those of package reduction can.
 type Backend interface {
 	// Write stores req.Content under req.FilePath and replaces what was there. When it
 	// returns nil, all of the content is stored. It must not keep or change the request.
@@ -166,7 +167,8 @@ func writeFile(ctx context.Context, b Backend, path, content string) error {
 	})
 }
 
-// Phase says what a Filter is asked for. Each way to a tool asks for these:
+// Phase is the use that a Filter decides about. Each way to a tool asks for these
+// phases:
 //
 //	the reminder            PhaseList
 //	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
@@ -180,9 +182,9 @@ func writeFile(ctx context.Context, b Backend, path, content string) error {
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
 //
-// A name that the model may have seen, because PhaseList or PhaseSearch allows it, is
-// answered "you may not use it" where another phase denies it. A tool that both deny is
-// answered like one that does not exist.
+// If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
+// another phase denies the tool, the answer is "you may not use it". If both deny a
+// tool, the answer is that for a tool that does not exist.
 type Phase string
 
 const (
@@ -206,14 +208,15 @@ type FilterRequest struct {
 	Phase Phase
 }
 
-// Filter says whether a tool may be used for a phase. An error or a panic means no.
-// It is asked at most once per tool, phase and model call, with the context of the
-// run, and must be safe for concurrent use. Phase says which way to a tool asks what. A
-// tool that is denied in every phase shows up nowhere: not in names, counts, hints or
-// suggestions; a call to it is answered like a call to a tool that does not exist.
+// Filter says whether a tool may be used for a phase. An error or a panic means no. It
+// is asked at most once per tool, phase and model call, with the run's context, and
+// must be safe for concurrent use. The table at Phase says which use of a tool asks for
+// which phases. A tool that is denied in every phase shows up nowhere: not in names,
+// counts, hints or suggestions; a call to it is answered like a call to a tool that
+// does not exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
-// Protocol is a set of search tools that the model sees, and what they answer.
+// Protocol is a set of search tools that the model sees, with their answers.
 type Protocol int
 
 // String is the protocol's name.
@@ -246,38 +249,38 @@ const (
 	// or tool_names), which loads them. Known from Mastra.
 	SearchLoad
 	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
-	// arguments), which runs one. The tool list on the wire never changes, so that the
+	// arguments), which runs one. The tool list on the wire never changes, so the
 	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
 	//
-	// Arguments are checked against the tool's JSON schema first, as far as that can be
-	// done in bounded time; the tool gets them as the model wrote them. The other
-	// middlewares of the agent wrap the call as they wrap any other, and so see and change
-	// its result; but Eino tells them the name call_tool, and the tool's own name is only
-	// in the arguments, so that a rule for the tool's name, theirs or in ReturnDirectly,
-	// does not apply. Callbacks are told of both calls.
+	// Arguments are checked against the tool's JSON schema first, as far as bounded time
+	// allows; the tool gets them as the model wrote them. The agent's other middlewares
+	// wrap the call like any other, and so see and change its result. But Eino tells them
+	// the name call_tool; the tool's own name is only in the arguments. Rules for the
+	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
+	// calls.
 	SearchCall
 )
 
 const defaultMaxResults = 5
 
-// Recommended returns the Config that we would ship for tools. The caller owns it. Beside
-// the zero Config:
+// Recommended returns the Config that we recommend for tools. The caller owns it.
+// It differs from the zero Config:
 //
 //   - BM25Index reads requests in plain sentences, with typing errors and in Chinese. It
 //     costs a few megabytes for a thousand tools, and a fraction of a millisecond a search.
-//   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. What
-//     is not shown has to be searched for.
-//   - Prefetch 3 loads at most three tools for each message of a user, before the model is
-//     called. It saves most searches, and with them a model call each; a tool that turns out
-//     not to be needed costs some hundred tokens.
-//   - HideAbove 3,000 shows all tools, and no search tool, where their definitions take no
+//   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
+//     model has to search for the others.
+//   - Prefetch 3 loads at most three tools for each user message, before the model is
+//     called. It saves most searches, each of which takes a model call; a tool that is not
+//     needed after all costs some hundred tokens.
+//   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: some thirty tools.
-//   - MinConfidence 0.08 has four in five searches for what no tool does say so, rather than
-//     load something else, and 2 in 100 searches for what one does: that one is named, and
-//     costs one more call.
+//   - MinConfidence 0.08 makes four in five searches that no tool serves say so, rather
+//     than load something else. It also refuses 2 in 100 right answers: the tool is then
+//     named, and costs one more call.
 //
 // With 449 tools, eight conversations send 28,865 tokens rather than 82,338, in 23 model
-// calls rather than 29; where a cached token costs a tenth, the price is 34 %.
+// calls rather than 29; if a cached token costs a tenth, the price is 34 %.
 // docs/choosing.md has the tables. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, Prefetch: 3, HideAbove: 3000, MinConfidence: 0.08}

@@ -22,13 +22,13 @@
 //	tool:  {"matches": ["github__create_issue", "github__update_issue"]}
 //
 // The next model call shows those two tools in full, after the agent's own. They stay, in
-// the order in which they were found, so that the list only grows at its end. In a later
-// run they are there again if the history holds the search or a call of the tool.
+// the order in which they were found: the list only grows at its end. In a later run they
+// are there again if the history holds the search or a call of the tool.
 //
 // A search that finds nothing, an unknown name and wrong arguments get an answer that says
 // what to do. A call to a tool that was never loaded does not run: the model gets its
-// schema, and may call it then. [Config.Protocol] offers three other ways of searching, and
-// [Config.UseModelToolSearch] that of the provider.
+// schema, and may then call it. [Config.Protocol] offers three other ways of searching, and
+// [Config.UseModelToolSearch] the provider's own.
 //
 // # How it works
 //
@@ -41,19 +41,19 @@
 //	           ▼                   │
 //	  visible tools ──► model ──► tool_search ──► Index ──► Filter ──► answer
 //
-// What is loaded follows from the messages, so that one instance serves concurrent runs,
-// and a run survives checkpoints, restarts and a change of machine. Nothing that is handed
-// in is changed. Nothing but a misconfiguration, a cancelled context or an error of a
+// The messages say which tools are loaded, so one instance serves concurrent runs, and a
+// run survives checkpoints, restarts and a change of machine. The middleware changes
+// nothing that it is given. Only a misconfiguration, a cancelled context or an error of a
 // user's own tool ends a run.
 //
 // # Tools that come and go
 //
 // [Config.Source] provides tools that differ between users or change during a run. It is
-// asked before every model call, and what it returns is offered in that call. Its tools are
-// not in the agent's list, which Eino fixes when a run starts. The list has slots instead,
-// which are bound, before each round of calls, to the tools that the model called. Put a
-// handler that wraps each tool of the list in one with a fixed Info before this one: after
-// it, it would hide the bound tools.
+// asked before every model call, and the tools it returns are offered in that call. They
+// are not in the agent's list, which Eino fixes when a run starts. The list has slots
+// instead; before each round of calls, they are bound to the tools that the model called.
+// Put a handler that wraps each tool of the list in one with a fixed Info before this one:
+// after it, it would hide the bound tools.
 //
 // # Differences from Eino
 //

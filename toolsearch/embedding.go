@@ -54,28 +54,28 @@ const (
 	outstanding = 0.8
 )
 
-// EmbeddingIndex ranks tools by BM25Index and, the less sure that is of its answer, also
-// by how near their embeddings are to that of the query: for words in another language, or
-// for a need that no word of the tool names. What the words find moves up by how far its
-// similarity is above that of the other tools; what they do not find is added if it is much
-// nearer than the rest. Scores are on the scale of BM25Index. Where that has a confidence of .9 or
+// EmbeddingIndex ranks tools by BM25Index and, the less sure that is of its answer, also by
+// the similarity of their embeddings to the query's: for words in another language, or for
+// a need that no word of the tool names. A tool that the words find moves up by how far its
+// similarity exceeds that of the other tools; any other tool is added if it is much nearer
+// than the rest. Scores are on the scale of BM25Index. If that has a confidence of .9 or
 // more, the query is not embedded.
 //
-// The tools are embedded in the background when the first search comes, in batches, with
-// the words of ToolDocuments; searches are answered by BM25Index until that is done, and
-// whenever the embedder fails or takes longer than a second. After three such failures in a
-// row it is not asked for 30 seconds. An embedder that does not find tools by their own
-// names is not used at all. The work in the background takes half an hour at most, and stops
-// within 30 seconds once the index is garbage: with its middleware, or with the set of tools
-// that a Source has replaced. Words with a leading + are left to BM25Index. Vectors are kept in
-// one byte a dimension and compared with all, which is exact, and takes about 10 ms for
-// 100,000 tools of 256 dimensions.
+// The first search starts embedding the tools in the background, in batches, with the words
+// of ToolDocuments. BM25Index answers searches until that is done, and whenever the
+// embedder fails or takes longer than a second. After three such failures in a row it is
+// not asked for 30 seconds. An embedder that does not find tools by their own names is not
+// used at all. The background work takes half an hour at most, and stops within 30 seconds
+// once the index is garbage: with its middleware, or with the set of tools that a Source
+// has replaced. Only BM25Index considers words with a leading +. Vectors take one byte per
+// dimension; the query is compared with all of them, which is exact, and takes about 10 ms
+// for 100,000 tools of 256 dimensions.
 //
-// The model is the name of what the embedder computes, and part of every key in the store:
-// another model must have another name. If store can read, vectors are kept there, one file
-// for each version of the catalogue, and only what is new or changed is embedded. If nil,
-// they are computed once in each process. Unlike failures of Fuse's parts, those of the
-// embedder are not reported to OnEvent.
+// model names the embedding model, and is part of every key in the store: another model
+// must have another name. If store can read, vectors are kept there, one file for each
+// version of the catalogue, and only new or changed tools are embedded. If nil, they are
+// computed once in each process. Unlike failures of Fuse's parts, those of the embedder are
+// not reported to OnEvent.
 func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if model == "" {

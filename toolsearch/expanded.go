@@ -43,18 +43,18 @@ const (
 // and makes f's index of the tools with them: they join those of PhrasesKey. If f is nil,
 // it is BM25Index.
 //
-// The model is asked in the background when the first search comes, once for each tool, one
-// tool in a call, four calls at a time; until that is done, the index is f's of the tools as
-// they are. If store can read, what the model wrote is kept there, one file for each version
-// of the catalogue, and only tools whose definition is new or has changed are asked for. If
-// nil, it is asked once for each index. Where the model fails, a tool stays as it is; after
-// five failures in a row no more are asked for until there is another index. The work takes
-// an hour at most, and stops within a minute once the index is garbage.
+// The first search starts asking the model in the background, once for each tool, one tool
+// per call, four calls at a time. Until that is done, f's index of the unchanged tools
+// answers. If store can read, the model's answers are kept there, one file for each version
+// of the catalogue, and the model is asked only about new or changed definitions. If nil,
+// it is asked once for each index. If the model fails, the tool stays as it is; after five
+// failures in a row, the model is not asked again until there is another index. The work
+// takes an hour at most, and stops within a minute once the index is garbage.
 //
 // It costs one call of some 300 tokens for each tool, and for a moment the memory of two
-// indexes. With ways written by hand, as a good model would write them, the right tool among
-// 49 is first for 96 of 100 queries instead of 88. What it gains with yours depends on the
-// model: compare it on your own queries with package toolsearcheval.
+// indexes. With ways written by hand, as a good model would write them, the right tool
+// among 49 is first for 96 of 100 queries instead of 88. The gain depends on the model:
+// measure it on your own queries with package toolsearcheval.
 func Expanded(f IndexFunc, m model.BaseChatModel, store Backend) IndexFunc {
 	if f == nil {
 		f = BM25Index

@@ -36,10 +36,9 @@ const (
 
 // Fuse merges the rankings of several indexes by reciprocal rank: a tool scores the sum of
 // 1/(10+place) over the parts that found it, places counted from 1. Its confidence is that
-// of the part that is surest of it. Each part is asked at
-// the same time and has two seconds, or what TimeLimit gives it. A part that
-// returns an error, panics or takes longer is left out, and OnEvent is told; if none
-// answers, the specified keyword score does.
+// of the part that is surest of it. All parts are asked at the same time, and each has two
+// seconds, or its TimeLimit. A part that returns an error, panics or takes longer is left
+// out, and OnEvent gets an event; if none answers, Eino's keyword score does.
 func Fuse(parts ...IndexFunc) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if len(parts) == 0 {

@@ -19,10 +19,10 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// Index ranks the tools it was made of. It must be safe for concurrent use.
+// Index ranks the tools that it was made from. It must be safe for concurrent use.
 type Index interface {
-	// Search returns the tools that fit, best first, without duplicates. An error, as
-	// well as a panic, makes the specified keyword score answer instead.
+	// Search returns the tools that fit, best first, without duplicates. If it fails or
+	// panics, Eino's keyword score answers instead.
 	Search(ctx context.Context, q Query) ([]Result, error)
 }
 
@@ -30,7 +30,7 @@ type Index interface {
 type Query struct {
 	// Text is what the model wrote: words, of which those with a leading + are required.
 	Text string
-	// Limit is the most results wanted. If zero or less, all are.
+	// Limit is the largest number of results wanted. If zero or less, all are.
 	Limit int
 }
 
@@ -49,8 +49,9 @@ type Result struct {
 }
 
 // IndexFunc makes an index of tools. It may keep the slice and must not change the
-// tools. Its error becomes New's. Those of this package return at once and build at the
-// first search, which takes that much longer; searches that come meanwhile wait for it.
+// tools. Its error becomes New's. Those of this package return at once and build the
+// index at the first search, which takes that much longer; searches that arrive
+// meanwhile wait for it.
 type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explainer is an optional interface of an Index: it explains the score of a tool, as text
@@ -171,19 +172,19 @@ func firstOf(found []Result, limit int) []Result {
 // descriptions of parameters, enum values, and the phrases of PhrasesKey. It needs no model and no service.
 //
 // It reads whole sentences as well as keywords, in any case and width (NFKC), English
-// words in any form, and Chinese, Japanese and Korean without spaces. Where a word stands
-// in no tool it tries likely misspellings; some synonyms, and English words for Chinese
-// ones, count a little. Words with a leading + must match. Where tools of several servers
-// fit equally well, each server gets a place.
+// words in any form, and Chinese, Japanese and Korean without spaces. If no tool has a
+// word, it tries likely misspellings; some synonyms, and English words for Chinese ones,
+// count a little. Words with a leading + must match. If tools of several servers fit
+// equally well, each server gets a place.
 //
-// Where the words are not sure of an answer, those of the best 100 tools move up that are about
-// what the query is about, by the directions of 9,600 English words in a table, and of Chinese
-// ones by their translations. The best score stays what it is, so MinScore keeps its meaning,
-// and no tool is found by the table alone. The table adds 400 KB to a program. It is made from
+// If the words give no sure answer, those of the best 100 tools move up that are about the
+// query's subject, by a table of vectors for 9,600 English words, and for Chinese ones by
+// their translations. The best score does not change, so MinScore keeps its meaning, and no
+// tool is found by the table alone. The table adds 400 KB to a program. Its sources are
 // GloVe (public domain), descriptions of APIs (Apache, MIT, BSD, CC0) and WordNet.
 //
 // The index is built once, at the first search. Its answers are the same on every
-// machine. The work for a query, and what is read of each schema, is bounded.
+// machine. The work for a query, and the part of each schema that is read, are bounded.
 func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 	return newBM25(selectionOf(ctx, tools)), nil
 }

@@ -9,16 +9,16 @@ import (
 	"errors"
 )
 
-// ErrNativeUnsupported is the error of New for a Model that has no tool search of its
-// own, or not the one that Native names. The message names those that have one.
+// ErrNativeUnsupported is the error of New for a Model without its own tool search, or
+// without the one that Native names. The message names the models that have one.
 var ErrNativeUnsupported = errors.New("the model has no native tool search")
 
-// Adapter is what an adapter and its provider expect of a native tool search: where the
-// hidden tools go, who searches, and what a result looks like. A history may come from any
-// adapter: what this one does not accept is rewritten on a copy.
+// Adapter names the expectations of an adapter and its provider for native tool search:
+// where the hidden tools go, who searches, and what a result looks like. A history may
+// come from any adapter: messages that this one does not accept are rewritten, on a copy.
 //
-// Where the provider searches (the hosted ones) it also loads, unseen: calls are not held
-// back as unloaded, and UnloadAfter has no effect. Filter holds everywhere.
+// If the provider searches (the hosted ones), it also loads, unseen: calls are not held
+// back as unloaded, and UnloadAfter has no effect. Filter always applies.
 type Adapter string
 
 const (
@@ -30,15 +30,16 @@ const (
 	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
 	// must be kept with the history, as it is in memory or in gob; after JSON the model
 	// searches again. Set a cache breakpoint on a tool of the agent's own rather than
-	// automatic cache control, which would mark a deferred tool. Up to v0.1.25 the adapter
-	// leaves out what the provider requires, and cannot stream: see examples/native/mended.
+	// automatic cache control, which would mark a deferred tool. Up to v0.1.25, the adapter
+	// omits a type that the provider requires, and cannot stream: see
+	// examples/native/mended.
 	ClaudeHosted Adapter = "claude hosted"
 	// ClaudeClient is eino-ext's claude adapter with this package's search: found tools are
 	// returned as references, and each only once in a conversation.
 	ClaudeClient Adapter = "claude client"
 	// OpenAIHosted is eino-ext's agenticopenai adapter (Responses API) with OpenAI's own
-	// search over all hidden tools. The model sees their names and descriptions all the
-	// same, so that it saves their parameters only.
+	// search over all hidden tools. The model still sees their names and descriptions,
+	// so this saves only their parameters.
 	OpenAIHosted Adapter = "openai hosted"
 	// OpenAIClient is eino-ext's agenticopenai adapter (Responses API) with this package's
 	// search: definitions travel in the search's output.

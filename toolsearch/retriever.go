@@ -28,12 +28,12 @@ const ToolNameKey = "tool_name"
 //
 // The retriever gets the words of the query, opts, and the number of results wanted as its
 // top k. Words with a leading + are then looked for in names and descriptions. A document
-// without a score gets one by its place. An error of the retriever makes the specified
-// keyword score answer.
+// without a score gets one by its place. If the retriever fails, Eino's keyword score
+// answers.
 //
-// The confidence of a tool is the highest that BM25Index has for it or for a tool further
-// down, since the retriever ranks it above those. If BM25Index finds none of the tools, it
-// is unknown.
+// A tool's confidence is the highest that BM25Index has for it or for a tool further down,
+// since the retriever ranks it above those. If BM25Index finds none of the tools, the
+// confidence is unknown.
 func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if safe.IsNil(r) {
@@ -146,10 +146,10 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	return kept, nil
 }
 
-// ToolDocuments makes the documents with which to fill the engine behind a retriever, so
-// that one call of any Eino indexer stores a catalogue. Each holds the tool's name, the
-// words of the name, its description, its phrases (PhrasesKey) and its parameters; its ID and MetaData[ToolNameKey]
-// are the tool's name. The documents are the caller's.
+// ToolDocuments makes the documents that fill the engine behind a retriever: one call of
+// any Eino indexer stores a catalogue. Each holds the tool's name, the words of the name,
+// its description, its phrases (PhrasesKey) and its parameters; its ID and
+// MetaData[ToolNameKey] are the tool's name. The documents are the caller's.
 func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
 	var wrong problems
 	docs := make([]*schema.Document, 0, len(tools))

@@ -170,17 +170,17 @@ func restarted[M adk.MessageType](before, after []M) []M {
 //		},
 //	}
 //
-// What it is given is not changed; the model gets copies in which
+// Portable changes nothing that it is given; the model gets copies in which
 //
 //   - results of a search in the provider's form are text ({"matches":["name"]}), calls of
-//     the search tool are ordinary calls, and what a provider searched by itself is gone;
+//     the search tool are ordinary calls, and records of a provider's own search are gone;
 //   - the search tool is an ordinary tool, followed by the tools that the conversation's
-//     results loaded, so that the model can go on searching and calling;
-//   - where there is no search tool (ClaudeHosted, OpenAIHosted), all deferred tools are
-//     ordinary ones: that is many tools.
+//     results loaded, so the model can keep searching and calling;
+//   - if there is no search tool (ClaudeHosted, OpenAIHosted), all deferred tools are
+//     ordinary tools, which may be many.
 //
-// Calls without arguments have an empty object, and those tools that take no parameters an
-// empty schema, since adapters differ in how they send none.
+// Calls without arguments get an empty object, and tools without parameters an empty
+// schema, since adapters differ in how they send none.
 //
 // A request without any of these reaches the model as it is. Other options, answers and
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.

@@ -22,42 +22,42 @@ import (
 // Source provides tools that are not known when New is called, that differ between users,
 // or that change during a run. It must be safe for concurrent use.
 //
-// It is asked at the start of a run and before every model call, and what it returns is
-// offered in that call. So it should wait, for a bounded time, for a change that it knows is
-// under way, and return when ctx is done. Returning the same set means that nothing changed,
-// and costs nothing.
+// It is asked at the start of a run and before every model call, and its tools are offered
+// in that call. So it should wait, for a bounded time, for a change that it knows is under
+// way, and return when ctx is done. Returning the same set means that nothing changed, and
+// costs nothing.
 type Source interface {
-	// Tools returns the tools of this moment for the user of ctx; nil is no tools. On an
-	// error the run goes on with the set beside it, or, if that is nil, with the tools it
-	// had, and OnEvent is told.
+	// Tools returns the current tools for the user of ctx; nil is no tools. On an error,
+	// the run continues with the set returned beside it, or, if that is nil, with the
+	// tools it had, and OnEvent gets an event.
 	Tools(ctx context.Context) (*ToolSet, error)
 }
 
-// PartialSource is a Source that knows what it lacks: servers that it should have tools of and
-// has none, because they do not answer. A search that finds nothing, or that names one of
-// them, tells the model so. MultiSource passes on what its sources lack.
+// PartialSource is a Source that knows which tools it lacks: those of servers that do not
+// answer. A search that finds nothing, or that names one of these servers, tells the model
+// so. MultiSource passes on what its sources lack.
 type PartialSource interface {
 	Source
-	// Missing returns the names of these servers for the user of ctx. It is called in the
-	// middle of a search and should return at once.
+	// Missing returns the names of these servers for the user of ctx. It is called during
+	// a search and should return at once.
 	Missing(ctx context.Context) []string
 }
 
-// NewSource returns a Source that calls list each time it is asked, and compares what that
-// returns with the last set of the same key: see ToolSet.Update. Its tools are those of the
-// user that key names. If key is nil, all share one list. If key returns an error or an
-// empty key, there are no tools. If list fails, the last set of the key stands.
+// NewSource returns a Source that calls list each time it is asked, and compares the result
+// with the last set of the same key: see ToolSet.Update. key names the user whose tools
+// these are. If key is nil, all users share one list. If key returns an error or an empty
+// key, there are no tools. If list fails, the last set of the key stays.
 //
 // Both functions must be safe for concurrent use and should return when ctx is done. The
-// sets of the 1,000 keys asked for last are kept.
+// sets of the 1,000 most recent keys are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
 	return &listSource{list: list, key: key, sets: recent.New[string, *listing](maxKeys)}
 }
 
 // MultiSource asks all sources at once, and returns the Union of their sets in their order:
-// of two tools with one name that of the first source stays. One that fails, or that has
-// not answered when ctx is done, keeps the set that it had in the run, and the others are
-// as they are; the error beside the set names its place. Sources that are nil have no tools.
+// of two tools with one name, that of the first source stays. A source that fails, or has
+// not answered when ctx is done, keeps the set that it had in the run, and does not affect
+// the others; the error beside the set names its place. Nil sources have no tools.
 func MultiSource(sources ...Source) Source {
 	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.New[string, *union](maxKeys)}
 	for i, s := range sources {

@@ -26,8 +26,8 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 // of the agent's configuration. One instance serves any number of agents and concurrent
 // runs. It calls Info of each dynamic tool once, and never again.
 //
-// The error names everything that is wrong with config at once; it wraps
-// ErrNativeUnsupported where config.Model has no tool search of its own.
+// The error names every mistake in config at once. It wraps ErrNativeUnsupported if
+// config.Model has no tool search of its own.
 func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.TypedChatModelAgentMiddleware[M], error) {
 	c, isAgentic := wire.CodecFor[M]()
 	s, err := newSettings(ctx, config, isAgentic)

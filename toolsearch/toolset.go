@@ -23,10 +23,10 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// ToolSet is an ordered set of tools, each with a name of its own. It is immutable and
-// safe for concurrent use; nil is the empty set. Sets that are made from one another share
-// what is equal in both, so that a thousand users' views of the same tools, or a set in
-// which one tool of ten thousand changed, take little more memory than one set.
+// ToolSet is an ordered set of tools with unique names. It is immutable and safe for
+// concurrent use; nil is the empty set. Sets made from one another share their equal
+// parts: a thousand users' views of the same tools, or a set in which one tool of ten
+// thousand changed, take little more memory than one set.
 type ToolSet struct {
 	parts   []part
 	size    int
@@ -65,11 +65,11 @@ type part struct {
 }
 
 // Select returns the tools for which keep returns true, in their order: one user's view of
-// a large set. keep must not change the info that it is given. If keep panics or is nil,
-// nothing is kept.
+// a large set. keep must not change its argument. If keep panics or is nil, nothing is
+// kept.
 //
-// Nothing of the tools that are left out shows in what a model is told, but the time that
-// some work takes depends on them. Where that matters, give each user a Union of sets.
+// A model learns nothing of the tools that are left out, but the time of some work
+// depends on them. If that matters, give each user a Union of sets.
 func (s *ToolSet) Select(keep func(*schema.ToolInfo) bool) *ToolSet {
 	next := &ToolSet{}
 	if keep == nil {
@@ -95,8 +95,8 @@ func (s *ToolSet) All() iter.Seq[tool.BaseTool] {
 // Tools returns s: a set is a Source that never changes.
 func (s *ToolSet) Tools(context.Context) (*ToolSet, error) { return s, nil }
 
-// Union returns the tools of all sets, in their order. Of two tools with one name the first
-// stays.
+// Union returns the tools of all sets, in their order. Of two tools with one name, the
+// first stays.
 func Union(sets ...*ToolSet) *ToolSet {
 	var whole *ToolSet
 	for _, s := range sets {

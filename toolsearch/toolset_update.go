@@ -30,11 +30,11 @@ func NewToolSet(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
 	return (*ToolSet)(nil).Update(ctx, tools...)
 }
 
-// Update returns the set of exactly these tools, in their order, which shares with s what is
-// equal in both. A tool that is the same value as one of s is not asked for its Info again,
-// and a tool with an equal definition counts as unchanged even if it is another value; it is
-// the new value that runs. If all tools are the values of s in the same order, Update returns s
-// itself. The error is that of NewToolSet, and s is never changed.
+// Update returns the set of exactly these tools, in their order, which shares the equal
+// parts of s. A tool that is the same value as one of s is not asked for its Info again. A
+// tool with an equal definition counts as unchanged even if it is another value; the new
+// value runs. If all tools are the values of s in the same order, Update returns s itself.
+// The error is that of NewToolSet, and s is never changed.
 func (s *ToolSet) Update(ctx context.Context, tools ...tool.BaseTool) (*ToolSet, error) {
 	u := updater{tools: tools}
 	if s.len() > 0 {
