@@ -122,3 +122,25 @@ func filled(write func(float64) (string, error), format string, numbers []float6
 	}
 	return fmt.Sprintf(format, texts...), nil
 }
+
+// each writes every entry of a list.
+func each[T any](list []T, write func(T) string) []string {
+	out := make([]string, len(list))
+	for i, entry := range list {
+		out[i] = write(entry)
+	}
+	return out
+}
+
+// joined writes every entry of a list, with a separator between them.
+func joined[T any](list []T, separator string, write func(T) string) string {
+	return strings.Join(each(list, write), separator)
+}
+
+// either answers a question.
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}

@@ -14,31 +14,52 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func archiveServer(root string) Server {
-	f := folder{root}
-	return Server{Name: "archive", Title: "Zip and tar archives in the working folder", Tools: []tool.BaseTool{
-		define("archive__zip_list", "Lists the files inside a zip archive with their sizes.", f.zipList),
-		define("archive__zip_create", "Packs files and folders into a new zip archive.", f.zipCreate),
-		define("archive__zip_extract", "Unpacks a zip archive into a folder.", f.zipExtract),
-		define("archive__zip_read", "Reads one text file inside a zip archive without unpacking it.", f.zipRead),
-		define("archive__tar_list", "Lists the files inside a tar or tar.gz archive with their sizes.", f.tarList),
-		define("archive__tar_create", "Packs files and folders into a new tar archive; gzipped if its name ends in .gz or .tgz.", f.tarCreate),
-		define("archive__tar_extract", "Unpacks a tar or tar.gz archive into a folder.", f.tarExtract),
-		define("archive__gzip_file", "Compresses a file with gzip into a new file with .gz at the end.", f.gzipFile),
-		define("archive__gunzip_file", "Decompresses a .gz file into a new file without .gz at the end.", f.gunzipFile),
-	}}
-}
+var archiveServer = group{"archive", "Zip and tar archives in the working folder", []maker{
+	defineAt("archive__zip_list", "Lists the files inside a zip archive with their sizes.", listing(readZip)),
+	defineAt("archive__zip_create", "Packs files and folders into a new zip archive.", pack(writeZip)),
+	defineAt("archive__zip_extract", "Unpacks a zip archive into a folder.", unpack(readZip)),
+	defineAt("archive__zip_read", "Reads one text file inside a zip archive without unpacking it.", func(at place, in struct {
+		archiveIn
+		Path string `json:"path" jsonschema_description:"The file's path inside the archive"`
+	}) (text string, err error) {
+		found := false
+		err = readZip(at, func(member string, _ int64, content io.Reader) error {
+			if member != in.Path {
+				return nil
+			}
+			data, err := io.ReadAll(io.LimitReader(content, maxAnswer))
+			text, found = readable(data), true
+			return err
+		})
+		if err == nil && !found {
+			err = fmt.Errorf("the archive has no file %q", in.Path)
+		}
+		return text, err
+	}),
+	defineAt("archive__tar_list", "Lists the files inside a tar or tar.gz archive with their sizes.", listing(readTar)),
+	defineAt("archive__tar_create", "Packs files and folders into a new tar archive; gzipped if its name ends in .gz or .tgz.", pack(writeTar)),
+	defineAt("archive__tar_extract", "Unpacks a tar or tar.gz archive into a folder.", unpack(readTar)),
+	defineAt("archive__gzip_file", "Compresses a file with gzip into a new file with .gz at the end.", func(at place, in fileIn) (string, error) {
+		return at.become(at.name+".gz", compressors["gzip"])
+	}),
+	defineAt("archive__gunzip_file", "Decompresses a .gz file into a new file without .gz at the end.", func(at place, in fileIn) (string, error) {
+		to, ok := strings.CutSuffix(at.name, ".gz")
+		if !ok {
+			return "", fmt.Errorf("the name %q does not end in .gz", at.name)
+		}
+		return at.become(to, func(data []byte) ([]byte, error) { return decompress("gzip", data, maxFile) })
+	}),
+}}
 
 type archiveIn struct {
 	Archive string `json:"archive" jsonschema_description:"The archive's path inside the working folder, such as backup.zip"`
 }
+
+func (in archiveIn) path() string { return in.Archive }
 
 type packIn struct {
 	archiveIn
@@ -50,6 +71,23 @@ type extractIn struct {
 	To string `json:"to_path" jsonschema_description:"The folder to unpack into; it is made if need be"`
 }
 
+// become writes a new file that is made of another one.
+func (p place) become(name string, change func([]byte) ([]byte, error)) (string, error) {
+	to := place{p.root, name}
+	data, err := p.read(maxFile)
+	if err != nil {
+		return "", err
+	}
+	if err := to.free(); err != nil {
+		return "", err
+	}
+	out, err := change(data)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: %d bytes became %d", name, len(data), len(out)), to.write(out)
+}
+
 // member is a file of an archive.
 type member struct {
 	name string
@@ -57,16 +95,16 @@ type member struct {
 }
 
 // gather reads the files below some paths.
-func gather(root *os.Root, paths []string) ([]member, error) {
+func gather(at place, paths []string) ([]member, error) {
 	var out []member
 	total := 0
 	for _, p := range paths[:min(len(paths), 1000)] {
-		err := files(root, local(p), func(at string, _ fs.DirEntry) error {
-			data, err := readFile(root, at, maxFile)
+		err := at.to(p).files(func(file place, _ fs.DirEntry) error {
+			data, err := file.read(maxFile)
 			if total += len(data); total > maxFile || len(out) > maxFiles {
 				return errors.New("the files are too large to pack together")
 			}
-			out = append(out, member{at, data})
+			out = append(out, member{file.name, data})
 			return err
 		})
 		if err != nil {
@@ -80,70 +118,66 @@ func gather(root *os.Root, paths []string) ([]member, error) {
 }
 
 // pack writes a new archive.
-func (f folder) pack(in packIn, write func(w io.Writer, members []member) error) (string, error) {
-	return f.with(in.Archive, func(root *os.Root, name string) (string, error) {
-		if err := free(root, name); err != nil {
+func pack(write func(w io.Writer, name string, members []member) error) func(at place, in packIn) (string, error) {
+	return func(at place, in packIn) (string, error) {
+		if err := at.free(); err != nil {
 			return "", err
 		}
-		members, err := gather(root, in.Paths)
+		members, err := gather(at, in.Paths)
 		if err != nil {
 			return "", err
 		}
 		var out bytes.Buffer
-		if err := write(&out, members); err != nil {
+		if err := write(&out, strings.ToLower(at.name), members); err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("packed %s into %s (%s)", counted(len(members), "file"), name, counted(out.Len(), "byte")), writeFile(root, name, out.Bytes())
-	})
+		return fmt.Sprintf("packed %s into %s (%s)", counted(len(members), "file"), at.name, counted(out.Len(), "byte")), at.write(out.Bytes())
+	}
 }
 
-func (f folder) zipCreate(in packIn) (string, error) {
-	return f.pack(in, func(out io.Writer, members []member) error {
-		w := zip.NewWriter(out)
-		for _, m := range members {
-			entry, err := w.Create(m.name)
-			if err != nil {
-				return err
-			}
-			if _, err := entry.Write(m.data); err != nil {
-				return err
-			}
+func writeZip(out io.Writer, _ string, members []member) error {
+	w := zip.NewWriter(out)
+	for _, m := range members {
+		entry, err := w.Create(m.name)
+		if err != nil {
+			return err
 		}
-		return w.Close()
-	})
+		if _, err := entry.Write(m.data); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
-func (f folder) tarCreate(in packIn) (string, error) {
-	return f.pack(in, func(out io.Writer, members []member) error {
-		if name := strings.ToLower(in.Archive); strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".tgz") {
-			zipped := gzip.NewWriter(out)
-			defer zipped.Close()
-			out = zipped
+func writeTar(out io.Writer, name string, members []member) error {
+	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".tgz") {
+		zipped := gzip.NewWriter(out)
+		defer zipped.Close()
+		out = zipped
+	}
+	w := tar.NewWriter(out)
+	for _, m := range members {
+		if err := w.WriteHeader(&tar.Header{Name: m.name, Mode: 0o644, Size: int64(len(m.data))}); err != nil {
+			return err
 		}
-		w := tar.NewWriter(out)
-		for _, m := range members {
-			if err := w.WriteHeader(&tar.Header{Name: m.name, Mode: 0o644, Size: int64(len(m.data))}); err != nil {
-				return err
-			}
-			if _, err := w.Write(m.data); err != nil {
-				return err
-			}
+		if _, err := w.Write(m.data); err != nil {
+			return err
 		}
-		return w.Close()
-	})
+	}
+	return w.Close()
 }
 
-// visitor is shown each file of an archive; errEnough ends the reading.
-type visitor func(name string, size int64, content io.Reader) error
+// reader shows each file of an archive to visit; fs.SkipAll ends it.
+type reader func(at place, visit func(name string, size int64, content io.Reader) error) error
 
-func readZip(root *os.Root, name string, visit visitor) error {
-	data, err := readFile(root, name, maxFile)
+func readZip(at place, visit func(name string, size int64, content io.Reader) error) error {
+	data, err := at.read(maxFile)
 	if err != nil {
 		return err
 	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return fmt.Errorf("%q is not a zip archive", name)
+		return fmt.Errorf("%q is not a zip archive", at.name)
 	}
 	for _, entry := range r.File[:min(len(r.File), maxFiles)] {
 		if entry.FileInfo().IsDir() {
@@ -162,8 +196,8 @@ func readZip(root *os.Root, name string, visit visitor) error {
 	return nil
 }
 
-func readTar(root *os.Root, name string, visit visitor) error {
-	data, err := readFile(root, name, maxFile)
+func readTar(at place, visit func(name string, size int64, content io.Reader) error) error {
+	data, err := at.read(maxFile)
 	if err != nil {
 		return err
 	}
@@ -178,7 +212,7 @@ func readTar(root *os.Root, name string, visit visitor) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%q is not a tar archive, or is damaged", name)
+			return fmt.Errorf("%q is not a tar archive, or is damaged", at.name)
 		}
 		if header.Typeflag != tar.TypeReg {
 			continue
@@ -190,28 +224,24 @@ func readTar(root *os.Root, name string, visit visitor) error {
 	return nil
 }
 
-// listing runs a reader and writes a line for each file.
-func (f folder) listing(archive string, read func(*os.Root, string, visitor) error) (string, error) {
-	return f.with(archive, func(root *os.Root, name string) (string, error) {
+// listing writes a line for each file of an archive.
+func listing(read reader) func(at place, in archiveIn) (string, error) {
+	return func(at place, _ archiveIn) (string, error) {
 		var out []string
-		err := read(root, name, func(name string, size int64, _ io.Reader) error {
+		err := read(at, func(name string, size int64, _ io.Reader) error {
 			out = append(out, fmt.Sprintf("%s (%d bytes)", name, size))
 			return nil
 		})
 		return listed(out, "the archive is empty"), err
-	})
+	}
 }
-
-func (f folder) zipList(in archiveIn) (string, error) { return f.listing(in.Archive, readZip) }
-
-func (f folder) tarList(in archiveIn) (string, error) { return f.listing(in.Archive, readTar) }
 
 // unpack writes each file below a folder. A name that leads out of it is
 // refused here, and would be by the root.
-func (f folder) unpack(in extractIn, read func(*os.Root, string, visitor) error) (string, error) {
-	return f.with(in.Archive, func(root *os.Root, name string) (string, error) {
+func unpack(read reader) func(at place, in extractIn) (string, error) {
+	return func(at place, in extractIn) (string, error) {
 		n, left := 0, int64(maxFile)
-		err := read(root, name, func(member string, _ int64, content io.Reader) error {
+		err := read(at, func(member string, _ int64, content io.Reader) error {
 			if !fs.ValidPath(member) {
 				return fmt.Errorf("the archive holds %q, which leads out of the folder", member)
 			}
@@ -223,73 +253,8 @@ func (f folder) unpack(in extractIn, read func(*os.Root, string, visitor) error)
 				return fmt.Errorf("the archive holds more than %d bytes", maxFile)
 			}
 			n++
-			return writeFile(root, path.Join(local(in.To), member), data)
+			return place{at.root, path.Join(local(in.To), member)}.write(data)
 		})
 		return fmt.Sprintf("unpacked %s into %s", counted(n, "file"), local(in.To)), err
-	})
-}
-
-func (f folder) zipExtract(in extractIn) (string, error) { return f.unpack(in, readZip) }
-
-func (f folder) tarExtract(in extractIn) (string, error) { return f.unpack(in, readTar) }
-
-type memberIn struct {
-	archiveIn
-	Path string `json:"path" jsonschema_description:"The file's path inside the archive"`
-}
-
-func (f folder) zipRead(in memberIn) (string, error) {
-	return f.with(in.Archive, func(root *os.Root, name string) (string, error) {
-		text, found := "", false
-		err := readZip(root, name, func(member string, _ int64, content io.Reader) error {
-			if member != in.Path {
-				return nil
-			}
-			data, err := io.ReadAll(io.LimitReader(content, maxAnswer))
-			text, found = readable(data), true
-			return err
-		})
-		if err == nil && !found {
-			err = fmt.Errorf("the archive has no file %q", in.Path)
-		}
-		return text, err
-	})
-}
-
-func (f folder) gzipFile(in fileIn) (string, error) {
-	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		data, err := readFile(root, name, maxFile)
-		if err != nil {
-			return "", err
-		}
-		if err := free(root, name+".gz"); err != nil {
-			return "", err
-		}
-		small, err := compressors["gzip"](data)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("%s: %d bytes became %d", name+".gz", len(data), len(small)), writeFile(root, name+".gz", small)
-	})
-}
-
-func (f folder) gunzipFile(in fileIn) (string, error) {
-	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		to, ok := strings.CutSuffix(name, ".gz")
-		if !ok {
-			return "", fmt.Errorf("the name %q does not end in .gz", name)
-		}
-		data, err := readFile(root, name, maxFile)
-		if err != nil {
-			return "", err
-		}
-		if err := free(root, to); err != nil {
-			return "", err
-		}
-		large, err := decompress("gzip", data, maxFile)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("%s: %d bytes became %d", to, len(data), len(large)), writeFile(root, to, large)
-	})
+	}
 }

@@ -11,51 +11,173 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func calendarServer() Server {
-	return Server{Name: "calendar", Title: "Dates and calendars", Tools: []tool.BaseTool{
-		define("calendar__weekday", "Tells on which day of the week a date falls.", calendarWeekday),
-		define("calendar__add_days", "Adds or subtracts days, weeks, months and years to a date.", calendarAdd),
-		define("calendar__days_between", "Counts the days between two dates.", calendarDays),
-		define("calendar__business_days_between", "Counts the working days (Monday to Friday) from one date to another, both included.", calendarBusinessDays),
-		define("calendar__add_business_days", "Finds the date a number of working days (Monday to Friday) after or before a date.", calendarAddBusinessDays),
-		define("calendar__week_number", "Gives the ISO 8601 week number and year of a date.", calendarWeek),
-		define("calendar__day_of_year", "Gives the ordinal number of a date within its year and how many days are left.", calendarDayOfYear),
-		define("calendar__is_leap_year", "Says whether a year is a leap year, and which are the nearest ones.", calendarLeap),
-		define("calendar__month", "Draws the calendar of a month, weeks starting on Monday.", calendarMonth),
-		define("calendar__easter", "Computes the dates of Easter Sunday and the feasts that move with it for a year.", calendarEaster),
-		define("calendar__age", "Computes an age in years, months and days from a date of birth.", calendarAge),
-		define("calendar__nth_weekday", "Finds a date such as the third Friday or the last Monday of a month.", calendarNth),
-		define("calendar__quarter", "Tells the quarter of a date with its first and last day.", calendarQuarter),
-		define("calendar__moon_phase", "Estimates the phase of the moon on a date.", calendarMoon),
-		define("calendar__list_dates", "Lists the dates from a start to an end in steps of some days.", calendarList),
-	}}
-}
+var calendarServer = group{"calendar", "Dates and calendars", []maker{
+	define("calendar__weekday", "Tells on which day of the week a date falls.",
+		func(in dateIn) (string, error) { return in.Date.Format("2006-01-02 is a Monday"), nil }),
+	define("calendar__add_days", "Adds or subtracts days, weeks, months and years to a date.", func(in struct {
+		dateIn
+		Days   int `json:"days,omitempty" jsonschema:"minimum=-1000000,maximum=1000000" jsonschema_description:"Days to add; negative to subtract"`
+		Weeks  int `json:"weeks,omitempty" jsonschema:"minimum=-100000,maximum=100000" jsonschema_description:"Weeks to add; negative to subtract"`
+		Months int `json:"months,omitempty" jsonschema:"minimum=-12000,maximum=12000" jsonschema_description:"Months to add; negative to subtract"`
+		Years  int `json:"years,omitempty" jsonschema:"minimum=-1000,maximum=1000" jsonschema_description:"Years to add; negative to subtract"`
+	}) (string, error) {
+		t := in.Date
+		month := time.Date(t.Year()+in.Years, t.Month()+time.Month(in.Months), 1, 0, 0, 0, 0, time.UTC)
+		last := month.AddDate(0, 1, -1).Day() // a month later than the 31st is the month's last day
+		return readableDate(month.AddDate(0, 0, min(t.Day(), last)-1+in.Days+7*in.Weeks)), nil
+	}),
+	define("calendar__days_between", "Counts the days between two dates.", func(in twoDatesIn) (string, error) {
+		n := daysBetween(in.Start, in.End)
+		if n < 0 {
+			return fmt.Sprintf("%s; the second date is the earlier one", counted(-n, "day")), nil
+		}
+		return fmt.Sprintf("%s (%s and %s)", counted(n, "day"), counted(n/7, "week"), counted(n%7, "day")), nil
+	}),
+	define("calendar__business_days_between", "Counts the working days (Monday to Friday) from one date to another, both included.",
+		func(in twoDatesIn) (string, error) {
+			if in.End.Before(in.Start.Time) {
+				return "", fmt.Errorf("the end %s lies before the start %s", in.End.text, in.Start.text)
+			}
+			days := daysBetween(in.Start, in.End) + 1
+			n := days / 7 * 5
+			for day := in.Start.AddDate(0, 0, days/7*7); !day.After(in.End.Time); day = day.AddDate(0, 0, 1) {
+				if isWorkday(day) {
+					n++
+				}
+			}
+			return counted(n, "working day"), nil
+		}),
+	define("calendar__add_business_days", "Finds the date a number of working days (Monday to Friday) after or before a date.", func(in struct {
+		dateIn
+		Days int `json:"days" jsonschema:"minimum=-100000,maximum=100000" jsonschema_description:"How many working days later; negative for earlier"`
+	}) (string, error) {
+		t, step, left := in.Date.Time, 1, in.Days
+		if left < 0 {
+			step, left = -1, -left
+		}
+		for left > 0 {
+			if t = t.AddDate(0, 0, step); isWorkday(t) {
+				left--
+			}
+		}
+		return readableDate(t), nil
+	}),
+	define("calendar__week_number", "Gives the ISO 8601 week number and year of a date.", func(in dateIn) (string, error) {
+		year, week := in.Date.ISOWeek()
+		return fmt.Sprintf("week %d of %d", week, year), nil
+	}),
+	define("calendar__day_of_year", "Gives the ordinal number of a date within its year and how many days are left.", func(in dateIn) (string, error) {
+		day, all := in.Date.YearDay(), daysIn(in.Date.Year())
+		return fmt.Sprintf("day %d of %d; %d left", day, all, all-day), nil
+	}),
+	define("calendar__is_leap_year", "Says whether a year is a leap year, and which are the nearest ones.", func(in yearIn) (string, error) {
+		before, after := in.Year-1, in.Year+1
+		for before > 0 && daysIn(before) == 365 {
+			before--
+		}
+		for daysIn(after) == 365 {
+			after++
+		}
+		answer := "no, it has 365 days"
+		if daysIn(in.Year) == 366 {
+			answer = "yes, it has 366 days"
+		}
+		return fmt.Sprintf("%s; the leap years next to it are %d and %d", answer, before, after), nil
+	}),
+	define("calendar__month", "Draws the calendar of a month, weeks starting on Monday.", func(in monthIn) (string, error) {
+		first := in.first()
+		out := first.Format("January 2006") + "\nMo Tu We Th Fr Sa Su\n"
+		out += strings.Repeat("   ", (int(first.Weekday())+6)%7)
+		for day := first; day.Month() == first.Month(); day = day.AddDate(0, 0, 1) {
+			end := " "
+			if day.Weekday() == time.Sunday {
+				end = "\n"
+			}
+			out += fmt.Sprintf("%2d%s", day.Day(), end)
+		}
+		return strings.TrimRight(out, " \n"), nil
+	}),
+	define("calendar__easter", "Computes the dates of Easter Sunday and the feasts that move with it for a year.", func(in yearIn) (string, error) {
+		if in.Year < 1583 {
+			return "", fmt.Errorf("the Gregorian calendar began in 1582; give a year from 1583")
+		}
+		var out []string
+		for _, feast := range []struct {
+			name  string
+			shift int
+		}{{"Ash Wednesday", -46}, {"Good Friday", -2}, {"Easter Sunday", 0}, {"Ascension Day", 39}, {"Whit Sunday", 49}} {
+			out = append(out, feast.name+": "+easter(in.Year).AddDate(0, 0, feast.shift).Format("2006-01-02"))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("calendar__age", "Computes an age in years, months and days from a date of birth.", func(in struct {
+		Birthdate date `json:"birthdate" jsonschema_description:"The date of birth, as YYYY-MM-DD"`
+		On        date `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"The date at which to compute the age, as YYYY-MM-DD"`
+	}) (string, error) {
+		born, on := in.Birthdate, in.On
+		if on.Before(born.Time) {
+			return "", fmt.Errorf("the date %s lies before the birth on %s", on.text, born.text)
+		}
+		years, months, days := on.Year()-born.Year(), int(on.Month())-int(born.Month()), on.Day()-born.Day()
+		if days < 0 {
+			months--
+			days += time.Date(on.Year(), on.Month(), 0, 0, 0, 0, 0, time.UTC).Day()
+		}
+		if months < 0 {
+			years, months = years-1, months+12
+		}
+		return fmt.Sprintf("%s, %s and %s", counted(years, "year"), counted(months, "month"), counted(max(days, 0), "day")), nil
+	}),
+	define("calendar__nth_weekday", "Finds a date such as the third Friday or the last Monday of a month.", func(in struct {
+		monthIn
+		Weekday string `json:"weekday" jsonschema:"enum=monday,enum=tuesday,enum=wednesday,enum=thursday,enum=friday,enum=saturday,enum=sunday" jsonschema_description:"The day of the week"`
+		Which   string `json:"which" jsonschema:"enum=first,enum=second,enum=third,enum=fourth,enum=fifth,enum=last" jsonschema_description:"Which one of the month"`
+	}) (string, error) {
+		var found []time.Time
+		for day := in.first(); day.Month() == time.Month(in.Month); day = day.AddDate(0, 0, 1) {
+			if strings.EqualFold(day.Weekday().String(), in.Weekday) {
+				found = append(found, day)
+			}
+		}
+		at := map[string]int{"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": len(found) - 1}[in.Which]
+		if at >= len(found) {
+			return "", fmt.Errorf("%s has no fifth %s", in.first().Format("January 2006"), in.Weekday)
+		}
+		return readableDate(found[at]), nil
+	}),
+	define("calendar__quarter", "Tells the quarter of a date with its first and last day.", func(in dateIn) (string, error) {
+		q := (int(in.Date.Month()) - 1) / 3
+		first := time.Date(in.Date.Year(), time.Month(q*3+1), 1, 0, 0, 0, 0, time.UTC)
+		return "Q" + strconv.Itoa(q+1) + first.Format(" 2006, from 2006-01-02 to ") + first.AddDate(0, 3, -1).Format("2006-01-02"), nil
+	}),
+	define("calendar__moon_phase", "Estimates the phase of the moon on a date.", func(in dateIn) (string, error) {
+		const month = 29.530588861                                   // days between new moons
+		newMoon := time.Date(2000, 1, 6, 18, 14, 0, 0, time.UTC)     // one to count from
+		days := float64(in.Date.Unix()+43200-newMoon.Unix()) / 86400 // at noon
+		age := math.Mod(math.Mod(days, month)+month, month)
+		lit := math.Round((1 - math.Cos(2*math.Pi*age/month)) * 50)
+		names := []string{"new moon", "waxing crescent", "first quarter", "waxing gibbous", "full moon", "waning gibbous", "last quarter", "waning crescent"}
+		return fmt.Sprintf("%s, about %s%% lit, %.1f days after new moon", names[int(age/month*8+0.5)%8], plain(lit), age), nil
+	}),
+	define("calendar__list_dates", "Lists the dates from a start to an end in steps of some days.", func(in struct {
+		twoDatesIn
+		StepDays int `json:"step_days,omitempty" jsonschema:"default=1,minimum=1,maximum=366" jsonschema_description:"Days from one date to the next; 7 for weekly"`
+	}) (string, error) {
+		if n := daysBetween(in.Start, in.End) / in.StepDays; n < 0 || n > 1000 {
+			return "", fmt.Errorf("there would be %d dates; from 1 to 1000 can be listed", n+1)
+		}
+		var out []string
+		for day := in.Start.Time; !day.After(in.End.Time); day = day.AddDate(0, 0, in.StepDays) {
+			out = append(out, readableDate(day))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+}}
 
 type dateIn struct {
 	Date date `json:"date" jsonschema_description:"The date, as YYYY-MM-DD"`
-}
-
-func calendarWeekday(in dateIn) (string, error) {
-	return in.Date.Format("2006-01-02 is a Monday"), nil
-}
-
-type addDateIn struct {
-	dateIn
-	Days   int `json:"days,omitempty" jsonschema:"minimum=-1000000,maximum=1000000" jsonschema_description:"Days to add; negative to subtract"`
-	Weeks  int `json:"weeks,omitempty" jsonschema:"minimum=-100000,maximum=100000" jsonschema_description:"Weeks to add; negative to subtract"`
-	Months int `json:"months,omitempty" jsonschema:"minimum=-12000,maximum=12000" jsonschema_description:"Months to add; negative to subtract"`
-	Years  int `json:"years,omitempty" jsonschema:"minimum=-1000,maximum=1000" jsonschema_description:"Years to add; negative to subtract"`
-}
-
-func calendarAdd(in addDateIn) (string, error) {
-	t := in.Date
-	month := time.Date(t.Year()+in.Years, t.Month()+time.Month(in.Months), 1, 0, 0, 0, 0, time.UTC)
-	last := month.AddDate(0, 1, -1).Day() // a month later than the 31st is the month's last day
-	return readableDate(month.AddDate(0, 0, min(t.Day(), last)-1+in.Days+7*in.Weeks)), nil
 }
 
 type twoDatesIn struct {
@@ -66,77 +188,12 @@ type twoDatesIn struct {
 // daysBetween holds over centuries, where a time.Duration does not.
 func daysBetween(start, end date) int { return int((end.Unix() - start.Unix()) / 86400) }
 
-func calendarDays(in twoDatesIn) (string, error) {
-	n := daysBetween(in.Start, in.End)
-	if n < 0 {
-		return fmt.Sprintf("%s; the second date is the earlier one", counted(-n, "day")), nil
-	}
-	return fmt.Sprintf("%s (%s and %s)", counted(n, "day"), counted(n/7, "week"), counted(n%7, "day")), nil
-}
-
 func isWorkday(t time.Time) bool { return t.Weekday() != time.Saturday && t.Weekday() != time.Sunday }
-
-func calendarBusinessDays(in twoDatesIn) (string, error) {
-	if in.End.Before(in.Start.Time) {
-		return "", fmt.Errorf("the end %s lies before the start %s", in.End.text, in.Start.text)
-	}
-	days := daysBetween(in.Start, in.End) + 1
-	n := days / 7 * 5
-	for day := in.Start.AddDate(0, 0, days/7*7); !day.After(in.End.Time); day = day.AddDate(0, 0, 1) {
-		if isWorkday(day) {
-			n++
-		}
-	}
-	return counted(n, "working day"), nil
-}
-
-type workdaysIn struct {
-	dateIn
-	Days int `json:"days" jsonschema:"minimum=-100000,maximum=100000" jsonschema_description:"How many working days later; negative for earlier"`
-}
-
-func calendarAddBusinessDays(in workdaysIn) (string, error) {
-	t, step, left := in.Date.Time, 1, in.Days
-	if left < 0 {
-		step, left = -1, -left
-	}
-	for left > 0 {
-		if t = t.AddDate(0, 0, step); isWorkday(t) {
-			left--
-		}
-	}
-	return readableDate(t), nil
-}
-
-func calendarWeek(in dateIn) (string, error) {
-	year, week := in.Date.ISOWeek()
-	return fmt.Sprintf("week %d of %d", week, year), nil
-}
 
 func daysIn(year int) int { return time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay() }
 
-func calendarDayOfYear(in dateIn) (string, error) {
-	day, all := in.Date.YearDay(), daysIn(in.Date.Year())
-	return fmt.Sprintf("day %d of %d; %d left", day, all, all-day), nil
-}
-
 type yearIn struct {
 	Year int `json:"year" jsonschema:"minimum=1,maximum=9999" jsonschema_description:"The year, such as 2024"`
-}
-
-func calendarLeap(in yearIn) (string, error) {
-	before, after := in.Year-1, in.Year+1
-	for before > 0 && daysIn(before) == 365 {
-		before--
-	}
-	for daysIn(after) == 365 {
-		after++
-	}
-	answer := "no, it has 365 days"
-	if daysIn(in.Year) == 366 {
-		answer = "yes, it has 366 days"
-	}
-	return fmt.Sprintf("%s; the leap years next to it are %d and %d", answer, before, after), nil
 }
 
 type monthIn struct {
@@ -148,20 +205,6 @@ func (in monthIn) first() time.Time {
 	return time.Date(in.Year, time.Month(in.Month), 1, 0, 0, 0, 0, time.UTC)
 }
 
-func calendarMonth(in monthIn) (string, error) {
-	first := in.first()
-	out := first.Format("January 2006") + "\nMo Tu We Th Fr Sa Su\n"
-	out += strings.Repeat("   ", (int(first.Weekday())+6)%7)
-	for day := first; day.Month() == first.Month(); day = day.AddDate(0, 0, 1) {
-		end := " "
-		if day.Weekday() == time.Sunday {
-			end = "\n"
-		}
-		out += fmt.Sprintf("%2d%s", day.Day(), end)
-	}
-	return strings.TrimRight(out, " \n"), nil
-}
-
 // easter follows the Gregorian computation with the golden number and the epact.
 func easter(year int) time.Time {
 	golden, century := year%19, year/100
@@ -169,91 +212,4 @@ func easter(year int) time.Time {
 	moon := epact - epact/28*(1-29/(epact+1)*((21-golden)/11))
 	weekday := (year + year/4 + moon + 2 - century + century/4) % 7
 	return time.Date(year, 3, 28+moon-weekday, 0, 0, 0, 0, time.UTC)
-}
-
-func calendarEaster(in yearIn) (string, error) {
-	if in.Year < 1583 {
-		return "", fmt.Errorf("the Gregorian calendar began in 1582; give a year from 1583")
-	}
-	var out []string
-	for _, feast := range []struct {
-		name  string
-		shift int
-	}{{"Ash Wednesday", -46}, {"Good Friday", -2}, {"Easter Sunday", 0}, {"Ascension Day", 39}, {"Whit Sunday", 49}} {
-		out = append(out, feast.name+": "+easter(in.Year).AddDate(0, 0, feast.shift).Format("2006-01-02"))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-type birthIn struct {
-	Birthdate date `json:"birthdate" jsonschema_description:"The date of birth, as YYYY-MM-DD"`
-	On        date `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"The date at which to compute the age, as YYYY-MM-DD"`
-}
-
-func calendarAge(in birthIn) (string, error) {
-	born, on := in.Birthdate, in.On
-	if on.Before(born.Time) {
-		return "", fmt.Errorf("the date %s lies before the birth on %s", on.text, born.text)
-	}
-	years, months, days := on.Year()-born.Year(), int(on.Month())-int(born.Month()), on.Day()-born.Day()
-	if days < 0 {
-		months--
-		days += time.Date(on.Year(), on.Month(), 0, 0, 0, 0, 0, time.UTC).Day()
-	}
-	if months < 0 {
-		years, months = years-1, months+12
-	}
-	return fmt.Sprintf("%s, %s and %s", counted(years, "year"), counted(months, "month"), counted(max(days, 0), "day")), nil
-}
-
-type nthIn struct {
-	monthIn
-	Weekday string `json:"weekday" jsonschema:"enum=monday,enum=tuesday,enum=wednesday,enum=thursday,enum=friday,enum=saturday,enum=sunday" jsonschema_description:"The day of the week"`
-	Which   string `json:"which" jsonschema:"enum=first,enum=second,enum=third,enum=fourth,enum=fifth,enum=last" jsonschema_description:"Which one of the month"`
-}
-
-func calendarNth(in nthIn) (string, error) {
-	var found []time.Time
-	for day := in.first(); day.Month() == time.Month(in.Month); day = day.AddDate(0, 0, 1) {
-		if strings.EqualFold(day.Weekday().String(), in.Weekday) {
-			found = append(found, day)
-		}
-	}
-	at := map[string]int{"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": len(found) - 1}[in.Which]
-	if at >= len(found) {
-		return "", fmt.Errorf("%s has no fifth %s", in.first().Format("January 2006"), in.Weekday)
-	}
-	return readableDate(found[at]), nil
-}
-
-func calendarQuarter(in dateIn) (string, error) {
-	q := (int(in.Date.Month()) - 1) / 3
-	first := time.Date(in.Date.Year(), time.Month(q*3+1), 1, 0, 0, 0, 0, time.UTC)
-	return "Q" + strconv.Itoa(q+1) + first.Format(" 2006, from 2006-01-02 to ") + first.AddDate(0, 3, -1).Format("2006-01-02"), nil
-}
-
-func calendarMoon(in dateIn) (string, error) {
-	const month = 29.530588861                                   // days between new moons
-	newMoon := time.Date(2000, 1, 6, 18, 14, 0, 0, time.UTC)     // one to count from
-	days := float64(in.Date.Unix()+43200-newMoon.Unix()) / 86400 // at noon
-	age := math.Mod(math.Mod(days, month)+month, month)
-	lit := math.Round((1 - math.Cos(2*math.Pi*age/month)) * 50)
-	names := []string{"new moon", "waxing crescent", "first quarter", "waxing gibbous", "full moon", "waning gibbous", "last quarter", "waning crescent"}
-	return fmt.Sprintf("%s, about %s%% lit, %.1f days after new moon", names[int(age/month*8+0.5)%8], plain(lit), age), nil
-}
-
-type listDatesIn struct {
-	twoDatesIn
-	StepDays int `json:"step_days,omitempty" jsonschema:"default=1,minimum=1,maximum=366" jsonschema_description:"Days from one date to the next; 7 for weekly"`
-}
-
-func calendarList(in listDatesIn) (string, error) {
-	if n := daysBetween(in.Start, in.End) / in.StepDays; n < 0 || n > 1000 {
-		return "", fmt.Errorf("there would be %d dates; from 1 to 1000 can be listed", n+1)
-	}
-	var out []string
-	for day := in.Start.Time; !day.After(in.End.Time); day = day.AddDate(0, 0, in.StepDays) {
-		out = append(out, readableDate(day))
-	}
-	return strings.Join(out, "\n"), nil
 }

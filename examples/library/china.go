@@ -12,29 +12,175 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func chinaServer() Server {
-	return Server{Name: "china", Title: "中国日期、证件与生活", Tools: []tool.BaseTool{
-		define("china__weekday", "查询某个日期(例如国庆节那天)是星期几。", chinaWeekday),
-		define("china__days_between", "计算两个日期之间相差多少天。", chinaDays),
-		define("china__format_date", "把日期写成中文大写形式,例如二〇二四年二月二十九日。", chinaDate),
-		define("china__zodiac_animal", "查询某一年的生肖属相,按农历年对应的公历年份。", chinaZodiac),
-		define("china__ganzhi_year", "查询某一年的天干地支,例如 2024 年是甲辰年。", chinaGanzhi),
-		define("china__constellation", "根据生日的月份和日期查询星座。", chinaConstellation),
-		define("china__shichen", "把钟点换算成传统时辰,例如 23 点到 1 点是子时。", chinaShichen),
-		define("china__age", "根据出生日期计算周岁和虚岁。", chinaAge),
-		define("china__check_id_card", "校验十八位居民身份证号码的校验码是否正确。", chinaCheckID),
-		define("china__id_card_info", "从身份证号码读出省份、出生日期和性别。", chinaIDInfo),
-		define("china__check_mobile", "检查手机号码的格式,并说明号段属于哪家运营商。", chinaMobile),
-		define("china__check_credit_code", "校验企业的统一社会信用代码是否正确。", chinaCreditCode),
-		define("china__mask_private", "给手机号、身份证号或姓名打码,隐藏中间的部分。", chinaMask),
-		define("china__plate_province", "根据车牌号的第一个字查询车牌属于哪个省份。", chinaPlate),
-		define("china__income_tax", "按综合所得税率表计算全年个人所得税。", chinaTax),
-	}}
-}
+var chinaServer = group{"china", "中国日期、证件与生活", []maker{
+	define("china__weekday", "查询某个日期(例如国庆节那天)是星期几。", func(in chinaDateIn) (string, error) {
+		return in.Date.Format("2006年1月2日") + "是星期" + string(chinaWeekdays[in.Date.Weekday()]), nil
+	}),
+	define("china__days_between", "计算两个日期之间相差多少天。", func(in struct {
+		Start localDate `json:"start" jsonschema_description:"开始日期,格式是 YYYY-MM-DD"`
+		End   localDate `json:"end" jsonschema_description:"结束日期,格式是 YYYY-MM-DD"`
+	}) (string, error) {
+		n := daysBetween(in.Start.date, in.End.date)
+		if n < 0 {
+			return fmt.Sprintf("相差%d天,第二个日期更早", -n), nil
+		}
+		return fmt.Sprintf("相差%d天", n), nil
+	}),
+	define("china__format_date", "把日期写成中文大写形式,例如二〇二四年二月二十九日。", func(in chinaDateIn) (string, error) {
+		year := ""
+		for _, d := range in.Date.Format("2006") {
+			year += string([]rune("〇一二三四五六七八九")[d-'0'])
+		}
+		return year + "年" + smallNumeral(int(in.Date.Month())) + "月" + smallNumeral(in.Date.Day()) + "日", nil
+	}),
+	define("china__zodiac_animal", "查询某一年的生肖属相,按农历年对应的公历年份。", func(in chinaYearIn) (string, error) {
+		return fmt.Sprintf("%d年属%s,春节以前出生的属%s", in.Year, turn(animals, in.Year), turn(animals, in.Year-1)), nil
+	}),
+	define("china__ganzhi_year", "查询某一年的天干地支,例如 2024 年是甲辰年。", func(in chinaYearIn) (string, error) {
+		return fmt.Sprintf("%d年是%s%s年", in.Year, turn(stems, in.Year), turn(branches, in.Year)), nil
+	}),
+	define("china__constellation", "根据生日的月份和日期查询星座。", func(in struct {
+		Month int `json:"month" jsonschema:"minimum=1,maximum=12" jsonschema_description:"出生的月份"`
+		Day   int `json:"day" jsonschema:"minimum=1,maximum=31" jsonschema_description:"出生的日期"`
+	}) (string, error) {
+		if time.Date(2024, time.Month(in.Month), in.Day, 0, 0, 0, 0, time.UTC).Day() != in.Day {
+			return "", fmt.Errorf("%d月没有%d日", in.Month, in.Day)
+		}
+		starts := []int{20, 19, 21, 20, 21, 22, 23, 23, 23, 24, 23, 22} // the first day of the later sign in each month
+		names := strings.Fields("摩羯座 水瓶座 双鱼座 白羊座 金牛座 双子座 巨蟹座 狮子座 处女座 天秤座 天蝎座 射手座 摩羯座")
+		if in.Day < starts[in.Month-1] {
+			return names[in.Month-1], nil
+		}
+		return names[in.Month], nil
+	}),
+	define("china__shichen", "把钟点换算成传统时辰,例如 23 点到 1 点是子时。", func(in struct {
+		Hour int `json:"hour" jsonschema:"minimum=0,maximum=23" jsonschema_description:"钟点,从 0 到 23"`
+	}) (string, error) {
+		i := (in.Hour + 1) / 2 % 12
+		return fmt.Sprintf("%d点是%s时(%02d:00到%02d:00)", in.Hour, string([]rune(branches)[i]), (i*2+23)%24, (i*2+1)%24), nil
+	}),
+	define("china__age", "根据出生日期计算周岁和虚岁。", func(in struct {
+		Birthdate localDate `json:"birthdate" jsonschema_description:"出生日期,格式是 YYYY-MM-DD"`
+		On        localDate `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"计算到哪一天为止,默认今天"`
+	}) (string, error) {
+		born, on := in.Birthdate, in.On
+		if on.Before(born.Time) {
+			return "", errors.New("截止日期早于出生日期")
+		}
+		age := on.Year() - born.Year()
+		if on.Format("0102") < born.Format("0102") {
+			age--
+		}
+		return fmt.Sprintf("周岁%d岁,虚岁%d岁(按公历年计)", age, on.Year()-born.Year()+1), nil
+	}),
+	define("china__check_id_card", "校验十八位居民身份证号码的校验码是否正确。", func(in idCardIn) (string, error) {
+		number, valid, err := in.parse()
+		switch {
+		case err != nil:
+			return "", err
+		case !valid:
+			return "校验码不正确,号码有误", nil
+		}
+		if _, err := time.Parse("20060102", number[6:14]); err != nil {
+			return "校验码正确,但是出生日期不存在", nil
+		}
+		return "校验码正确", nil
+	}),
+	define("china__id_card_info", "从身份证号码读出省份、出生日期和性别。", func(in idCardIn) (string, error) {
+		number, valid, err := in.parse()
+		if err != nil {
+			return "", err
+		}
+		born, err := time.Parse("20060102", number[6:14])
+		if err != nil || !valid {
+			return "", fmt.Errorf("“%s”的校验码或出生日期不正确", in.IDCard)
+		}
+		province, ok := provinces[number[:2]]
+		if !ok {
+			province = "未知"
+		}
+		gender := "女"
+		if (number[16]-'0')%2 == 1 {
+			gender = "男"
+		}
+		return fmt.Sprintf("省份:%s,出生日期:%s,性别:%s", province, born.Format("2006年1月2日"), gender), nil
+	}),
+	define("china__check_mobile", "检查手机号码的格式,并说明号段属于哪家运营商。", func(in struct {
+		Mobile string `json:"mobile" jsonschema_description:"十一位手机号码"`
+	}) (string, error) {
+		number := strings.TrimPrefix(strings.NewReplacer(" ", "", "-", "").Replace(in.Mobile), "+86")
+		if !mobileForm.MatchString(number) {
+			return "不是有效的手机号码:应当是1开头的十一位数字", nil
+		}
+		for carrier, prefixes := range mobileCarriers {
+			if strings.Contains(prefixes, " "+number[:3]+" ") {
+				return "格式正确,号段属于" + carrier, nil
+			}
+		}
+		return "格式正确,号段属于其他运营商", nil
+	}),
+	define("china__check_credit_code", "校验企业的统一社会信用代码是否正确。", func(in struct {
+		Code string `json:"code" jsonschema_description:"十八位统一社会信用代码"`
+	}) (string, error) {
+		code := strings.ToUpper(strings.TrimSpace(in.Code))
+		if len(code) != 18 || strings.Trim(code, creditSigns) != "" {
+			return "", fmt.Errorf("“%s”不是十八位统一社会信用代码", in.Code)
+		}
+		total, weight := 0, 1
+		for i := range 17 {
+			total += strings.IndexByte(creditSigns, code[i]) * weight
+			weight = weight * 3 % 31
+		}
+		if creditSigns[(31-total%31)%31] == code[17] {
+			return "校验码正确", nil
+		}
+		return "校验码不正确", nil
+	}),
+	define("china__mask_private", "给手机号、身份证号或姓名打码,隐藏中间的部分。", func(in hanziIn) (string, error) {
+		text := []rune(strings.TrimSpace(in.Text))
+		keepHead, keepTail := 1, 0
+		switch {
+		case len(text) < 2 || len(text) > 64:
+			return "", fmt.Errorf("要打码的文字应当有2到64个字,现在有%d个", len(text))
+		case len(text) >= 15:
+			keepHead, keepTail = 6, 4
+		case len(text) >= 11:
+			keepHead, keepTail = 3, 4
+		case len(text) > 2:
+			keepTail = 1
+		}
+		for i := keepHead; i < len(text)-keepTail; i++ {
+			text[i] = '*'
+		}
+		return string(text), nil
+	}),
+	define("china__plate_province", "根据车牌号的第一个字查询车牌属于哪个省份。", func(in struct {
+		Plate string `json:"plate" jsonschema_description:"车牌号,例如京A12345,也可以只写第一个字"`
+	}) (string, error) {
+		_, size := utf8.DecodeRuneInString(strings.TrimSpace(in.Plate))
+		first := strings.TrimSpace(in.Plate)[:size]
+		if province, ok := plates[first]; ok {
+			return first + "是" + province + "的车牌", nil
+		}
+		return "", fmt.Errorf("“%s”的第一个字不是省份简称", in.Plate)
+	}),
+	define("china__income_tax", "按综合所得税率表计算全年个人所得税。", func(in struct {
+		Income     float64 `json:"income" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"全年收入,单位是元"`
+		Deductions float64 `json:"deductions,omitempty" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"六万元起征点以外的扣除,例如社保和专项附加扣除,单位是元"`
+	}) (string, error) {
+		taxable := max(0, in.Income-60000-in.Deductions)
+		rate, quick := 0.45, 181920.0
+		for _, step := range []struct{ upTo, rate, quick float64 }{{36000, 0.03, 0}, {144000, 0.10, 2520}, {300000, 0.20, 16920}, {420000, 0.25, 31920}, {660000, 0.30, 52920}, {960000, 0.35, 85920}} {
+			if taxable <= step.upTo {
+				rate, quick = step.rate, step.quick
+				break
+			}
+		}
+		return amounts("应纳税所得额%s元,全年个人所得税%s元", taxable, max(0, taxable*rate-quick))
+	}),
+}}
 
 type chinaDateIn struct {
 	Date localDate `json:"date" jsonschema_description:"日期,格式是 YYYY-MM-DD 或 2024年2月29日"`
@@ -55,31 +201,6 @@ func (d *localDate) UnmarshalJSON(sent []byte) error {
 }
 
 var chinaWeekdays = []rune("日一二三四五六")
-
-func chinaWeekday(in chinaDateIn) (string, error) {
-	return in.Date.Format("2006年1月2日") + "是星期" + string(chinaWeekdays[in.Date.Weekday()]), nil
-}
-
-type chinaDatesIn struct {
-	Start localDate `json:"start" jsonschema_description:"开始日期,格式是 YYYY-MM-DD"`
-	End   localDate `json:"end" jsonschema_description:"结束日期,格式是 YYYY-MM-DD"`
-}
-
-func chinaDays(in chinaDatesIn) (string, error) {
-	n := daysBetween(in.Start.date, in.End.date)
-	if n < 0 {
-		return fmt.Sprintf("相差%d天,第二个日期更早", -n), nil
-	}
-	return fmt.Sprintf("相差%d天", n), nil
-}
-
-func chinaDate(in chinaDateIn) (string, error) {
-	year := ""
-	for _, d := range in.Date.Format("2006") {
-		year += string([]rune("〇一二三四五六七八九")[d-'0'])
-	}
-	return year + "年" + smallNumeral(int(in.Date.Month())) + "月" + smallNumeral(in.Date.Day()) + "日", nil
-}
 
 // smallNumeral writes 1 to 99 as people say it: 十二, not 一十二.
 func smallNumeral(n int) string {
@@ -102,61 +223,6 @@ func turn(cycle string, year int) string {
 	return string(signs[((year-4)%len(signs)+len(signs))%len(signs)])
 }
 
-func chinaZodiac(in chinaYearIn) (string, error) {
-	return fmt.Sprintf("%d年属%s,春节以前出生的属%s", in.Year, turn(animals, in.Year), turn(animals, in.Year-1)), nil
-}
-
-func chinaGanzhi(in chinaYearIn) (string, error) {
-	return fmt.Sprintf("%d年是%s%s年", in.Year, turn(stems, in.Year), turn(branches, in.Year)), nil
-}
-
-type birthdayIn struct {
-	Month int `json:"month" jsonschema:"minimum=1,maximum=12" jsonschema_description:"出生的月份"`
-	Day   int `json:"day" jsonschema:"minimum=1,maximum=31" jsonschema_description:"出生的日期"`
-}
-
-func chinaConstellation(in birthdayIn) (string, error) {
-	if time.Date(2024, time.Month(in.Month), in.Day, 0, 0, 0, 0, time.UTC).Day() != in.Day {
-		return "", fmt.Errorf("%d月没有%d日", in.Month, in.Day)
-	}
-	starts := []int{20, 19, 21, 20, 21, 22, 23, 23, 23, 24, 23, 22} // the first day of the later sign in each month
-	names := strings.Fields("摩羯座 水瓶座 双鱼座 白羊座 金牛座 双子座 巨蟹座 狮子座 处女座 天秤座 天蝎座 射手座 摩羯座")
-	if in.Day < starts[in.Month-1] {
-		return names[in.Month-1], nil
-	}
-	return names[in.Month], nil
-}
-
-type hourIn struct {
-	Hour int `json:"hour" jsonschema:"minimum=0,maximum=23" jsonschema_description:"钟点,从 0 到 23"`
-}
-
-func chinaShichen(in hourIn) (string, error) {
-	i := (in.Hour + 1) / 2 % 12
-	return fmt.Sprintf("%d点是%s时(%02d:00到%02d:00)", in.Hour, string([]rune(branches)[i]), (i*2+23)%24, (i*2+1)%24), nil
-}
-
-type chinaBirthIn struct {
-	Birthdate localDate `json:"birthdate" jsonschema_description:"出生日期,格式是 YYYY-MM-DD"`
-	On        localDate `json:"on,omitempty" jsonschema:"default=today" jsonschema_description:"计算到哪一天为止,默认今天"`
-}
-
-func chinaAge(in chinaBirthIn) (string, error) {
-	born, on := in.Birthdate, in.On
-	if on.Before(born.Time) {
-		return "", errors.New("截止日期早于出生日期")
-	}
-	age := on.Year() - born.Year()
-	if on.Format("0102") < born.Format("0102") {
-		age--
-	}
-	return fmt.Sprintf("周岁%d岁,虚岁%d岁(按公历年计)", age, on.Year()-born.Year()+1), nil
-}
-
-type mobileIn struct {
-	Mobile string `json:"mobile" jsonschema_description:"十一位手机号码"`
-}
-
 var mobileForm = regexp.MustCompile(`^1[3-9]\d{9}$`)
 
 // mobileCarriers lists the first three digits of each carrier.
@@ -167,71 +233,9 @@ var mobileCarriers = map[string]string{
 	"中国广电": " 192 ",
 }
 
-func chinaMobile(in mobileIn) (string, error) {
-	number := strings.TrimPrefix(strings.NewReplacer(" ", "", "-", "").Replace(in.Mobile), "+86")
-	if !mobileForm.MatchString(number) {
-		return "不是有效的手机号码:应当是1开头的十一位数字", nil
-	}
-	for carrier, prefixes := range mobileCarriers {
-		if strings.Contains(prefixes, " "+number[:3]+" ") {
-			return "格式正确,号段属于" + carrier, nil
-		}
-	}
-	return "格式正确,号段属于其他运营商", nil
-}
-
-func chinaMask(in hanziIn) (string, error) {
-	text := []rune(strings.TrimSpace(in.Text))
-	keepHead, keepTail := 1, 0
-	switch {
-	case len(text) < 2 || len(text) > 64:
-		return "", fmt.Errorf("要打码的文字应当有2到64个字,现在有%d个", len(text))
-	case len(text) >= 15:
-		keepHead, keepTail = 6, 4
-	case len(text) >= 11:
-		keepHead, keepTail = 3, 4
-	case len(text) > 2:
-		keepTail = 1
-	}
-	for i := keepHead; i < len(text)-keepTail; i++ {
-		text[i] = '*'
-	}
-	return string(text), nil
-}
-
-type plateIn struct {
-	Plate string `json:"plate" jsonschema_description:"车牌号,例如京A12345,也可以只写第一个字"`
-}
-
 var plates = pairs(`京=北京市 津=天津市 沪=上海市 渝=重庆市 冀=河北省 豫=河南省 云=云南省 辽=辽宁省 黑=黑龙江省 湘=湖南省 皖=安徽省 鲁=山东省 新=新疆维吾尔自治区
 苏=江苏省 浙=浙江省 赣=江西省 鄂=湖北省 桂=广西壮族自治区 甘=甘肃省 晋=山西省 蒙=内蒙古自治区 陕=陕西省 吉=吉林省 闽=福建省 贵=贵州省 粤=广东省 青=青海省
 藏=西藏自治区 川=四川省 宁=宁夏回族自治区 琼=海南省`)
-
-func chinaPlate(in plateIn) (string, error) {
-	_, size := utf8.DecodeRuneInString(strings.TrimSpace(in.Plate))
-	first := strings.TrimSpace(in.Plate)[:size]
-	if province, ok := plates[first]; ok {
-		return first + "是" + province + "的车牌", nil
-	}
-	return "", fmt.Errorf("“%s”的第一个字不是省份简称", in.Plate)
-}
-
-type chinaTaxIn struct {
-	Income     float64 `json:"income" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"全年收入,单位是元"`
-	Deductions float64 `json:"deductions,omitempty" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"六万元起征点以外的扣除,例如社保和专项附加扣除,单位是元"`
-}
-
-func chinaTax(in chinaTaxIn) (string, error) {
-	taxable := max(0, in.Income-60000-in.Deductions)
-	rate, quick := 0.45, 181920.0
-	for _, step := range []struct{ upTo, rate, quick float64 }{{36000, 0.03, 0}, {144000, 0.10, 2520}, {300000, 0.20, 16920}, {420000, 0.25, 31920}, {660000, 0.30, 52920}, {960000, 0.35, 85920}} {
-		if taxable <= step.upTo {
-			rate, quick = step.rate, step.quick
-			break
-		}
-	}
-	return amounts("应纳税所得额%s元,全年个人所得税%s元", taxable, max(0, taxable*rate-quick))
-}
 
 type idCardIn struct {
 	IDCard string `json:"id_card" jsonschema_description:"十八位身份证号码"`
@@ -253,62 +257,8 @@ func (in idCardIn) parse() (number string, valid bool, err error) {
 	return number, "10X98765432"[total%11] == number[17], nil
 }
 
-func chinaCheckID(in idCardIn) (string, error) {
-	number, valid, err := in.parse()
-	switch {
-	case err != nil:
-		return "", err
-	case !valid:
-		return "校验码不正确,号码有误", nil
-	}
-	if _, err := time.Parse("20060102", number[6:14]); err != nil {
-		return "校验码正确,但是出生日期不存在", nil
-	}
-	return "校验码正确", nil
-}
-
 var provinces = pairs(`11=北京市 12=天津市 13=河北省 14=山西省 15=内蒙古自治区 21=辽宁省 22=吉林省 23=黑龙江省 31=上海市 32=江苏省 33=浙江省 34=安徽省 35=福建省
 36=江西省 37=山东省 41=河南省 42=湖北省 43=湖南省 44=广东省 45=广西壮族自治区 46=海南省 50=重庆市 51=四川省 52=贵州省 53=云南省 54=西藏自治区 61=陕西省 62=甘肃省
 63=青海省 64=宁夏回族自治区 65=新疆维吾尔自治区 71=台湾省 81=香港特别行政区 82=澳门特别行政区`)
 
-func chinaIDInfo(in idCardIn) (string, error) {
-	number, valid, err := in.parse()
-	if err != nil {
-		return "", err
-	}
-	born, err := time.Parse("20060102", number[6:14])
-	if err != nil || !valid {
-		return "", fmt.Errorf("“%s”的校验码或出生日期不正确", in.IDCard)
-	}
-	province, ok := provinces[number[:2]]
-	if !ok {
-		province = "未知"
-	}
-	gender := "女"
-	if (number[16]-'0')%2 == 1 {
-		gender = "男"
-	}
-	return fmt.Sprintf("省份:%s,出生日期:%s,性别:%s", province, born.Format("2006年1月2日"), gender), nil
-}
-
-type creditCodeIn struct {
-	Code string `json:"code" jsonschema_description:"十八位统一社会信用代码"`
-}
-
 const creditSigns = "0123456789ABCDEFGHJKLMNPQRTUWXY"
-
-func chinaCreditCode(in creditCodeIn) (string, error) {
-	code := strings.ToUpper(strings.TrimSpace(in.Code))
-	if len(code) != 18 || strings.Trim(code, creditSigns) != "" {
-		return "", fmt.Errorf("“%s”不是十八位统一社会信用代码", in.Code)
-	}
-	total, weight := 0, 1
-	for i := range 17 {
-		total += strings.IndexByte(creditSigns, code[i]) * weight
-		weight = weight * 3 % 31
-	}
-	if creditSigns[(31-total%31)%31] == code[17] {
-		return "校验码正确", nil
-	}
-	return "校验码不正确", nil
-}

@@ -12,27 +12,88 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/lucasb-eyer/go-colorful"
 	"golang.org/x/image/colornames"
 )
 
-func colorServer() Server {
-	return Server{Name: "color", Title: "Colours", Tools: []tool.BaseTool{
-		define("color__convert", "Shows a colour as hex code, RGB, HSL and CMYK at once.", colorConvert),
-		define("color__hex_to_rgb", "Converts a hex colour code such as #ff8800 to red, green and blue from 0 to 255.", colorHexToRGB),
-		define("color__rgb_to_hex", "Converts red, green and blue from 0 to 255 to a hex colour code.", colorRGBToHex),
-		define("color__rgb_to_hsl", "Converts red, green and blue to hue, saturation and lightness.", colorRGBToHSL),
-		define("color__hsl_to_rgb", "Converts hue, saturation and lightness to red, green, blue and a hex code.", colorHSLToRGB),
-		define("color__contrast", "Computes the contrast ratio of two colours and whether it meets the WCAG levels AA and AAA.", colorContrast),
-		define("color__mix", "Mixes two colours in a proportion.", colorMix),
-		define("color__lighten", "Makes a colour lighter by some percent, or darker by a negative one.", colorLighten),
-		define("color__complement", "Finds the complementary colour and the triad of a colour on the colour wheel.", colorComplement),
-		define("color__gradient", "Lists the colours of a gradient from one colour to another.", colorGradient),
-		define("color__grayscale", "Finds the grey that is as bright as a colour.", colorGray),
-		define("color__nearest_name", "Names the CSS colour that is nearest to a colour.", colorName),
-	}}
-}
+var colorServer = group{"color", "Colours", []maker{
+	define("color__convert", "Shows a colour as hex code, RGB, HSL and CMYK at once.", func(in colorIn) (string, error) {
+		c := in.Color.Color
+		return strings.Join([]string{c.Hex(), rgbText(c), hslText(c), cmykText(c)}, "\n"), nil
+	}),
+	define("color__hex_to_rgb", "Converts a hex colour code such as #ff8800 to red, green and blue from 0 to 255.", func(in struct {
+		Hex colour `json:"hex" jsonschema_description:"The hex colour code, such as #ff8800 or #f80"`
+	}) (string, error) {
+		return rgbText(in.Hex.Color), nil
+	}),
+	define("color__rgb_to_hex", "Converts red, green and blue from 0 to 255 to a hex colour code.",
+		func(in rgbIn) (string, error) { return fromRGB(in.Red, in.Green, in.Blue).Hex(), nil }),
+	define("color__rgb_to_hsl", "Converts red, green and blue to hue, saturation and lightness.",
+		func(in rgbIn) (string, error) { return hslText(fromRGB(in.Red, in.Green, in.Blue)), nil }),
+	define("color__hsl_to_rgb", "Converts hue, saturation and lightness to red, green, blue and a hex code.", func(in struct {
+		Hue        float64 `json:"hue" jsonschema:"minimum=0,maximum=360" jsonschema_description:"Hue in degrees, 0 to 360"`
+		Saturation float64 `json:"saturation" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Saturation in percent"`
+		Lightness  float64 `json:"lightness" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Lightness in percent"`
+	}) (string, error) {
+		c := fromHSL(in.Hue, in.Saturation/100, in.Lightness/100)
+		return rgbText(c) + " " + c.Hex(), nil
+	}),
+	define("color__contrast", "Computes the contrast ratio of two colours and whether it meets the WCAG levels AA and AAA.",
+		func(in twoColorsIn) (string, error) {
+			a, b := luminance(in.First.Color), luminance(in.Second.Color)
+			ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05)
+			level := "fails AA"
+			switch {
+			case ratio >= 7:
+				level = "meets AA and AAA"
+			case ratio >= 4.5:
+				level = "meets AA, fails AAA"
+			case ratio >= 3:
+				level = "meets AA for large text only"
+			}
+			return fmt.Sprintf("contrast %.2f:1, %s", ratio, level), nil
+		}),
+	define("color__mix", "Mixes two colours in a proportion.", func(in struct {
+		twoColorsIn
+		Percent float64 `json:"percent,omitempty" jsonschema:"default=50,minimum=0,maximum=100" jsonschema_description:"How much of the second colour is in the mix, in percent"`
+	}) (string, error) {
+		return in.mixed(in.Percent / 100).Hex(), nil
+	}),
+	define("color__lighten", "Makes a colour lighter by some percent, or darker by a negative one.", func(in struct {
+		colorIn
+		Percent float64 `json:"percent" jsonschema:"minimum=-100,maximum=100" jsonschema_description:"Percentage points of lightness to add; negative to darken"`
+	}) (string, error) {
+		h, s, l := in.Color.Hsl()
+		return fromHSL(h, s, l+in.Percent/100).Hex(), nil
+	}),
+	define("color__complement", "Finds the complementary colour and the triad of a colour on the colour wheel.", func(in colorIn) (string, error) {
+		h, s, l := in.Color.Hsl()
+		return fmt.Sprintf("complement %s, triad %s and %s", fromHSL(h+180, s, l).Hex(), fromHSL(h+120, s, l).Hex(), fromHSL(h+240, s, l).Hex()), nil
+	}),
+	define("color__gradient", "Lists the colours of a gradient from one colour to another.", func(in struct {
+		twoColorsIn
+		Steps int `json:"steps,omitempty" jsonschema:"default=5,minimum=2,maximum=256" jsonschema_description:"How many colours to list, both ends included"`
+	}) (string, error) {
+		var out []string
+		for i := range in.Steps {
+			out = append(out, in.mixed(float64(i)/float64(in.Steps-1)).Hex())
+		}
+		return strings.Join(out, " "), nil
+	}),
+	define("color__grayscale", "Finds the grey that is as bright as a colour.", func(in colorIn) (string, error) {
+		y := 0.299*in.Color.R + 0.587*in.Color.G + 0.114*in.Color.B
+		return colorful.Color{R: y, G: y, B: y}.Hex(), nil
+	}),
+	define("color__nearest_name", "Names the CSS colour that is nearest to a colour.", func(in colorIn) (string, error) {
+		distance := func(name string) float64 {
+			named, _ := colorful.MakeColor(colornames.Map[name])
+			return in.Color.DistanceRgb(named)
+		}
+		nearest := slices.MinFunc(colornames.Names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+		named, _ := colorful.MakeColor(colornames.Map[nearest])
+		return fmt.Sprintf("%s (%s)", nearest, named.Hex()), nil
+	}),
+}}
 
 // rgbText writes a colour in red, green and blue from 0 to 255.
 func rgbText(c colorful.Color) string {
@@ -97,38 +158,10 @@ type colorIn struct {
 	Color colour `json:"color" jsonschema_description:"The colour, as #ff8800, as 255,136,0 or by a CSS name such as orange"`
 }
 
-func colorConvert(in colorIn) (string, error) {
-	c := in.Color.Color
-	return strings.Join([]string{c.Hex(), rgbText(c), hslText(c), cmykText(c)}, "\n"), nil
-}
-
-type hexIn struct {
-	Hex colour `json:"hex" jsonschema_description:"The hex colour code, such as #ff8800 or #f80"`
-}
-
-func colorHexToRGB(in hexIn) (string, error) { return rgbText(in.Hex.Color), nil }
-
 type rgbIn struct {
 	Red   float64 `json:"red" jsonschema:"minimum=0,maximum=255" jsonschema_description:"Red, 0 to 255"`
 	Green float64 `json:"green" jsonschema:"minimum=0,maximum=255" jsonschema_description:"Green, 0 to 255"`
 	Blue  float64 `json:"blue" jsonschema:"minimum=0,maximum=255" jsonschema_description:"Blue, 0 to 255"`
-}
-
-func colorRGBToHex(in rgbIn) (string, error) { return fromRGB(in.Red, in.Green, in.Blue).Hex(), nil }
-
-func colorRGBToHSL(in rgbIn) (string, error) {
-	return hslText(fromRGB(in.Red, in.Green, in.Blue)), nil
-}
-
-type hslIn struct {
-	Hue        float64 `json:"hue" jsonschema:"minimum=0,maximum=360" jsonschema_description:"Hue in degrees, 0 to 360"`
-	Saturation float64 `json:"saturation" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Saturation in percent"`
-	Lightness  float64 `json:"lightness" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Lightness in percent"`
-}
-
-func colorHSLToRGB(in hslIn) (string, error) {
-	c := fromHSL(in.Hue, in.Saturation/100, in.Lightness/100)
-	return rgbText(c) + " " + c.Hex(), nil
 }
 
 type twoColorsIn struct {
@@ -145,71 +178,4 @@ func (in twoColorsIn) mixed(part float64) colorful.Color {
 func luminance(c colorful.Color) float64 {
 	r, g, b := c.LinearRgb()
 	return 0.2126*r + 0.7152*g + 0.0722*b
-}
-
-func colorContrast(in twoColorsIn) (string, error) {
-	a, b := luminance(in.First.Color), luminance(in.Second.Color)
-	ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05)
-	level := "fails AA"
-	switch {
-	case ratio >= 7:
-		level = "meets AA and AAA"
-	case ratio >= 4.5:
-		level = "meets AA, fails AAA"
-	case ratio >= 3:
-		level = "meets AA for large text only"
-	}
-	return fmt.Sprintf("contrast %.2f:1, %s", ratio, level), nil
-}
-
-type mixIn struct {
-	twoColorsIn
-	Percent float64 `json:"percent,omitempty" jsonschema:"default=50,minimum=0,maximum=100" jsonschema_description:"How much of the second colour is in the mix, in percent"`
-}
-
-func colorMix(in mixIn) (string, error) {
-	return in.mixed(in.Percent / 100).Hex(), nil
-}
-
-type lightenIn struct {
-	colorIn
-	Percent float64 `json:"percent" jsonschema:"minimum=-100,maximum=100" jsonschema_description:"Percentage points of lightness to add; negative to darken"`
-}
-
-func colorLighten(in lightenIn) (string, error) {
-	h, s, l := in.Color.Hsl()
-	return fromHSL(h, s, l+in.Percent/100).Hex(), nil
-}
-
-func colorComplement(in colorIn) (string, error) {
-	h, s, l := in.Color.Hsl()
-	return fmt.Sprintf("complement %s, triad %s and %s", fromHSL(h+180, s, l).Hex(), fromHSL(h+120, s, l).Hex(), fromHSL(h+240, s, l).Hex()), nil
-}
-
-type gradientIn struct {
-	twoColorsIn
-	Steps int `json:"steps,omitempty" jsonschema:"default=5,minimum=2,maximum=256" jsonschema_description:"How many colours to list, both ends included"`
-}
-
-func colorGradient(in gradientIn) (string, error) {
-	var out []string
-	for i := range in.Steps {
-		out = append(out, in.mixed(float64(i)/float64(in.Steps-1)).Hex())
-	}
-	return strings.Join(out, " "), nil
-}
-
-func colorGray(in colorIn) (string, error) {
-	y := 0.299*in.Color.R + 0.587*in.Color.G + 0.114*in.Color.B
-	return colorful.Color{R: y, G: y, B: y}.Hex(), nil
-}
-
-func colorName(in colorIn) (string, error) {
-	distance := func(name string) float64 {
-		named, _ := colorful.MakeColor(colornames.Map[name])
-		return in.Color.DistanceRgb(named)
-	}
-	nearest := slices.MinFunc(colornames.Names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
-	named, _ := colorful.MakeColor(colornames.Map[nearest])
-	return fmt.Sprintf("%s (%s)", nearest, named.Hex()), nil
 }

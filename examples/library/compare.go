@@ -16,24 +16,136 @@ import (
 
 	"github.com/adrg/strutil/metrics"
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func compareServer() Server {
-	return Server{Name: "compare", Title: "Differences and likenesses of texts", Tools: []tool.BaseTool{
-		define("compare__lines", "Compares two texts line by line and marks what was added (+) and removed (-).", compareLines),
-		define("compare__words", "Compares two texts word by word and marks what was [-removed-] and {+added+}.", compareWords),
-		define("compare__levenshtein", "Computes the edit distance (Levenshtein) between two words or short texts.", compareLevenshtein),
-		define("compare__hamming", "Counts the positions at which two equally long texts differ (Hamming distance).", compareHamming),
-		define("compare__similarity", "Rates how alike two texts are from 0 to 100 percent, by the pairs of letters they share.", compareSimilarity),
-		define("compare__closest", "Finds the entries of a list that are most like a word, such as to correct a typing error.", compareClosest),
-		define("compare__soundex", "Computes the Soundex code of English names, which is the same for names that sound alike.", compareSoundex),
-		define("compare__common_prefix", "Finds the longest text that two texts begin with in common, and the one they end with.", compareAffixes),
-		define("compare__common_substring", "Finds the longest piece that two texts have in common.", compareSubstring),
-		define("compare__anagram", "Says whether two phrases are anagrams: the same letters in another order.", compareAnagram),
-		define("compare__lists", "Compares two lists: what is in both, only in the first, only in the second.", compareLists),
-	}}
-}
+var compareServer = group{"compare", "Differences and likenesses of texts", []maker{
+	define("compare__lines", "Compares two texts line by line and marks what was added (+) and removed (-).", compareLines),
+	define("compare__words", "Compares two texts word by word and marks what was [-removed-] and {+added+}.", func(in oldNewIn) (string, error) {
+		words := strings.Fields(in.Old)
+		if out := strings.Join(words, " "); out == strings.Join(strings.Fields(in.New), " ") {
+			return out, nil
+		}
+		out, err := changes(words, strings.Fields(in.New), len(words), func(kind rune, word string) string {
+			return map[rune]string{'=': word, '-': "[-" + word + "-]", '+': "{+" + word + "+}"}[kind]
+		})
+		return strings.Join(out, " "), err
+	}),
+	define("compare__levenshtein", "Computes the edit distance (Levenshtein) between two words or short texts.", func(in twoTextsIn) (string, error) {
+		if len(in.First)*len(in.Second) > 16*maxCells {
+			return "", errors.New("the texts are too long for this comparison")
+		}
+		return fmt.Sprint(metrics.NewLevenshtein().Distance(in.First, in.Second)), nil
+	}),
+	define("compare__hamming", "Counts the positions at which two equally long texts differ (Hamming distance).", func(in twoTextsIn) (string, error) {
+		if a, b := utf8.RuneCountInString(in.First), utf8.RuneCountInString(in.Second); a != b {
+			return "", fmt.Errorf("the texts have %d and %d characters; they must be equally long", a, b)
+		}
+		return fmt.Sprint(metrics.NewHamming().Distance(in.First, in.Second)), nil
+	}),
+	// The Dice coefficient over pairs of neighbouring letters, in any case.
+	define("compare__similarity", "Rates how alike two texts are from 0 to 100 percent, by the pairs of letters they share.",
+		func(in twoTextsIn) (string, error) {
+			dice := metrics.SorensenDice{NgramSize: 2}
+			return fmt.Sprintf("%.0f%%", 100*dice.Compare(in.First, in.Second)), nil
+		}),
+	define("compare__closest", "Finds the entries of a list that are most like a word, such as to correct a typing error.", func(in struct {
+		Word  string   `json:"word" jsonschema_description:"The word to look for"`
+		List  []string `json:"list" jsonschema:"minItems=1" jsonschema_description:"The entries to choose from"`
+		Count int      `json:"count,omitempty" jsonschema:"default=3,minimum=1,maximum=100" jsonschema_description:"How many entries to give"`
+	}) (string, error) {
+		metric := metrics.Levenshtein{InsertCost: 1, DeleteCost: 1, ReplaceCost: 1}
+		cost := map[string]int{}
+		for _, entry := range in.List {
+			if len(in.Word)*len(entry) > maxCells/len(in.List) {
+				return "", errors.New("the list is too long for this comparison")
+			}
+			cost[entry] = metric.Distance(in.Word, entry)
+		}
+		list := slices.Clone(in.List)
+		sort.SliceStable(list, func(i, j int) bool { return cost[list[i]] < cost[list[j]] })
+		var out []string
+		for _, entry := range list[:min(in.Count, len(list))] {
+			out = append(out, fmt.Sprintf("%s (distance %d)", entry, cost[entry]))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("compare__soundex", "Computes the Soundex code of English names, which is the same for names that sound alike.", func(in struct {
+		Names []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"One or more names"`
+	}) (string, error) {
+		var out []string
+		for _, name := range in.Names {
+			if strings.IndexFunc(strings.ToLower(name), func(r rune) bool { return r >= 'a' && r <= 'z' }) < 0 {
+				return "", fmt.Errorf("%q has no Latin letters", name)
+			}
+			out = append(out, name+": "+soundex(name))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("compare__common_prefix", "Finds the longest text that two texts begin with in common, and the one they end with.",
+		func(in twoTextsIn) (string, error) {
+			a, b := []rune(in.First), []rune(in.Second)
+			head, tail := sharedEnds(a, b)
+			return fmt.Sprintf("beginning: %q\nend: %q", string(a[:head]), string(a[len(a)-tail:])), nil
+		}),
+	define("compare__common_substring", "Finds the longest piece that two texts have in common.", func(in twoTextsIn) (string, error) {
+		a, b := []rune(in.First), []rune(in.Second)
+		if len(a)*len(b) > maxCells {
+			return "", errors.New("the texts are too long for this comparison")
+		}
+		row := make([]int, len(b)+1) // length of the common piece that ends here
+		best, end := 0, 0
+		for i, r := range a {
+			for j := len(b) - 1; j >= 0; j-- {
+				if row[j+1] = 0; b[j] == r {
+					row[j+1] = row[j] + 1
+				}
+				if row[j+1] > best {
+					best, end = row[j+1], i+1
+				}
+			}
+		}
+		if best == 0 {
+			return "the texts have nothing in common", nil
+		}
+		return string(a[end-best : end]), nil
+	}),
+	define("compare__anagram", "Says whether two phrases are anagrams: the same letters in another order.", func(in twoTextsIn) (string, error) {
+		first, second := letters(in.First), letters(in.Second)
+		switch {
+		case first == "" || second == "":
+			return "", errors.New("both phrases need letters or digits")
+		case first == second:
+			return "yes, they are anagrams", nil
+		}
+		return "no, they are not anagrams", nil
+	}),
+	define("compare__lists", "Compares two lists: what is in both, only in the first, only in the second.", func(in struct {
+		First  []string `json:"first" jsonschema_description:"The first list"`
+		Second []string `json:"second" jsonschema_description:"The second list"`
+	}) (string, error) {
+		has := func(list []string) map[string]bool {
+			out := map[string]bool{}
+			for _, entry := range list {
+				out[entry] = true
+			}
+			return out
+		}
+		inFirst, inSecond := has(in.First), has(in.Second)
+		pick := func(list []string, other map[string]bool, want bool) string {
+			seen := map[string]bool{}
+			var out []string
+			for _, entry := range list {
+				if other[entry] == want && !seen[entry] {
+					out = append(out, entry)
+				}
+				seen[entry] = true
+			}
+			return strings.Join(out, ", ")
+		}
+		return fmt.Sprintf("in both: %s\nonly in the first: %s\nonly in the second: %s",
+			pick(in.First, inSecond, true), pick(in.First, inSecond, false), pick(in.Second, inFirst, false)), nil
+	}),
+}}
 
 type oldNewIn struct {
 	Old string `json:"old" jsonschema_description:"The old text"`
@@ -64,64 +176,9 @@ func compareLines(in oldNewIn) (string, error) {
 	return listed(out, "no differences"), err
 }
 
-func compareWords(in oldNewIn) (string, error) {
-	words := strings.Fields(in.Old)
-	if out := strings.Join(words, " "); out == strings.Join(strings.Fields(in.New), " ") {
-		return out, nil
-	}
-	out, err := changes(words, strings.Fields(in.New), len(words), func(kind rune, word string) string {
-		return map[rune]string{'=': word, '-': "[-" + word + "-]", '+': "{+" + word + "+}"}[kind]
-	})
-	return strings.Join(out, " "), err
-}
-
 type twoTextsIn struct {
 	First  string `json:"first" jsonschema_description:"The first text"`
 	Second string `json:"second" jsonschema_description:"The second text"`
-}
-
-func compareLevenshtein(in twoTextsIn) (string, error) {
-	if len(in.First)*len(in.Second) > 16*maxCells {
-		return "", errors.New("the texts are too long for this comparison")
-	}
-	return fmt.Sprint(metrics.NewLevenshtein().Distance(in.First, in.Second)), nil
-}
-
-// compareSimilarity is the Dice coefficient over pairs of neighbouring letters, in any case.
-func compareSimilarity(in twoTextsIn) (string, error) {
-	dice := metrics.SorensenDice{NgramSize: 2}
-	return fmt.Sprintf("%.0f%%", 100*dice.Compare(in.First, in.Second)), nil
-}
-
-func compareHamming(in twoTextsIn) (string, error) {
-	if a, b := utf8.RuneCountInString(in.First), utf8.RuneCountInString(in.Second); a != b {
-		return "", fmt.Errorf("the texts have %d and %d characters; they must be equally long", a, b)
-	}
-	return fmt.Sprint(metrics.NewHamming().Distance(in.First, in.Second)), nil
-}
-
-type closestIn struct {
-	Word  string   `json:"word" jsonschema_description:"The word to look for"`
-	List  []string `json:"list" jsonschema:"minItems=1" jsonschema_description:"The entries to choose from"`
-	Count int      `json:"count,omitempty" jsonschema:"default=3,minimum=1,maximum=100" jsonschema_description:"How many entries to give"`
-}
-
-func compareClosest(in closestIn) (string, error) {
-	metric := metrics.Levenshtein{InsertCost: 1, DeleteCost: 1, ReplaceCost: 1}
-	cost := map[string]int{}
-	for _, entry := range in.List {
-		if len(in.Word)*len(entry) > maxCells/len(in.List) {
-			return "", errors.New("the list is too long for this comparison")
-		}
-		cost[entry] = metric.Distance(in.Word, entry)
-	}
-	list := slices.Clone(in.List)
-	sort.SliceStable(list, func(i, j int) bool { return cost[list[i]] < cost[list[j]] })
-	var out []string
-	for _, entry := range list[:min(in.Count, len(list))] {
-		out = append(out, fmt.Sprintf("%s (distance %d)", entry, cost[entry]))
-	}
-	return strings.Join(out, "\n"), nil
 }
 
 // soundexCodes gives the digit of each letter from a to z; h and w are skipped, vowels part letters.
@@ -148,94 +205,10 @@ func soundex(name string) string {
 	return (string(out) + "000")[:4]
 }
 
-type namesIn struct {
-	Names []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"One or more names"`
-}
-
-func compareSoundex(in namesIn) (string, error) {
-	var out []string
-	for _, name := range in.Names {
-		if strings.IndexFunc(strings.ToLower(name), func(r rune) bool { return r >= 'a' && r <= 'z' }) < 0 {
-			return "", fmt.Errorf("%q has no Latin letters", name)
-		}
-		out = append(out, name+": "+soundex(name))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func compareAffixes(in twoTextsIn) (string, error) {
-	a, b := []rune(in.First), []rune(in.Second)
-	head, tail := sharedEnds(a, b)
-	return fmt.Sprintf("beginning: %q\nend: %q", string(a[:head]), string(a[len(a)-tail:])), nil
-}
-
-func compareSubstring(in twoTextsIn) (string, error) {
-	a, b := []rune(in.First), []rune(in.Second)
-	if len(a)*len(b) > maxCells {
-		return "", errors.New("the texts are too long for this comparison")
-	}
-	row := make([]int, len(b)+1) // length of the common piece that ends here
-	best, end := 0, 0
-	for i, r := range a {
-		for j := len(b) - 1; j >= 0; j-- {
-			if row[j+1] = 0; b[j] == r {
-				row[j+1] = row[j] + 1
-			}
-			if row[j+1] > best {
-				best, end = row[j+1], i+1
-			}
-		}
-	}
-	if best == 0 {
-		return "the texts have nothing in common", nil
-	}
-	return string(a[end-best : end]), nil
-}
-
 // letters gives a phrase's letters and digits in order.
 func letters(text string) string {
 	kept := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	out := []rune(strings.Join(kept, ""))
 	slices.Sort(out)
 	return string(out)
-}
-
-func compareAnagram(in twoTextsIn) (string, error) {
-	first, second := letters(in.First), letters(in.Second)
-	switch {
-	case first == "" || second == "":
-		return "", errors.New("both phrases need letters or digits")
-	case first == second:
-		return "yes, they are anagrams", nil
-	}
-	return "no, they are not anagrams", nil
-}
-
-type listsIn struct {
-	First  []string `json:"first" jsonschema_description:"The first list"`
-	Second []string `json:"second" jsonschema_description:"The second list"`
-}
-
-func compareLists(in listsIn) (string, error) {
-	has := func(list []string) map[string]bool {
-		out := map[string]bool{}
-		for _, entry := range list {
-			out[entry] = true
-		}
-		return out
-	}
-	inFirst, inSecond := has(in.First), has(in.Second)
-	pick := func(list []string, other map[string]bool, want bool) string {
-		seen := map[string]bool{}
-		var out []string
-		for _, entry := range list {
-			if other[entry] == want && !seen[entry] {
-				out = append(out, entry)
-			}
-			seen[entry] = true
-		}
-		return strings.Join(out, ", ")
-	}
-	return fmt.Sprintf("in both: %s\nonly in the first: %s\nonly in the second: %s",
-		pick(in.First, inSecond, true), pick(in.First, inSecond, false), pick(in.Second, inFirst, false)), nil
 }

@@ -18,26 +18,60 @@ import (
 	"io"
 	"math"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func compressServer() Server {
-	return Server{Name: "compress", Title: "Compression of texts", Tools: []tool.BaseTool{
-		define("compress__gzip", "Compresses a text with gzip and gives it in Base64.", compressWith("gzip")),
-		define("compress__gunzip", "Decompresses gzip data given in Base64 to a text.", decompressWith("gzip")),
-		define("compress__zlib", "Compresses a text with zlib and gives it in Base64.", compressWith("zlib")),
-		define("compress__unzlib", "Decompresses zlib data given in Base64 to a text.", decompressWith("zlib")),
-		define("compress__deflate", "Compresses a text with raw deflate and gives it in Base64.", compressWith("deflate")),
-		define("compress__inflate", "Decompresses raw deflate data given in Base64 to a text.", decompressWith("deflate")),
-		define("compress__lzw", "Compresses a text with LZW as in GIF and gives it in Base64.", compressWith("lzw")),
-		define("compress__unlzw", "Decompresses LZW data given in Base64 to a text.", decompressWith("lzw")),
-		define("compress__bunzip2", "Decompresses bzip2 data given in Base64 to a text.", decompressWith("bzip2")),
-		define("compress__ratio", "Compares how small gzip, zlib, deflate and LZW make a text.", compressRatio),
-		define("compress__run_length", "Encodes a text by its runs of equal characters, such as 3a2b for aaabb.", runLength),
-		define("compress__entropy", "Computes the Shannon entropy of a text in bits per byte, the bound of its compression.", entropy),
-	}}
-}
+var compressServer = group{"compress", "Compression of texts", []maker{
+	define("compress__gzip", "Compresses a text with gzip and gives it in Base64.", compressWith("gzip")),
+	define("compress__gunzip", "Decompresses gzip data given in Base64 to a text.", decompressWith("gzip")),
+	define("compress__zlib", "Compresses a text with zlib and gives it in Base64.", compressWith("zlib")),
+	define("compress__unzlib", "Decompresses zlib data given in Base64 to a text.", decompressWith("zlib")),
+	define("compress__deflate", "Compresses a text with raw deflate and gives it in Base64.", compressWith("deflate")),
+	define("compress__inflate", "Decompresses raw deflate data given in Base64 to a text.", decompressWith("deflate")),
+	define("compress__lzw", "Compresses a text with LZW as in GIF and gives it in Base64.", compressWith("lzw")),
+	define("compress__unlzw", "Decompresses LZW data given in Base64 to a text.", decompressWith("lzw")),
+	define("compress__bunzip2", "Decompresses bzip2 data given in Base64 to a text.", decompressWith("bzip2")),
+	define("compress__ratio", "Compares how small gzip, zlib, deflate and LZW make a text.", func(in textIn) (string, error) {
+		if in.Text == "" {
+			return "", errors.New("the text is empty")
+		}
+		out := []string{counted(len(in.Text), "byte")}
+		for _, name := range []string{"gzip", "zlib", "deflate", "lzw"} {
+			small, err := compressors[name]([]byte(in.Text))
+			if err != nil {
+				return "", err
+			}
+			out = append(out, fmt.Sprintf("%s: %d (%.0f%%)", name, len(small), 100*float64(len(small))/float64(len(in.Text))))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("compress__run_length", "Encodes a text by its runs of equal characters, such as 3a2b for aaabb.", func(in textIn) (string, error) {
+		var out strings.Builder
+		runes := []rune(in.Text)
+		for i := 0; i < len(runes); {
+			j := i
+			for j < len(runes) && runes[j] == runes[i] {
+				j++
+			}
+			fmt.Fprintf(&out, "%d%c", j-i, runes[i])
+			i = j
+		}
+		return out.String(), nil
+	}),
+	define("compress__entropy", "Computes the Shannon entropy of a text in bits per byte, the bound of its compression.", func(in textIn) (string, error) {
+		var counts [256]float64
+		for i := range len(in.Text) {
+			counts[in.Text[i]]++
+		}
+		bits := 0.0
+		for _, c := range counts {
+			if c > 0 {
+				p := c / float64(len(in.Text))
+				bits -= p * math.Log2(p)
+			}
+		}
+		return plain(bits) + " bits per byte", nil
+	}),
+}}
 
 func compressor(open func(io.Writer) io.WriteCloser) func([]byte) ([]byte, error) {
 	return func(data []byte) ([]byte, error) {
@@ -103,48 +137,4 @@ func decompressWith(name string) func(dataIn) (string, error) {
 		out, err := decompress(name, data, maxAnswer)
 		return readable(out), err
 	}
-}
-
-func compressRatio(in textIn) (string, error) {
-	if in.Text == "" {
-		return "", errors.New("the text is empty")
-	}
-	out := []string{counted(len(in.Text), "byte")}
-	for _, name := range []string{"gzip", "zlib", "deflate", "lzw"} {
-		small, err := compressors[name]([]byte(in.Text))
-		if err != nil {
-			return "", err
-		}
-		out = append(out, fmt.Sprintf("%s: %d (%.0f%%)", name, len(small), 100*float64(len(small))/float64(len(in.Text))))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func runLength(in textIn) (string, error) {
-	var out strings.Builder
-	runes := []rune(in.Text)
-	for i := 0; i < len(runes); {
-		j := i
-		for j < len(runes) && runes[j] == runes[i] {
-			j++
-		}
-		fmt.Fprintf(&out, "%d%c", j-i, runes[i])
-		i = j
-	}
-	return out.String(), nil
-}
-
-func entropy(in textIn) (string, error) {
-	var counts [256]float64
-	for i := range len(in.Text) {
-		counts[in.Text[i]]++
-	}
-	bits := 0.0
-	for _, c := range counts {
-		if c > 0 {
-			p := c / float64(len(in.Text))
-			bits -= p * math.Log2(p)
-		}
-	}
-	return plain(bits) + " bits per byte", nil
 }

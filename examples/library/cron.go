@@ -11,18 +11,68 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/robfig/cron/v3"
 )
 
-func cronServer() Server {
-	return Server{Name: "cron", Title: "Cron schedules", Tools: []tool.BaseTool{
-		define("cron__describe", "Explains a cron schedule of five fields in words.", cronDescribe),
-		define("cron__next_runs", "Lists the next times at which a cron schedule fires.", cronNext),
-		define("cron__matches", "Says whether a cron schedule fires at a given time.", cronMatches),
-		define("cron__build", "Builds a cron schedule from a time of day and days of the week or month.", cronBuild),
-	}}
-}
+var cronServer = group{"cron", "Cron schedules", []maker{
+	define("cron__describe", "Explains a cron schedule of five fields in words.", func(in cronIn) (string, error) {
+		s := in.Schedule
+		out := []string{s.clock()}
+		var days []string
+		if list, every := values(s.Dom); !every {
+			days = append(days, "on day "+listInts(list)+" of the month")
+		}
+		if list, every := values(s.Dow); !every {
+			days = append(days, "on "+names(list, func(n int) fmt.Stringer { return time.Weekday(n) }))
+		}
+		if len(days) == 0 {
+			days = []string{"every day"}
+		}
+		out = append(out, strings.Join(days, " or "))
+		if list, every := values(s.Month); !every {
+			out = append(out, "in "+names(list, func(n int) fmt.Stringer { return time.Month(n) }))
+		}
+		return strings.Join(out, ", "), nil
+	}),
+	define("cron__next_runs", "Lists the next times at which a cron schedule fires.", func(in struct {
+		cronIn
+		From  utc `json:"from,omitempty" jsonschema:"default=now" jsonschema_description:"The time after which to look, as YYYY-MM-DD HH:MM"`
+		Count int `json:"count,omitempty" jsonschema:"default=5,minimum=1,maximum=100" jsonschema_description:"How many times to list"`
+	}) (string, error) {
+		from := in.From.Time
+		var out []string
+		for len(out) < in.Count {
+			if from = in.Schedule.Next(from); from.IsZero() {
+				out = append(out, "no further time within five years")
+				break
+			}
+			out = append(out, from.Format("2006-01-02 15:04 (Monday)"))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("cron__matches", "Says whether a cron schedule fires at a given time.", func(in struct {
+		cronIn
+		Time utc `json:"time" jsonschema_description:"The time, as YYYY-MM-DD HH:MM"`
+	}) (string, error) {
+		if t := in.Time.Truncate(time.Minute); in.Schedule.Next(t.Add(-time.Second)).Equal(t) {
+			return "yes, the schedule fires at that time", nil
+		}
+		return "no, the schedule does not fire at that time", nil
+	}),
+	define("cron__build", "Builds a cron schedule from a time of day and days of the week or month.", func(in struct {
+		Clock      string `json:"clock" jsonschema_description:"The time of day, as HH:MM"`
+		Weekdays   string `json:"weekdays,omitempty" jsonschema:"default=*" jsonschema_description:"Days of the week, such as mon-fri or sat,sun"`
+		DayOfMonth string `json:"day_of_month,omitempty" jsonschema:"default=*" jsonschema_description:"Days of the month, such as 1 or 1,15"`
+	}) (string, error) {
+		t, err := time.Parse("15:04", strings.TrimSpace(in.Clock))
+		if err != nil {
+			return "", fmt.Errorf("%q is not a time of day as HH:MM", in.Clock)
+		}
+		text := fmt.Sprintf("%d %d %s * %s", t.Minute(), t.Hour(), in.DayOfMonth, strings.ToLower(in.Weekdays))
+		_, err = parseCron(text)
+		return text, err
+	}),
+}}
 
 // schedule is an argument that is a cron schedule.
 type schedule struct {
@@ -83,26 +133,6 @@ type cronIn struct {
 	Schedule schedule `json:"schedule" jsonschema_description:"The schedule: minute, hour, day of month, month, day of week, such as 30 6 * * 1-5"`
 }
 
-func cronDescribe(in cronIn) (string, error) {
-	s := in.Schedule
-	out := []string{s.clock()}
-	var days []string
-	if list, every := values(s.Dom); !every {
-		days = append(days, "on day "+listInts(list)+" of the month")
-	}
-	if list, every := values(s.Dow); !every {
-		days = append(days, "on "+names(list, func(n int) fmt.Stringer { return time.Weekday(n) }))
-	}
-	if len(days) == 0 {
-		days = []string{"every day"}
-	}
-	out = append(out, strings.Join(days, " or "))
-	if list, every := values(s.Month); !every {
-		out = append(out, "in "+names(list, func(n int) fmt.Stringer { return time.Month(n) }))
-	}
-	return strings.Join(out, ", "), nil
-}
-
 func names(list []int, name func(int) fmt.Stringer) string {
 	var out []string
 	for _, n := range list {
@@ -143,51 +173,4 @@ func listInts(values []int) string {
 		out[i] = strconv.Itoa(v)
 	}
 	return strings.Join(out, ", ")
-}
-
-type cronNextIn struct {
-	cronIn
-	From  utc `json:"from,omitempty" jsonschema:"default=now" jsonschema_description:"The time after which to look, as YYYY-MM-DD HH:MM"`
-	Count int `json:"count,omitempty" jsonschema:"default=5,minimum=1,maximum=100" jsonschema_description:"How many times to list"`
-}
-
-func cronNext(in cronNextIn) (string, error) {
-	from := in.From.Time
-	var out []string
-	for len(out) < in.Count {
-		if from = in.Schedule.Next(from); from.IsZero() {
-			out = append(out, "no further time within five years")
-			break
-		}
-		out = append(out, from.Format("2006-01-02 15:04 (Monday)"))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-type cronAtIn struct {
-	cronIn
-	Time utc `json:"time" jsonschema_description:"The time, as YYYY-MM-DD HH:MM"`
-}
-
-func cronMatches(in cronAtIn) (string, error) {
-	if t := in.Time.Truncate(time.Minute); in.Schedule.Next(t.Add(-time.Second)).Equal(t) {
-		return "yes, the schedule fires at that time", nil
-	}
-	return "no, the schedule does not fire at that time", nil
-}
-
-type cronBuildIn struct {
-	Clock      string `json:"clock" jsonschema_description:"The time of day, as HH:MM"`
-	Weekdays   string `json:"weekdays,omitempty" jsonschema:"default=*" jsonschema_description:"Days of the week, such as mon-fri or sat,sun"`
-	DayOfMonth string `json:"day_of_month,omitempty" jsonschema:"default=*" jsonschema_description:"Days of the month, such as 1 or 1,15"`
-}
-
-func cronBuild(in cronBuildIn) (string, error) {
-	t, err := time.Parse("15:04", strings.TrimSpace(in.Clock))
-	if err != nil {
-		return "", fmt.Errorf("%q is not a time of day as HH:MM", in.Clock)
-	}
-	text := fmt.Sprintf("%d %d %s * %s", t.Minute(), t.Hour(), in.DayOfMonth, strings.ToLower(in.Weekdays))
-	_, err = parseCron(text)
-	return text, err
 }

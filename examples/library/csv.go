@@ -14,26 +14,197 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	pretty "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-func csvServer() Server {
-	return Server{Name: "csv", Title: "CSV tables", Tools: []tool.BaseTool{
-		define("csv__describe", "Describes a CSV table: its columns, the number of rows, and the range and mean of numeric columns.", csvDescribe),
-		define("csv__to_json", "Turns a CSV table with a header line into a JSON array of objects.", csvToJSON),
-		define("csv__select_columns", "Keeps only some columns of a CSV table, in the order asked for.", csvSelect),
-		define("csv__filter_rows", "Keeps the rows of a CSV table whose column meets a condition.", csvFilter),
-		define("csv__sort_rows", "Sorts the rows of a CSV table by a column, as numbers where they are numbers.", csvSort),
-		define("csv__group_by", "Groups the rows of a CSV table by a column and counts, sums or averages another.", csvGroup),
-		define("csv__transpose", "Swaps the rows and columns of a CSV table.", csvTranspose),
-		define("csv__to_markdown", "Turns a CSV table into a Markdown table.", csvToMarkdown),
-		define("csv__change_separator", "Rewrites a table from one separator to another, such as semicolons to commas.", csvSeparator),
-		define("csv__join", "Joins two CSV tables on a column that both have.", csvJoin),
-		define("csv__unique_values", "Lists the distinct values of a column of a CSV table with their counts.", csvUnique),
-	}}
-}
+var csvServer = group{"csv", "CSV tables", []maker{
+	define("csv__describe", "Describes a CSV table: its columns, the number of rows, and the range and mean of numeric columns.",
+		func(in csvIn) (string, error) {
+			t := in.CSV
+			out := []string{fmt.Sprintf("%s, %s", counted(len(t.rows), "row"), counted(len(t.header), "column"))}
+			for i, name := range t.header {
+				line := name + ": text"
+				if n, ok := t.numbers(i); ok {
+					line = fmt.Sprintf("%s: number from %s to %s, mean %s", name, plain(slices.Min(n)), plain(slices.Max(n)), plain(mean(n)))
+				}
+				out = append(out, line)
+			}
+			return strings.Join(out, "\n"), nil
+		}),
+	define("csv__to_json", "Turns a CSV table with a header line into a JSON array of objects.", func(in csvIn) (string, error) {
+		out := []map[string]string{}
+		for _, row := range in.CSV.rows {
+			object := map[string]string{}
+			for i, name := range in.CSV.header {
+				object[name] = row[i]
+			}
+			out = append(out, object)
+		}
+		return indentJSON(out)
+	}),
+	define("csv__select_columns", "Keeps only some columns of a CSV table, in the order asked for.", func(in struct {
+		csvIn
+		Columns []string `json:"columns" jsonschema:"minItems=1" jsonschema_description:"The names of the columns to keep"`
+	}) (string, error) {
+		t := in.CSV
+		if len(in.Columns) > 1000 || len(in.Columns)*(len(t.rows)+1) > 200_000 {
+			return "", fmt.Errorf("%d columns are more than can be selected", len(in.Columns))
+		}
+		out := table{rows: make([][]string, len(t.rows))}
+		for _, name := range in.Columns {
+			c, err := t.column(name)
+			if err != nil {
+				return "", err
+			}
+			out.header = append(out.header, t.header[c])
+			for i, row := range t.rows {
+				out.rows[i] = append(out.rows[i], row[c])
+			}
+		}
+		return out.write()
+	}),
+	define("csv__filter_rows", "Keeps the rows of a CSV table whose column meets a condition.", func(in struct {
+		oneColumnIn
+		Operator string `json:"operator" jsonschema:"enum=equals,enum=not_equals,enum=contains,enum=greater,enum=less" jsonschema_description:"How the cell is compared with the value"`
+		Value    string `json:"value" jsonschema_description:"The value to compare with"`
+	}) (string, error) {
+		t := in.CSV
+		c, err := t.column(in.Column)
+		if err != nil {
+			return "", err
+		}
+		keep := map[string]func(cell string) bool{
+			"equals":     func(cell string) bool { return strings.EqualFold(cell, in.Value) },
+			"not_equals": func(cell string) bool { return !strings.EqualFold(cell, in.Value) },
+			"contains":   func(cell string) bool { return strings.Contains(strings.ToLower(cell), strings.ToLower(in.Value)) },
+			"greater":    func(cell string) bool { return lessCell(in.Value, cell) },
+			"less":       func(cell string) bool { return lessCell(cell, in.Value) },
+		}[in.Operator]
+		t.rows = slices.DeleteFunc(t.rows, func(row []string) bool { return !keep(row[c]) })
+		return t.write()
+	}),
+	define("csv__sort_rows", "Sorts the rows of a CSV table by a column, as numbers where they are numbers.", func(in struct {
+		oneColumnIn
+		Descending bool `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
+	}) (string, error) {
+		t := in.CSV
+		c, err := t.column(in.Column)
+		if err != nil {
+			return "", err
+		}
+		sort.SliceStable(t.rows, func(i, j int) bool {
+			if in.Descending {
+				i, j = j, i
+			}
+			return lessCell(t.rows[i][c], t.rows[j][c])
+		})
+		return t.write()
+	}),
+	define("csv__group_by", "Groups the rows of a CSV table by a column and counts, sums or averages another.", func(in struct {
+		oneColumnIn
+		Operation   string `json:"operation,omitempty" jsonschema:"enum=count,enum=sum,enum=mean,enum=min,enum=max,default=count" jsonschema_description:"What to compute for each group"`
+		ValueColumn string `json:"value_column,omitempty" jsonschema_description:"The numeric column to compute over; not needed to count"`
+	}) (string, error) {
+		t := in.CSV
+		c, err := t.column(in.Column)
+		if err != nil {
+			return "", err
+		}
+		value := c
+		if in.Operation != "count" {
+			if value, err = t.column(in.ValueColumn); err != nil {
+				return "", err
+			}
+		}
+		groups := map[string]*table{}
+		var names []string
+		for _, row := range t.rows {
+			if groups[row[c]] == nil {
+				groups[row[c]] = &table{}
+				names = append(names, row[c])
+			}
+			groups[row[c]].rows = append(groups[row[c]].rows, row)
+		}
+		slices.Sort(names)
+		out := table{header: []string{t.header[c], in.Operation}}
+		for _, name := range names {
+			result := strconv.Itoa(len(groups[name].rows))
+			if in.Operation != "count" {
+				n, ok := groups[name].numbers(value)
+				if !ok {
+					return "", fmt.Errorf("column %q holds something that is no number in group %q", in.ValueColumn, name)
+				}
+				result = plain(aggregates[in.Operation](n))
+			}
+			out.rows = append(out.rows, []string{name, result})
+		}
+		return out.write()
+	}),
+	define("csv__transpose", "Swaps the rows and columns of a CSV table.", func(in csvIn) (string, error) {
+		out := make([][]string, len(in.CSV.header))
+		for i, name := range in.CSV.header {
+			out[i] = []string{name}
+			for _, row := range in.CSV.rows {
+				out[i] = append(out[i], row[i])
+			}
+		}
+		return writeCSV(out)
+	}),
+	define("csv__to_markdown", "Turns a CSV table into a Markdown table.",
+		func(in csvIn) (string, error) { return in.CSV.writer().RenderMarkdown(), nil }),
+	define("csv__change_separator", "Rewrites a table from one separator to another, such as semicolons to commas.", func(in struct {
+		CSV  string `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
+		From string `json:"from" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator the table has"`
+		To   string `json:"to" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator wanted"`
+	}) (string, error) {
+		marks := map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t', "pipe": '|'}
+		t, err := parseCSV(in.CSV, marks[in.From])
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		w := csv.NewWriter(&out)
+		w.Comma = marks[in.To]
+		err = w.WriteAll(append([][]string{t.header}, t.rows...))
+		return strings.TrimSuffix(out.String(), "\n"), err
+	}),
+	define("csv__join", "Joins two CSV tables on a column that both have.", func(in struct {
+		First  string `json:"first" jsonschema_description:"The first table as CSV"`
+		Second string `json:"second" jsonschema_description:"The second table as CSV"`
+		Column string `json:"column" jsonschema_description:"The column that both tables have"`
+	}) (string, error) {
+		a, ca, err := columnOf(in.First, in.Column)
+		if err != nil {
+			return "", fmt.Errorf("the first table: %w", err)
+		}
+		b, cb, err := columnOf(in.Second, in.Column)
+		if err != nil {
+			return "", fmt.Errorf("the second table: %w", err)
+		}
+		partners := map[string][][]string{}
+		for _, row := range b.rows {
+			partners[row[cb]] = append(partners[row[cb]], slices.Delete(slices.Clone(row), cb, cb+1))
+		}
+		out := table{header: slices.Concat(a.header, slices.Delete(slices.Clone(b.header), cb, cb+1))}
+		for _, row := range a.rows {
+			for _, partner := range partners[row[ca]] {
+				if out.rows = append(out.rows, slices.Concat(row, partner)); len(out.rows) > 10_000 {
+					return "", fmt.Errorf("the joined table would have more than 10000 rows")
+				}
+			}
+		}
+		return out.write()
+	}),
+	define("csv__unique_values", "Lists the distinct values of a column of a CSV table with their counts.", func(in oneColumnIn) (string, error) {
+		c, err := in.CSV.column(in.Column)
+		counts := map[string]int{}
+		for _, row := range in.CSV.rows {
+			counts[row[c]]++
+		}
+		return ranked(counts, len(counts)), err
+	}),
+}}
 
 type csvIn struct {
 	CSV csvText `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
@@ -50,181 +221,12 @@ func (t *csvText) UnmarshalJSON(sent []byte) error {
 	return decodeText(sent, &t.written, &t.table, func(text string) (table, error) { return parseCSV(text, ',') })
 }
 
-func csvDescribe(in csvIn) (string, error) {
-	t := in.CSV
-	out := []string{fmt.Sprintf("%s, %s", counted(len(t.rows), "row"), counted(len(t.header), "column"))}
-	for i, name := range t.header {
-		line := name + ": text"
-		if n, ok := t.numbers(i); ok {
-			line = fmt.Sprintf("%s: number from %s to %s, mean %s", name, plain(slices.Min(n)), plain(slices.Max(n)), plain(mean(n)))
-		}
-		out = append(out, line)
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func csvToJSON(in csvIn) (string, error) {
-	out := []map[string]string{}
-	for _, row := range in.CSV.rows {
-		object := map[string]string{}
-		for i, name := range in.CSV.header {
-			object[name] = row[i]
-		}
-		out = append(out, object)
-	}
-	return indentJSON(out)
-}
-
-type columnsIn struct {
-	csvIn
-	Columns []string `json:"columns" jsonschema:"minItems=1" jsonschema_description:"The names of the columns to keep"`
-}
-
-func csvSelect(in columnsIn) (string, error) {
-	t := in.CSV
-	if len(in.Columns) > 1000 || len(in.Columns)*(len(t.rows)+1) > 200_000 {
-		return "", fmt.Errorf("%d columns are more than can be selected", len(in.Columns))
-	}
-	out := table{rows: make([][]string, len(t.rows))}
-	for _, name := range in.Columns {
-		c, err := t.column(name)
-		if err != nil {
-			return "", err
-		}
-		out.header = append(out.header, t.header[c])
-		for i, row := range t.rows {
-			out.rows[i] = append(out.rows[i], row[c])
-		}
-	}
-	return out.write()
-}
-
 type oneColumnIn struct {
 	csvIn
 	Column string `json:"column" jsonschema_description:"The name of the column"`
 }
 
-type filterIn struct {
-	oneColumnIn
-	Operator string `json:"operator" jsonschema:"enum=equals,enum=not_equals,enum=contains,enum=greater,enum=less" jsonschema_description:"How the cell is compared with the value"`
-	Value    string `json:"value" jsonschema_description:"The value to compare with"`
-}
-
-func csvFilter(in filterIn) (string, error) {
-	t := in.CSV
-	c, err := t.column(in.Column)
-	if err != nil {
-		return "", err
-	}
-	keep := map[string]func(cell string) bool{
-		"equals":     func(cell string) bool { return strings.EqualFold(cell, in.Value) },
-		"not_equals": func(cell string) bool { return !strings.EqualFold(cell, in.Value) },
-		"contains":   func(cell string) bool { return strings.Contains(strings.ToLower(cell), strings.ToLower(in.Value)) },
-		"greater":    func(cell string) bool { return lessCell(in.Value, cell) },
-		"less":       func(cell string) bool { return lessCell(cell, in.Value) },
-	}[in.Operator]
-	t.rows = slices.DeleteFunc(t.rows, func(row []string) bool { return !keep(row[c]) })
-	return t.write()
-}
-
-type sortRowsIn struct {
-	oneColumnIn
-	Descending bool `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
-}
-
-func csvSort(in sortRowsIn) (string, error) {
-	t := in.CSV
-	c, err := t.column(in.Column)
-	if err != nil {
-		return "", err
-	}
-	sort.SliceStable(t.rows, func(i, j int) bool {
-		if in.Descending {
-			i, j = j, i
-		}
-		return lessCell(t.rows[i][c], t.rows[j][c])
-	})
-	return t.write()
-}
-
-type groupIn struct {
-	oneColumnIn
-	Operation   string `json:"operation,omitempty" jsonschema:"enum=count,enum=sum,enum=mean,enum=min,enum=max,default=count" jsonschema_description:"What to compute for each group"`
-	ValueColumn string `json:"value_column,omitempty" jsonschema_description:"The numeric column to compute over; not needed to count"`
-}
-
-func csvGroup(in groupIn) (string, error) {
-	t := in.CSV
-	c, err := t.column(in.Column)
-	if err != nil {
-		return "", err
-	}
-	value := c
-	if in.Operation != "count" {
-		if value, err = t.column(in.ValueColumn); err != nil {
-			return "", err
-		}
-	}
-	groups := map[string]*table{}
-	var names []string
-	for _, row := range t.rows {
-		if groups[row[c]] == nil {
-			groups[row[c]] = &table{}
-			names = append(names, row[c])
-		}
-		groups[row[c]].rows = append(groups[row[c]].rows, row)
-	}
-	slices.Sort(names)
-	out := table{header: []string{t.header[c], in.Operation}}
-	for _, name := range names {
-		result := strconv.Itoa(len(groups[name].rows))
-		if in.Operation != "count" {
-			n, ok := groups[name].numbers(value)
-			if !ok {
-				return "", fmt.Errorf("column %q holds something that is no number in group %q", in.ValueColumn, name)
-			}
-			result = plain(aggregates[in.Operation](n))
-		}
-		out.rows = append(out.rows, []string{name, result})
-	}
-	return out.write()
-}
-
 var aggregates = map[string]func([]float64) float64{"sum": sum, "mean": mean, "min": slices.Min[[]float64], "max": slices.Max[[]float64]}
-
-func csvTranspose(in csvIn) (string, error) {
-	out := make([][]string, len(in.CSV.header))
-	for i, name := range in.CSV.header {
-		out[i] = []string{name}
-		for _, row := range in.CSV.rows {
-			out[i] = append(out[i], row[i])
-		}
-	}
-	return writeCSV(out)
-}
-
-func csvToMarkdown(in csvIn) (string, error) {
-	return in.CSV.writer().RenderMarkdown(), nil
-}
-
-type separatorIn struct {
-	CSV  string `json:"csv" jsonschema_description:"The table as CSV text, with a header line"`
-	From string `json:"from" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator the table has"`
-	To   string `json:"to" jsonschema:"enum=comma,enum=semicolon,enum=tab,enum=pipe" jsonschema_description:"The separator wanted"`
-}
-
-func csvSeparator(in separatorIn) (string, error) {
-	marks := map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t', "pipe": '|'}
-	t, err := parseCSV(in.CSV, marks[in.From])
-	if err != nil {
-		return "", err
-	}
-	var out strings.Builder
-	w := csv.NewWriter(&out)
-	w.Comma = marks[in.To]
-	err = w.WriteAll(append([][]string{t.header}, t.rows...))
-	return strings.TrimSuffix(out.String(), "\n"), err
-}
 
 // columnOf reads a table and finds a column of it.
 func columnOf(csvText, name string) (table, int, error) {
@@ -234,45 +236,6 @@ func columnOf(csvText, name string) (table, int, error) {
 	}
 	c, err := t.column(name)
 	return t, c, err
-}
-
-type joinTablesIn struct {
-	First  string `json:"first" jsonschema_description:"The first table as CSV"`
-	Second string `json:"second" jsonschema_description:"The second table as CSV"`
-	Column string `json:"column" jsonschema_description:"The column that both tables have"`
-}
-
-func csvJoin(in joinTablesIn) (string, error) {
-	a, ca, err := columnOf(in.First, in.Column)
-	if err != nil {
-		return "", fmt.Errorf("the first table: %w", err)
-	}
-	b, cb, err := columnOf(in.Second, in.Column)
-	if err != nil {
-		return "", fmt.Errorf("the second table: %w", err)
-	}
-	partners := map[string][][]string{}
-	for _, row := range b.rows {
-		partners[row[cb]] = append(partners[row[cb]], slices.Delete(slices.Clone(row), cb, cb+1))
-	}
-	out := table{header: slices.Concat(a.header, slices.Delete(slices.Clone(b.header), cb, cb+1))}
-	for _, row := range a.rows {
-		for _, partner := range partners[row[ca]] {
-			if out.rows = append(out.rows, slices.Concat(row, partner)); len(out.rows) > 10_000 {
-				return "", fmt.Errorf("the joined table would have more than 10000 rows")
-			}
-		}
-	}
-	return out.write()
-}
-
-func csvUnique(in oneColumnIn) (string, error) {
-	c, err := in.CSV.column(in.Column)
-	counts := map[string]int{}
-	for _, row := range in.CSV.rows {
-		counts[row[c]]++
-	}
-	return ranked(counts, len(counts)), err
 }
 
 // table is a parsed CSV text; every row is as long as the header.

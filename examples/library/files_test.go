@@ -275,7 +275,7 @@ func TestAllFourFormsOfToolsAreThere(t *testing.T) {
 
 func TestAMissingRootIsReported(t *testing.T) {
 	f := folder{filepath.Join(t.TempDir(), "gone")}
-	_, err := f.list(folderIn{"."})
+	err := f.open(".", func(place) error { return nil })
 	assert.ErrorContains(t, err, "cannot be opened")
 	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }

@@ -13,75 +13,164 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func hanziServer() Server {
-	return Server{Name: "hanzi", Title: "中文文字与数字", Tools: []tool.BaseTool{
-		define("hanzi__count_characters", "统计一段文字的字数:汉字、标点、字母、数字各有多少个。", hanziCount),
-		define("hanzi__character_frequency", "统计一段文字里每个汉字出现的次数,按次数从高到低排列。", hanziFrequency),
-		define("hanzi__to_fullwidth", "把半角字符(字母、数字、标点、空格)转换成全角字符。", hanziFull),
-		define("hanzi__to_halfwidth", "把全角字符(字母、数字、标点、空格)转换成半角字符。", hanziHalf),
-		define("hanzi__number_to_chinese", "把阿拉伯数字写成中文小写数字,例如 1024 写成一千零二十四。", hanziFromNumber),
-		define("hanzi__chinese_to_number", "把中文数字(小写或大写)换算成阿拉伯数字,例如三万零五十换算成 30050。", hanziToNumber),
-		define("hanzi__rmb_capital", "把金额写成人民币大写,例如 1024.5 写成壹仟零贰拾肆元伍角整。", hanziRMB),
-		define("hanzi__convert_punctuation", "把一段文字里的英文标点换成中文标点,或者反过来。", hanziPunctuation),
-		define("hanzi__split_sentences", "把一段中文按句号、问号、感叹号等断成一句一行。", hanziSentences),
-		define("hanzi__extract", "只取出一段文字里的汉字,去掉其他字符。", hanziExtract),
-		define("hanzi__reverse", "把一段中文文字倒过来排列。", func(in hanziIn) (string, error) { return reversed(in.Text), nil }),
-		define("hanzi__vertical_layout", "把一段文字排成从右到左的竖排版式,每列的字数可以指定。", hanziVertical),
-	}}
-}
+var hanziServer = group{"hanzi", "中文文字与数字", []maker{
+	define("hanzi__count_characters", "统计一段文字的字数:汉字、标点、字母、数字各有多少个。", func(in hanziIn) (string, error) {
+		var han, punct, letters, digits, all int
+		for _, r := range in.Text {
+			all++
+			switch {
+			case isHan(r):
+				han++
+			case unicode.IsPunct(r) || unicode.IsSymbol(r):
+				punct++
+			case unicode.IsDigit(r):
+				digits++
+			case unicode.IsLetter(r):
+				letters++
+			}
+		}
+		return fmt.Sprintf("共%d个字符:汉字%d个,标点%d个,字母%d个,数字%d个", all, han, punct, letters, digits), nil
+	}),
+	define("hanzi__character_frequency", "统计一段文字里每个汉字出现的次数,按次数从高到低排列。",
+		func(in hanziIn) (string, error) {
+			counts := map[string]int{}
+			for _, r := range in.Text {
+				if isHan(r) {
+					counts[string(r)]++
+				}
+			}
+			if len(counts) == 0 {
+				return "文字里没有汉字", nil
+			}
+			return ranked(counts, 50), nil
+		}),
+	define("hanzi__to_fullwidth", "把半角字符(字母、数字、标点、空格)转换成全角字符。", func(in hanziIn) (string, error) {
+		return strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '\u3000'
+			case r > ' ' && r <= '~':
+				return r + 0xFEE0
+			}
+			return r
+		}, in.Text), nil
+	}),
+	define("hanzi__to_halfwidth", "把全角字符(字母、数字、标点、空格)转换成半角字符。",
+		func(in hanziIn) (string, error) { return halfWidth(in.Text), nil }),
+	define("hanzi__number_to_chinese", "把阿拉伯数字写成中文小写数字,例如 1024 写成一千零二十四。", func(in struct {
+		Number float64 `json:"number" jsonschema:"minimum=-999999999999999,maximum=999999999999999" jsonschema_description:"要转换的数字,整数部分最多十五位"`
+	}) (string, error) {
+		whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(in.Number), 'f', -1, 64), ".")
+		n, err := strconv.ParseInt(whole, 10, 64)
+		if err != nil {
+			return "", errors.New("数字太大")
+		}
+		out := numeral(n, lowerDigits, []string{"", "十", "百", "千"})
+		out = strings.Replace("^"+out, "^一十", "^十", 1)[1:]
+		if in.Number < 0 {
+			out = "负" + out
+		}
+		if fraction != "" {
+			out += "点"
+			for _, d := range fraction {
+				out += string(lowerDigits[d-'0'])
+			}
+		}
+		return out, nil
+	}),
+	define("hanzi__chinese_to_number", "把中文数字(小写或大写)换算成阿拉伯数字,例如三万零五十换算成 30050。", hanziToNumber),
+	define("hanzi__rmb_capital", "把金额写成人民币大写,例如 1024.5 写成壹仟零贰拾肆元伍角整。", func(in struct {
+		Amount float64 `json:"amount" jsonschema:"minimum=-999999999999,maximum=999999999999" jsonschema_description:"金额,单位是元,最多两位小数"`
+	}) (string, error) {
+		fen := int64(math.Round(math.Abs(in.Amount) * 100))
+		yuan, jiao, cent := fen/100, fen/10%10, fen%10
+		out := ""
+		if yuan > 0 || fen == 0 {
+			out = numeral(yuan, capitalDigits, []string{"", "拾", "佰", "仟"}) + "元"
+		}
+		switch {
+		case jiao > 0:
+			out += string(capitalDigits[jiao]) + "角"
+		case cent > 0 && yuan > 0:
+			out += "零"
+		}
+		if cent > 0 {
+			out += string(capitalDigits[cent]) + "分"
+		} else {
+			out += "整"
+		}
+		if in.Amount < 0 && fen > 0 {
+			out = "负" + out
+		}
+		return out, nil
+	}),
+	define("hanzi__convert_punctuation", "把一段文字里的英文标点换成中文标点,或者反过来。", func(in struct {
+		hanziIn
+		To string `json:"to,omitempty" jsonschema:"enum=chinese,enum=english,default=chinese" jsonschema_description:"换成中文标点(chinese)还是英文标点(english)"`
+	}) (string, error) {
+		english, chinese := []rune(",.?!:;()"), []rune("，。？！：；（）")
+		from, to := english, chinese
+		if in.To == "english" {
+			from, to = chinese, english
+		}
+		out := []rune(in.Text)
+		for i, r := range out {
+			if at := strings.IndexRune(string(from), r); at >= 0 {
+				out[i] = to[len([]rune(string(from)[:at]))]
+			}
+		}
+		return string(out), nil
+	}),
+	define("hanzi__split_sentences", "把一段中文按句号、问号、感叹号等断成一句一行。", func(in hanziIn) (string, error) {
+		var out []string
+		for _, s := range sentenceEnd.FindAllString(in.Text, -1) {
+			if s = strings.TrimSpace(s); s != "" {
+				out = append(out, s)
+			}
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("hanzi__extract", "只取出一段文字里的汉字,去掉其他字符。", func(in hanziIn) (string, error) {
+		return strings.Map(func(r rune) rune {
+			if isHan(r) {
+				return r
+			}
+			return -1
+		}, in.Text), nil
+	}),
+	define("hanzi__reverse", "把一段中文文字倒过来排列。",
+		func(in hanziIn) (string, error) { return reversed(in.Text), nil }),
+	define("hanzi__vertical_layout", "把一段文字排成从右到左的竖排版式,每列的字数可以指定。", func(in struct {
+		hanziIn
+		Height int `json:"height,omitempty" jsonschema:"default=8,minimum=1,maximum=100" jsonschema_description:"每列的字数"`
+	}) (string, error) {
+		text := []rune(strings.ReplaceAll(in.Text, "\n", ""))
+		if len(text) == 0 || len(text) > 5000 {
+			return "", fmt.Errorf("文字要有一到五千个字,现在有%d个", len(text))
+		}
+		columns := (len(text) + in.Height - 1) / in.Height
+		var out []string
+		for row := range min(in.Height, len(text)) {
+			line := make([]rune, columns)
+			for c := range columns {
+				line[columns-1-c] = '\u3000'
+				if at := c*in.Height + row; at < len(text) {
+					line[columns-1-c] = text[at]
+				}
+			}
+			out = append(out, string(line))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+}}
 
 type hanziIn struct {
 	Text string `json:"text" jsonschema_description:"要处理的文字"`
 }
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
-
-func hanziCount(in hanziIn) (string, error) {
-	var han, punct, letters, digits, all int
-	for _, r := range in.Text {
-		all++
-		switch {
-		case isHan(r):
-			han++
-		case unicode.IsPunct(r) || unicode.IsSymbol(r):
-			punct++
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.IsLetter(r):
-			letters++
-		}
-	}
-	return fmt.Sprintf("共%d个字符:汉字%d个,标点%d个,字母%d个,数字%d个", all, han, punct, letters, digits), nil
-}
-
-func hanziFrequency(in hanziIn) (string, error) {
-	counts := map[string]int{}
-	for _, r := range in.Text {
-		if isHan(r) {
-			counts[string(r)]++
-		}
-	}
-	if len(counts) == 0 {
-		return "文字里没有汉字", nil
-	}
-	return ranked(counts, 50), nil
-}
-
-func hanziFull(in hanziIn) (string, error) {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '\u3000'
-		case r > ' ' && r <= '~':
-			return r + 0xFEE0
-		}
-		return r
-	}, in.Text), nil
-}
 
 func halfWidth(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -93,32 +182,6 @@ func halfWidth(text string) string {
 		}
 		return r
 	}, text)
-}
-
-func hanziHalf(in hanziIn) (string, error) { return halfWidth(in.Text), nil }
-
-type hanziNumberIn struct {
-	Number float64 `json:"number" jsonschema:"minimum=-999999999999999,maximum=999999999999999" jsonschema_description:"要转换的数字,整数部分最多十五位"`
-}
-
-func hanziFromNumber(in hanziNumberIn) (string, error) {
-	whole, fraction, _ := strings.Cut(strconv.FormatFloat(math.Abs(in.Number), 'f', -1, 64), ".")
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil {
-		return "", errors.New("数字太大")
-	}
-	out := numeral(n, lowerDigits, []string{"", "十", "百", "千"})
-	out = strings.Replace("^"+out, "^一十", "^十", 1)[1:]
-	if in.Number < 0 {
-		out = "负" + out
-	}
-	if fraction != "" {
-		out += "点"
-		for _, d := range fraction {
-			out += string(lowerDigits[d-'0'])
-		}
-	}
-	return out, nil
 }
 
 func hanziToNumber(in hanziIn) (string, error) {
@@ -145,99 +208,7 @@ func hanziToNumber(in hanziIn) (string, error) {
 	return out, nil
 }
 
-type amountIn struct {
-	Amount float64 `json:"amount" jsonschema:"minimum=-999999999999,maximum=999999999999" jsonschema_description:"金额,单位是元,最多两位小数"`
-}
-
-func hanziRMB(in amountIn) (string, error) {
-	fen := int64(math.Round(math.Abs(in.Amount) * 100))
-	yuan, jiao, cent := fen/100, fen/10%10, fen%10
-	out := ""
-	if yuan > 0 || fen == 0 {
-		out = numeral(yuan, capitalDigits, []string{"", "拾", "佰", "仟"}) + "元"
-	}
-	switch {
-	case jiao > 0:
-		out += string(capitalDigits[jiao]) + "角"
-	case cent > 0 && yuan > 0:
-		out += "零"
-	}
-	if cent > 0 {
-		out += string(capitalDigits[cent]) + "分"
-	} else {
-		out += "整"
-	}
-	if in.Amount < 0 && fen > 0 {
-		out = "负" + out
-	}
-	return out, nil
-}
-
-type punctuationIn struct {
-	hanziIn
-	To string `json:"to,omitempty" jsonschema:"enum=chinese,enum=english,default=chinese" jsonschema_description:"换成中文标点(chinese)还是英文标点(english)"`
-}
-
-func hanziPunctuation(in punctuationIn) (string, error) {
-	english, chinese := []rune(",.?!:;()"), []rune("，。？！：；（）")
-	from, to := english, chinese
-	if in.To == "english" {
-		from, to = chinese, english
-	}
-	out := []rune(in.Text)
-	for i, r := range out {
-		if at := strings.IndexRune(string(from), r); at >= 0 {
-			out[i] = to[len([]rune(string(from)[:at]))]
-		}
-	}
-	return string(out), nil
-}
-
 var sentenceEnd = regexp.MustCompile(`[^。！？!?；;\n]+[。！？!?；;]*[”』」）]*`)
-
-func hanziSentences(in hanziIn) (string, error) {
-	var out []string
-	for _, s := range sentenceEnd.FindAllString(in.Text, -1) {
-		if s = strings.TrimSpace(s); s != "" {
-			out = append(out, s)
-		}
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func hanziExtract(in hanziIn) (string, error) {
-	return strings.Map(func(r rune) rune {
-		if isHan(r) {
-			return r
-		}
-		return -1
-	}, in.Text), nil
-}
-
-type verticalIn struct {
-	hanziIn
-	Height int `json:"height,omitempty" jsonschema:"default=8,minimum=1,maximum=100" jsonschema_description:"每列的字数"`
-}
-
-func hanziVertical(in verticalIn) (string, error) {
-	text := []rune(strings.ReplaceAll(in.Text, "\n", ""))
-	if len(text) == 0 || len(text) > 5000 {
-		return "", fmt.Errorf("文字要有一到五千个字,现在有%d个", len(text))
-	}
-	columns := (len(text) + in.Height - 1) / in.Height
-	var out []string
-	for row := range min(in.Height, len(text)) {
-		line := make([]rune, columns)
-		for c := range columns {
-			line[columns-1-c] = '\u3000'
-			if at := c*in.Height + row; at < len(text) {
-				line[columns-1-c] = text[at]
-			}
-		}
-		out = append(out, string(line))
-	}
-	return strings.Join(out, "\n"), nil
-}
 
 var (
 	lowerDigits   = []rune("零一二三四五六七八九")

@@ -21,27 +21,60 @@ import (
 	"hash/crc64"
 	"hash/fnv"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func hashServer() Server {
-	return Server{Name: "hash", Title: "Checksums, digests and keyed hashes", Tools: []tool.BaseTool{
-		define("hash__md5", "Computes the MD5 digest of a text in hexadecimal.", hashOf("md5")),
-		define("hash__sha1", "Computes the SHA-1 digest of a text in hexadecimal.", hashOf("sha1")),
-		define("hash__sha256", "Computes the SHA-256 digest of a text in hexadecimal.", hashOf("sha256")),
-		define("hash__sha512", "Computes the SHA-512 digest of a text in hexadecimal.", hashOf("sha512")),
-		define("hash__sha3_256", "Computes the SHA3-256 digest of a text in hexadecimal.", hashOf("sha3_256")),
-		define("hash__crc32", "Computes the CRC-32 checksum (IEEE, as in zip and PNG) of a text.", hashOf("crc32")),
-		define("hash__crc64", "Computes the CRC-64 checksum (ISO polynomial) of a text.", hashOf("crc64")),
-		define("hash__adler32", "Computes the Adler-32 checksum (as in zlib) of a text.", hashOf("adler32")),
-		define("hash__fnv1a", "Computes the 64-bit FNV-1a hash of a text.", hashOf("fnv1a")),
-		define("hash__hmac", "Computes a keyed hash (HMAC) of a text with a secret key.", hashHMAC),
-		define("hash__verify", "Checks a text against a digest and says whether they match.", hashVerify),
-		define("hash__identify", "Guesses from its length and digits which algorithm a digest was made with.", hashIdentify),
-		define("hash__all", "Computes every common digest and checksum of a text at once.", hashAll),
-	}}
-}
+var hashServer = group{"hash", "Checksums, digests and keyed hashes", []maker{
+	define("hash__md5", "Computes the MD5 digest of a text in hexadecimal.", hashOf("md5")),
+	define("hash__sha1", "Computes the SHA-1 digest of a text in hexadecimal.", hashOf("sha1")),
+	define("hash__sha256", "Computes the SHA-256 digest of a text in hexadecimal.", hashOf("sha256")),
+	define("hash__sha512", "Computes the SHA-512 digest of a text in hexadecimal.", hashOf("sha512")),
+	define("hash__sha3_256", "Computes the SHA3-256 digest of a text in hexadecimal.", hashOf("sha3_256")),
+	define("hash__crc32", "Computes the CRC-32 checksum (IEEE, as in zip and PNG) of a text.", hashOf("crc32")),
+	define("hash__crc64", "Computes the CRC-64 checksum (ISO polynomial) of a text.", hashOf("crc64")),
+	define("hash__adler32", "Computes the Adler-32 checksum (as in zlib) of a text.", hashOf("adler32")),
+	define("hash__fnv1a", "Computes the 64-bit FNV-1a hash of a text.", hashOf("fnv1a")),
+	define("hash__hmac", "Computes a keyed hash (HMAC) of a text with a secret key.", func(in struct {
+		textIn
+		Key       string `json:"key" jsonschema_description:"The secret key, as text"`
+		Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=sha256,enum=sha512,enum=sha1,enum=md5,default=sha256" jsonschema_description:"The hash below the HMAC"`
+	}) (string, error) {
+		mac := hmac.New(hashes[in.Algorithm], []byte(in.Key))
+		mac.Write([]byte(in.Text))
+		return hex.EncodeToString(mac.Sum(nil)), nil
+	}),
+	define("hash__verify", "Checks a text against a digest and says whether they match.", func(in struct {
+		textIn
+		Digest    string `json:"digest" jsonschema_description:"The expected digest in hexadecimal"`
+		Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=md5,enum=sha1,enum=sha256,enum=sha512,enum=sha3_256,enum=crc32,default=sha256" jsonschema_description:"The algorithm of the digest"`
+	}) (string, error) {
+		got, want := digest(in.Algorithm, in.Text), strings.ToLower(strings.TrimSpace(in.Digest))
+		if subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 {
+			return "match: this is the " + in.Algorithm + " digest of the text", nil
+		}
+		return "no match: the " + in.Algorithm + " digest of the text is " + got, nil
+	}),
+	define("hash__identify", "Guesses from its length and digits which algorithm a digest was made with.", func(in struct {
+		Digest string `json:"digest" jsonschema_description:"The digest in hexadecimal"`
+	}) (string, error) {
+		data, err := hex.DecodeString(strings.TrimSpace(in.Digest))
+		if err != nil {
+			return "", fmt.Errorf("%q is not hexadecimal", in.Digest)
+		}
+		names := map[int]string{4: "CRC-32 or Adler-32", 8: "CRC-64 or FNV-1a (64 bits)", 16: "MD5", 20: "SHA-1",
+			28: "SHA-224 or SHA3-224", 32: "SHA-256 or SHA3-256", 48: "SHA-384 or SHA3-384", 64: "SHA-512 or SHA3-512"}
+		if name, ok := names[len(data)]; ok {
+			return fmt.Sprintf("%s (%d bits)", name, len(data)*8), nil
+		}
+		return fmt.Sprintf("no common algorithm gives %d bits", len(data)*8), nil
+	}),
+	define("hash__all", "Computes every common digest and checksum of a text at once.", func(in textIn) (string, error) {
+		var out []string
+		for _, name := range hashNames {
+			out = append(out, name+" "+digest(name, in.Text))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+}}
 
 // hashNames is in the order of hash__all.
 var hashNames = []string{"md5", "sha1", "sha256", "sha512", "sha3_256", "crc32", "crc64", "adler32", "fnv1a"}
@@ -63,55 +96,4 @@ func digest(name, text string) string {
 
 func hashOf(name string) func(textIn) (string, error) {
 	return func(in textIn) (string, error) { return digest(name, in.Text), nil }
-}
-
-type hmacIn struct {
-	textIn
-	Key       string `json:"key" jsonschema_description:"The secret key, as text"`
-	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=sha256,enum=sha512,enum=sha1,enum=md5,default=sha256" jsonschema_description:"The hash below the HMAC"`
-}
-
-func hashHMAC(in hmacIn) (string, error) {
-	mac := hmac.New(hashes[in.Algorithm], []byte(in.Key))
-	mac.Write([]byte(in.Text))
-	return hex.EncodeToString(mac.Sum(nil)), nil
-}
-
-type verifyIn struct {
-	textIn
-	Digest    string `json:"digest" jsonschema_description:"The expected digest in hexadecimal"`
-	Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=md5,enum=sha1,enum=sha256,enum=sha512,enum=sha3_256,enum=crc32,default=sha256" jsonschema_description:"The algorithm of the digest"`
-}
-
-func hashVerify(in verifyIn) (string, error) {
-	got, want := digest(in.Algorithm, in.Text), strings.ToLower(strings.TrimSpace(in.Digest))
-	if subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 {
-		return "match: this is the " + in.Algorithm + " digest of the text", nil
-	}
-	return "no match: the " + in.Algorithm + " digest of the text is " + got, nil
-}
-
-type digestIn struct {
-	Digest string `json:"digest" jsonschema_description:"The digest in hexadecimal"`
-}
-
-func hashIdentify(in digestIn) (string, error) {
-	data, err := hex.DecodeString(strings.TrimSpace(in.Digest))
-	if err != nil {
-		return "", fmt.Errorf("%q is not hexadecimal", in.Digest)
-	}
-	names := map[int]string{4: "CRC-32 or Adler-32", 8: "CRC-64 or FNV-1a (64 bits)", 16: "MD5", 20: "SHA-1",
-		28: "SHA-224 or SHA3-224", 32: "SHA-256 or SHA3-256", 48: "SHA-384 or SHA3-384", 64: "SHA-512 or SHA3-512"}
-	if name, ok := names[len(data)]; ok {
-		return fmt.Sprintf("%s (%d bits)", name, len(data)*8), nil
-	}
-	return fmt.Sprintf("no common algorithm gives %d bits", len(data)*8), nil
-}
-
-func hashAll(in textIn) (string, error) {
-	var out []string
-	for _, name := range hashNames {
-		out = append(out, name+" "+digest(name, in.Text))
-	}
-	return strings.Join(out, "\n"), nil
 }

@@ -12,25 +12,101 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/google/uuid"
 )
 
-func identifierServer() Server {
-	return Server{Name: "identifier", Title: "Identifiers and numbers with check digits", Tools: []tool.BaseTool{
-		define("identifier__uuid_random", "Makes random UUIDs (version 4).", uuidRandom),
-		define("identifier__uuid_time", "Makes UUIDs that sort by the time they were made (version 7).", uuidTime),
-		define("identifier__uuid_from_name", "Makes the UUID of a name in a namespace (version 5); the same name gives the same UUID.", uuidName),
-		define("identifier__uuid_parse", "Checks a UUID and tells its version and, if it holds one, its time.", uuidParse),
-		define("identifier__check_card_number", "Checks the Luhn digit of a payment card number and names the card's network.", checkCard),
-		define("identifier__check_iban", "Checks an IBAN bank account number and takes it apart.", checkIBAN),
-		define("identifier__check_isbn", "Checks an ISBN-10 or ISBN-13 book number.", checkISBN),
-		define("identifier__isbn10_to_isbn13", "Converts a book number from ISBN-10 to ISBN-13.", isbn13),
-		define("identifier__check_barcode", "Checks a product barcode (EAN-8, EAN-13, UPC-A).", checkEAN),
-		define("identifier__luhn_digit", "Computes the Luhn check digit for a number.", luhnDigit),
-		define("identifier__check_vin", "Checks the check digit of a vehicle identification number (VIN).", checkVIN),
-	}}
-}
+var identifierServer = group{"identifier", "Identifiers and numbers with check digits", []maker{
+	define("identifier__uuid_random", "Makes random UUIDs (version 4).",
+		func(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewRandom) }),
+	define("identifier__uuid_time", "Makes UUIDs that sort by the time they were made (version 7).",
+		func(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewV7) }),
+	define("identifier__uuid_from_name", "Makes the UUID of a name in a namespace (version 5); the same name gives the same UUID.", func(in struct {
+		Name      string `json:"name" jsonschema_description:"The name, such as a domain or URL"`
+		Namespace string `json:"namespace,omitempty" jsonschema:"enum=dns,enum=url,enum=oid,enum=x500,default=dns" jsonschema_description:"What the name is in"`
+	}) (string, error) {
+		space := map[string]uuid.UUID{"dns": uuid.NameSpaceDNS, "url": uuid.NameSpaceURL, "oid": uuid.NameSpaceOID, "x500": uuid.NameSpaceX500}[in.Namespace]
+		return uuid.NewSHA1(space, []byte(in.Name)).String(), nil
+	}),
+	define("identifier__uuid_parse", "Checks a UUID and tells its version and, if it holds one, its time.", func(in struct {
+		UUID string `json:"uuid" jsonschema_description:"The UUID"`
+	}) (string, error) {
+		id, err := uuid.Parse(strings.TrimSpace(in.UUID))
+		if err != nil {
+			return "", fmt.Errorf("%q is not a UUID of 32 hexadecimal digits", in.UUID)
+		}
+		out := fmt.Sprintf("valid UUID, version %d", id.Version())
+		switch id.Version() {
+		case 1, 7:
+			out += ", made " + time.Unix(id.Time().UnixTime()).UTC().Format("2006-01-02 15:04:05.000 UTC")
+		}
+		return out, nil
+	}),
+	define("identifier__check_card_number", "Checks the Luhn digit of a payment card number and names the card's network.",
+		func(in checkedIn) (string, error) {
+			d, err := in.digits(12, 19)
+			if err != nil {
+				return "", err
+			}
+			network := "unknown network"
+			for _, n := range []struct{ start, name string }{{"4", "Visa"}, {"34", "American Express"}, {"37", "American Express"}, {"62", "UnionPay"}, {"35", "JCB"},
+				{"30", "Diners Club"}, {"36", "Diners Club"}, {"6011", "Discover"}, {"65", "Discover"}, {"51", "Mastercard"}, {"52", "Mastercard"}, {"53", "Mastercard"},
+				{"54", "Mastercard"}, {"55", "Mastercard"}, {"2", "Mastercard"}} {
+				if strings.HasPrefix(d, n.start) {
+					network = n.name
+					break
+				}
+			}
+			return verdict(luhn(d) == 0, network)
+		}),
+	define("identifier__check_iban", "Checks an IBAN bank account number and takes it apart.", func(in checkedIn) (string, error) {
+		text := in.compact()
+		if len(text) < 15 || len(text) > 34 {
+			return "", fmt.Errorf("%q is not an IBAN: it must have 15 to 34 characters", in.Number)
+		}
+		var number strings.Builder
+		for _, r := range text[4:] + text[:4] {
+			switch {
+			case r >= '0' && r <= '9':
+				number.WriteRune(r)
+			case r >= 'A' && r <= 'Z':
+				number.WriteString(strconv.Itoa(int(r-'A') + 10))
+			default:
+				return "", fmt.Errorf("%q is not an IBAN: %q must not be in it", in.Number, r)
+			}
+		}
+		n, _ := new(big.Int).SetString(number.String(), 10)
+		return verdict(n.Mod(n, big.NewInt(97)).Int64() == 1, fmt.Sprintf("country %s, account %s", text[:2], text[4:]))
+	}),
+	define("identifier__check_isbn", "Checks an ISBN-10 or ISBN-13 book number.", checkISBN),
+	define("identifier__isbn10_to_isbn13", "Converts a book number from ISBN-10 to ISBN-13.", func(in checkedIn) (string, error) {
+		text := in.compact()
+		if answer, err := checkISBN(in); err != nil || len(text) != 10 || !strings.HasPrefix(answer, "valid") {
+			return "", fmt.Errorf("%q is not a valid ISBN-10", in.Number)
+		}
+		stem := "978" + text[:9]
+		return stem + string(eanDigit(stem)), nil
+	}),
+	define("identifier__check_barcode", "Checks a product barcode (EAN-8, EAN-13, UPC-A).", checkEAN),
+	define("identifier__luhn_digit", "Computes the Luhn check digit for a number.", func(in checkedIn) (string, error) {
+		d, err := in.digits(1, 100)
+		if err != nil {
+			return "", err
+		}
+		return strconv.Itoa((10 - luhn(d+"0")) % 10), nil
+	}),
+	define("identifier__check_vin", "Checks the check digit of a vehicle identification number (VIN).", func(in checkedIn) (string, error) {
+		const values, weights = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ", "8765432X098765432"
+		text := in.compact()
+		if len(text) != 17 || strings.Trim(text, "0123456789ABCDEFGHJKLMNPRSTUVWXYZ") != "" {
+			return "", fmt.Errorf("%q is not a VIN of 17 digits and letters without I, O and Q", in.Number)
+		}
+		total := 0
+		for i := range 17 {
+			total += strings.IndexByte(values, text[i]) % 10 * strings.IndexByte("0123456789X", weights[i])
+		}
+		return verdict("0123456789X"[total%11] == text[8], "maker "+text[:3])
+	}),
+}}
 
 type howManyIn struct {
 	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=1000" jsonschema_description:"How many to make"`
@@ -47,37 +123,6 @@ func uuids(count int, makeOne func() (uuid.UUID, error)) (string, error) {
 		out[i] = id.String()
 	}
 	return strings.Join(out, "\n"), nil
-}
-
-func uuidRandom(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewRandom) }
-
-func uuidTime(in howManyIn) (string, error) { return uuids(in.Count, uuid.NewV7) }
-
-type uuidNameIn struct {
-	Name      string `json:"name" jsonschema_description:"The name, such as a domain or URL"`
-	Namespace string `json:"namespace,omitempty" jsonschema:"enum=dns,enum=url,enum=oid,enum=x500,default=dns" jsonschema_description:"What the name is in"`
-}
-
-func uuidName(in uuidNameIn) (string, error) {
-	space := map[string]uuid.UUID{"dns": uuid.NameSpaceDNS, "url": uuid.NameSpaceURL, "oid": uuid.NameSpaceOID, "x500": uuid.NameSpaceX500}[in.Namespace]
-	return uuid.NewSHA1(space, []byte(in.Name)).String(), nil
-}
-
-type uuidIn struct {
-	UUID string `json:"uuid" jsonschema_description:"The UUID"`
-}
-
-func uuidParse(in uuidIn) (string, error) {
-	id, err := uuid.Parse(strings.TrimSpace(in.UUID))
-	if err != nil {
-		return "", fmt.Errorf("%q is not a UUID of 32 hexadecimal digits", in.UUID)
-	}
-	out := fmt.Sprintf("valid UUID, version %d", id.Version())
-	switch id.Version() {
-	case 1, 7:
-		out += ", made " + time.Unix(id.Time().UnixTime()).UTC().Format("2006-01-02 15:04:05.000 UTC")
-	}
-	return out, nil
 }
 
 type checkedIn struct {
@@ -118,51 +163,6 @@ func verdict(ok bool, detail string) (string, error) {
 	return "not valid: the check digit is wrong", nil
 }
 
-func checkCard(in checkedIn) (string, error) {
-	d, err := in.digits(12, 19)
-	if err != nil {
-		return "", err
-	}
-	network := "unknown network"
-	for _, n := range []struct{ start, name string }{{"4", "Visa"}, {"34", "American Express"}, {"37", "American Express"}, {"62", "UnionPay"}, {"35", "JCB"},
-		{"30", "Diners Club"}, {"36", "Diners Club"}, {"6011", "Discover"}, {"65", "Discover"}, {"51", "Mastercard"}, {"52", "Mastercard"}, {"53", "Mastercard"},
-		{"54", "Mastercard"}, {"55", "Mastercard"}, {"2", "Mastercard"}} {
-		if strings.HasPrefix(d, n.start) {
-			network = n.name
-			break
-		}
-	}
-	return verdict(luhn(d) == 0, network)
-}
-
-func luhnDigit(in checkedIn) (string, error) {
-	d, err := in.digits(1, 100)
-	if err != nil {
-		return "", err
-	}
-	return strconv.Itoa((10 - luhn(d+"0")) % 10), nil
-}
-
-func checkIBAN(in checkedIn) (string, error) {
-	text := in.compact()
-	if len(text) < 15 || len(text) > 34 {
-		return "", fmt.Errorf("%q is not an IBAN: it must have 15 to 34 characters", in.Number)
-	}
-	var number strings.Builder
-	for _, r := range text[4:] + text[:4] {
-		switch {
-		case r >= '0' && r <= '9':
-			number.WriteRune(r)
-		case r >= 'A' && r <= 'Z':
-			number.WriteString(strconv.Itoa(int(r-'A') + 10))
-		default:
-			return "", fmt.Errorf("%q is not an IBAN: %q must not be in it", in.Number, r)
-		}
-	}
-	n, _ := new(big.Int).SetString(number.String(), 10)
-	return verdict(n.Mod(n, big.NewInt(97)).Int64() == 1, fmt.Sprintf("country %s, account %s", text[:2], text[4:]))
-}
-
 func checkISBN(in checkedIn) (string, error) {
 	text := in.compact()
 	if len(text) == 13 {
@@ -192,15 +192,6 @@ func eanDigit(digits string) byte {
 	return '0' + byte((10-total%10)%10)
 }
 
-func isbn13(in checkedIn) (string, error) {
-	text := in.compact()
-	if answer, err := checkISBN(in); err != nil || len(text) != 10 || !strings.HasPrefix(answer, "valid") {
-		return "", fmt.Errorf("%q is not a valid ISBN-10", in.Number)
-	}
-	stem := "978" + text[:9]
-	return stem + string(eanDigit(stem)), nil
-}
-
 func checkEAN(in checkedIn) (string, error) {
 	d, err := in.digits(8, 13)
 	if err != nil {
@@ -211,17 +202,4 @@ func checkEAN(in checkedIn) (string, error) {
 		return "", fmt.Errorf("a barcode has 8, 12 or 13 digits, and %q has %d", in.Number, len(d))
 	}
 	return verdict(eanDigit(d[:len(d)-1]) == d[len(d)-1], name+" "+d)
-}
-
-func checkVIN(in checkedIn) (string, error) {
-	const values, weights = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ", "8765432X098765432"
-	text := in.compact()
-	if len(text) != 17 || strings.Trim(text, "0123456789ABCDEFGHJKLMNPRSTUVWXYZ") != "" {
-		return "", fmt.Errorf("%q is not a VIN of 17 digits and letters without I, O and Q", in.Number)
-	}
-	total := 0
-	for i := range 17 {
-		total += strings.IndexByte(values, text[i]) % 10 * strings.IndexByte("0123456789X", weights[i])
-	}
-	return verdict("0123456789X"[total%11] == text[8], "maker "+text[:3])
 }

@@ -17,44 +17,192 @@ import (
 	"image/png"
 	"io/fs"
 	"math"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/lucasb-eyer/go-colorful"
 	"golang.org/x/image/draw"
 	"golang.org/x/image/math/f64"
 )
 
-func imageServer(root string) Server {
-	f := folder{root}
-	return Server{Name: "image", Title: "Pictures in the working folder", Tools: []tool.BaseTool{
-		define("image__info", "Tells a picture's format, width and height.", f.imageInfo),
-		define("image__average_color", "Computes the average colour of a picture.", f.averageColor),
-		defineEnhanced("image__show", "Shows a picture of the working folder.", f.show),
-		defineEnhanced("image__create", "Makes a picture of one colour and saves it.", f.create),
-		defineEnhanced("image__gradient", "Makes a picture that fades from one colour to another and saves it.", f.gradient),
-		defineEnhanced("image__bar_chart", "Draws numbers as a bar chart and saves it as a picture.", f.barChart),
-		defineEnhanced("image__line_chart", "Draws numbers as a line chart and saves it as a picture.", f.lineChart),
-		defineEnhanced("image__resize", "Makes a copy of a picture with another width and height.", f.resize),
-		defineEnhanced("image__crop", "Cuts a rectangle out of a picture.", f.crop),
-		defineEnhanced("image__rotate", "Turns a copy of a picture by 90, 180 or 270 degrees, or mirrors it.", f.rotate),
-		defineEnhanced("image__grayscale", "Makes a grey copy of a picture, or a negative of it.", f.recolor),
-		define("image__convert", "Saves a copy of a picture in another format: PNG, JPEG or GIF, by the name's extension.", f.convert),
-		defineEnhancedStream("image__gallery", "Shows small copies of all pictures in a folder, one after the other.", f.gallery),
-	}}
-}
+var imageServer = group{"image", "Pictures in the working folder", []maker{
+	defineAt("image__info", "Tells a picture's format, width and height.", func(at place, in imageIn) (string, error) {
+		data, err := at.read(maxFile)
+		if err != nil {
+			return "", err
+		}
+		config, format, err := imageConfig(data)
+		return fmt.Sprintf("%s, %d × %d pixels, %s", format, config.Width, config.Height, counted(len(data), "byte")), err
+	}),
+	defineAt("image__average_color", "Computes the average colour of a picture.", func(at place, in imageIn) (string, error) {
+		img, err := at.image()
+		if err != nil {
+			return "", err
+		}
+		c, _ := colorful.MakeColor(scale(img, 1, 1).At(0, 0))
+		return c.Hex() + " " + rgbText(c), nil
+	}),
+	defineEnhancedAt("image__show", "Shows a picture of the working folder.", func(at place, in imageIn) ([]schema.ToolOutputPart, error) {
+		img, err := at.image()
+		if err != nil {
+			return nil, err
+		}
+		return picture(fit(img, 1000), at.name)
+	}),
+	defineEnhancedAt("image__create", "Makes a picture of one colour and saves it.", func(at place, in struct {
+		targetIn
+		sizeIn
+		colorIn
+	}) ([]schema.ToolOutputPart, error) {
+		img := in.canvas()
+		draw.Draw(img, img.Bounds(), image.NewUniform(in.Color), image.Point{}, draw.Src)
+		return at.save(img)
+	}),
+	defineEnhancedAt("image__gradient", "Makes a picture that fades from one colour to another and saves it.", func(at place, in struct {
+		targetIn
+		sizeIn
+		twoColorsIn
+	}) ([]schema.ToolOutputPart, error) {
+		img := in.canvas()
+		for x := range in.Width {
+			column := in.mixed(float64(x) / float64(max(1, in.Width-1)))
+			draw.Draw(img, image.Rect(x, 0, x+1, in.Height), image.NewUniform(column), image.Point{}, draw.Src)
+		}
+		return at.save(img)
+	}),
+	defineEnhancedAt("image__bar_chart", "Draws numbers as a bar chart and saves it as a picture.", func(at place, in chartIn) ([]schema.ToolOutputPart, error) {
+		img, height, err := in.chart()
+		if err != nil {
+			return nil, err
+		}
+		step := float64(in.Width) / float64(len(in.Numbers))
+		for i, n := range in.Numbers {
+			bottom, top := height(min(n, 0)), height(max(n, 0))
+			left, right := int(float64(i)*step), max(int(float64(i)*step)+1, int(float64(i+1)*step*0.98))
+			draw.Draw(img, image.Rect(left, in.Height-1-top, right, in.Height-bottom), image.NewUniform(ink), image.Point{}, draw.Src)
+		}
+		return at.save(img)
+	}),
+	defineEnhancedAt("image__line_chart", "Draws numbers as a line chart and saves it as a picture.", func(at place, in chartIn) ([]schema.ToolOutputPart, error) {
+		img, height, err := in.chart()
+		if err != nil {
+			return nil, err
+		}
+		last := -1
+		for x := range in.Width {
+			pos := float64(x) / float64(max(1, in.Width-1)) * float64(len(in.Numbers)-1)
+			i := min(int(pos), max(0, len(in.Numbers)-2))
+			next := min(i+1, len(in.Numbers)-1)
+			y := in.Height - 1 - height(in.Numbers[i]+(pos-float64(i))*(in.Numbers[next]-in.Numbers[i]))
+			if last < 0 {
+				last = y
+			}
+			for k := min(last, y); k <= max(last, y); k++ {
+				img.SetRGBA(x, k, ink)
+			}
+			last = y
+		}
+		return at.save(img)
+	}),
+	defineEnhancedAt("image__resize", "Makes a copy of a picture with another width and height.", func(at place, in struct {
+		derivedIn
+		sizeIn
+	}) ([]schema.ToolOutputPart, error) {
+		return at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) { return scale(img, in.Width, in.Height), nil })
+	}),
+	defineEnhancedAt("image__crop", "Cuts a rectangle out of a picture.", func(at place, in struct {
+		derivedIn
+		sizeIn
+		Left int `json:"left" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out on the left"`
+		Top  int `json:"top" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out at the top"`
+	}) ([]schema.ToolOutputPart, error) {
+		return at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) {
+			part := image.Rect(in.Left, in.Top, in.Left+in.Width, in.Top+in.Height).Intersect(img.Bounds())
+			if part.Empty() {
+				return nil, fmt.Errorf("the rectangle lies outside of the picture, which is %d × %d pixels", img.Bounds().Dx(), img.Bounds().Dy())
+			}
+			out := image.NewRGBA(image.Rect(0, 0, part.Dx(), part.Dy()))
+			draw.Draw(out, out.Bounds(), img, part.Min, draw.Src)
+			return out, nil
+		})
+	}),
+	defineEnhancedAt("image__rotate", "Turns a copy of a picture by 90, 180 or 270 degrees, or mirrors it.", func(at place, in struct {
+		derivedIn
+		Turn string `json:"turn" jsonschema:"enum=90,enum=180,enum=270,enum=mirror,enum=flip" jsonschema_description:"Degrees clockwise; mirror swaps left and right, flip swaps top and bottom"`
+	}) ([]schema.ToolOutputPart, error) {
+		return at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) { return turned(img, in.Turn), nil })
+	}),
+	defineEnhancedAt("image__grayscale", "Makes a grey copy of a picture, or a negative of it.", func(at place, in struct {
+		derivedIn
+		Negative bool `json:"negative,omitempty" jsonschema_description:"True for a negative in colour instead of grey"`
+	}) ([]schema.ToolOutputPart, error) {
+		return at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) {
+			for y := range img.Bounds().Dy() {
+				for x := range img.Bounds().Dx() {
+					p := img.RGBAAt(x, y)
+					grey := color.GrayModel.Convert(p).(color.Gray).Y
+					if img.SetRGBA(x, y, color.RGBA{grey, grey, grey, p.A}); in.Negative {
+						img.SetRGBA(x, y, color.RGBA{p.A - p.R, p.A - p.G, p.A - p.B, p.A})
+					}
+				}
+			}
+			return img, nil
+		})
+	}),
+	defineAt("image__convert", "Saves a copy of a picture in another format: PNG, JPEG or GIF, by the name's extension.", func(at place, in derivedIn) (string, error) {
+		out, err := at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) { return img, nil })
+		if err != nil {
+			return "", err
+		}
+		return out[0].Text, nil
+	}),
+	defineEnhancedStreamAt("image__gallery", "Shows small copies of all pictures in a folder, one after the other.", func(at place, in folderIn, emit func(*schema.ToolResult) bool) error {
+		shown := 0
+		err := at.files(func(file place, _ fs.DirEntry) error {
+			if !strings.Contains(" .png .jpg .jpeg .gif ", " "+strings.ToLower(path.Ext(file.name))+" ") {
+				return nil
+			}
+			img, err := file.image()
+			if err != nil {
+				return nil // not what its name says
+			}
+			out, err := picture(fit(img, 100), file.name)
+			if err != nil {
+				return err
+			}
+			if shown++; !emit(parts(out...)) || shown == 50 {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err == nil && shown == 0 {
+			emit(parts(textPart("there are no pictures")))
+		}
+		return err
+	}),
+}}
 
 type imageIn struct {
 	Path string `json:"path" jsonschema_description:"The picture's path inside the working folder, such as logo.png"`
 }
 
+func (in imageIn) path() string { return in.Path }
+
 type targetIn struct {
 	To string `json:"to_path" jsonschema_description:"Where to save the new picture, such as out/chart.png; the extension gives the format"`
 }
+
+func (in targetIn) path() string { return in.To }
+
+// derivedIn names a picture and the one that is made from it.
+type derivedIn struct {
+	imageIn
+	targetIn
+}
+
+func (in derivedIn) path() string { return in.To }
 
 type sizeIn struct {
 	Width  int `json:"width,omitempty" jsonschema:"default=320,minimum=1,maximum=2000" jsonschema_description:"The width in pixels"`
@@ -63,201 +211,29 @@ type sizeIn struct {
 
 func (s sizeIn) canvas() *image.RGBA { return image.NewRGBA(image.Rect(0, 0, s.Width, s.Height)) }
 
-func (f folder) imageInfo(in imageIn) (string, error) {
-	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		data, err := readFile(root, name, maxFile)
-		if err != nil {
-			return "", err
-		}
-		config, format, err := imageConfig(data)
-		return fmt.Sprintf("%s, %d × %d pixels, %s", format, config.Width, config.Height, counted(len(data), "byte")), err
-	})
-}
-
-func (f folder) averageColor(in imageIn) (string, error) {
-	return f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		img, err := readImage(root, name)
-		if err != nil {
-			return "", err
-		}
-		c, _ := colorful.MakeColor(scale(img, 1, 1).At(0, 0))
-		return c.Hex() + " " + rgbText(c), nil
-	})
-}
-
-func (f folder) show(in imageIn) ([]schema.ToolOutputPart, error) {
-	var out []schema.ToolOutputPart
-	_, err := f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		img, err := readImage(root, name)
-		if err != nil {
-			return "", err
-		}
-		out, err = picture(fit(img, 1000), name)
-		return "", err
-	})
-	return out, err
-}
-
 // save writes a new picture and shows it.
-func (f folder) save(in targetIn, paint func(root *os.Root) (*image.RGBA, error)) ([]schema.ToolOutputPart, error) {
-	var out []schema.ToolOutputPart
-	_, err := f.with(in.To, func(root *os.Root, name string) (string, error) {
-		img, err := paint(root)
-		if err != nil {
-			return "", err
-		}
-		data, err := encodeImage(img, name)
-		if err != nil {
-			return "", err
-		}
-		if err := writeFile(root, name, data); err != nil {
-			return "", err
-		}
-		out, err = picture(fit(img, 1000), "saved "+name)
-		return "", err
-	})
-	return out, err
+func (p place) save(img *image.RGBA) ([]schema.ToolOutputPart, error) {
+	data, err := encodeImage(img, p.name)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.write(data); err != nil {
+		return nil, err
+	}
+	return picture(fit(img, 1000), "saved "+p.name)
 }
 
 // derive saves a picture made from another one.
-func (f folder) derive(from imageIn, to targetIn, change func(*image.RGBA) (*image.RGBA, error)) ([]schema.ToolOutputPart, error) {
-	return f.save(to, func(root *os.Root) (*image.RGBA, error) {
-		img, err := readImage(root, local(from.Path))
-		if err != nil {
-			return nil, inside(err, from.Path)
-		}
-		return change(img)
-	})
-}
-
-type createIn struct {
-	targetIn
-	sizeIn
-	colorIn
-}
-
-func (f folder) create(in createIn) ([]schema.ToolOutputPart, error) {
-	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		img := in.canvas()
-		draw.Draw(img, img.Bounds(), image.NewUniform(in.Color), image.Point{}, draw.Src)
-		return img, nil
-	})
-}
-
-type gradientImageIn struct {
-	targetIn
-	sizeIn
-	twoColorsIn
-}
-
-func (f folder) gradient(in gradientImageIn) ([]schema.ToolOutputPart, error) {
-	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		img := in.canvas()
-		for x := range in.Width {
-			column := in.mixed(float64(x) / float64(max(1, in.Width-1)))
-			draw.Draw(img, image.Rect(x, 0, x+1, in.Height), image.NewUniform(column), image.Point{}, draw.Src)
-		}
-		return img, nil
-	})
-}
-
-type resizeIn struct {
-	imageIn
-	targetIn
-	sizeIn
-}
-
-func (f folder) resize(in resizeIn) ([]schema.ToolOutputPart, error) {
-	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return scale(img, in.Width, in.Height), nil })
-}
-
-type cropIn struct {
-	imageIn
-	targetIn
-	sizeIn
-	Left int `json:"left" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out on the left"`
-	Top  int `json:"top" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"Pixels to leave out at the top"`
-}
-
-func (f folder) crop(in cropIn) ([]schema.ToolOutputPart, error) {
-	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) {
-		part := image.Rect(in.Left, in.Top, in.Left+in.Width, in.Top+in.Height).Intersect(img.Bounds())
-		if part.Empty() {
-			return nil, fmt.Errorf("the rectangle lies outside of the picture, which is %d × %d pixels", img.Bounds().Dx(), img.Bounds().Dy())
-		}
-		out := image.NewRGBA(image.Rect(0, 0, part.Dx(), part.Dy()))
-		draw.Draw(out, out.Bounds(), img, part.Min, draw.Src)
-		return out, nil
-	})
-}
-
-type rotateIn struct {
-	imageIn
-	targetIn
-	Turn string `json:"turn" jsonschema:"enum=90,enum=180,enum=270,enum=mirror,enum=flip" jsonschema_description:"Degrees clockwise; mirror swaps left and right, flip swaps top and bottom"`
-}
-
-func (f folder) rotate(in rotateIn) ([]schema.ToolOutputPart, error) {
-	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return turned(img, in.Turn), nil })
-}
-
-type recolorIn struct {
-	imageIn
-	targetIn
-	Negative bool `json:"negative,omitempty" jsonschema_description:"True for a negative in colour instead of grey"`
-}
-
-func (f folder) recolor(in recolorIn) ([]schema.ToolOutputPart, error) {
-	return f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) {
-		return mapped(img, func(p color.RGBA) color.RGBA {
-			if in.Negative {
-				return color.RGBA{p.A - p.R, p.A - p.G, p.A - p.B, p.A}
-			}
-			y := color.GrayModel.Convert(p).(color.Gray).Y
-			return color.RGBA{y, y, y, p.A}
-		}), nil
-	})
-}
-
-type convertImageIn struct {
-	imageIn
-	targetIn
-}
-
-func (f folder) convert(in convertImageIn) (string, error) {
-	out, err := f.derive(in.imageIn, in.targetIn, func(img *image.RGBA) (*image.RGBA, error) { return img, nil })
+func (p place) derive(from string, change func(*image.RGBA) (*image.RGBA, error)) ([]schema.ToolOutputPart, error) {
+	img, err := p.to(from).image()
 	if err != nil {
-		return "", err
+		return nil, inside(err, from)
 	}
-	return out[0].Text, nil
-}
-
-func (f folder) gallery(in folderIn, emit func(*schema.ToolResult) bool) error {
-	_, err := f.with(in.Path, func(root *os.Root, name string) (string, error) {
-		shown := 0
-		err := files(root, name, func(at string, _ fs.DirEntry) error {
-			if !strings.Contains(" .png .jpg .jpeg .gif ", " "+strings.ToLower(path.Ext(at))+" ") {
-				return nil
-			}
-			img, err := readImage(root, at)
-			if err != nil {
-				return nil // not what its name says
-			}
-			out, err := picture(fit(img, 100), at)
-			if err != nil {
-				return err
-			}
-			if shown++; !emit(parts(out...)) || shown == 50 {
-				return errEnough
-			}
-			return nil
-		})
-		if err == nil && shown == 0 {
-			emit(parts(textPart("there are no pictures")))
-		}
-		return "", err
-	})
-	return err
+	out, err := change(img)
+	if err != nil {
+		return nil, err
+	}
+	return p.save(out)
 }
 
 type chartIn struct {
@@ -279,46 +255,6 @@ func (in chartIn) chart() (*image.RGBA, func(n float64) int, error) {
 
 var ink = color.RGBA{70, 130, 180, 255}
 
-func (f folder) barChart(in chartIn) ([]schema.ToolOutputPart, error) {
-	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		img, height, err := in.chart()
-		if err != nil {
-			return nil, err
-		}
-		step := float64(in.Width) / float64(len(in.Numbers))
-		for i, n := range in.Numbers {
-			bottom, top := height(min(n, 0)), height(max(n, 0))
-			left, right := int(float64(i)*step), max(int(float64(i)*step)+1, int(float64(i+1)*step*0.98))
-			draw.Draw(img, image.Rect(left, in.Height-1-top, right, in.Height-bottom), image.NewUniform(ink), image.Point{}, draw.Src)
-		}
-		return img, nil
-	})
-}
-
-func (f folder) lineChart(in chartIn) ([]schema.ToolOutputPart, error) {
-	return f.save(in.targetIn, func(*os.Root) (*image.RGBA, error) {
-		img, height, err := in.chart()
-		if err != nil {
-			return nil, err
-		}
-		last := -1
-		for x := range in.Width {
-			at := float64(x) / float64(max(1, in.Width-1)) * float64(len(in.Numbers)-1)
-			i := min(int(at), max(0, len(in.Numbers)-2))
-			next := min(i+1, len(in.Numbers)-1)
-			y := in.Height - 1 - height(in.Numbers[i]+(at-float64(i))*(in.Numbers[next]-in.Numbers[i]))
-			if last < 0 {
-				last = y
-			}
-			for k := min(last, y); k <= max(last, y); k++ {
-				img.SetRGBA(x, k, ink)
-			}
-			last = y
-		}
-		return img, nil
-	})
-}
-
 // maxPixels is the most pixels that a picture may have.
 const maxPixels = 16 << 20
 
@@ -331,8 +267,8 @@ func imageConfig(data []byte) (image.Config, string, error) {
 	return config, format, nil
 }
 
-func readImage(root *os.Root, name string) (*image.RGBA, error) {
-	data, err := readFile(root, name, maxFile)
+func (p place) image() (*image.RGBA, error) {
+	data, err := p.read(maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -410,15 +346,5 @@ func turned(img *image.RGBA, turn string) *image.RGBA {
 	x, y := float64(w), float64(h)
 	matrix := map[string]f64.Aff3{"90": {0, -1, y, 1, 0, 0}, "180": {-1, 0, x, 0, -1, y}, "270": {0, 1, 0, -1, 0, x}, "mirror": {-1, 0, x, 0, 1, 0}, "flip": {1, 0, 0, 0, -1, y}}[turn]
 	draw.NearestNeighbor.Transform(out, matrix, img, img.Bounds(), draw.Src, nil)
-	return out
-}
-
-func mapped(img *image.RGBA, change func(color.RGBA) color.RGBA) *image.RGBA {
-	out := image.NewRGBA(img.Bounds())
-	for y := range img.Bounds().Dy() {
-		for x := range img.Bounds().Dx() {
-			out.SetRGBA(x, y, change(img.RGBAAt(x, y)))
-		}
-	}
 	return out
 }

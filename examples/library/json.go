@@ -18,28 +18,161 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/ohler55/ojg/jp"
 )
 
-func jsonServer() Server {
-	return Server{Name: "json", Title: "JSON documents", Tools: []tool.BaseTool{
-		define("json__format", "Formats a JSON document with indentation so that people can read it.", jsonFormat),
-		define("json__minify", "Writes a JSON document as short as possible, without blanks.", jsonMinify),
-		define("json__validate", "Checks whether a text is valid JSON and says where the first mistake is.", jsonValidate),
-		define("json__get", "Gets a value out of a JSON document by its path, such as users[0].name.", jsonGet),
-		define("json__set", "Sets the value at a path in a JSON document and returns the new document.", jsonSet),
-		define("json__delete", "Removes the value at a path from a JSON document and returns the new document.", jsonDelete),
-		define("json__keys", "Lists the keys of the JSON object at a path, with the type of each value.", jsonKeys),
-		define("json__merge", "Merges a JSON document into another (merge patch, RFC 7396): objects deeply, null removes.", jsonMerge),
-		define("json__diff", "Lists the differences between two JSON documents, path by path.", jsonDiff),
-		define("json__flatten", "Flattens a nested JSON document into one level of dotted paths.", jsonFlatten),
-		define("json__unflatten", "Builds a nested JSON document from one level of dotted paths.", jsonUnflatten),
-		define("json__infer_schema", "Infers a simple JSON Schema from an example document.", jsonSchema),
-		define("json__sort_array", "Sorts a JSON array of objects by one of their keys.", jsonSort),
-		define("json__to_csv", "Turns a JSON array of objects into CSV with a header line.", jsonToCSV),
-	}}
-}
+var jsonServer = group{"json", "JSON documents", []maker{
+	define("json__format", "Formats a JSON document with indentation so that people can read it.",
+		func(in jsonIn) (string, error) { return indentJSON(in.JSON.value) }),
+	define("json__minify", "Writes a JSON document as short as possible, without blanks.",
+		func(in jsonIn) (string, error) { return compactJSON(in.JSON.value) }),
+	define("json__validate", "Checks whether a text is valid JSON and says where the first mistake is.", func(in struct {
+		JSON string `json:"json" jsonschema_description:"The JSON document, as text"`
+	}) (string, error) {
+		v, err := parseJSON(in.JSON)
+		if err != nil {
+			return err.Error(), nil
+		}
+		return "valid JSON: " + jsonKind(v), nil
+	}),
+	define("json__get", "Gets a value out of a JSON document by its path, such as users[0].name.", func(in jsonPathIn) (string, error) {
+		v, err := in.find()
+		if err != nil {
+			return "", err
+		}
+		if text, ok := v.(string); ok {
+			return text, nil
+		}
+		return indentJSON(v)
+	}),
+	define("json__set", "Sets the value at a path in a JSON document and returns the new document.", func(in struct {
+		jsonPathIn
+		Value string `json:"value" jsonschema_description:"The new value as JSON; what is not valid JSON is taken as a string"`
+	}) (string, error) {
+		doc, path := in.JSON.value, in.Path.Expr
+		value, err := parseJSON(in.Value)
+		if err != nil {
+			value = in.Value
+		}
+		if len(path) == 1 {
+			doc = value
+		} else if err := put(doc, path, value); err != nil {
+			return "", err
+		}
+		return indentJSON(doc)
+	}),
+	define("json__delete", "Removes the value at a path from a JSON document and returns the new document.", func(in jsonPathIn) (string, error) {
+		doc, path := in.JSON.value, in.Path.Expr
+		switch {
+		case len(path) == 1:
+			return "", errors.New("the path is empty; the whole document cannot be removed")
+		case !path.Has(doc):
+			return "", missing(doc, path)
+		}
+		doc, err := path.Remove(doc)
+		if err != nil {
+			return "", err
+		}
+		return indentJSON(doc)
+	}),
+	define("json__keys", "Lists the keys of the JSON object at a path, with the type of each value.", func(in jsonPathIn) (string, error) {
+		v, err := in.find()
+		if err != nil {
+			return "", err
+		}
+		object, ok := v.(map[string]any)
+		if !ok {
+			return "", fmt.Errorf("the value at %q is no object: %s", in.Path.text, jsonKind(v))
+		}
+		var out []string
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			out = append(out, k+": "+jsonKind(object[k]))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("json__merge", "Merges a JSON document into another (merge patch, RFC 7396): objects deeply, null removes.",
+		func(in twoJSONIn) (string, error) { return indentJSON(mergePatch(in.First.value, in.Second.value)) }),
+	define("json__diff", "Lists the differences between two JSON documents, path by path.", func(in twoJSONIn) (string, error) {
+		a, b := flatten(in.First.value), flatten(in.Second.value)
+		var out []string
+		for _, path := range slices.Sorted(maps.Keys(a)) {
+			if other, ok := b[path]; !ok {
+				out = append(out, fmt.Sprintf("- %s: %v", path, show(a[path])))
+			} else if !reflect.DeepEqual(a[path], other) {
+				out = append(out, fmt.Sprintf("~ %s: %v -> %v", path, show(a[path]), show(other)))
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(b)) {
+			if _, ok := a[path]; !ok {
+				out = append(out, fmt.Sprintf("+ %s: %v", path, show(b[path])))
+			}
+		}
+		return listed(out, "no differences"), nil
+	}),
+	define("json__flatten", "Flattens a nested JSON document into one level of dotted paths.",
+		func(in jsonIn) (string, error) { return indentJSON(flatten(in.JSON.value)) }),
+	define("json__unflatten", "Builds a nested JSON document from one level of dotted paths.", func(in jsonIn) (string, error) {
+		flat, ok := in.JSON.value.(map[string]any)
+		if !ok {
+			return "", fmt.Errorf("the document must be an object of paths and values, and is %s", jsonKind(in.JSON.value))
+		}
+		var doc any = map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(flat)) {
+			path, err := parseJSONPath(key)
+			if err == nil {
+				err = put(doc, path, flat[key])
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+		return indentJSON(doc)
+	}),
+	define("json__infer_schema", "Infers a simple JSON Schema from an example document.",
+		func(in jsonIn) (string, error) { return indentJSON(schemaOf(in.JSON.value, 0)) }),
+	define("json__sort_array", "Sorts a JSON array of objects by one of their keys.", func(in struct {
+		jsonIn
+		Key        string `json:"key" jsonschema_description:"The key to sort the objects by"`
+		Descending bool   `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
+	}) (string, error) {
+		list, err := in.objects()
+		if err != nil {
+			return "", err
+		}
+		sort.SliceStable(list, func(i, j int) bool {
+			if in.Descending {
+				i, j = j, i
+			}
+			return lessCell(cell(list[i][in.Key]), cell(list[j][in.Key]))
+		})
+		return indentJSON(list)
+	}),
+	define("json__to_csv", "Turns a JSON array of objects into CSV with a header line.", func(in jsonIn) (string, error) {
+		list, err := in.objects()
+		if err != nil {
+			return "", err
+		}
+		names := map[string]bool{}
+		for _, object := range list {
+			for k := range object {
+				names[k] = true
+			}
+		}
+		header := slices.Sorted(maps.Keys(names))
+		if len(header)*len(list) > 200_000 {
+			return "", fmt.Errorf("the table would have %d cells; at most 200000 are written", len(header)*len(list))
+		}
+		rows := [][]string{header}
+		for _, object := range list {
+			row := make([]string, len(header))
+			for i, k := range header {
+				row[i] = cell(object[k])
+			}
+			rows = append(rows, row)
+		}
+		return writeCSV(rows)
+	}),
+}}
 
 type jsonIn struct {
 	JSON document `json:"json" jsonschema_description:"The JSON document, as text"`
@@ -93,22 +226,6 @@ func indentJSON(v any) (string, error) {
 		return text, err
 	}
 	return out.String(), err
-}
-
-func jsonFormat(in jsonIn) (string, error) { return indentJSON(in.JSON.value) }
-
-func jsonMinify(in jsonIn) (string, error) { return compactJSON(in.JSON.value) }
-
-type unreadJSONIn struct {
-	JSON string `json:"json" jsonschema_description:"The JSON document, as text"`
-}
-
-func jsonValidate(in unreadJSONIn) (string, error) {
-	v, err := parseJSON(in.JSON)
-	if err != nil {
-		return err.Error(), nil
-	}
-	return "valid JSON: " + jsonKind(v), nil
 }
 
 func jsonKind(v any) string {
@@ -188,36 +305,6 @@ func (in jsonPathIn) find() (any, error) {
 	}
 }
 
-func jsonGet(in jsonPathIn) (string, error) {
-	v, err := in.find()
-	if err != nil {
-		return "", err
-	}
-	if text, ok := v.(string); ok {
-		return text, nil
-	}
-	return indentJSON(v)
-}
-
-type jsonSetIn struct {
-	jsonPathIn
-	Value string `json:"value" jsonschema_description:"The new value as JSON; what is not valid JSON is taken as a string"`
-}
-
-func jsonSet(in jsonSetIn) (string, error) {
-	doc, path := in.JSON.value, in.Path.Expr
-	value, err := parseJSON(in.Value)
-	if err != nil {
-		value = in.Value
-	}
-	if len(path) == 1 {
-		doc = value
-	} else if err := put(doc, path, value); err != nil {
-		return "", err
-	}
-	return indentJSON(doc)
-}
-
 // maxIndex is the length up to which setting a value extends an array.
 const maxIndex = 10_000
 
@@ -244,65 +331,10 @@ func put(doc any, path jp.Expr, value any) error {
 	return path.Set(doc, value)
 }
 
-func jsonDelete(in jsonPathIn) (string, error) {
-	doc, path := in.JSON.value, in.Path.Expr
-	switch {
-	case len(path) == 1:
-		return "", errors.New("the path is empty; the whole document cannot be removed")
-	case !path.Has(doc):
-		return "", missing(doc, path)
-	}
-	doc, err := path.Remove(doc)
-	if err != nil {
-		return "", err
-	}
-	return indentJSON(doc)
-}
-
-func jsonKeys(in jsonPathIn) (string, error) {
-	v, err := in.find()
-	if err != nil {
-		return "", err
-	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return "", fmt.Errorf("the value at %q is no object: %s", in.Path.text, jsonKind(v))
-	}
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(object)) {
-		out = append(out, k+": "+jsonKind(object[k]))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
 type twoJSONIn struct {
 	First  document `json:"first" jsonschema_description:"The first JSON document"`
 	Second document `json:"second" jsonschema_description:"The second JSON document"`
 }
-
-func jsonMerge(in twoJSONIn) (string, error) {
-	return indentJSON(mergePatch(in.First.value, in.Second.value))
-}
-
-func jsonDiff(in twoJSONIn) (string, error) {
-	a, b := flatten(in.First.value), flatten(in.Second.value)
-	var out []string
-	for _, path := range slices.Sorted(maps.Keys(a)) {
-		if other, ok := b[path]; !ok {
-			out = append(out, fmt.Sprintf("- %s: %v", path, show(a[path])))
-		} else if !reflect.DeepEqual(a[path], other) {
-			out = append(out, fmt.Sprintf("~ %s: %v -> %v", path, show(a[path]), show(other)))
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(b)) {
-		if _, ok := a[path]; !ok {
-			out = append(out, fmt.Sprintf("+ %s: %v", path, show(b[path])))
-		}
-	}
-	return listed(out, "no differences"), nil
-}
-
-func jsonFlatten(in jsonIn) (string, error) { return indentJSON(flatten(in.JSON.value)) }
 
 func mergePatch(target, patch any) any {
 	object, ok := patch.(map[string]any)
@@ -357,26 +389,6 @@ func show(v any) string {
 	return text
 }
 
-func jsonUnflatten(in jsonIn) (string, error) {
-	flat, ok := in.JSON.value.(map[string]any)
-	if !ok {
-		return "", fmt.Errorf("the document must be an object of paths and values, and is %s", jsonKind(in.JSON.value))
-	}
-	var doc any = map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(flat)) {
-		path, err := parseJSONPath(key)
-		if err == nil {
-			err = put(doc, path, flat[key])
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return indentJSON(doc)
-}
-
-func jsonSchema(in jsonIn) (string, error) { return indentJSON(schemaOf(in.JSON.value, 0)) }
-
 func schemaOf(v any, depth int) map[string]any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -400,12 +412,6 @@ func schemaOf(v any, depth int) map[string]any {
 	return map[string]any{"type": jsonKind(v)}
 }
 
-type sortJSONIn struct {
-	jsonIn
-	Key        string `json:"key" jsonschema_description:"The key to sort the objects by"`
-	Descending bool   `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
-}
-
 // objects reads a JSON array of objects.
 func (in jsonIn) objects() ([]map[string]any, error) {
 	list, ok := in.JSON.value.([]any)
@@ -419,20 +425,6 @@ func (in jsonIn) objects() ([]map[string]any, error) {
 		}
 	}
 	return out, nil
-}
-
-func jsonSort(in sortJSONIn) (string, error) {
-	list, err := in.objects()
-	if err != nil {
-		return "", err
-	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if in.Descending {
-			i, j = j, i
-		}
-		return lessCell(cell(list[i][in.Key]), cell(list[j][in.Key]))
-	})
-	return indentJSON(list)
 }
 
 // cell writes a value as a table does.
@@ -454,30 +446,4 @@ func lessCell(a, b string) bool {
 		return x < y
 	}
 	return a < b
-}
-
-func jsonToCSV(in jsonIn) (string, error) {
-	list, err := in.objects()
-	if err != nil {
-		return "", err
-	}
-	names := map[string]bool{}
-	for _, object := range list {
-		for k := range object {
-			names[k] = true
-		}
-	}
-	header := slices.Sorted(maps.Keys(names))
-	if len(header)*len(list) > 200_000 {
-		return "", fmt.Errorf("the table would have %d cells; at most 200000 are written", len(header)*len(list))
-	}
-	rows := [][]string{header}
-	for _, object := range list {
-		row := make([]string, len(header))
-		for i, k := range header {
-			row[i] = cell(object[k])
-		}
-		rows = append(rows, row)
-	}
-	return writeCSV(rows)
 }

@@ -10,28 +10,41 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/ettle/strcase"
 	"github.com/gosimple/slug"
 )
 
-func caseServer() Server {
-	return Server{Name: "case", Title: "Letter case and naming styles", Tools: []tool.BaseTool{
-		define("case__upper", "Turns a text into capital letters.", cased(upper)),
-		define("case__lower", "Turns a text into small letters.", cased(strings.ToLower)),
-		define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", cased(titleCase)),
-		define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", cased(sentenceCase)),
-		define("case__swap", "Swaps capital and small letters.", cased(swapCase)),
-		define("case__snake", "Rewrites a name as snake_case.", styled(strcase.ToSnake)),
-		define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled(strcase.ToSNAKE)),
-		define("case__kebab", "Rewrites a name as kebab-case.", styled(strcase.ToKebab)),
-		define("case__camel", "Rewrites a name as camelCase.", styled(strcase.ToCamel)),
-		define("case__pascal", "Rewrites a name as PascalCase.", styled(strcase.ToPascal)),
-		define("case__dot", "Rewrites a name as dot.case.", styled(dotCase)),
-		define("case__slug", "Makes a URL slug from a title: small letters, digits and hyphens.", slugOf),
-		define("case__detect", "Says which naming style a name is written in.", detectCase),
-	}}
-}
+var caseServer = group{"case", "Letter case and naming styles", []maker{
+	define("case__upper", "Turns a text into capital letters.", cased(upper)),
+	define("case__lower", "Turns a text into small letters.", cased(strings.ToLower)),
+	define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", cased(titleCase)),
+	define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", cased(sentenceCase)),
+	define("case__swap", "Swaps capital and small letters.", cased(swapCase)),
+	define("case__snake", "Rewrites a name as snake_case.", styled(strcase.ToSnake)),
+	define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled(strcase.ToSNAKE)),
+	define("case__kebab", "Rewrites a name as kebab-case.", styled(strcase.ToKebab)),
+	define("case__camel", "Rewrites a name as camelCase.", styled(strcase.ToCamel)),
+	define("case__pascal", "Rewrites a name as PascalCase.", styled(strcase.ToPascal)),
+	define("case__dot", "Rewrites a name as dot.case.", styled(dotCase)),
+	define("case__slug", "Makes a URL slug from a title: small letters, digits and hyphens.", func(in textIn) (string, error) {
+		out := slug.Make(in.Text)
+		if out == "" {
+			return "", fmt.Errorf("the text has no letters or digits that a slug can keep")
+		}
+		return out, nil
+	}),
+	define("case__detect", "Says which naming style a name is written in.", func(in nameIn) (string, error) {
+		for _, style := range []struct {
+			name string
+			make func(string) string
+		}{{"snake_case", strcase.ToSnake}, {"CONSTANT_CASE", strcase.ToSNAKE}, {"kebab-case", strcase.ToKebab}, {"camelCase", strcase.ToCamel}, {"PascalCase", strcase.ToPascal}, {"dot.case", dotCase}} {
+			if text, err := styled(style.make)(in); err == nil && text == in.Name {
+				return style.name, nil
+			}
+		}
+		return "none of snake_case, CONSTANT_CASE, kebab-case, camelCase, PascalCase and dot.case", nil
+	}),
+}}
 
 func cased(rewrite func(string) string) func(textIn) (string, error) {
 	return func(in textIn) (string, error) { return rewrite(in.Text), nil }
@@ -103,24 +116,4 @@ func swapCase(text string) string {
 		}
 		return unicode.ToUpper(r)
 	}, text)
-}
-
-func slugOf(in textIn) (string, error) {
-	out := slug.Make(in.Text)
-	if out == "" {
-		return "", fmt.Errorf("the text has no letters or digits that a slug can keep")
-	}
-	return out, nil
-}
-
-func detectCase(in nameIn) (string, error) {
-	for _, style := range []struct {
-		name string
-		make func(string) string
-	}{{"snake_case", strcase.ToSnake}, {"CONSTANT_CASE", strcase.ToSNAKE}, {"kebab-case", strcase.ToKebab}, {"camelCase", strcase.ToCamel}, {"PascalCase", strcase.ToPascal}, {"dot.case", dotCase}} {
-		if text, err := styled(style.make)(in); err == nil && text == in.Name {
-			return style.name, nil
-		}
-	}
-	return "none of snake_case, CONSTANT_CASE, kebab-case, camelCase, PascalCase and dot.case", nil
 }

@@ -32,16 +32,24 @@ type Server struct {
 // root, which need not exist until a tool is called. The tools are safe for
 // concurrent use, except where they change the same files.
 func Servers(root string) []Server {
-	return []Server{
-		timeServer(), calendarServer(), cronServer(),
-		textServer(), linesServer(), caseServer(), regexServer(), extractServer(), compareServer(), unicodeServer(), templateServer(),
-		mathServer(), numberServer(), statisticsServer(), geometryServer(), unitsServer(), financeServer(), randomServer(),
-		encodingServer(), hashServer(), cipherServer(), compressServer(), identifierServer(), versionServer(),
-		jsonServer(), csvServer(), xmlServer(), htmlServer(), markdownServer(), goServer(),
-		urlServer(), networkServer(), colorServer(),
-		filesServer(root), folderServer(root), archiveServer(root), imageServer(root),
-		hanziServer(), chinaServer(),
+	groups := []group{
+		timeServer, calendarServer, cronServer,
+		textServer, linesServer, caseServer, regexServer, extractServer, compareServer, unicodeServer, templateServer,
+		mathServer, numberServer, statisticsServer, geometryServer, unitsServer, financeServer, randomServer,
+		encodingServer, hashServer, cipherServer, compressServer, identifierServer, versionServer,
+		jsonServer, csvServer, xmlServer, htmlServer, markdownServer, goServer,
+		urlServer, networkServer, colorServer,
+		filesServer, folderServer, archiveServer, imageServer,
+		hanziServer, chinaServer,
 	}
+	out := make([]Server, len(groups))
+	for i, g := range groups {
+		out[i] = Server{Name: g.name, Title: g.title}
+		for _, make := range g.tools {
+			out[i].Tools = append(out[i].Tools, make(folder{root}))
+		}
+	}
+	return out
 }
 
 // Tools gives the tools of all servers, sorted by name. It is an error if root

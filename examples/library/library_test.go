@@ -165,7 +165,7 @@ func TestToolsAreSortedByNameAndNeedAFolder(t *testing.T) {
 }
 
 func TestADuplicateNameIsRefused(t *testing.T) {
-	tl := define("a__b", "does something", textSpaces)
+	tl := define("a__b", "does something", textSpaces)(folder{})
 	_, err := merge([]Server{{Name: "a", Tools: []tool.BaseTool{tl}}, {Name: "c", Tools: []tool.BaseTool{tl}}})
 	assert.ErrorContains(t, err, `"a__b"`)
 }

@@ -13,35 +13,214 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 )
 
-func mathServer() Server {
-	return Server{Name: "math", Title: "Calculations", Tools: []tool.BaseTool{
-		define("math__evaluate", "Evaluates an arithmetic expression with + - * / % ^, parentheses, constants and functions such as sqrt, sin, log, abs, min, max.", mathEvaluate),
-		define("math__add", "Adds up numbers.", mathSum),
-		define("math__multiply", "Multiplies numbers.", mathProduct),
-		define("math__divide", "Divides one number by another; gives quotient, whole part and remainder.", mathDivide),
-		define("math__power", "Raises a number to a power.", mathPower),
-		define("math__root", "Takes the square root, cube root or n-th root of a number.", mathRoot),
-		define("math__logarithm", "Takes the logarithm of a number to a base; the natural one by default.", mathLog),
-		define("math__trigonometry", "Computes sine, cosine or tangent of an angle in degrees, or the angle of a value.", mathTrig),
-		define("math__round", "Rounds a number to decimal places, up, down or to the nearest.", mathRound),
-		define("math__percent_of", "Computes a percentage of a number, such as 15 percent of 80.", mathPercentOf),
-		define("math__percent_change", "Computes by how many percent a number rose or fell.", mathPercentChange),
-		define("math__ratio", "Simplifies a ratio of two whole numbers or solves a proportion (rule of three).", mathRatio),
-		define("math__solve_quadratic", "Solves the quadratic equation ax² + bx + c = 0, complex solutions included.", mathQuadratic),
-		define("math__solve_linear_system", "Solves a system of linear equations given by its coefficients and right-hand sides.", mathLinear),
-		define("math__matrix_multiply", "Multiplies two matrices.", mathMatrix),
-		define("math__determinant", "Computes the determinant of a square matrix.", mathDeterminant),
-	}}
-}
-
-type expressionIn struct {
-	Expression string `json:"expression" jsonschema_description:"The expression, such as (3 + 4) * sqrt(2)"`
-}
+var mathServer = group{"math", "Calculations", []maker{
+	define("math__evaluate", "Evaluates an arithmetic expression with + - * / % ^, parentheses, constants and functions such as sqrt, sin, log, abs, min, max.",
+		func(in struct {
+			Expression string `json:"expression" jsonschema_description:"The expression, such as (3 + 4) * sqrt(2)"`
+		}) (string, error) {
+			v, err := evaluate(in.Expression)
+			if err != nil {
+				return "", err
+			}
+			return finite(v)
+		}),
+	define("math__add", "Adds up numbers.", func(in numbersIn) (string, error) { return finite(sum(in.Numbers)) }),
+	define("math__multiply", "Multiplies numbers.", func(in numbersIn) (string, error) {
+		out := 1.0
+		for _, n := range in.Numbers {
+			out *= n
+		}
+		return finite(out)
+	}),
+	define("math__divide", "Divides one number by another; gives quotient, whole part and remainder.", func(in struct {
+		Dividend float64 `json:"dividend" jsonschema_description:"The number to divide"`
+		Divisor  float64 `json:"divisor" jsonschema_description:"The number to divide by"`
+	}) (string, error) {
+		if in.Divisor == 0 {
+			return "", fmt.Errorf("division by zero")
+		}
+		q := in.Dividend / in.Divisor
+		if _, err := finite(q); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s (whole part %s, remainder %s)", plain(q), plain(math.Trunc(q)), plain(math.Mod(in.Dividend, in.Divisor))), nil
+	}),
+	define("math__power", "Raises a number to a power.", func(in struct {
+		Base     float64 `json:"base" jsonschema_description:"The base"`
+		Exponent float64 `json:"exponent" jsonschema_description:"The exponent"`
+	}) (string, error) {
+		return finite(math.Pow(in.Base, in.Exponent))
+	}),
+	define("math__root", "Takes the square root, cube root or n-th root of a number.", func(in struct {
+		Number float64 `json:"number" jsonschema_description:"The number to take the root of"`
+		Degree int     `json:"degree,omitempty" jsonschema:"default=2,minimum=1,maximum=1000" jsonschema_description:"2 for the square root, 3 for the cube root"`
+	}) (string, error) {
+		switch {
+		case in.Number < 0 && in.Degree%2 == 0:
+			return "", fmt.Errorf("an even root of the negative number %s is not real", plain(in.Number))
+		case in.Degree == 3:
+			return finite(math.Cbrt(in.Number))
+		case in.Number < 0:
+			return finite(-math.Pow(-in.Number, 1/float64(in.Degree)))
+		}
+		return finite(math.Pow(in.Number, 1/float64(in.Degree)))
+	}),
+	define("math__logarithm", "Takes the logarithm of a number to a base; the natural one by default.", func(in struct {
+		Number float64 `json:"number" jsonschema_description:"The number, above zero"`
+		Base   float64 `json:"base,omitempty" jsonschema_description:"The base, such as 10 or 2; the natural base e if left out"`
+	}) (string, error) {
+		if in.Number <= 0 || in.Base < 0 || in.Base == 1 {
+			return "", fmt.Errorf("the number and the base must be above zero, and the base must not be 1")
+		}
+		switch in.Base {
+		case 0:
+			return finite(math.Log(in.Number))
+		case 2:
+			return finite(math.Log2(in.Number))
+		case 10:
+			return finite(math.Log10(in.Number))
+		}
+		return finite(math.Log(in.Number) / math.Log(in.Base))
+	}),
+	define("math__trigonometry", "Computes sine, cosine or tangent of an angle in degrees, or the angle of a value.", func(in struct {
+		Function string  `json:"function" jsonschema:"enum=sin,enum=cos,enum=tan,enum=asin,enum=acos,enum=atan" jsonschema_description:"The function"`
+		Value    float64 `json:"value" jsonschema_description:"The angle in degrees; for asin, acos and atan the value"`
+	}) (string, error) {
+		const degree = math.Pi / 180
+		v := map[string]func() float64{
+			"sin": func() float64 { return math.Sin(in.Value * degree) }, "asin": func() float64 { return math.Asin(in.Value) / degree },
+			"cos": func() float64 { return math.Cos(in.Value * degree) }, "acos": func() float64 { return math.Acos(in.Value) / degree },
+			"tan": func() float64 { return math.Tan(in.Value * degree) }, "atan": func() float64 { return math.Atan(in.Value) / degree },
+		}[in.Function]()
+		if math.Abs(v) > 1e15 {
+			return "", fmt.Errorf("the tangent of %s degrees is not defined", plain(in.Value))
+		}
+		return finite(math.Round(v*1e12) / 1e12)
+	}),
+	define("math__round", "Rounds a number to decimal places, up, down or to the nearest.", func(in struct {
+		Number float64 `json:"number" jsonschema_description:"The number to round"`
+		Places int     `json:"places,omitempty" jsonschema:"minimum=-12,maximum=12" jsonschema_description:"Decimal places; negative for tens, hundreds and so on"`
+		Mode   string  `json:"mode,omitempty" jsonschema:"enum=nearest,enum=up,enum=down,enum=bankers,default=nearest" jsonschema_description:"Which way to round"`
+	}) (string, error) {
+		scale := math.Pow10(in.Places)
+		modes := map[string]func(float64) float64{"nearest": math.Round, "up": math.Ceil, "down": math.Floor, "bankers": math.RoundToEven}
+		return finite(modes[in.Mode](in.Number*scale) / scale)
+	}),
+	define("math__percent_of", "Computes a percentage of a number, such as 15 percent of 80.", func(in struct {
+		Percent float64 `json:"percent" jsonschema_description:"The percentage, such as 15"`
+		Number  float64 `json:"number" jsonschema_description:"The number of which to take the percentage"`
+	}) (string, error) {
+		return finite(in.Percent / 100 * in.Number)
+	}),
+	define("math__percent_change", "Computes by how many percent a number rose or fell.", func(in struct {
+		From float64 `json:"from" jsonschema_description:"The old number"`
+		To   float64 `json:"to" jsonschema_description:"The new number"`
+	}) (string, error) {
+		if in.From == 0 {
+			return "", fmt.Errorf("a change from zero has no percentage")
+		}
+		text, err := finite((in.To - in.From) / math.Abs(in.From) * 100)
+		return text + "%", err
+	}),
+	define("math__ratio", "Simplifies a ratio of two whole numbers or solves a proportion (rule of three).", func(in struct {
+		First  int64 `json:"first" jsonschema:"minimum=1,maximum=1000000000" jsonschema_description:"The first number of the ratio"`
+		Second int64 `json:"second" jsonschema:"minimum=1,maximum=1000000000" jsonschema_description:"The second number of the ratio"`
+		Third  int64 `json:"third,omitempty" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"If given: the number that is to x as the first is to the second"`
+	}) (string, error) {
+		a, b := in.First, in.Second
+		for b != 0 {
+			a, b = b, a%b
+		}
+		out := fmt.Sprintf("%d:%d", in.First/a, in.Second/a)
+		if in.Third != 0 {
+			out += fmt.Sprintf("; %d:x with x = %s", in.Third, plain(float64(in.Third)*float64(in.Second)/float64(in.First)))
+		}
+		return out, nil
+	}),
+	define("math__solve_quadratic", "Solves the quadratic equation ax² + bx + c = 0, complex solutions included.", func(in struct {
+		A float64 `json:"a" jsonschema_description:"The coefficient of x²; not zero"`
+		B float64 `json:"b" jsonschema_description:"The coefficient of x"`
+		C float64 `json:"c" jsonschema_description:"The constant"`
+	}) (string, error) {
+		if in.A == 0 {
+			return "", fmt.Errorf("with a = 0 the equation is not quadratic")
+		}
+		d := in.B*in.B - 4*in.A*in.C
+		if _, err := finite(d); err != nil {
+			return "", err
+		}
+		root := cmplx.Sqrt(complex(d, 0))
+		first, second := (complex(-in.B, 0)+root)/complex(2*in.A, 0), (complex(-in.B, 0)-root)/complex(2*in.A, 0)
+		switch {
+		case d == 0:
+			return "x = " + plain(real(first)), nil
+		case d > 0:
+			return fmt.Sprintf("x = %s or x = %s", plain(max(real(first), real(second))), plain(min(real(first), real(second)))), nil
+		}
+		return fmt.Sprintf("no real solution; x = %s ± %si", plain(real(first)), plain(math.Abs(imag(first)))), nil
+	}),
+	define("math__solve_linear_system", "Solves a system of linear equations given by its coefficients and right-hand sides.", func(in struct {
+		Coefficients [][]float64 `json:"coefficients" jsonschema:"minItems=1" jsonschema_description:"One list of coefficients for each equation"`
+		Results      []float64   `json:"results" jsonschema:"minItems=1" jsonschema_description:"The right-hand side of each equation"`
+	}) (string, error) {
+		n := len(in.Coefficients)
+		if err := square(in.Coefficients); err != nil || len(in.Results) != n {
+			return "", fmt.Errorf("there must be as many equations, unknowns and results as each other, and at most %d", maxMatrix)
+		}
+		rows := make([][]float64, n)
+		for i := range rows {
+			rows[i] = append(append([]float64{}, in.Coefficients[i]...), in.Results[i])
+		}
+		if eliminate(rows) == 0 {
+			return "", fmt.Errorf("the equations have no single solution")
+		}
+		out := make([]string, n)
+		for i := n - 1; i >= 0; i-- {
+			v := rows[i][n]
+			for j := i + 1; j < n; j++ {
+				v -= rows[i][j] * rows[j][n]
+			}
+			rows[i][n] = v / rows[i][i]
+			out[i] = fmt.Sprintf("x%d = %s", i+1, plain(math.Round(rows[i][n]*1e10)/1e10))
+		}
+		return strings.Join(out, ", "), nil
+	}),
+	define("math__matrix_multiply", "Multiplies two matrices.", func(in struct {
+		First  [][]float64 `json:"first" jsonschema:"minItems=1" jsonschema_description:"The first matrix, as a list of rows"`
+		Second [][]float64 `json:"second" jsonschema:"minItems=1" jsonschema_description:"The second matrix, as a list of rows"`
+	}) (string, error) {
+		if !rectangular(in.First) || !rectangular(in.Second) || len(in.First[0]) != len(in.Second) {
+			return "", fmt.Errorf("the rows must be equally long (at most %d), and the first matrix must have as many columns as the second has rows", maxMatrix)
+		}
+		out := make([]string, len(in.First))
+		for i, row := range in.First {
+			product := make([]float64, len(in.Second[0]))
+			for j := range product {
+				for k, v := range row {
+					product[j] += v * in.Second[k][j]
+				}
+			}
+			out[i] = "[" + plainList(product) + "]"
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("math__determinant", "Computes the determinant of a square matrix.", func(in struct {
+		Matrix [][]float64 `json:"matrix" jsonschema:"minItems=1" jsonschema_description:"The square matrix, as a list of rows"`
+	}) (string, error) {
+		if err := square(in.Matrix); err != nil {
+			return "", err
+		}
+		rows := make([][]float64, len(in.Matrix))
+		for i, row := range in.Matrix {
+			rows[i] = append([]float64{}, row...)
+		}
+		return finite(eliminate(rows))
+	}),
+}}
 
 // arithmetic is what an expression may consist of: numbers, names and operators.
 var arithmetic = regexp.MustCompile(`^[\sA-Za-z0-9_.,()+\-*/%^]*$`)
@@ -100,243 +279,6 @@ func evaluate(expression string) (float64, error) {
 		return 0, err
 	}
 	return v.(float64), nil
-}
-
-func mathEvaluate(in expressionIn) (string, error) {
-	v, err := evaluate(in.Expression)
-	if err != nil {
-		return "", err
-	}
-	return finite(v)
-}
-
-func mathSum(in numbersIn) (string, error) { return finite(sum(in.Numbers)) }
-
-func mathProduct(in numbersIn) (string, error) {
-	out := 1.0
-	for _, n := range in.Numbers {
-		out *= n
-	}
-	return finite(out)
-}
-
-type divideIn struct {
-	Dividend float64 `json:"dividend" jsonschema_description:"The number to divide"`
-	Divisor  float64 `json:"divisor" jsonschema_description:"The number to divide by"`
-}
-
-func mathDivide(in divideIn) (string, error) {
-	if in.Divisor == 0 {
-		return "", fmt.Errorf("division by zero")
-	}
-	q := in.Dividend / in.Divisor
-	if _, err := finite(q); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s (whole part %s, remainder %s)", plain(q), plain(math.Trunc(q)), plain(math.Mod(in.Dividend, in.Divisor))), nil
-}
-
-type powerIn struct {
-	Base     float64 `json:"base" jsonschema_description:"The base"`
-	Exponent float64 `json:"exponent" jsonschema_description:"The exponent"`
-}
-
-func mathPower(in powerIn) (string, error) { return finite(math.Pow(in.Base, in.Exponent)) }
-
-type rootIn struct {
-	Number float64 `json:"number" jsonschema_description:"The number to take the root of"`
-	Degree int     `json:"degree,omitempty" jsonschema:"default=2,minimum=1,maximum=1000" jsonschema_description:"2 for the square root, 3 for the cube root"`
-}
-
-func mathRoot(in rootIn) (string, error) {
-	switch {
-	case in.Number < 0 && in.Degree%2 == 0:
-		return "", fmt.Errorf("an even root of the negative number %s is not real", plain(in.Number))
-	case in.Degree == 3:
-		return finite(math.Cbrt(in.Number))
-	case in.Number < 0:
-		return finite(-math.Pow(-in.Number, 1/float64(in.Degree)))
-	}
-	return finite(math.Pow(in.Number, 1/float64(in.Degree)))
-}
-
-type logIn struct {
-	Number float64 `json:"number" jsonschema_description:"The number, above zero"`
-	Base   float64 `json:"base,omitempty" jsonschema_description:"The base, such as 10 or 2; the natural base e if left out"`
-}
-
-func mathLog(in logIn) (string, error) {
-	if in.Number <= 0 || in.Base < 0 || in.Base == 1 {
-		return "", fmt.Errorf("the number and the base must be above zero, and the base must not be 1")
-	}
-	switch in.Base {
-	case 0:
-		return finite(math.Log(in.Number))
-	case 2:
-		return finite(math.Log2(in.Number))
-	case 10:
-		return finite(math.Log10(in.Number))
-	}
-	return finite(math.Log(in.Number) / math.Log(in.Base))
-}
-
-type trigIn struct {
-	Function string  `json:"function" jsonschema:"enum=sin,enum=cos,enum=tan,enum=asin,enum=acos,enum=atan" jsonschema_description:"The function"`
-	Value    float64 `json:"value" jsonschema_description:"The angle in degrees; for asin, acos and atan the value"`
-}
-
-func mathTrig(in trigIn) (string, error) {
-	const degree = math.Pi / 180
-	v := map[string]func() float64{
-		"sin": func() float64 { return math.Sin(in.Value * degree) }, "asin": func() float64 { return math.Asin(in.Value) / degree },
-		"cos": func() float64 { return math.Cos(in.Value * degree) }, "acos": func() float64 { return math.Acos(in.Value) / degree },
-		"tan": func() float64 { return math.Tan(in.Value * degree) }, "atan": func() float64 { return math.Atan(in.Value) / degree },
-	}[in.Function]()
-	if math.Abs(v) > 1e15 {
-		return "", fmt.Errorf("the tangent of %s degrees is not defined", plain(in.Value))
-	}
-	return finite(math.Round(v*1e12) / 1e12)
-}
-
-type roundIn struct {
-	Number float64 `json:"number" jsonschema_description:"The number to round"`
-	Places int     `json:"places,omitempty" jsonschema:"minimum=-12,maximum=12" jsonschema_description:"Decimal places; negative for tens, hundreds and so on"`
-	Mode   string  `json:"mode,omitempty" jsonschema:"enum=nearest,enum=up,enum=down,enum=bankers,default=nearest" jsonschema_description:"Which way to round"`
-}
-
-func mathRound(in roundIn) (string, error) {
-	scale := math.Pow10(in.Places)
-	modes := map[string]func(float64) float64{"nearest": math.Round, "up": math.Ceil, "down": math.Floor, "bankers": math.RoundToEven}
-	return finite(modes[in.Mode](in.Number*scale) / scale)
-}
-
-type percentOfIn struct {
-	Percent float64 `json:"percent" jsonschema_description:"The percentage, such as 15"`
-	Number  float64 `json:"number" jsonschema_description:"The number of which to take the percentage"`
-}
-
-func mathPercentOf(in percentOfIn) (string, error) { return finite(in.Percent / 100 * in.Number) }
-
-type changeIn struct {
-	From float64 `json:"from" jsonschema_description:"The old number"`
-	To   float64 `json:"to" jsonschema_description:"The new number"`
-}
-
-func mathPercentChange(in changeIn) (string, error) {
-	if in.From == 0 {
-		return "", fmt.Errorf("a change from zero has no percentage")
-	}
-	text, err := finite((in.To - in.From) / math.Abs(in.From) * 100)
-	return text + "%", err
-}
-
-type ratioIn struct {
-	First  int64 `json:"first" jsonschema:"minimum=1,maximum=1000000000" jsonschema_description:"The first number of the ratio"`
-	Second int64 `json:"second" jsonschema:"minimum=1,maximum=1000000000" jsonschema_description:"The second number of the ratio"`
-	Third  int64 `json:"third,omitempty" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"If given: the number that is to x as the first is to the second"`
-}
-
-func mathRatio(in ratioIn) (string, error) {
-	a, b := in.First, in.Second
-	for b != 0 {
-		a, b = b, a%b
-	}
-	out := fmt.Sprintf("%d:%d", in.First/a, in.Second/a)
-	if in.Third != 0 {
-		out += fmt.Sprintf("; %d:x with x = %s", in.Third, plain(float64(in.Third)*float64(in.Second)/float64(in.First)))
-	}
-	return out, nil
-}
-
-type quadraticIn struct {
-	A float64 `json:"a" jsonschema_description:"The coefficient of x²; not zero"`
-	B float64 `json:"b" jsonschema_description:"The coefficient of x"`
-	C float64 `json:"c" jsonschema_description:"The constant"`
-}
-
-func mathQuadratic(in quadraticIn) (string, error) {
-	if in.A == 0 {
-		return "", fmt.Errorf("with a = 0 the equation is not quadratic")
-	}
-	d := in.B*in.B - 4*in.A*in.C
-	if _, err := finite(d); err != nil {
-		return "", err
-	}
-	root := cmplx.Sqrt(complex(d, 0))
-	first, second := (complex(-in.B, 0)+root)/complex(2*in.A, 0), (complex(-in.B, 0)-root)/complex(2*in.A, 0)
-	switch {
-	case d == 0:
-		return "x = " + plain(real(first)), nil
-	case d > 0:
-		return fmt.Sprintf("x = %s or x = %s", plain(max(real(first), real(second))), plain(min(real(first), real(second)))), nil
-	}
-	return fmt.Sprintf("no real solution; x = %s ± %si", plain(real(first)), plain(math.Abs(imag(first)))), nil
-}
-
-type linearIn struct {
-	Coefficients [][]float64 `json:"coefficients" jsonschema:"minItems=1" jsonschema_description:"One list of coefficients for each equation"`
-	Results      []float64   `json:"results" jsonschema:"minItems=1" jsonschema_description:"The right-hand side of each equation"`
-}
-
-func mathLinear(in linearIn) (string, error) {
-	n := len(in.Coefficients)
-	if err := square(in.Coefficients); err != nil || len(in.Results) != n {
-		return "", fmt.Errorf("there must be as many equations, unknowns and results as each other, and at most %d", maxMatrix)
-	}
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = append(append([]float64{}, in.Coefficients[i]...), in.Results[i])
-	}
-	if eliminate(rows) == 0 {
-		return "", fmt.Errorf("the equations have no single solution")
-	}
-	out := make([]string, n)
-	for i := n - 1; i >= 0; i-- {
-		v := rows[i][n]
-		for j := i + 1; j < n; j++ {
-			v -= rows[i][j] * rows[j][n]
-		}
-		rows[i][n] = v / rows[i][i]
-		out[i] = fmt.Sprintf("x%d = %s", i+1, plain(math.Round(rows[i][n]*1e10)/1e10))
-	}
-	return strings.Join(out, ", "), nil
-}
-
-type matricesIn struct {
-	First  [][]float64 `json:"first" jsonschema:"minItems=1" jsonschema_description:"The first matrix, as a list of rows"`
-	Second [][]float64 `json:"second" jsonschema:"minItems=1" jsonschema_description:"The second matrix, as a list of rows"`
-}
-
-func mathMatrix(in matricesIn) (string, error) {
-	if !rectangular(in.First) || !rectangular(in.Second) || len(in.First[0]) != len(in.Second) {
-		return "", fmt.Errorf("the rows must be equally long (at most %d), and the first matrix must have as many columns as the second has rows", maxMatrix)
-	}
-	out := make([]string, len(in.First))
-	for i, row := range in.First {
-		product := make([]float64, len(in.Second[0]))
-		for j := range product {
-			for k, v := range row {
-				product[j] += v * in.Second[k][j]
-			}
-		}
-		out[i] = "[" + plainList(product) + "]"
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-type matrixIn struct {
-	Matrix [][]float64 `json:"matrix" jsonschema:"minItems=1" jsonschema_description:"The square matrix, as a list of rows"`
-}
-
-func mathDeterminant(in matrixIn) (string, error) {
-	if err := square(in.Matrix); err != nil {
-		return "", err
-	}
-	rows := make([][]float64, len(in.Matrix))
-	for i, row := range in.Matrix {
-		rows[i] = append([]float64{}, row...)
-	}
-	return finite(eliminate(rows))
 }
 
 // maxMatrix is the most rows or columns of a matrix.

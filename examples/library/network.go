@@ -16,27 +16,174 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"go4.org/netipx"
 )
 
-func networkServer() Server {
-	return Server{Name: "network", Title: "Network addresses, offline", Tools: []tool.BaseTool{
-		define("network__parse_ip", "Describes an IP address: version, scope (private, loopback, multicast, public), long and short form.", netParseIP),
-		define("network__cidr_info", "Describes a network in CIDR notation: range, mask, broadcast address and number of hosts.", netCIDR),
-		define("network__cidr_contains", "Says whether a network in CIDR notation contains an IP address.", netContains),
-		define("network__cidr_overlap", "Says whether two networks in CIDR notation overlap.", netOverlap),
-		define("network__split_subnets", "Splits a network into equal subnets of a longer prefix.", netSplit),
-		define("network__range_to_cidrs", "Covers a range of IPv4 addresses with the fewest CIDR networks.", netRange),
-		define("network__ip_to_integer", "Turns an IP address into an integer.", netToInteger),
-		define("network__integer_to_ip", "Turns an integer into an IPv4 address.", netFromInteger),
-		define("network__reverse_dns_name", "Writes the name under which an IP address is looked up in reverse DNS (PTR record).", netReverse),
-		define("network__mask_to_prefix", "Turns an IPv4 network mask into a prefix length, with its wildcard mask.", netMask),
-		define("network__parse_mac", "Checks a MAC address and writes it in the common notations.", netMAC),
-		define("network__parse_email", "Takes an e-mail address apart into display name, mailbox and domain, and checks its form.", netEmail),
-		define("network__port_service", "Names the service of a well-known TCP or UDP port, or the port of a service.", netPort),
-	}}
-}
+var networkServer = group{"network", "Network addresses, offline", []maker{
+	define("network__parse_ip", "Describes an IP address: version, scope (private, loopback, multicast, public), long and short form.",
+		func(in ipIn) (string, error) {
+			ip := in.IP
+			version := "IPv6"
+			if ip.Unmap().Is4() {
+				version = "IPv4"
+			}
+			scope := "public"
+			switch {
+			case ip.IsUnspecified():
+				scope = "unspecified"
+			case ip.IsLoopback():
+				scope = "loopback"
+			case ip.IsPrivate():
+				scope = "private"
+			case ip.IsLinkLocalUnicast():
+				scope = "link-local"
+			case ip.IsMulticast():
+				scope = "multicast"
+			}
+			return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip.Addr, ip.StringExpanded()), nil
+		}),
+	define("network__cidr_info", "Describes a network in CIDR notation: range, mask, broadcast address and number of hosts.",
+		func(in networkIn) (string, error) {
+			p := in.Network
+			size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
+			out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p.Prefix, p.Addr(), netipx.PrefixLastIP(p.Prefix), size)
+			if p.Addr().Is4() {
+				hosts := size.Int64()
+				if p.Bits() < 31 {
+					hosts -= 2
+				}
+				out += fmt.Sprintf("\nmask: %s\nusable hosts: %d", net.IP(net.CIDRMask(p.Bits(), 32)), hosts)
+			}
+			return out, nil
+		}),
+	define("network__cidr_contains", "Says whether a network in CIDR notation contains an IP address.", func(in struct {
+		networkIn
+		ipIn
+	}) (string, error) {
+		if in.Network.Contains(in.IP.Addr) {
+			return fmt.Sprintf("yes, %s is in %s", in.IP.Addr, in.Network.Prefix), nil
+		}
+		return fmt.Sprintf("no, %s is not in %s", in.IP.Addr, in.Network.Prefix), nil
+	}),
+	define("network__cidr_overlap", "Says whether two networks in CIDR notation overlap.", func(in struct {
+		First  network `json:"first" jsonschema_description:"The first network in CIDR notation"`
+		Second network `json:"second" jsonschema_description:"The second network in CIDR notation"`
+	}) (string, error) {
+		if in.First.Overlaps(in.Second.Prefix) {
+			return "yes, they overlap", nil
+		}
+		return "no, they do not overlap", nil
+	}),
+	define("network__split_subnets", "Splits a network into equal subnets of a longer prefix.", func(in struct {
+		networkIn
+		Prefix int `json:"prefix" jsonschema:"minimum=0,maximum=128" jsonschema_description:"The prefix length of the subnets, such as 26"`
+	}) (string, error) {
+		p := in.Network.Prefix
+		more := in.Prefix - p.Bits()
+		if more < 0 || more > 10 || in.Prefix > p.Addr().BitLen() {
+			return "", fmt.Errorf("the prefix must be from %d to %d for %s", p.Bits(), min(p.Bits()+10, p.Addr().BitLen()), p)
+		}
+		var out []string
+		for sub := netip.PrefixFrom(p.Addr(), in.Prefix); len(out) < 1<<more; sub = netip.PrefixFrom(netipx.PrefixLastIP(sub).Next(), in.Prefix) {
+			out = append(out, sub.String())
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("network__range_to_cidrs", "Covers a range of IPv4 addresses with the fewest CIDR networks.", func(in struct {
+		Start ip `json:"start" jsonschema_description:"The first IPv4 address"`
+		End   ip `json:"end" jsonschema_description:"The last IPv4 address"`
+	}) (string, error) {
+		start, end := in.Start.Addr, in.End.Addr
+		if !start.Is4() || !end.Is4() || end.Less(start) {
+			return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
+		}
+		var out []string
+		for _, p := range netipx.IPRangeFrom(start, end).Prefixes() {
+			out = append(out, p.String())
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("network__ip_to_integer", "Turns an IP address into an integer.",
+		func(in ipIn) (string, error) { return new(big.Int).SetBytes(in.IP.AsSlice()).String(), nil }),
+	define("network__integer_to_ip", "Turns an integer into an IPv4 address.", func(in struct {
+		Integer int64 `json:"integer" jsonschema:"minimum=0,maximum=4294967295" jsonschema_description:"The integer, from 0 to 4294967295"`
+	}) (string, error) {
+		return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(in.Integer)))).String(), nil
+	}),
+	define("network__reverse_dns_name", "Writes the name under which an IP address is looked up in reverse DNS (PTR record).",
+		func(in ipIn) (string, error) {
+			ip := in.IP.Unmap()
+			if ip.Is4() {
+				b := ip.As4()
+				return fmt.Sprintf("%d.%d.%d.%d.in-addr.arpa", b[3], b[2], b[1], b[0]), nil
+			}
+			digits := strings.Split(reversed(strings.ReplaceAll(ip.StringExpanded(), ":", "")), "")
+			return strings.Join(digits, ".") + ".ip6.arpa", nil
+		}),
+	define("network__mask_to_prefix", "Turns an IPv4 network mask into a prefix length, with its wildcard mask.", func(in struct {
+		Mask string `json:"mask" jsonschema_description:"The network mask, such as 255.255.255.0"`
+	}) (string, error) {
+		ip, err := parseIP(in.Mask)
+		if err != nil || !ip.Is4() {
+			return "", fmt.Errorf("%q is not an IPv4 mask such as 255.255.255.0", in.Mask)
+		}
+		mask := net.IPMask(ip.AsSlice())
+		ones, bits := mask.Size()
+		if bits == 0 {
+			return "", fmt.Errorf("%s is not a network mask: its ones are not all in front", in.Mask)
+		}
+		return fmt.Sprintf("/%d, wildcard mask %d.%d.%d.%d", ones, ^mask[0], ^mask[1], ^mask[2], ^mask[3]), nil
+	}),
+	define("network__parse_mac", "Checks a MAC address and writes it in the common notations.", func(in struct {
+		MAC string `json:"mac" jsonschema_description:"The MAC address, such as 00:1A:2B:3C:4D:5E"`
+	}) (string, error) {
+		mac, err := net.ParseMAC(strings.TrimSpace(in.MAC))
+		if err != nil || len(mac) != 6 {
+			return "", fmt.Errorf("%q is not a MAC address such as 00:1A:2B:3C:4D:5E", in.MAC)
+		}
+		kind := "globally unique"
+		if mac[0]&2 != 0 {
+			kind = "locally administered"
+		}
+		cast := "unicast"
+		if mac[0]&1 != 0 {
+			cast = "multicast"
+		}
+		return fmt.Sprintf("%s\n%s\n%x.%x.%x\n%s, %s", mac, strings.ToUpper(strings.ReplaceAll(mac.String(), ":", "-")), []byte(mac[:2]), []byte(mac[2:4]), []byte(mac[4:]), kind, cast), nil
+	}),
+	define("network__parse_email", "Takes an e-mail address apart into display name, mailbox and domain, and checks its form.", func(in struct {
+		Email string `json:"email" jsonschema_description:"The e-mail address, with a display name or without"`
+	}) (string, error) {
+		a, err := mail.ParseAddress(in.Email)
+		if err != nil {
+			return "", fmt.Errorf("%q is not an e-mail address: %s", in.Email, strings.TrimPrefix(err.Error(), "mail: "))
+		}
+		at := strings.LastIndexByte(a.Address, '@')
+		return fmt.Sprintf("name: %s\nmailbox: %s\ndomain: %s", a.Name, a.Address[:at], a.Address[at+1:]), nil
+	}),
+	define("network__port_service", "Names the service of a well-known TCP or UDP port, or the port of a service.", func(in struct {
+		Service string `json:"service" jsonschema_description:"A port number such as 443, or a service name such as https"`
+	}) (string, error) {
+		key := strings.ToLower(strings.TrimSpace(in.Service))
+		if port, ok := services[key]; ok {
+			return key + " uses port " + port, nil
+		}
+		if n, err := strconv.Atoi(key); err != nil || n < 0 || n > 65535 {
+			return "", fmt.Errorf("%q is neither a port from 0 to 65535 nor a service that is known here", in.Service)
+		}
+		var names []string
+		for name, port := range services {
+			if port == key {
+				names = append(names, name)
+			}
+		}
+		sort.Strings(names)
+		if len(names) == 0 {
+			return "port " + key + " has no well-known service here", nil
+		}
+		return "port " + key + " is used by " + strings.Join(names, ", "), nil
+	}),
+}}
 
 type ipIn struct {
 	IP ip `json:"ip" jsonschema_description:"The IP address, such as 192.168.1.10 or 2001:db8::1"`
@@ -57,28 +204,6 @@ func parseIP(text string) (netip.Addr, error) {
 		return netip.Addr{}, fmt.Errorf("%q is not an IP address such as 192.168.1.10 or 2001:db8::1", text)
 	}
 	return ip, nil
-}
-
-func netParseIP(in ipIn) (string, error) {
-	ip := in.IP
-	version := "IPv6"
-	if ip.Unmap().Is4() {
-		version = "IPv4"
-	}
-	scope := "public"
-	switch {
-	case ip.IsUnspecified():
-		scope = "unspecified"
-	case ip.IsLoopback():
-		scope = "loopback"
-	case ip.IsPrivate():
-		scope = "private"
-	case ip.IsLinkLocalUnicast():
-		scope = "link-local"
-	case ip.IsMulticast():
-		scope = "multicast"
-	}
-	return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip.Addr, ip.StringExpanded()), nil
 }
 
 type networkIn struct {
@@ -104,176 +229,6 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return p.Masked(), nil
 }
 
-func netCIDR(in networkIn) (string, error) {
-	p := in.Network
-	size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
-	out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p.Prefix, p.Addr(), netipx.PrefixLastIP(p.Prefix), size)
-	if p.Addr().Is4() {
-		hosts := size.Int64()
-		if p.Bits() < 31 {
-			hosts -= 2
-		}
-		out += fmt.Sprintf("\nmask: %s\nusable hosts: %d", net.IP(net.CIDRMask(p.Bits(), 32)), hosts)
-	}
-	return out, nil
-}
-
-type networkIPIn struct {
-	networkIn
-	ipIn
-}
-
-func netContains(in networkIPIn) (string, error) {
-	if in.Network.Contains(in.IP.Addr) {
-		return fmt.Sprintf("yes, %s is in %s", in.IP.Addr, in.Network.Prefix), nil
-	}
-	return fmt.Sprintf("no, %s is not in %s", in.IP.Addr, in.Network.Prefix), nil
-}
-
-type twoNetworksIn struct {
-	First  network `json:"first" jsonschema_description:"The first network in CIDR notation"`
-	Second network `json:"second" jsonschema_description:"The second network in CIDR notation"`
-}
-
-func netOverlap(in twoNetworksIn) (string, error) {
-	if in.First.Overlaps(in.Second.Prefix) {
-		return "yes, they overlap", nil
-	}
-	return "no, they do not overlap", nil
-}
-
-type splitNetworkIn struct {
-	networkIn
-	Prefix int `json:"prefix" jsonschema:"minimum=0,maximum=128" jsonschema_description:"The prefix length of the subnets, such as 26"`
-}
-
-func netSplit(in splitNetworkIn) (string, error) {
-	p := in.Network.Prefix
-	more := in.Prefix - p.Bits()
-	if more < 0 || more > 10 || in.Prefix > p.Addr().BitLen() {
-		return "", fmt.Errorf("the prefix must be from %d to %d for %s", p.Bits(), min(p.Bits()+10, p.Addr().BitLen()), p)
-	}
-	var out []string
-	for sub := netip.PrefixFrom(p.Addr(), in.Prefix); len(out) < 1<<more; sub = netip.PrefixFrom(netipx.PrefixLastIP(sub).Next(), in.Prefix) {
-		out = append(out, sub.String())
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-type ipRangeIn struct {
-	Start ip `json:"start" jsonschema_description:"The first IPv4 address"`
-	End   ip `json:"end" jsonschema_description:"The last IPv4 address"`
-}
-
-func netRange(in ipRangeIn) (string, error) {
-	start, end := in.Start.Addr, in.End.Addr
-	if !start.Is4() || !end.Is4() || end.Less(start) {
-		return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
-	}
-	var out []string
-	for _, p := range netipx.IPRangeFrom(start, end).Prefixes() {
-		out = append(out, p.String())
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func netToInteger(in ipIn) (string, error) {
-	return new(big.Int).SetBytes(in.IP.AsSlice()).String(), nil
-}
-
-type integerIn struct {
-	Integer int64 `json:"integer" jsonschema:"minimum=0,maximum=4294967295" jsonschema_description:"The integer, from 0 to 4294967295"`
-}
-
-func netFromInteger(in integerIn) (string, error) {
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(in.Integer)))).String(), nil
-}
-
-func netReverse(in ipIn) (string, error) {
-	ip := in.IP.Unmap()
-	if ip.Is4() {
-		b := ip.As4()
-		return fmt.Sprintf("%d.%d.%d.%d.in-addr.arpa", b[3], b[2], b[1], b[0]), nil
-	}
-	digits := strings.Split(reversed(strings.ReplaceAll(ip.StringExpanded(), ":", "")), "")
-	return strings.Join(digits, ".") + ".ip6.arpa", nil
-}
-
-type maskIn struct {
-	Mask string `json:"mask" jsonschema_description:"The network mask, such as 255.255.255.0"`
-}
-
-func netMask(in maskIn) (string, error) {
-	ip, err := parseIP(in.Mask)
-	if err != nil || !ip.Is4() {
-		return "", fmt.Errorf("%q is not an IPv4 mask such as 255.255.255.0", in.Mask)
-	}
-	mask := net.IPMask(ip.AsSlice())
-	ones, bits := mask.Size()
-	if bits == 0 {
-		return "", fmt.Errorf("%s is not a network mask: its ones are not all in front", in.Mask)
-	}
-	return fmt.Sprintf("/%d, wildcard mask %d.%d.%d.%d", ones, ^mask[0], ^mask[1], ^mask[2], ^mask[3]), nil
-}
-
-type macIn struct {
-	MAC string `json:"mac" jsonschema_description:"The MAC address, such as 00:1A:2B:3C:4D:5E"`
-}
-
-func netMAC(in macIn) (string, error) {
-	mac, err := net.ParseMAC(strings.TrimSpace(in.MAC))
-	if err != nil || len(mac) != 6 {
-		return "", fmt.Errorf("%q is not a MAC address such as 00:1A:2B:3C:4D:5E", in.MAC)
-	}
-	kind := "globally unique"
-	if mac[0]&2 != 0 {
-		kind = "locally administered"
-	}
-	cast := "unicast"
-	if mac[0]&1 != 0 {
-		cast = "multicast"
-	}
-	return fmt.Sprintf("%s\n%s\n%x.%x.%x\n%s, %s", mac, strings.ToUpper(strings.ReplaceAll(mac.String(), ":", "-")), []byte(mac[:2]), []byte(mac[2:4]), []byte(mac[4:]), kind, cast), nil
-}
-
-type emailIn struct {
-	Email string `json:"email" jsonschema_description:"The e-mail address, with a display name or without"`
-}
-
-func netEmail(in emailIn) (string, error) {
-	a, err := mail.ParseAddress(in.Email)
-	if err != nil {
-		return "", fmt.Errorf("%q is not an e-mail address: %s", in.Email, strings.TrimPrefix(err.Error(), "mail: "))
-	}
-	at := strings.LastIndexByte(a.Address, '@')
-	return fmt.Sprintf("name: %s\nmailbox: %s\ndomain: %s", a.Name, a.Address[:at], a.Address[at+1:]), nil
-}
-
 var services = pairs(`ftp=21 ssh=22 telnet=23 smtp=25 dns=53 dhcp=67 tftp=69 http=80 kerberos=88 pop3=110 ntp=123 imap=143 snmp=161 bgp=179 ldap=389
 https=443 smb=445 smtps=465 syslog=514 submission=587 ldaps=636 imaps=993 pop3s=995 socks=1080 mqtt=1883 nfs=2049 zookeeper=2181 etcd=2379 mysql=3306
 rdp=3389 sip=5060 postgresql=5432 amqp=5672 vnc=5900 redis=6379 kubernetes=6443 cassandra=9042 kafka=9092 prometheus=9090 elasticsearch=9200 memcached=11211 mongodb=27017`)
-
-type serviceIn struct {
-	Service string `json:"service" jsonschema_description:"A port number such as 443, or a service name such as https"`
-}
-
-func netPort(in serviceIn) (string, error) {
-	key := strings.ToLower(strings.TrimSpace(in.Service))
-	if port, ok := services[key]; ok {
-		return key + " uses port " + port, nil
-	}
-	if n, err := strconv.Atoi(key); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("%q is neither a port from 0 to 65535 nor a service that is known here", in.Service)
-	}
-	var names []string
-	for name, port := range services {
-		if port == key {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	if len(names) == 0 {
-		return "port " + key + " has no well-known service here", nil
-	}
-	return "port " + key + " is used by " + strings.Join(names, ", "), nil
-}

@@ -11,32 +11,157 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/dustin/go-humanize"
 )
 
-func numberServer() Server {
-	return Server{Name: "number", Title: "Whole numbers and number systems", Tools: []tool.BaseTool{
-		define("number__greatest_common_divisor", "Finds the greatest common divisor (GCD) of whole numbers.", numberGCD),
-		define("number__least_common_multiple", "Finds the least common multiple (LCM) of whole numbers.", numberLCM),
-		define("number__is_prime", "Says whether a whole number is prime, and its smallest factor if it is not.", numberIsPrime),
-		define("number__next_prime", "Finds the smallest prime above a whole number.", numberNextPrime),
-		define("number__factorize", "Breaks a whole number into its prime factors.", numberFactorize),
-		define("number__divisors", "Lists all divisors of a whole number.", numberDivisors),
-		define("number__fibonacci", "Computes the n-th Fibonacci number exactly.", numberFibonacci),
-		define("number__factorial", "Computes the factorial n! exactly.", numberFactorial),
-		define("number__binomial", "Counts the ways to choose k of n things (binomial coefficient, combinations).", numberBinomial),
-		define("number__permutations", "Counts the ordered ways to pick k of n things.", numberPermutations),
-		define("number__power_modulo", "Computes base to the power of exponent modulo a number, for numbers of any size.", numberPowerModulo),
-		define("number__convert_base", "Converts a whole number between number systems such as binary, octal, decimal and hexadecimal.", numberBase),
-		define("number__to_roman", "Writes a number from 1 to 3999 in Roman numerals.", numberToRoman),
-		define("number__from_roman", "Reads a Roman numeral such as MCMXCIV as a number.", numberFromRoman),
-		define("number__to_words", "Spells out a whole number in English words.", numberToWords),
-		define("number__ordinal", "Writes a whole number as an English ordinal such as 22nd.", numberOrdinal),
-		define("number__digit_sum", "Adds up the digits of a whole number, once and down to a single digit.", numberDigitSum),
-		define("number__group_digits", "Writes a number with thousands separators.", numberGroup),
-	}}
-}
+var numberServer = group{"number", "Whole numbers and number systems", []maker{
+	define("number__greatest_common_divisor", "Finds the greatest common divisor (GCD) of whole numbers.",
+		func(in wholesIn) (string, error) {
+			return in.fold(func(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) })
+		}),
+	define("number__least_common_multiple", "Finds the least common multiple (LCM) of whole numbers.", func(in wholesIn) (string, error) {
+		return in.fold(func(a, b *big.Int) *big.Int {
+			gcd := new(big.Int).GCD(nil, nil, a, b)
+			if gcd.Sign() == 0 {
+				return gcd
+			}
+			return new(big.Int).Mul(new(big.Int).Div(a, gcd), b)
+		})
+	}),
+	define("number__is_prime", "Says whether a whole number is prime, and its smallest factor if it is not.", func(in wholeIn) (string, error) {
+		f := factors(in.Number)
+		switch {
+		case len(f) == 1:
+			return fmt.Sprintf("yes, %d is prime", in.Number), nil
+		case len(f) == 0:
+			return "no, 1 is not prime", nil
+		}
+		return fmt.Sprintf("no, %d is divisible by %d", in.Number, f[0]), nil
+	}),
+	define("number__next_prime", "Finds the smallest prime above a whole number.", func(in wholeIn) (string, error) {
+		n := big.NewInt(in.Number + 1)
+		for !n.ProbablyPrime(0) { // exact below 2^64
+			n.Add(n, big.NewInt(1))
+		}
+		return n.String(), nil
+	}),
+	define("number__factorize", "Breaks a whole number into its prime factors.", func(in wholeIn) (string, error) {
+		if in.Number == 1 {
+			return "1 has no prime factors", nil
+		}
+		return fmt.Sprintf("%d = %s", in.Number, joinInts(factors(in.Number), " × ")), nil
+	}),
+	define("number__divisors", "Lists all divisors of a whole number.", func(in wholeIn) (string, error) {
+		var low, high []int64
+		for d := int64(1); d*d <= in.Number; d++ {
+			if in.Number%d == 0 {
+				low = append(low, d)
+				if d*d != in.Number {
+					high = append([]int64{in.Number / d}, high...)
+				}
+			}
+		}
+		return joinInts(append(low, high...), ", "), nil
+	}),
+	define("number__fibonacci", "Computes the n-th Fibonacci number exactly.", func(in indexIn) (string, error) {
+		a, b := big.NewInt(0), big.NewInt(1)
+		for range in.N {
+			a.Add(a, b)
+			a, b = b, a
+		}
+		return a.String(), nil
+	}),
+	define("number__factorial", "Computes the factorial n! exactly.",
+		func(in indexIn) (string, error) { return new(big.Int).MulRange(1, in.N).String(), nil }),
+	define("number__binomial", "Counts the ways to choose k of n things (binomial coefficient, combinations).", func(in chooseIn) (string, error) {
+		if in.K > in.N {
+			return "0", nil
+		}
+		return new(big.Int).Binomial(in.N, in.K).String(), nil
+	}),
+	define("number__permutations", "Counts the ordered ways to pick k of n things.", func(in chooseIn) (string, error) {
+		if in.K > in.N {
+			return "0", nil
+		}
+		return new(big.Int).MulRange(in.N-in.K+1, in.N).String(), nil
+	}),
+	define("number__power_modulo", "Computes base to the power of exponent modulo a number, for numbers of any size.", func(in struct {
+		Base     string `json:"base" jsonschema_description:"The base, a whole number of any size"`
+		Exponent string `json:"exponent" jsonschema_description:"The exponent, a whole number of zero or more"`
+		Modulus  string `json:"modulus" jsonschema_description:"The modulus, a whole number above zero"`
+	}) (string, error) {
+		var n [3]*big.Int
+		for i, text := range []string{in.Base, in.Exponent, in.Modulus} {
+			var ok bool
+			if n[i], ok = new(big.Int).SetString(text, 10); !ok || len(text) > 300 {
+				return "", fmt.Errorf("%q is not a whole number of at most 300 digits", text)
+			}
+		}
+		if n[1].Sign() < 0 || n[2].Sign() <= 0 {
+			return "", fmt.Errorf("the exponent must not be negative and the modulus must be above zero")
+		}
+		return new(big.Int).Exp(n[0], n[1], n[2]).String(), nil
+	}),
+	define("number__convert_base", "Converts a whole number between number systems such as binary, octal, decimal and hexadecimal.", func(in struct {
+		Number   string `json:"number" jsonschema_description:"The number, in the digits of from_base, such as ff or 1011"`
+		FromBase int    `json:"from_base,omitempty" jsonschema:"default=10,minimum=2,maximum=36" jsonschema_description:"The base the number is written in: 2 binary, 8 octal, 10 decimal, 16 hexadecimal"`
+		ToBase   int    `json:"to_base" jsonschema:"minimum=2,maximum=36" jsonschema_description:"The base wanted: 2 binary, 8 octal, 10 decimal, 16 hexadecimal"`
+	}) (string, error) {
+		digits := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(in.Number), "_", ""))
+		prefix := map[int]string{2: "0b", 8: "0o", 16: "0x"}[in.FromBase]
+		n, ok := new(big.Int).SetString(strings.TrimPrefix(digits, prefix), in.FromBase)
+		if !ok || len(digits) > 2000 {
+			return "", fmt.Errorf("%q is not a number in base %d", in.Number, in.FromBase)
+		}
+		return n.Text(in.ToBase), nil
+	}),
+	define("number__to_roman", "Writes a number from 1 to 3999 in Roman numerals.", func(in struct {
+		Number int `json:"number" jsonschema:"minimum=1,maximum=3999" jsonschema_description:"The number to write, from 1 to 3999"`
+	}) (string, error) {
+		return roman(in.Number), nil
+	}),
+	define("number__from_roman", "Reads a Roman numeral such as MCMXCIV as a number.", func(in struct {
+		Numeral string `json:"numeral" jsonschema_description:"The Roman numeral, such as MCMXCIV"`
+	}) (string, error) {
+		rest := strings.ToUpper(strings.TrimSpace(in.Numeral))
+		n := 0
+		for _, r := range romans {
+			for n < 4000 && strings.HasPrefix(rest, r.mark) {
+				n += r.value
+				rest = rest[len(r.mark):]
+			}
+		}
+		if n == 0 || n > 3999 || rest != "" || roman(n) != strings.ToUpper(strings.TrimSpace(in.Numeral)) {
+			return "", fmt.Errorf("%q is not a Roman numeral from I to MMMCMXCIX", in.Numeral)
+		}
+		return strconv.Itoa(n), nil
+	}),
+	define("number__to_words", "Spells out a whole number in English words.",
+		func(in anyWholeIn) (string, error) { return inWords(in.Number), nil }),
+	define("number__ordinal", "Writes a whole number as an English ordinal such as 22nd.", func(in anyWholeIn) (string, error) {
+		if in.Number < 0 {
+			return "-" + humanize.Ordinal(int(-in.Number)), nil
+		}
+		return humanize.Ordinal(int(in.Number)), nil
+	}),
+	define("number__digit_sum", "Adds up the digits of a whole number, once and down to a single digit.", func(in wholeIn) (string, error) {
+		total := int64(0)
+		for n := in.Number; n > 0; n /= 10 {
+			total += n % 10
+		}
+		return fmt.Sprintf("digit sum %d, digital root %d", total, (in.Number-1)%9+1), nil
+	}),
+	define("number__group_digits", "Writes a number with thousands separators.", func(in struct {
+		Number float64 `json:"number" jsonschema_description:"The number to write"`
+	}) (string, error) {
+		text, err := finite(in.Number)
+		if err != nil || strings.ContainsAny(text, "e") {
+			return text, err
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		return humanize.Commaf(n), err
+	}),
+}}
 
 type wholeIn struct {
 	Number int64 `json:"number" jsonschema:"minimum=1,maximum=1000000000000" jsonschema_description:"A whole number from 1 to 1000000000000"`
@@ -58,20 +183,6 @@ func (in wholesIn) fold(step func(a, b *big.Int) *big.Int) (string, error) {
 	return result.String(), nil
 }
 
-func numberGCD(in wholesIn) (string, error) {
-	return in.fold(func(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) })
-}
-
-func numberLCM(in wholesIn) (string, error) {
-	return in.fold(func(a, b *big.Int) *big.Int {
-		gcd := new(big.Int).GCD(nil, nil, a, b)
-		if gcd.Sign() == 0 {
-			return gcd
-		}
-		return new(big.Int).Mul(new(big.Int).Div(a, gcd), b)
-	})
-}
-
 // factors divides n by ever larger numbers.
 func factors(n int64) []int64 {
 	var out []int64
@@ -87,25 +198,6 @@ func factors(n int64) []int64 {
 	return out
 }
 
-func numberIsPrime(in wholeIn) (string, error) {
-	f := factors(in.Number)
-	switch {
-	case len(f) == 1:
-		return fmt.Sprintf("yes, %d is prime", in.Number), nil
-	case len(f) == 0:
-		return "no, 1 is not prime", nil
-	}
-	return fmt.Sprintf("no, %d is divisible by %d", in.Number, f[0]), nil
-}
-
-func numberNextPrime(in wholeIn) (string, error) {
-	n := big.NewInt(in.Number + 1)
-	for !n.ProbablyPrime(0) { // exact below 2^64
-		n.Add(n, big.NewInt(1))
-	}
-	return n.String(), nil
-}
-
 func joinInts(numbers []int64, separator string) string {
 	out := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -114,41 +206,8 @@ func joinInts(numbers []int64, separator string) string {
 	return strings.Join(out, separator)
 }
 
-func numberFactorize(in wholeIn) (string, error) {
-	if in.Number == 1 {
-		return "1 has no prime factors", nil
-	}
-	return fmt.Sprintf("%d = %s", in.Number, joinInts(factors(in.Number), " × ")), nil
-}
-
-func numberDivisors(in wholeIn) (string, error) {
-	var low, high []int64
-	for d := int64(1); d*d <= in.Number; d++ {
-		if in.Number%d == 0 {
-			low = append(low, d)
-			if d*d != in.Number {
-				high = append([]int64{in.Number / d}, high...)
-			}
-		}
-	}
-	return joinInts(append(low, high...), ", "), nil
-}
-
 type indexIn struct {
 	N int64 `json:"n" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"A whole number from 0 to 10000"`
-}
-
-func numberFibonacci(in indexIn) (string, error) {
-	a, b := big.NewInt(0), big.NewInt(1)
-	for range in.N {
-		a.Add(a, b)
-		a, b = b, a
-	}
-	return a.String(), nil
-}
-
-func numberFactorial(in indexIn) (string, error) {
-	return new(big.Int).MulRange(1, in.N).String(), nil
 }
 
 type chooseIn struct {
@@ -156,66 +215,10 @@ type chooseIn struct {
 	K int64 `json:"k" jsonschema:"minimum=0,maximum=10000" jsonschema_description:"How many of them are chosen"`
 }
 
-func numberBinomial(in chooseIn) (string, error) {
-	if in.K > in.N {
-		return "0", nil
-	}
-	return new(big.Int).Binomial(in.N, in.K).String(), nil
-}
-
-func numberPermutations(in chooseIn) (string, error) {
-	if in.K > in.N {
-		return "0", nil
-	}
-	return new(big.Int).MulRange(in.N-in.K+1, in.N).String(), nil
-}
-
-type powerModuloIn struct {
-	Base     string `json:"base" jsonschema_description:"The base, a whole number of any size"`
-	Exponent string `json:"exponent" jsonschema_description:"The exponent, a whole number of zero or more"`
-	Modulus  string `json:"modulus" jsonschema_description:"The modulus, a whole number above zero"`
-}
-
-func numberPowerModulo(in powerModuloIn) (string, error) {
-	var n [3]*big.Int
-	for i, text := range []string{in.Base, in.Exponent, in.Modulus} {
-		var ok bool
-		if n[i], ok = new(big.Int).SetString(text, 10); !ok || len(text) > 300 {
-			return "", fmt.Errorf("%q is not a whole number of at most 300 digits", text)
-		}
-	}
-	if n[1].Sign() < 0 || n[2].Sign() <= 0 {
-		return "", fmt.Errorf("the exponent must not be negative and the modulus must be above zero")
-	}
-	return new(big.Int).Exp(n[0], n[1], n[2]).String(), nil
-}
-
-type baseIn struct {
-	Number   string `json:"number" jsonschema_description:"The number, in the digits of from_base, such as ff or 1011"`
-	FromBase int    `json:"from_base,omitempty" jsonschema:"default=10,minimum=2,maximum=36" jsonschema_description:"The base the number is written in: 2 binary, 8 octal, 10 decimal, 16 hexadecimal"`
-	ToBase   int    `json:"to_base" jsonschema:"minimum=2,maximum=36" jsonschema_description:"The base wanted: 2 binary, 8 octal, 10 decimal, 16 hexadecimal"`
-}
-
-func numberBase(in baseIn) (string, error) {
-	digits := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(in.Number), "_", ""))
-	prefix := map[int]string{2: "0b", 8: "0o", 16: "0x"}[in.FromBase]
-	n, ok := new(big.Int).SetString(strings.TrimPrefix(digits, prefix), in.FromBase)
-	if !ok || len(digits) > 2000 {
-		return "", fmt.Errorf("%q is not a number in base %d", in.Number, in.FromBase)
-	}
-	return n.Text(in.ToBase), nil
-}
-
 var romans = []struct {
 	value int
 	mark  string
 }{{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}}
-
-type romanNumberIn struct {
-	Number int `json:"number" jsonschema:"minimum=1,maximum=3999" jsonschema_description:"The number to write, from 1 to 3999"`
-}
-
-func numberToRoman(in romanNumberIn) (string, error) { return roman(in.Number), nil }
 
 func roman(n int) string {
 	var out strings.Builder
@@ -227,57 +230,8 @@ func roman(n int) string {
 	return out.String()
 }
 
-type numeralIn struct {
-	Numeral string `json:"numeral" jsonschema_description:"The Roman numeral, such as MCMXCIV"`
-}
-
-func numberFromRoman(in numeralIn) (string, error) {
-	rest := strings.ToUpper(strings.TrimSpace(in.Numeral))
-	n := 0
-	for _, r := range romans {
-		for n < 4000 && strings.HasPrefix(rest, r.mark) {
-			n += r.value
-			rest = rest[len(r.mark):]
-		}
-	}
-	if n == 0 || n > 3999 || rest != "" || roman(n) != strings.ToUpper(strings.TrimSpace(in.Numeral)) {
-		return "", fmt.Errorf("%q is not a Roman numeral from I to MMMCMXCIX", in.Numeral)
-	}
-	return strconv.Itoa(n), nil
-}
-
 type anyWholeIn struct {
 	Number int64 `json:"number" jsonschema:"minimum=-999999999999999,maximum=999999999999999" jsonschema_description:"A whole number of at most 15 digits"`
-}
-
-func numberToWords(in anyWholeIn) (string, error) { return inWords(in.Number), nil }
-
-func numberOrdinal(in anyWholeIn) (string, error) {
-	if in.Number < 0 {
-		return "-" + humanize.Ordinal(int(-in.Number)), nil
-	}
-	return humanize.Ordinal(int(in.Number)), nil
-}
-
-func numberDigitSum(in wholeIn) (string, error) {
-	total := int64(0)
-	for n := in.Number; n > 0; n /= 10 {
-		total += n % 10
-	}
-	return fmt.Sprintf("digit sum %d, digital root %d", total, (in.Number-1)%9+1), nil
-}
-
-type anyNumberIn struct {
-	Number float64 `json:"number" jsonschema_description:"The number to write"`
-}
-
-func numberGroup(in anyNumberIn) (string, error) {
-	text, err := finite(in.Number)
-	if err != nil || strings.ContainsAny(text, "e") {
-		return text, err
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	return humanize.Commaf(n), err
 }
 
 var (

@@ -13,24 +13,148 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func randomServer() Server {
-	return Server{Name: "random", Title: "Random numbers and choices", Tools: []tool.BaseTool{
-		define("random__integers", "Draws random whole numbers between two bounds.", randomIntegers),
-		define("random__floats", "Draws random decimal numbers between two bounds.", randomFloats),
-		define("random__normal", "Draws normally distributed random numbers around a mean.", randomNormal),
-		define("random__choose", "Chooses some entries of a list at random, each at most once.", randomChoose),
-		define("random__shuffle", "Puts a list into random order.", randomShuffle),
-		define("random__dice", "Rolls dice given as 2d6 or 1d20+3 and adds them up.", randomDice),
-		define("random__coin", "Flips a coin a number of times.", randomCoin),
-		define("random__string", "Makes a random string of letters and digits, not for secrets.", randomString),
-		define("random__teams", "Divides names into teams at random.", randomTeams),
-		define("random__sentence", "Makes up a random nonsense sentence, such as for placeholder text.", randomSentence),
-	}}
-}
+var randomServer = group{"random", "Random numbers and choices", []maker{
+	define("random__integers", "Draws random whole numbers between two bounds.", func(in struct {
+		countIn
+		Min int64 `json:"min" jsonschema:"minimum=-1000000000000,maximum=1000000000000" jsonschema_description:"The smallest number possible"`
+		Max int64 `json:"max" jsonschema:"minimum=-1000000000000,maximum=1000000000000" jsonschema_description:"The largest number possible"`
+	}) (string, error) {
+		if in.Max < in.Min {
+			return "", fmt.Errorf("the largest number %d is below the smallest %d", in.Max, in.Min)
+		}
+		r := in.source()
+		out := make([]int64, in.Count)
+		for i := range out {
+			out[i] = in.Min + r.Int64N(in.Max-in.Min+1)
+		}
+		return joinInts(out, ", "), nil
+	}),
+	define("random__floats", "Draws random decimal numbers between two bounds.", func(in struct {
+		countIn
+		Min float64 `json:"min" jsonschema_description:"The lower bound"`
+		Max float64 `json:"max" jsonschema_description:"The upper bound"`
+	}) (string, error) {
+		if !(in.Min < in.Max) || math.IsInf(in.Max-in.Min, 0) {
+			return "", fmt.Errorf("the upper bound must be above the lower one, and not too far")
+		}
+		r := in.source()
+		out := make([]float64, in.Count)
+		for i := range out {
+			out[i] = in.Min + r.Float64()*(in.Max-in.Min)
+		}
+		return plainList(out), nil
+	}),
+	define("random__normal", "Draws normally distributed random numbers around a mean.", func(in struct {
+		countIn
+		Mean      float64 `json:"mean,omitempty" jsonschema_description:"The mean"`
+		Deviation float64 `json:"standard_deviation,omitempty" jsonschema:"default=1,minimum=0" jsonschema_description:"The standard deviation"`
+	}) (string, error) {
+		r := in.source()
+		out := make([]float64, in.Count)
+		for i := range out {
+			out[i] = in.Mean + r.NormFloat64()*in.Deviation
+		}
+		return plainList(out), nil
+	}),
+	define("random__choose", "Chooses some entries of a list at random, each at most once.", func(in struct {
+		listIn
+		Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=10000" jsonschema_description:"How many entries to choose"`
+	}) (string, error) {
+		if in.Count > len(in.List) {
+			return "", fmt.Errorf("%d entries cannot be chosen from %d", in.Count, len(in.List))
+		}
+		return strings.Join(in.shuffled()[:in.Count], ", "), nil
+	}),
+	define("random__shuffle", "Puts a list into random order.",
+		func(in listIn) (string, error) { return strings.Join(in.shuffled(), ", "), nil }),
+	define("random__dice", "Rolls dice given as 2d6 or 1d20+3 and adds them up.", func(in struct {
+		seedIn
+		Dice string `json:"dice" jsonschema_description:"The dice: 2d6 for two with six sides, 1d20+3 to add three"`
+	}) (string, error) {
+		m := diceForm.FindStringSubmatch(strings.ToLower(strings.ReplaceAll(in.Dice, " ", "")))
+		if m == nil {
+			return "", fmt.Errorf("%q are no dice; write 2d6 or 1d20+3", in.Dice)
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			n = 1
+		}
+		sides, _ := strconv.ParseInt(m[2], 10, 64)
+		bonus, _ := strconv.ParseInt(m[3], 10, 64)
+		if n == 0 || sides == 0 {
+			return "", fmt.Errorf("%q are no dice: the numbers must not be zero", in.Dice)
+		}
+		r := in.source()
+		rolls := make([]int64, n)
+		total := bonus
+		for i := range rolls {
+			rolls[i] = 1 + r.Int64N(sides)
+			total += rolls[i]
+		}
+		return fmt.Sprintf("%d (rolled %s)", total, joinInts(rolls, ", ")), nil
+	}),
+	define("random__coin", "Flips a coin a number of times.", func(in countIn) (string, error) {
+		r := in.source()
+		heads := 0
+		out := make([]string, in.Count)
+		for i := range out {
+			out[i] = "tails"
+			if r.IntN(2) == 0 {
+				out[i] = "heads"
+				heads++
+			}
+		}
+		return fmt.Sprintf("%s (%d heads, %d tails)", strings.Join(out, ", "), heads, in.Count-heads), nil
+	}),
+	define("random__string", "Makes a random string of letters and digits, not for secrets.", func(in struct {
+		seedIn
+		Length int    `json:"length,omitempty" jsonschema:"default=16,minimum=1,maximum=10000" jsonschema_description:"How many characters"`
+		Of     string `json:"of,omitempty" jsonschema:"enum=alphanumeric,enum=letters,enum=digits,enum=hex,default=alphanumeric" jsonschema_description:"The characters to draw from"`
+	}) (string, error) {
+		const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		from := map[string]string{"alphanumeric": digits + lower + upper, "letters": lower + upper, "digits": digits, "hex": digits + "abcdef"}[in.Of]
+		r := in.source()
+		out := make([]byte, in.Length)
+		for i := range out {
+			out[i] = from[r.IntN(len(from))]
+		}
+		return string(out), nil
+	}),
+	define("random__teams", "Divides names into teams at random.", func(in struct {
+		listIn
+		Teams int `json:"teams,omitempty" jsonschema:"default=2,minimum=1,maximum=1000" jsonschema_description:"How many teams to make"`
+	}) (string, error) {
+		if in.Teams > len(in.List) {
+			return "", fmt.Errorf("%d teams cannot be made of %d names", in.Teams, len(in.List))
+		}
+		teams := make([][]string, in.Teams)
+		for i, name := range in.shuffled() {
+			teams[i%in.Teams] = append(teams[i%in.Teams], name)
+		}
+		var out []string
+		for i, team := range teams {
+			out = append(out, fmt.Sprintf("team %d: %s", i+1, strings.Join(team, ", ")))
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("random__sentence", "Makes up a random nonsense sentence, such as for placeholder text.", func(in countIn) (string, error) {
+		var (
+			who   = strings.Fields("clock river teacup lantern sparrow engine gardener cloud violin postman")
+			does  = strings.Fields("borrows paints counts forgets carries answers folds measures follows repairs")
+			how   = strings.Fields("quiet yellow hollow patient crooked salted borrowed second paper early")
+			where = []string{"behind the station", "before breakfast", "without a map", "in the attic", "under the bridge", "on a Tuesday"}
+		)
+		r := in.source()
+		out := make([]string, min(in.Count, 1000))
+		for i := range out {
+			out[i] = fmt.Sprintf("The %s %s %s the %s %s %s.", how[r.IntN(len(how))], who[r.IntN(len(who))], does[r.IntN(len(does))],
+				how[r.IntN(len(how))], who[r.IntN(len(who))], where[r.IntN(len(where))])
+		}
+		return strings.Join(out, " "), nil
+	}),
+}}
 
 type seedIn struct {
 	Seed int64 `json:"seed,omitempty" jsonschema_description:"A whole number; the same seed gives the same answer. Left out: another answer each time"`
@@ -49,57 +173,6 @@ type countIn struct {
 	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=10000" jsonschema_description:"How many to draw"`
 }
 
-type integersIn struct {
-	countIn
-	Min int64 `json:"min" jsonschema:"minimum=-1000000000000,maximum=1000000000000" jsonschema_description:"The smallest number possible"`
-	Max int64 `json:"max" jsonschema:"minimum=-1000000000000,maximum=1000000000000" jsonschema_description:"The largest number possible"`
-}
-
-func randomIntegers(in integersIn) (string, error) {
-	if in.Max < in.Min {
-		return "", fmt.Errorf("the largest number %d is below the smallest %d", in.Max, in.Min)
-	}
-	r := in.source()
-	out := make([]int64, in.Count)
-	for i := range out {
-		out[i] = in.Min + r.Int64N(in.Max-in.Min+1)
-	}
-	return joinInts(out, ", "), nil
-}
-
-type floatsIn struct {
-	countIn
-	Min float64 `json:"min" jsonschema_description:"The lower bound"`
-	Max float64 `json:"max" jsonschema_description:"The upper bound"`
-}
-
-func randomFloats(in floatsIn) (string, error) {
-	if !(in.Min < in.Max) || math.IsInf(in.Max-in.Min, 0) {
-		return "", fmt.Errorf("the upper bound must be above the lower one, and not too far")
-	}
-	r := in.source()
-	out := make([]float64, in.Count)
-	for i := range out {
-		out[i] = in.Min + r.Float64()*(in.Max-in.Min)
-	}
-	return plainList(out), nil
-}
-
-type normalIn struct {
-	countIn
-	Mean      float64 `json:"mean,omitempty" jsonschema_description:"The mean"`
-	Deviation float64 `json:"standard_deviation,omitempty" jsonschema:"default=1,minimum=0" jsonschema_description:"The standard deviation"`
-}
-
-func randomNormal(in normalIn) (string, error) {
-	r := in.source()
-	out := make([]float64, in.Count)
-	for i := range out {
-		out[i] = in.Mean + r.NormFloat64()*in.Deviation
-	}
-	return plainList(out), nil
-}
-
 type listIn struct {
 	seedIn
 	List []string `json:"list" jsonschema:"minItems=1" jsonschema_description:"The entries"`
@@ -111,114 +184,4 @@ func (in listIn) shuffled() []string {
 	return out
 }
 
-type chooseFromIn struct {
-	listIn
-	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=10000" jsonschema_description:"How many entries to choose"`
-}
-
-func randomChoose(in chooseFromIn) (string, error) {
-	if in.Count > len(in.List) {
-		return "", fmt.Errorf("%d entries cannot be chosen from %d", in.Count, len(in.List))
-	}
-	return strings.Join(in.shuffled()[:in.Count], ", "), nil
-}
-
-func randomShuffle(in listIn) (string, error) { return strings.Join(in.shuffled(), ", "), nil }
-
-type diceIn struct {
-	seedIn
-	Dice string `json:"dice" jsonschema_description:"The dice: 2d6 for two with six sides, 1d20+3 to add three"`
-}
-
 var diceForm = regexp.MustCompile(`^(\d{0,3})d(\d{1,4})([+-]\d{1,4})?$`)
-
-func randomDice(in diceIn) (string, error) {
-	m := diceForm.FindStringSubmatch(strings.ToLower(strings.ReplaceAll(in.Dice, " ", "")))
-	if m == nil {
-		return "", fmt.Errorf("%q are no dice; write 2d6 or 1d20+3", in.Dice)
-	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil {
-		n = 1
-	}
-	sides, _ := strconv.ParseInt(m[2], 10, 64)
-	bonus, _ := strconv.ParseInt(m[3], 10, 64)
-	if n == 0 || sides == 0 {
-		return "", fmt.Errorf("%q are no dice: the numbers must not be zero", in.Dice)
-	}
-	r := in.source()
-	rolls := make([]int64, n)
-	total := bonus
-	for i := range rolls {
-		rolls[i] = 1 + r.Int64N(sides)
-		total += rolls[i]
-	}
-	return fmt.Sprintf("%d (rolled %s)", total, joinInts(rolls, ", ")), nil
-}
-
-func randomCoin(in countIn) (string, error) {
-	r := in.source()
-	heads := 0
-	out := make([]string, in.Count)
-	for i := range out {
-		out[i] = "tails"
-		if r.IntN(2) == 0 {
-			out[i] = "heads"
-			heads++
-		}
-	}
-	return fmt.Sprintf("%s (%d heads, %d tails)", strings.Join(out, ", "), heads, in.Count-heads), nil
-}
-
-type stringIn struct {
-	seedIn
-	Length int    `json:"length,omitempty" jsonschema:"default=16,minimum=1,maximum=10000" jsonschema_description:"How many characters"`
-	Of     string `json:"of,omitempty" jsonschema:"enum=alphanumeric,enum=letters,enum=digits,enum=hex,default=alphanumeric" jsonschema_description:"The characters to draw from"`
-}
-
-func randomString(in stringIn) (string, error) {
-	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	from := map[string]string{"alphanumeric": digits + lower + upper, "letters": lower + upper, "digits": digits, "hex": digits + "abcdef"}[in.Of]
-	r := in.source()
-	out := make([]byte, in.Length)
-	for i := range out {
-		out[i] = from[r.IntN(len(from))]
-	}
-	return string(out), nil
-}
-
-type teamsIn struct {
-	listIn
-	Teams int `json:"teams,omitempty" jsonschema:"default=2,minimum=1,maximum=1000" jsonschema_description:"How many teams to make"`
-}
-
-func randomTeams(in teamsIn) (string, error) {
-	if in.Teams > len(in.List) {
-		return "", fmt.Errorf("%d teams cannot be made of %d names", in.Teams, len(in.List))
-	}
-	teams := make([][]string, in.Teams)
-	for i, name := range in.shuffled() {
-		teams[i%in.Teams] = append(teams[i%in.Teams], name)
-	}
-	var out []string
-	for i, team := range teams {
-		out = append(out, fmt.Sprintf("team %d: %s", i+1, strings.Join(team, ", ")))
-	}
-	return strings.Join(out, "\n"), nil
-}
-
-func randomSentence(in countIn) (string, error) {
-	var (
-		who   = strings.Fields("clock river teacup lantern sparrow engine gardener cloud violin postman")
-		does  = strings.Fields("borrows paints counts forgets carries answers folds measures follows repairs")
-		how   = strings.Fields("quiet yellow hollow patient crooked salted borrowed second paper early")
-		where = []string{"behind the station", "before breakfast", "without a map", "in the attic", "under the bridge", "on a Tuesday"}
-	)
-	r := in.source()
-	out := make([]string, min(in.Count, 1000))
-	for i := range out {
-		out[i] = fmt.Sprintf("The %s %s %s the %s %s %s.", how[r.IntN(len(how))], who[r.IntN(len(who))], does[r.IntN(len(does))],
-			how[r.IntN(len(how))], who[r.IntN(len(who))], where[r.IntN(len(where))])
-	}
-	return strings.Join(out, " "), nil
-}

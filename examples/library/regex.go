@@ -11,23 +11,89 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func regexServer() Server {
-	return Server{Name: "regex", Title: "Regular expressions (RE2)", Tools: []tool.BaseTool{
-		define("regex__test", "Says whether a text matches a regular expression, and where first.", regexTest),
-		define("regex__find_all", "Lists everything in a text that matches a regular expression.", regexFindAll),
-		define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", regexGroups),
-		define("regex__replace", "Replaces what matches a regular expression in a text; $1 or ${name} stand for groups.", regexReplace),
-		define("regex__split", "Splits a text wherever a regular expression matches.", regexSplit),
-		define("regex__count", "Counts the matches of a regular expression in a text.", regexCount),
-		define("regex__escape", "Escapes a text so that a regular expression matches it literally.", regexEscape),
-		define("regex__explain", "Checks a regular expression and explains its parts, one a line.", regexExplain),
-		define("regex__glob_match", "Says which of some names match a shell pattern with * and ?.", regexGlob),
-	}}
-}
+var regexServer = group{"regex", "Regular expressions (RE2)", []maker{
+	define("regex__test", "Says whether a text matches a regular expression, and where first.", func(in patternIn) (string, error) {
+		at := in.Pattern.FindStringIndex(in.Text)
+		if at == nil {
+			return "no match", nil
+		}
+		return fmt.Sprintf("match %q at byte %d", in.Text[at[0]:at[1]], at[0]), nil
+	}),
+	define("regex__find_all", "Lists everything in a text that matches a regular expression.", func(in patternIn) (string, error) {
+		found := in.Pattern.FindAllString(in.Text, maxMatches)
+		return listed(found, "no match"), nil
+	}),
+	define("regex__groups", "Extracts the capture groups of every match of a regular expression, with their names.", func(in patternIn) (string, error) {
+		if in.Pattern.NumSubexp() == 0 {
+			return "", fmt.Errorf("the pattern has no groups in parentheses")
+		}
+		var out []string
+		for _, match := range in.Pattern.FindAllStringSubmatch(in.Text, maxMatches) {
+			var groups []string
+			for i, name := range in.Pattern.SubexpNames()[1:] {
+				if name == "" {
+					name = fmt.Sprint(i + 1)
+				}
+				groups = append(groups, name+"="+match[i+1])
+			}
+			out = append(out, strings.Join(groups, ", "))
+		}
+		return listed(out, "no match"), nil
+	}),
+	define("regex__replace", "Replaces what matches a regular expression in a text; $1 or ${name} stand for groups.", func(in struct {
+		patternIn
+		Replacement string `json:"replacement" jsonschema_description:"What to put in place of each match; may be empty"`
+	}) (string, error) {
+		n := len(in.Pattern.FindAllStringIndex(in.Text, -1))
+		longest := len(in.Replacement)
+		if strings.Contains(in.Replacement, "$") {
+			longest *= 1 + len(in.Text)/100
+		}
+		if n*longest > 16*maxAnswer {
+			return "", fmt.Errorf("the result would be too long: %d matches", n)
+		}
+		return in.Pattern.ReplaceAllString(in.Text, in.Replacement), nil
+	}),
+	define("regex__split", "Splits a text wherever a regular expression matches.",
+		func(in patternIn) (string, error) {
+			return strings.Join(in.Pattern.Split(in.Text, maxMatches), "\n"), nil
+		}),
+	define("regex__count", "Counts the matches of a regular expression in a text.",
+		func(in patternIn) (string, error) {
+			return fmt.Sprint(len(in.Pattern.FindAllStringIndex(in.Text, -1))), nil
+		}),
+	define("regex__escape", "Escapes a text so that a regular expression matches it literally.",
+		func(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }),
+	define("regex__explain", "Checks a regular expression and explains its parts, one a line.", func(in struct {
+		Pattern pattern `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
+	}) (string, error) {
+		tree, err := syntax.Parse(in.Pattern.text, syntax.Perl)
+		if err != nil {
+			return "", fmt.Errorf("%q is not a valid regular expression", in.Pattern.text)
+		}
+		var out []string
+		describeRegexp(tree, 0, &out)
+		return strings.Join(out, "\n"), nil
+	}),
+	define("regex__glob_match", "Says which of some names match a shell pattern with * and ?.", func(in struct {
+		Pattern string   `json:"pattern" jsonschema_description:"The shell pattern, such as *.txt"`
+		Names   []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"The names to try"`
+	}) (string, error) {
+		var out []string
+		for _, name := range in.Names {
+			ok, err := path.Match(in.Pattern, name)
+			if err != nil {
+				return "", fmt.Errorf("%q is not a valid shell pattern", in.Pattern)
+			}
+			if ok {
+				out = append(out, name)
+			}
+		}
+		return listed(out, "no name matches"), nil
+	}),
+}}
 
 type patternIn struct {
 	textIn
@@ -59,78 +125,6 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func regexTest(in patternIn) (string, error) {
-	at := in.Pattern.FindStringIndex(in.Text)
-	if at == nil {
-		return "no match", nil
-	}
-	return fmt.Sprintf("match %q at byte %d", in.Text[at[0]:at[1]], at[0]), nil
-}
-
-func regexFindAll(in patternIn) (string, error) {
-	found := in.Pattern.FindAllString(in.Text, maxMatches)
-	return listed(found, "no match"), nil
-}
-
-func regexGroups(in patternIn) (string, error) {
-	if in.Pattern.NumSubexp() == 0 {
-		return "", fmt.Errorf("the pattern has no groups in parentheses")
-	}
-	var out []string
-	for _, match := range in.Pattern.FindAllStringSubmatch(in.Text, maxMatches) {
-		var groups []string
-		for i, name := range in.Pattern.SubexpNames()[1:] {
-			if name == "" {
-				name = fmt.Sprint(i + 1)
-			}
-			groups = append(groups, name+"="+match[i+1])
-		}
-		out = append(out, strings.Join(groups, ", "))
-	}
-	return listed(out, "no match"), nil
-}
-
-type regexReplaceIn struct {
-	patternIn
-	Replacement string `json:"replacement" jsonschema_description:"What to put in place of each match; may be empty"`
-}
-
-func regexReplace(in regexReplaceIn) (string, error) {
-	n := len(in.Pattern.FindAllStringIndex(in.Text, -1))
-	longest := len(in.Replacement)
-	if strings.Contains(in.Replacement, "$") {
-		longest *= 1 + len(in.Text)/100
-	}
-	if n*longest > 16*maxAnswer {
-		return "", fmt.Errorf("the result would be too long: %d matches", n)
-	}
-	return in.Pattern.ReplaceAllString(in.Text, in.Replacement), nil
-}
-
-func regexSplit(in patternIn) (string, error) {
-	return strings.Join(in.Pattern.Split(in.Text, maxMatches), "\n"), nil
-}
-
-func regexCount(in patternIn) (string, error) {
-	return fmt.Sprint(len(in.Pattern.FindAllStringIndex(in.Text, -1))), nil
-}
-
-func regexEscape(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }
-
-type onlyPatternIn struct {
-	Pattern pattern `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
-}
-
-func regexExplain(in onlyPatternIn) (string, error) {
-	tree, err := syntax.Parse(in.Pattern.text, syntax.Perl)
-	if err != nil {
-		return "", fmt.Errorf("%q is not a valid regular expression", in.Pattern.text)
-	}
-	var out []string
-	describeRegexp(tree, 0, &out)
-	return strings.Join(out, "\n"), nil
-}
-
 var regexpOps = map[syntax.Op]string{
 	syntax.OpAnyChar: "any character", syntax.OpAnyCharNotNL: "any character but a line break", syntax.OpBeginLine: "start of a line", syntax.OpEndLine: "end of a line",
 	syntax.OpBeginText: "start of the text", syntax.OpEndText: "end of the text", syntax.OpWordBoundary: "word boundary", syntax.OpNoWordBoundary: "no word boundary",
@@ -160,23 +154,4 @@ func describeRegexp(re *syntax.Regexp, depth int, out *[]string) {
 	for _, sub := range re.Sub {
 		describeRegexp(sub, depth+1, out)
 	}
-}
-
-type globIn struct {
-	Pattern string   `json:"pattern" jsonschema_description:"The shell pattern, such as *.txt"`
-	Names   []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"The names to try"`
-}
-
-func regexGlob(in globIn) (string, error) {
-	var out []string
-	for _, name := range in.Names {
-		ok, err := path.Match(in.Pattern, name)
-		if err != nil {
-			return "", fmt.Errorf("%q is not a valid shell pattern", in.Pattern)
-		}
-		if ok {
-			out = append(out, name)
-		}
-	}
-	return listed(out, "no name matches"), nil
 }

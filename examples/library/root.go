@@ -25,16 +25,24 @@ const (
 // and may come and go.
 type folder struct{ root string }
 
-// with opens the root, and explains what fails inside.
-func (f folder) with(name string, work func(root *os.Root, name string) (string, error)) (string, error) {
+// place is a path inside the open folder.
+type place struct {
+	root *os.Root
+	name string
+}
+
+// open opens the root, and explains what fails inside.
+func (f folder) open(name string, work func(at place) error) error {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
-		return "", errors.New("the folder of files cannot be opened")
+		return errors.New("the folder of files cannot be opened")
 	}
 	defer root.Close()
-	text, err := work(root, local(name))
-	return text, inside(err, name)
+	return inside(work(place{root, local(name)}), name)
 }
+
+// to gives another path of the folder.
+func (p place) to(name string) place { return place{p.root, local(name)} }
 
 // local reads a path from the root on: a leading slash means the root.
 func local(name string) string {
@@ -67,9 +75,9 @@ func pathOf(err error, name string) string {
 	return name
 }
 
-// readFile reads a whole file of at most some bytes.
-func readFile(root *os.Root, name string, most int64) ([]byte, error) {
-	f, err := root.Open(name)
+// read reads a whole file of at most some bytes.
+func (p place) read(most int64) ([]byte, error) {
+	f, err := p.root.Open(p.name)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +87,11 @@ func readFile(root *os.Root, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q is no file but a %s", name, kindOf(info.Mode()))
+		return nil, fmt.Errorf("%q is no file but a %s", p.name, kindOf(info.Mode()))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%q has more than %d bytes; files__read_lines reads it in parts", name, most)
+		err = fmt.Errorf("%q has more than %d bytes; files__read_lines reads it in parts", p.name, most)
 	}
 	return data, err
 }
@@ -100,26 +108,35 @@ func kindOf(mode fs.FileMode) string {
 	return "special file"
 }
 
-// writeFile writes a file and the folders above it.
-func writeFile(root *os.Root, name string, data []byte) error {
-	if name == "." {
+// write writes a file and the folders above it.
+func (p place) write(data []byte) error {
+	if p.name == "." {
 		return errors.New("the path is empty; give the file a name")
 	}
-	if above := path.Dir(name); above != "." {
-		if err := root.MkdirAll(above, 0o755); err != nil {
+	if above := path.Dir(p.name); above != "." {
+		if err := p.root.MkdirAll(above, 0o755); err != nil {
 			return err
 		}
 	}
-	return root.WriteFile(name, data, 0o644)
+	return p.root.WriteFile(p.name, data, 0o644)
 }
 
-// errEnough ends a walk that has seen enough.
-var errEnough = errors.New("enough")
+// free refuses a path that is taken.
+func (p place) free() error {
+	_, err := p.root.Lstat(p.name)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%q is there already", p.name)
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	}
+	return err
+}
 
 // files walks the regular files below a folder, in order of their paths.
-func files(root *os.Root, name string, visit func(name string, entry fs.DirEntry) error) error {
+func (p place) files(visit func(file place, entry fs.DirEntry) error) error {
 	seen := 0
-	err := fs.WalkDir(root.FS(), name, func(at string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(p.root.FS(), p.name, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -129,10 +146,6 @@ func files(root *os.Root, name string, visit func(name string, entry fs.DirEntry
 		if !entry.Type().IsRegular() {
 			return nil
 		}
-		return visit(at, entry)
+		return visit(place{p.root, name}, entry)
 	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
 }

@@ -15,19 +15,52 @@ import (
 	"strings"
 	texttemplate "text/template"
 	"text/template/parse"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func templateServer() Server {
-	return Server{Name: "template", Title: "Templates", Tools: []tool.BaseTool{
-		define("template__render_text", "Renders a Go text template with values from a JSON object.", rendered(readText)),
-		define("template__render_html", "Renders a Go HTML template with values from a JSON object, escaping them where they stand.", rendered(readHTML)),
-		define("template__fill", "Fills placeholders such as {name} or ${name} in a text with values from a JSON object.", templateFill),
-		define("template__list_placeholders", "Lists the placeholders such as {name} or ${name} of a text.", templatePlaceholders),
-		defineStream("template__mail_merge", "Fills a text's placeholders once for every row of a CSV table and sends the letters one by one.", templateMerge),
-	}}
-}
+var templateServer = group{"template", "Templates", []maker{
+	define("template__render_text", "Renders a Go text template with values from a JSON object.", rendered(readText)),
+	define("template__render_html", "Renders a Go HTML template with values from a JSON object, escaping them where they stand.", rendered(readHTML)),
+	define("template__fill", "Fills placeholders such as {name} or ${name} in a text with values from a JSON object.", func(in templateIn) (string, error) {
+		values, err := in.values()
+		if err != nil {
+			return "", err
+		}
+		return fill(in.Template, func(name string) (string, bool) {
+			v, ok := values[name]
+			return cell(v), ok
+		})
+	}),
+	define("template__list_placeholders", "Lists the placeholders such as {name} or ${name} of a text.", func(in textIn) (string, error) {
+		found := placeholders(in.Text)
+		return listed(found, "the text has no placeholders"), nil
+	}),
+	defineStream("template__mail_merge", "Fills a text's placeholders once for every row of a CSV table and sends the letters one by one.",
+		func(in struct {
+			Template string `json:"template" jsonschema_description:"The letter, with a placeholder such as {name} for each column"`
+			csvIn
+		}, emit func(string) bool) error {
+			t := in.CSV
+			if (len(in.Template)+1)*len(t.rows) > maxAnswer {
+				return errTooLong
+			}
+			for i, row := range t.rows {
+				letter, err := fill(in.Template, func(name string) (string, bool) {
+					c, err := t.column(name)
+					if err != nil {
+						return "", false
+					}
+					return row[c], true
+				})
+				if err != nil {
+					return err
+				}
+				if !emit(fmt.Sprintf("--- letter %d of %d ---\n%s\n", i+1, len(t.rows), letter)) {
+					return nil
+				}
+			}
+			return nil
+		}),
+}}
 
 type templateIn struct {
 	Template string `json:"template" jsonschema_description:"The template"`
@@ -207,48 +240,4 @@ func fill(text string, value func(name string) (string, bool)) (string, error) {
 		v, _ := value(placeholder.FindStringSubmatch(mark)[1])
 		return v
 	}), nil
-}
-
-func templateFill(in templateIn) (string, error) {
-	values, err := in.values()
-	if err != nil {
-		return "", err
-	}
-	return fill(in.Template, func(name string) (string, bool) {
-		v, ok := values[name]
-		return cell(v), ok
-	})
-}
-
-func templatePlaceholders(in textIn) (string, error) {
-	found := placeholders(in.Text)
-	return listed(found, "the text has no placeholders"), nil
-}
-
-type mergeIn struct {
-	Template string `json:"template" jsonschema_description:"The letter, with a placeholder such as {name} for each column"`
-	csvIn
-}
-
-func templateMerge(in mergeIn, emit func(string) bool) error {
-	t := in.CSV
-	if (len(in.Template)+1)*len(t.rows) > maxAnswer {
-		return errTooLong
-	}
-	for i, row := range t.rows {
-		letter, err := fill(in.Template, func(name string) (string, bool) {
-			c, err := t.column(name)
-			if err != nil {
-				return "", false
-			}
-			return row[c], true
-		})
-		if err != nil {
-			return err
-		}
-		if !emit(fmt.Sprintf("--- letter %d of %d ---\n%s\n", i+1, len(t.rows), letter)) {
-			return nil
-		}
-	}
-	return nil
 }

@@ -13,27 +13,132 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func timeServer() Server {
-	return Server{Name: "time", Title: "Clock times, durations and time zones", Tools: []tool.BaseTool{
-		define("time__now", "Tells the current date and time in a time zone.", timeNow),
-		define("time__convert_zone", "Converts a time from one time zone to another, with daylight saving taken into account.", timeConvert),
-		define("time__zone_offset", "Gives a time zone's offset from UTC and its abbreviation at a moment.", timeOffset),
-		define("time__zone_difference", "Says how many hours one time zone is ahead of or behind another.", timeZoneDifference),
-		define("time__find_zone", "Finds the IANA time zone names for a city, a country or part of a zone's name.", timeFindZone),
-		define("time__is_daylight_saving", "Says whether daylight saving time (summer time) is in force in a time zone at a moment.", timeDaylight),
-		define("time__from_unix", "Turns a Unix timestamp (seconds or milliseconds since 1970) into a readable time.", timeFromUnix),
-		define("time__to_unix", "Turns a date and time into a Unix timestamp in seconds since 1970.", timeToUnix),
-		define("time__format", "Rewrites a time in a named format such as RFC 3339, RFC 1123, ISO week or twelve-hour clock.", timeFormat),
-		define("time__parse_duration", "Reads a duration such as 1h30m or 2d4h and gives it in seconds, minutes, hours and days.", timeParseDuration),
-		define("time__format_seconds", "Writes a number of seconds as days, hours, minutes and seconds.", timeFormatSeconds),
-		define("time__add_duration", "Adds a duration such as 90m or 1d12h to a time; a leading minus subtracts it.", timeAdd),
-		define("time__difference", "Measures how much time lies between two moments.", timeDifference),
-	}}
-}
+var timeServer = group{"time", "Clock times, durations and time zones", []maker{
+	define("time__now", "Tells the current date and time in a time zone.",
+		func(in zoneIn) (string, error) { return now().In(in.Zone.Location).Format(timeLayout), nil }),
+	define("time__convert_zone", "Converts a time from one time zone to another, with daylight saving taken into account.", func(in struct {
+		Time     string `json:"time" jsonschema_description:"The time to convert, as YYYY-MM-DD HH:MM, or HH:MM for today"`
+		FromZone zone   `json:"from_zone" jsonschema_description:"The time zone that the time is given in: an IANA name, a large city or an offset"`
+		ToZone   zone   `json:"to_zone" jsonschema_description:"The time zone wanted: an IANA name, a large city or an offset"`
+	}) (string, error) {
+		t, err := in.FromZone.moment(in.Time)
+		return t.Format(timeLayout) + " is " + t.In(in.ToZone.Location).Format(timeLayout), err
+	}),
+	define("time__zone_offset", "Gives a time zone's offset from UTC and its abbreviation at a moment.", func(in offsetIn) (string, error) {
+		t, err := in.Zone.moment(in.Time)
+		return t.Format("UTC-07:00 (MST)"), err
+	}),
+	define("time__zone_difference", "Says how many hours one time zone is ahead of or behind another.", func(in struct {
+		FromZone zone   `json:"from_zone" jsonschema_description:"The first time zone or city"`
+		ToZone   zone   `json:"to_zone" jsonschema_description:"The second time zone or city"`
+		Time     string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment to compare them at, as YYYY-MM-DD HH:MM"`
+	}) (string, error) {
+		from, err := in.FromZone.moment(in.Time)
+		if err != nil {
+			return "", err
+		}
+		_, a := from.Zone()
+		_, b := from.In(in.ToZone.Location).Zone()
+		hours := plain(math.Abs(float64(b-a)) / 3600)
+		switch {
+		case b > a:
+			return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone.text, hours, in.FromZone.text), nil
+		case b < a:
+			return fmt.Sprintf("%s is %s hours behind %s", in.ToZone.text, hours, in.FromZone.text), nil
+		}
+		return fmt.Sprintf("%s and %s have the same time", in.ToZone.text, in.FromZone.text), nil
+	}),
+	define("time__find_zone", "Finds the IANA time zone names for a city, a country or part of a zone's name.", func(in struct {
+		Place string `json:"place" jsonschema_description:"A city, a country or part of a zone's name, such as berlin"`
+	}) (string, error) {
+		found := zonesLike(in.Place)
+		if len(found) == 0 {
+			zone, err := loadZone(in.Place)
+			if err != nil {
+				return "", err
+			}
+			return zone.String(), nil
+		}
+		return strings.Join(found, "\n"), nil
+	}),
+	define("time__is_daylight_saving", "Says whether daylight saving time (summer time) is in force in a time zone at a moment.",
+		func(in offsetIn) (string, error) {
+			t, err := in.Zone.moment(in.Time)
+			if err != nil {
+				return "", err
+			}
+			if t.IsDST() {
+				return "yes, daylight saving time: " + t.Format("UTC-07:00 (MST)"), nil
+			}
+			return "no, standard time: " + t.Format("UTC-07:00 (MST)"), nil
+		}),
+	define("time__from_unix", "Turns a Unix timestamp (seconds or milliseconds since 1970) into a readable time.", func(in struct {
+		Timestamp int64 `json:"timestamp" jsonschema_description:"Seconds since 1970-01-01 UTC; values above 100000000000 are taken as milliseconds"`
+		zoneIn
+	}) (string, error) {
+		t := time.Unix(in.Timestamp, 0)
+		if in.Timestamp > 1e11 || in.Timestamp < -1e11 {
+			t = time.UnixMilli(in.Timestamp)
+		}
+		if y := t.Year(); y < -9999 || y > 9999 {
+			return "", fmt.Errorf("the timestamp %d is outside the years that have dates", in.Timestamp)
+		}
+		return t.In(in.Zone.Location).Format(timeLayout), nil
+	}),
+	define("time__to_unix", "Turns a date and time into a Unix timestamp in seconds since 1970.", func(in momentIn) (string, error) {
+		t, err := in.Zone.moment(in.Time)
+		return strconv.FormatInt(t.Unix(), 10), err
+	}),
+	define("time__format", "Rewrites a time in a named format such as RFC 3339, RFC 1123, ISO week or twelve-hour clock.", func(in struct {
+		momentIn
+		Format string `json:"format" jsonschema:"enum=rfc3339,enum=rfc1123,enum=rfc822,enum=iso_week,enum=us,enum=twelve_hour,enum=date,enum=clock" jsonschema_description:"The format wanted"`
+	}) (string, error) {
+		t, err := in.Zone.moment(in.Time)
+		if in.Format == "iso_week" {
+			year, week := t.ISOWeek()
+			return fmt.Sprintf("%d-W%02d-%d", year, week, (int(t.Weekday())+6)%7+1), err
+		}
+		layouts := map[string]string{"rfc3339": time.RFC3339, "rfc1123": time.RFC1123Z, "rfc822": time.RFC822Z, "us": "01/02/2006 03:04 PM",
+			"twelve_hour": "3:04 PM", "date": "2006-01-02", "clock": "15:04:05"}
+		return t.Format(layouts[in.Format]), err
+	}),
+	define("time__parse_duration", "Reads a duration such as 1h30m or 2d4h and gives it in seconds, minutes, hours and days.", func(in struct {
+		Duration string `json:"duration" jsonschema_description:"A duration made of w, d, h, m, s, ms, such as 1h30m or 2d4h"`
+	}) (string, error) {
+		d, err := parseDuration(in.Duration)
+		return fmt.Sprintf("%s seconds = %s minutes = %s hours = %s days", plain(d.Seconds()), plain(d.Minutes()), plain(d.Hours()), plain(d.Hours()/24)), err
+	}),
+	define("time__format_seconds", "Writes a number of seconds as days, hours, minutes and seconds.", func(in struct {
+		Seconds float64 `json:"seconds" jsonschema:"minimum=-9000000000,maximum=9000000000" jsonschema_description:"The number of seconds"`
+	}) (string, error) {
+		return spell(time.Duration(in.Seconds * float64(time.Second))), nil
+	}),
+	define("time__add_duration", "Adds a duration such as 90m or 1d12h to a time; a leading minus subtracts it.", func(in struct {
+		momentIn
+		Duration string `json:"duration" jsonschema_description:"What to add, such as 90m, 1d12h or -2h"`
+	}) (string, error) {
+		d, err := parseDuration(in.Duration)
+		if err != nil {
+			return "", err
+		}
+		t, err := in.Zone.moment(in.Time)
+		return t.Add(d).Format(timeLayout), err
+	}),
+	define("time__difference", "Measures how much time lies between two moments.", func(in struct {
+		Start string `json:"start" jsonschema_description:"The first moment, as YYYY-MM-DD HH:MM"`
+		End   string `json:"end" jsonschema_description:"The second moment, as YYYY-MM-DD HH:MM"`
+		zoneIn
+	}) (string, error) {
+		start, end, err := both(in.Zone.moment, in.Start, in.End)
+		if err != nil {
+			return "", err
+		}
+		d := end.Sub(start)
+		return fmt.Sprintf("%s (%s seconds)", spell(d), plain(d.Seconds())), nil
+	}),
+}}
 
 type zoneIn struct {
 	Zone zone `json:"zone,omitempty" jsonschema:"default=UTC" jsonschema_description:"Time zone: an IANA name such as Europe/Berlin, a large city, or an offset such as +08:00"`
@@ -63,162 +168,9 @@ func (z zone) moment(text string) (time.Time, error) {
 
 const timeLayout = "2006-01-02 15:04:05 MST (Monday)"
 
-func timeNow(in zoneIn) (string, error) {
-	return now().In(in.Zone.Location).Format(timeLayout), nil
-}
-
-type convertZoneIn struct {
-	Time     string `json:"time" jsonschema_description:"The time to convert, as YYYY-MM-DD HH:MM, or HH:MM for today"`
-	FromZone zone   `json:"from_zone" jsonschema_description:"The time zone that the time is given in: an IANA name, a large city or an offset"`
-	ToZone   zone   `json:"to_zone" jsonschema_description:"The time zone wanted: an IANA name, a large city or an offset"`
-}
-
-func timeConvert(in convertZoneIn) (string, error) {
-	t, err := in.FromZone.moment(in.Time)
-	return t.Format(timeLayout) + " is " + t.In(in.ToZone.Location).Format(timeLayout), err
-}
-
 type offsetIn struct {
 	Zone zone   `json:"zone" jsonschema_description:"Time zone: an IANA name such as Asia/Tokyo, or a large city"`
 	Time string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment, as YYYY-MM-DD HH:MM"`
-}
-
-func timeOffset(in offsetIn) (string, error) {
-	t, err := in.Zone.moment(in.Time)
-	return t.Format("UTC-07:00 (MST)"), err
-}
-
-type twoZonesIn struct {
-	FromZone zone   `json:"from_zone" jsonschema_description:"The first time zone or city"`
-	ToZone   zone   `json:"to_zone" jsonschema_description:"The second time zone or city"`
-	Time     string `json:"time,omitempty" jsonschema:"default=now" jsonschema_description:"The moment to compare them at, as YYYY-MM-DD HH:MM"`
-}
-
-func timeZoneDifference(in twoZonesIn) (string, error) {
-	from, err := in.FromZone.moment(in.Time)
-	if err != nil {
-		return "", err
-	}
-	_, a := from.Zone()
-	_, b := from.In(in.ToZone.Location).Zone()
-	hours := plain(math.Abs(float64(b-a)) / 3600)
-	switch {
-	case b > a:
-		return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone.text, hours, in.FromZone.text), nil
-	case b < a:
-		return fmt.Sprintf("%s is %s hours behind %s", in.ToZone.text, hours, in.FromZone.text), nil
-	}
-	return fmt.Sprintf("%s and %s have the same time", in.ToZone.text, in.FromZone.text), nil
-}
-
-type placeIn struct {
-	Place string `json:"place" jsonschema_description:"A city, a country or part of a zone's name, such as berlin"`
-}
-
-func timeFindZone(in placeIn) (string, error) {
-	found := zonesLike(in.Place)
-	if len(found) == 0 {
-		zone, err := loadZone(in.Place)
-		if err != nil {
-			return "", err
-		}
-		return zone.String(), nil
-	}
-	return strings.Join(found, "\n"), nil
-}
-
-func timeDaylight(in offsetIn) (string, error) {
-	t, err := in.Zone.moment(in.Time)
-	if err != nil {
-		return "", err
-	}
-	if t.IsDST() {
-		return "yes, daylight saving time: " + t.Format("UTC-07:00 (MST)"), nil
-	}
-	return "no, standard time: " + t.Format("UTC-07:00 (MST)"), nil
-}
-
-type fromUnixIn struct {
-	Timestamp int64 `json:"timestamp" jsonschema_description:"Seconds since 1970-01-01 UTC; values above 100000000000 are taken as milliseconds"`
-	zoneIn
-}
-
-func timeFromUnix(in fromUnixIn) (string, error) {
-	t := time.Unix(in.Timestamp, 0)
-	if in.Timestamp > 1e11 || in.Timestamp < -1e11 {
-		t = time.UnixMilli(in.Timestamp)
-	}
-	if y := t.Year(); y < -9999 || y > 9999 {
-		return "", fmt.Errorf("the timestamp %d is outside the years that have dates", in.Timestamp)
-	}
-	return t.In(in.Zone.Location).Format(timeLayout), nil
-}
-
-func timeToUnix(in momentIn) (string, error) {
-	t, err := in.Zone.moment(in.Time)
-	return strconv.FormatInt(t.Unix(), 10), err
-}
-
-type formatTimeIn struct {
-	momentIn
-	Format string `json:"format" jsonschema:"enum=rfc3339,enum=rfc1123,enum=rfc822,enum=iso_week,enum=us,enum=twelve_hour,enum=date,enum=clock" jsonschema_description:"The format wanted"`
-}
-
-func timeFormat(in formatTimeIn) (string, error) {
-	t, err := in.Zone.moment(in.Time)
-	if in.Format == "iso_week" {
-		year, week := t.ISOWeek()
-		return fmt.Sprintf("%d-W%02d-%d", year, week, (int(t.Weekday())+6)%7+1), err
-	}
-	layouts := map[string]string{"rfc3339": time.RFC3339, "rfc1123": time.RFC1123Z, "rfc822": time.RFC822Z, "us": "01/02/2006 03:04 PM",
-		"twelve_hour": "3:04 PM", "date": "2006-01-02", "clock": "15:04:05"}
-	return t.Format(layouts[in.Format]), err
-}
-
-type durationIn struct {
-	Duration string `json:"duration" jsonschema_description:"A duration made of w, d, h, m, s, ms, such as 1h30m or 2d4h"`
-}
-
-func timeParseDuration(in durationIn) (string, error) {
-	d, err := parseDuration(in.Duration)
-	return fmt.Sprintf("%s seconds = %s minutes = %s hours = %s days", plain(d.Seconds()), plain(d.Minutes()), plain(d.Hours()), plain(d.Hours()/24)), err
-}
-
-type secondsIn struct {
-	Seconds float64 `json:"seconds" jsonschema:"minimum=-9000000000,maximum=9000000000" jsonschema_description:"The number of seconds"`
-}
-
-func timeFormatSeconds(in secondsIn) (string, error) {
-	return spell(time.Duration(in.Seconds * float64(time.Second))), nil
-}
-
-type addDurationIn struct {
-	momentIn
-	Duration string `json:"duration" jsonschema_description:"What to add, such as 90m, 1d12h or -2h"`
-}
-
-func timeAdd(in addDurationIn) (string, error) {
-	d, err := parseDuration(in.Duration)
-	if err != nil {
-		return "", err
-	}
-	t, err := in.Zone.moment(in.Time)
-	return t.Add(d).Format(timeLayout), err
-}
-
-type twoTimesIn struct {
-	Start string `json:"start" jsonschema_description:"The first moment, as YYYY-MM-DD HH:MM"`
-	End   string `json:"end" jsonschema_description:"The second moment, as YYYY-MM-DD HH:MM"`
-	zoneIn
-}
-
-func timeDifference(in twoTimesIn) (string, error) {
-	start, end, err := both(in.Zone.moment, in.Start, in.End)
-	if err != nil {
-		return "", err
-	}
-	d := end.Sub(start)
-	return fmt.Sprintf("%s (%s seconds)", spell(d), plain(d.Seconds())), nil
 }
 
 // cityZones holds what people call places, and the zone that is meant.

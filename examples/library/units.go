@@ -9,28 +9,63 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func unitsServer() Server {
-	return Server{Name: "units", Title: "Units of measurement", Tools: []tool.BaseTool{
-		define("units__convert_length", "Converts a length or distance: metres, kilometres, miles, feet, inches, nautical miles and others.", convert("length")),
-		define("units__convert_mass", "Converts a mass or weight: kilograms, grams, pounds, ounces, stones, tonnes, jin and others.", convert("mass")),
-		define("units__convert_temperature", "Converts a temperature between Celsius, Fahrenheit, Kelvin and Rankine.", convertTemperature),
-		define("units__convert_area", "Converts an area: square metres, hectares, acres, square feet, mu and others.", convert("area")),
-		define("units__convert_volume", "Converts a volume: litres, millilitres, gallons, cups, fluid ounces, cubic metres and others.", convert("volume")),
-		define("units__convert_speed", "Converts a speed: km/h, mph, m/s, knots, feet per second, Mach.", convert("speed")),
-		define("units__convert_data_size", "Converts an amount of data: bits, bytes, kilobytes, KiB, megabytes, MiB, gigabytes and more.", convert("data_size")),
-		define("units__convert_duration", "Converts an amount of time: seconds, minutes, hours, days, weeks, months, years.", convert("duration")),
-		define("units__convert_pressure", "Converts a pressure: pascal, bar, psi, atmospheres, mmHg.", convert("pressure")),
-		define("units__convert_energy", "Converts an energy: joules, calories, kilocalories, watt hours, BTU, electronvolts.", convert("energy")),
-		define("units__convert_power", "Converts a power: watts, kilowatts, horsepower, BTU per hour.", convert("power")),
-		define("units__convert_angle", "Converts an angle: degrees, radians, gradians, turns, arc minutes.", convert("angle")),
-		define("units__convert_fuel_economy", "Converts a car's fuel economy between litres per 100 km, miles per gallon and km per litre.", convertFuel),
-		define("units__list", "Lists the units that are known for a kind of quantity, with their size in the base unit.", listUnits),
-	}}
-}
+var unitsServer = group{"units", "Units of measurement", []maker{
+	define("units__convert_length", "Converts a length or distance: metres, kilometres, miles, feet, inches, nautical miles and others.",
+		convert("length")),
+	define("units__convert_mass", "Converts a mass or weight: kilograms, grams, pounds, ounces, stones, tonnes, jin and others.", convert("mass")),
+	define("units__convert_temperature", "Converts a temperature between Celsius, Fahrenheit, Kelvin and Rankine.", func(in struct {
+		Value    float64 `json:"value" jsonschema_description:"The temperature to convert"`
+		FromUnit string  `json:"from_unit" jsonschema:"enum=celsius,enum=fahrenheit,enum=kelvin,enum=rankine,enum=C,enum=F,enum=K" jsonschema_description:"The scale of the value"`
+		ToUnit   string  `json:"to_unit" jsonschema:"enum=celsius,enum=fahrenheit,enum=kelvin,enum=rankine,enum=C,enum=F,enum=K" jsonschema_description:"The scale wanted"`
+	}) (string, error) {
+		from, to := temperatureScales[strings.ToLower(in.FromUnit)[0]], temperatureScales[strings.ToLower(in.ToUnit)[0]]
+		kelvin := (in.Value + from.shift) * from.factor
+		if kelvin < -1e-9 {
+			return "", fmt.Errorf("%s %s is below absolute zero", plain(in.Value), in.FromUnit)
+		}
+		return converted(convertIn(in), kelvin/to.factor-to.shift)
+	}),
+	define("units__convert_area", "Converts an area: square metres, hectares, acres, square feet, mu and others.", convert("area")),
+	define("units__convert_volume", "Converts a volume: litres, millilitres, gallons, cups, fluid ounces, cubic metres and others.", convert("volume")),
+	define("units__convert_speed", "Converts a speed: km/h, mph, m/s, knots, feet per second, Mach.", convert("speed")),
+	define("units__convert_data_size", "Converts an amount of data: bits, bytes, kilobytes, KiB, megabytes, MiB, gigabytes and more.",
+		convert("data_size")),
+	define("units__convert_duration", "Converts an amount of time: seconds, minutes, hours, days, weeks, months, years.", convert("duration")),
+	define("units__convert_pressure", "Converts a pressure: pascal, bar, psi, atmospheres, mmHg.", convert("pressure")),
+	define("units__convert_energy", "Converts an energy: joules, calories, kilocalories, watt hours, BTU, electronvolts.", convert("energy")),
+	define("units__convert_power", "Converts a power: watts, kilowatts, horsepower, BTU per hour.", convert("power")),
+	define("units__convert_angle", "Converts an angle: degrees, radians, gradians, turns, arc minutes.", convert("angle")),
+	define("units__convert_fuel_economy", "Converts a car's fuel economy between litres per 100 km, miles per gallon and km per litre.", func(in struct {
+		Value    float64 `json:"value" jsonschema:"exclusiveMinimum=0,minimum=0" jsonschema_description:"The consumption or range to convert; above zero"`
+		FromUnit string  `json:"from_unit" jsonschema:"enum=l/100km,enum=mpg,enum=mpg_uk,enum=km/l" jsonschema_description:"The unit of the value"`
+		ToUnit   string  `json:"to_unit" jsonschema:"enum=l/100km,enum=mpg,enum=mpg_uk,enum=km/l" jsonschema_description:"The unit wanted"`
+	}) (string, error) {
+		if in.Value <= 0 {
+			return "", fmt.Errorf("the value must be above zero")
+		}
+		perLitre := map[string]float64{"mpg": 1.609344 / 3.785411784, "mpg_uk": 1.609344 / 4.54609, "km/l": 1}
+		reach := in.Value * perLitre[in.FromUnit]
+		if in.FromUnit == "l/100km" {
+			reach = 100 / in.Value
+		}
+		if in.ToUnit == "l/100km" {
+			return converted(convertIn(in), 100/reach)
+		}
+		return converted(convertIn(in), reach/perLitre[in.ToUnit])
+	}),
+	define("units__list", "Lists the units that are known for a kind of quantity, with their size in the base unit.", func(in struct {
+		Kind string `json:"kind" jsonschema:"enum=length,enum=mass,enum=area,enum=volume,enum=speed,enum=data_size,enum=duration,enum=pressure,enum=energy,enum=power,enum=angle" jsonschema_description:"The kind of quantity"`
+	}) (string, error) {
+		var out []string
+		for names, size := range unitTables[in.Kind] {
+			out = append(out, strings.ReplaceAll(names, "|", ", ")+" = "+plain(size))
+		}
+		sort.Strings(out)
+		return strings.Join(out, "\n"), nil
+	}),
+}}
 
 // unitTables holds each unit's size in the base unit of its kind. The first
 // spelling of a unit is the one it is listed under.
@@ -112,56 +147,7 @@ func converted(in convertIn, value float64) (string, error) {
 	return fmt.Sprintf("%s %s = %s %s", plain(in.Value), in.FromUnit, text, in.ToUnit), err
 }
 
-type temperatureIn struct {
-	Value    float64 `json:"value" jsonschema_description:"The temperature to convert"`
-	FromUnit string  `json:"from_unit" jsonschema:"enum=celsius,enum=fahrenheit,enum=kelvin,enum=rankine,enum=C,enum=F,enum=K" jsonschema_description:"The scale of the value"`
-	ToUnit   string  `json:"to_unit" jsonschema:"enum=celsius,enum=fahrenheit,enum=kelvin,enum=rankine,enum=C,enum=F,enum=K" jsonschema_description:"The scale wanted"`
-}
-
 // temperatureScales gives each scale as kelvin = (value + shift) * factor.
 var temperatureScales = map[byte]struct{ shift, factor float64 }{
 	'c': {273.15, 1}, 'f': {459.67, 5.0 / 9}, 'k': {0, 1}, 'r': {0, 5.0 / 9},
-}
-
-func convertTemperature(in temperatureIn) (string, error) {
-	from, to := temperatureScales[strings.ToLower(in.FromUnit)[0]], temperatureScales[strings.ToLower(in.ToUnit)[0]]
-	kelvin := (in.Value + from.shift) * from.factor
-	if kelvin < -1e-9 {
-		return "", fmt.Errorf("%s %s is below absolute zero", plain(in.Value), in.FromUnit)
-	}
-	return converted(convertIn(in), kelvin/to.factor-to.shift)
-}
-
-type fuelIn struct {
-	Value    float64 `json:"value" jsonschema:"exclusiveMinimum=0,minimum=0" jsonschema_description:"The consumption or range to convert; above zero"`
-	FromUnit string  `json:"from_unit" jsonschema:"enum=l/100km,enum=mpg,enum=mpg_uk,enum=km/l" jsonschema_description:"The unit of the value"`
-	ToUnit   string  `json:"to_unit" jsonschema:"enum=l/100km,enum=mpg,enum=mpg_uk,enum=km/l" jsonschema_description:"The unit wanted"`
-}
-
-func convertFuel(in fuelIn) (string, error) {
-	if in.Value <= 0 {
-		return "", fmt.Errorf("the value must be above zero")
-	}
-	perLitre := map[string]float64{"mpg": 1.609344 / 3.785411784, "mpg_uk": 1.609344 / 4.54609, "km/l": 1}
-	reach := in.Value * perLitre[in.FromUnit]
-	if in.FromUnit == "l/100km" {
-		reach = 100 / in.Value
-	}
-	if in.ToUnit == "l/100km" {
-		return converted(convertIn(in), 100/reach)
-	}
-	return converted(convertIn(in), reach/perLitre[in.ToUnit])
-}
-
-type kindIn struct {
-	Kind string `json:"kind" jsonschema:"enum=length,enum=mass,enum=area,enum=volume,enum=speed,enum=data_size,enum=duration,enum=pressure,enum=energy,enum=power,enum=angle" jsonschema_description:"The kind of quantity"`
-}
-
-func listUnits(in kindIn) (string, error) {
-	var out []string
-	for names, size := range unitTables[in.Kind] {
-		out = append(out, strings.ReplaceAll(names, "|", ", ")+" = "+plain(size))
-	}
-	sort.Strings(out)
-	return strings.Join(out, "\n"), nil
 }

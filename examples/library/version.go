@@ -11,19 +11,73 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func versionServer() Server {
-	return Server{Name: "version", Title: "Semantic versions", Tools: []tool.BaseTool{
-		define("version__parse", "Takes a semantic version apart into major, minor, patch, pre-release and build.", versionParse),
-		define("version__compare", "Says which of two semantic versions is the newer one.", versionCompare),
-		define("version__bump", "Raises the major, minor or patch part of a semantic version.", versionBump),
-		define("version__sort", "Sorts semantic versions from the oldest to the newest.", versionSort),
-		define("version__satisfies", "Says whether a version satisfies a constraint such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0.", versionSatisfies),
-		define("version__latest", "Finds the newest of some versions that satisfies a constraint.", versionLatest),
-	}}
-}
+var versionServer = group{"version", "Semantic versions", []maker{
+	define("version__parse", "Takes a semantic version apart into major, minor, patch, pre-release and build.", func(in versionIn) (string, error) {
+		v := in.Version
+		out := fmt.Sprintf("major %d, minor %d, patch %d", v.Major(), v.Minor(), v.Patch())
+		if v.Prerelease() != "" {
+			out += ", pre-release " + v.Prerelease()
+		}
+		if v.Metadata() != "" {
+			out += ", build " + v.Metadata()
+		}
+		return out, nil
+	}),
+	define("version__compare", "Says which of two semantic versions is the newer one.", func(in struct {
+		First  version `json:"first" jsonschema_description:"The first version"`
+		Second version `json:"second" jsonschema_description:"The second version"`
+	}) (string, error) {
+		switch c := in.First.Compare(in.Second.Version); {
+		case c < 0:
+			return in.Second.text + " is newer than " + in.First.text, nil
+		case c > 0:
+			return in.First.text + " is newer than " + in.Second.text, nil
+		}
+		return "both are the same version", nil
+	}),
+	define("version__bump", "Raises the major, minor or patch part of a semantic version.", func(in struct {
+		versionIn
+		Part string `json:"part" jsonschema:"enum=major,enum=minor,enum=patch" jsonschema_description:"The part to raise"`
+	}) (string, error) {
+		v := in.Version
+		next := map[string]func() semver.Version{"major": v.IncMajor, "minor": v.IncMinor, "patch": v.IncPatch}[in.Part]()
+		zero := in.Part == "patch" || v.Patch() == 0 && (in.Part == "minor" || v.Minor() == 0)
+		if v.Prerelease() != "" && zero { // 2.0.0-rc.1 becomes 2.0.0, not 3.0.0
+			next = v.IncPatch()
+		}
+		return next.Original(), nil
+	}),
+	define("version__sort", "Sorts semantic versions from the oldest to the newest.", func(in versionsIn) (string, error) {
+		var out []string
+		for _, v := range in.sorted() {
+			out = append(out, v.Original())
+		}
+		return strings.Join(out, "\n"), nil
+	}),
+	define("version__satisfies", "Says whether a version satisfies a constraint such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0.", func(in struct {
+		versionIn
+		Constraint string `json:"constraint" jsonschema_description:"The constraint, such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0; || parts alternatives"`
+	}) (string, error) {
+		ok, err := in.Version.satisfies(in.Constraint)
+		if ok {
+			return fmt.Sprintf("yes, %s satisfies %s", in.Version.text, in.Constraint), err
+		}
+		return fmt.Sprintf("no, %s does not satisfy %s", in.Version.text, in.Constraint), err
+	}),
+	define("version__latest", "Finds the newest of some versions that satisfies a constraint.", func(in struct {
+		versionsIn
+		Constraint string `json:"constraint,omitempty" jsonschema:"default=>=0" jsonschema_description:"The constraint; any version if left out"`
+	}) (string, error) {
+		for _, v := range slices.Backward(in.sorted()) {
+			if ok, err := v.satisfies(in.Constraint); ok || err != nil {
+				return v.Original(), err
+			}
+		}
+		return "none of the versions satisfies " + in.Constraint, nil
+	}),
+}}
 
 func parseVersion(text string) (*semver.Version, error) {
 	v, err := semver.NewVersion(strings.TrimSpace(text))
@@ -48,48 +102,6 @@ type versionIn struct {
 	Version version `json:"version" jsonschema_description:"The version, such as 1.4.2"`
 }
 
-func versionParse(in versionIn) (string, error) {
-	v := in.Version
-	out := fmt.Sprintf("major %d, minor %d, patch %d", v.Major(), v.Minor(), v.Patch())
-	if v.Prerelease() != "" {
-		out += ", pre-release " + v.Prerelease()
-	}
-	if v.Metadata() != "" {
-		out += ", build " + v.Metadata()
-	}
-	return out, nil
-}
-
-type twoVersionsIn struct {
-	First  version `json:"first" jsonschema_description:"The first version"`
-	Second version `json:"second" jsonschema_description:"The second version"`
-}
-
-func versionCompare(in twoVersionsIn) (string, error) {
-	switch c := in.First.Compare(in.Second.Version); {
-	case c < 0:
-		return in.Second.text + " is newer than " + in.First.text, nil
-	case c > 0:
-		return in.First.text + " is newer than " + in.Second.text, nil
-	}
-	return "both are the same version", nil
-}
-
-type bumpIn struct {
-	versionIn
-	Part string `json:"part" jsonschema:"enum=major,enum=minor,enum=patch" jsonschema_description:"The part to raise"`
-}
-
-func versionBump(in bumpIn) (string, error) {
-	v := in.Version
-	next := map[string]func() semver.Version{"major": v.IncMajor, "minor": v.IncMinor, "patch": v.IncPatch}[in.Part]()
-	zero := in.Part == "patch" || v.Patch() == 0 && (in.Part == "minor" || v.Minor() == 0)
-	if v.Prerelease() != "" && zero { // 2.0.0-rc.1 becomes 2.0.0, not 3.0.0
-		next = v.IncPatch()
-	}
-	return next.Original(), nil
-}
-
 type versionsIn struct {
 	Versions []version `json:"versions" jsonschema:"minItems=1" jsonschema_description:"The versions"`
 }
@@ -100,14 +112,6 @@ func (in versionsIn) sorted() []version {
 	return in.Versions
 }
 
-func versionSort(in versionsIn) (string, error) {
-	var out []string
-	for _, v := range in.sorted() {
-		out = append(out, v.Original())
-	}
-	return strings.Join(out, "\n"), nil
-}
-
 // satisfies requires all conditions that blanks or commas separate, and any of those that || separates.
 func (v version) satisfies(constraint string) (bool, error) {
 	c, err := semver.NewConstraint(constraint)
@@ -116,31 +120,4 @@ func (v version) satisfies(constraint string) (bool, error) {
 	}
 	c.IncludePrerelease = true
 	return c.Check(v.Version), nil
-}
-
-type satisfiesIn struct {
-	versionIn
-	Constraint string `json:"constraint" jsonschema_description:"The constraint, such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0; || parts alternatives"`
-}
-
-func versionSatisfies(in satisfiesIn) (string, error) {
-	ok, err := in.Version.satisfies(in.Constraint)
-	if ok {
-		return fmt.Sprintf("yes, %s satisfies %s", in.Version.text, in.Constraint), err
-	}
-	return fmt.Sprintf("no, %s does not satisfy %s", in.Version.text, in.Constraint), err
-}
-
-type latestIn struct {
-	versionsIn
-	Constraint string `json:"constraint,omitempty" jsonschema:"default=>=0" jsonschema_description:"The constraint; any version if left out"`
-}
-
-func versionLatest(in latestIn) (string, error) {
-	for _, v := range slices.Backward(in.sorted()) {
-		if ok, err := v.satisfies(in.Constraint); ok || err != nil {
-			return v.Original(), err
-		}
-	}
-	return "none of the versions satisfies " + in.Constraint, nil
 }

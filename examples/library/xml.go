@@ -13,23 +13,54 @@ import (
 	"strings"
 
 	"github.com/beevik/etree"
-	"github.com/cloudwego/eino/components/tool"
 )
 
-func xmlServer() Server {
-	return Server{Name: "xml", Title: "XML documents", Tools: []tool.BaseTool{
-		define("xml__format", "Formats an XML document with indentation.", xmlFormat),
-		define("xml__validate", "Checks whether a text is well-formed XML and says where the first mistake is.", xmlValidate),
-		define("xml__get", "Gets the texts of the elements at a path of an XML document, such as feed/entry/title.", xmlGet),
-		define("xml__attributes", "Lists the attributes of the elements at a path of an XML document.", xmlAttributes),
-		define("xml__count_elements", "Counts the elements of an XML document by name.", xmlCount),
-		define("xml__to_json", "Turns an XML document into JSON; attributes get an @ in front, text is #text.", xmlToJSON),
-	}}
-}
-
-type xmlTextIn struct {
-	XML string `json:"xml" jsonschema_description:"The XML document"`
-}
+var xmlServer = group{"xml", "XML documents", []maker{
+	define("xml__format", "Formats an XML document with indentation.", func(in xmlIn) (string, error) {
+		in.XML.Indent(2)
+		text, err := in.XML.WriteToString()
+		return strings.TrimSpace(text), err
+	}),
+	define("xml__validate", "Checks whether a text is well-formed XML and says where the first mistake is.", func(in struct {
+		XML string `json:"xml" jsonschema_description:"The XML document"`
+	}) (string, error) {
+		doc, err := parseXML(in.XML)
+		if err != nil {
+			return err.Error(), nil
+		}
+		return "well-formed XML with the root element " + doc.Root().Tag, nil
+	}),
+	define("xml__get", "Gets the texts of the elements at a path of an XML document, such as feed/entry/title.", func(in xmlPathIn) (string, error) {
+		found, err := in.find()
+		var out []string
+		for _, e := range found {
+			out = append(out, content(e))
+		}
+		return strings.Join(out, "\n"), err
+	}),
+	define("xml__attributes", "Lists the attributes of the elements at a path of an XML document.", func(in xmlPathIn) (string, error) {
+		found, err := in.find()
+		var out []string
+		for i, e := range found {
+			e.SortAttrs()
+			for _, a := range e.Attr {
+				out = append(out, fmt.Sprintf("%s[%d] %s=%s", e.Tag, i, a.Key, a.Value))
+			}
+		}
+		return listed(out, "these elements have no attributes"), err
+	}),
+	define("xml__count_elements", "Counts the elements of an XML document by name.", func(in xmlIn) (string, error) {
+		counts := map[string]int{}
+		for _, e := range in.XML.FindElements("//*") {
+			counts[e.Tag]++
+		}
+		return ranked(counts, 1000), nil
+	}),
+	define("xml__to_json", "Turns an XML document into JSON; attributes get an @ in front, text is #text.",
+		func(in xmlIn) (string, error) {
+			return indentJSON(map[string]any{in.XML.Root().Tag: jsonOf(in.XML.Root())})
+		}),
+}}
 
 type xmlIn struct {
 	XML xmlDocument `json:"xml" jsonschema_description:"The XML document"`
@@ -83,20 +114,6 @@ func parseXML(text string) (*etree.Document, error) {
 	return doc, doc.ReadFromString(text)
 }
 
-func xmlFormat(in xmlIn) (string, error) {
-	in.XML.Indent(2)
-	text, err := in.XML.WriteToString()
-	return strings.TrimSpace(text), err
-}
-
-func xmlValidate(in xmlTextIn) (string, error) {
-	doc, err := parseXML(in.XML)
-	if err != nil {
-		return err.Error(), nil
-	}
-	return "well-formed XML with the root element " + doc.Root().Tag, nil
-}
-
 type xmlPathIn struct {
 	xmlIn
 	Path string `json:"path" jsonschema_description:"The path from the root element, such as feed/entry/title; * stands for any element"`
@@ -127,39 +144,6 @@ func content(e *etree.Element) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-func xmlGet(in xmlPathIn) (string, error) {
-	found, err := in.find()
-	var out []string
-	for _, e := range found {
-		out = append(out, content(e))
-	}
-	return strings.Join(out, "\n"), err
-}
-
-func xmlAttributes(in xmlPathIn) (string, error) {
-	found, err := in.find()
-	var out []string
-	for i, e := range found {
-		e.SortAttrs()
-		for _, a := range e.Attr {
-			out = append(out, fmt.Sprintf("%s[%d] %s=%s", e.Tag, i, a.Key, a.Value))
-		}
-	}
-	return listed(out, "these elements have no attributes"), err
-}
-
-func xmlCount(in xmlIn) (string, error) {
-	counts := map[string]int{}
-	for _, e := range in.XML.FindElements("//*") {
-		counts[e.Tag]++
-	}
-	return ranked(counts, 1000), nil
-}
-
-func xmlToJSON(in xmlIn) (string, error) {
-	return indentJSON(map[string]any{in.XML.Root().Tag: jsonOf(in.XML.Root())})
 }
 
 // jsonOf gives an element as JSON values: several of one name become a list.
