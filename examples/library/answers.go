@@ -7,9 +7,11 @@ package library
 // counts, durations and lists.
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,11 +32,7 @@ func plain(f float64) string {
 }
 
 func plainList(numbers []float64) string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = plain(n)
-	}
-	return strings.Join(out, ", ")
+	return joined(numbers, ", ", plain)
 }
 
 // finite answers with a number, and refuses NaN and infinity.
@@ -77,37 +75,29 @@ func spell(d time.Duration) string {
 
 // counted writes a number and its noun.
 func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	return strconv.Itoa(n) + " " + noun + either(n == 1, "", "s")
+}
+
+// tally counts equal entries.
+func tally[T comparable](list []T) map[T]int {
+	counts := map[T]int{}
+	for _, entry := range list {
+		counts[entry]++
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return counts
 }
 
 // ranked lists counts, the highest first, one per line.
 func ranked(counts map[string]int, limit int) string {
-	keys := make([]string, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		if counts[keys[i]] != counts[keys[j]] {
-			return counts[keys[i]] > counts[keys[j]]
-		}
-		return keys[i] < keys[j]
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
 	})
-	var out []string
-	for _, k := range keys[:min(limit, len(keys))] {
-		out = append(out, fmt.Sprintf("%s: %d", k, counts[k]))
-	}
-	return strings.Join(out, "\n")
+	return joined(keys[:min(limit, len(keys))], "\n", func(k string) string { return fmt.Sprintf("%s: %d", k, counts[k]) })
 }
 
 // listed writes lines, or a text if there are none.
 func listed(lines []string, none string) string {
-	if len(lines) == 0 {
-		return none
-	}
-	return strings.Join(lines, "\n")
+	return either(len(lines) == 0, none, strings.Join(lines, "\n"))
 }
 
 // filled writes numbers into a format, refusing if one cannot be written.
@@ -125,11 +115,7 @@ func filled(write func(float64) (string, error), format string, numbers []float6
 
 // each writes every entry of a list.
 func each[T any](list []T, write func(T) string) []string {
-	out := make([]string, len(list))
-	for i, entry := range list {
-		out[i] = write(entry)
-	}
-	return out
+	return times(len(list), func(i int) string { return write(list[i]) })
 }
 
 // joined writes every entry of a list, with a separator between them.
@@ -137,8 +123,17 @@ func joined[T any](list []T, separator string, write func(T) string) string {
 	return strings.Join(each(list, write), separator)
 }
 
-// either answers a question.
-func either(is bool, yes, no string) string {
+// times writes so many entries, by their index.
+func times(n int, write func(i int) string) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = write(i)
+	}
+	return out
+}
+
+// either chooses one of two values.
+func either[T any](is bool, yes, no T) T {
 	if is {
 		return yes
 	}

@@ -80,10 +80,7 @@ var calendarServer = group{"calendar", "Dates and calendars", []maker{
 		for daysIn(after) == 365 {
 			after++
 		}
-		answer := "no, it has 365 days"
-		if daysIn(in.Year) == 366 {
-			answer = "yes, it has 366 days"
-		}
+		answer := either(daysIn(in.Year) == 366, "yes, it has 366 days", "no, it has 365 days")
 		return fmt.Sprintf("%s; the leap years next to it are %d and %d", answer, before, after), nil
 	}),
 	define("calendar__month", "Draws the calendar of a month, weeks starting on Monday.", func(in monthIn) (string, error) {
@@ -91,10 +88,7 @@ var calendarServer = group{"calendar", "Dates and calendars", []maker{
 		out := first.Format("January 2006") + "\nMo Tu We Th Fr Sa Su\n"
 		out += strings.Repeat("   ", (int(first.Weekday())+6)%7)
 		for day := first; day.Month() == first.Month(); day = day.AddDate(0, 0, 1) {
-			end := " "
-			if day.Weekday() == time.Sunday {
-				end = "\n"
-			}
+			end := either(day.Weekday() == time.Sunday, "\n", " ")
 			out += fmt.Sprintf("%2d%s", day.Day(), end)
 		}
 		return strings.TrimRight(out, " \n"), nil
@@ -103,14 +97,9 @@ var calendarServer = group{"calendar", "Dates and calendars", []maker{
 		if in.Year < 1583 {
 			return "", fmt.Errorf("the Gregorian calendar began in 1582; give a year from 1583")
 		}
-		var out []string
-		for _, feast := range []struct {
-			name  string
-			shift int
-		}{{"Ash Wednesday", -46}, {"Good Friday", -2}, {"Easter Sunday", 0}, {"Ascension Day", 39}, {"Whit Sunday", 49}} {
-			out = append(out, feast.name+": "+easter(in.Year).AddDate(0, 0, feast.shift).Format("2006-01-02"))
-		}
-		return strings.Join(out, "\n"), nil
+		on := func(shift int) string { return easter(in.Year).AddDate(0, 0, shift).Format("2006-01-02") }
+		return fmt.Sprintf("Ash Wednesday: %s\nGood Friday: %s\nEaster Sunday: %s\nAscension Day: %s\nWhit Sunday: %s",
+			on(-46), on(-2), on(0), on(39), on(49)), nil
 	}),
 	define("calendar__age", "Computes an age in years, months and days from a date of birth.", func(in struct {
 		Birthdate date `json:"birthdate" jsonschema_description:"The date of birth, as YYYY-MM-DD"`

@@ -6,6 +6,7 @@ package library
 // This file is the server of dates, numbers and rules of daily life in China. It speaks Chinese.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -23,10 +24,7 @@ var chinaServer = group{"china", "中国日期、证件与生活", []maker{
 		End   localDate `json:"end" jsonschema_description:"结束日期,格式是 YYYY-MM-DD"`
 	}) (string, error) {
 		n := daysBetween(in.Start.date, in.End.date)
-		if n < 0 {
-			return fmt.Sprintf("相差%d天,第二个日期更早", -n), nil
-		}
-		return fmt.Sprintf("相差%d天", n), nil
+		return either(n < 0, fmt.Sprintf("相差%d天,第二个日期更早", -n), fmt.Sprintf("相差%d天", n)), nil
 	}),
 	define("china__format_date", "把日期写成中文大写形式,例如二〇二四年二月二十九日。", func(in chinaDateIn) (string, error) {
 		year := ""
@@ -50,10 +48,7 @@ var chinaServer = group{"china", "中国日期、证件与生活", []maker{
 		}
 		starts := []int{20, 19, 21, 20, 21, 22, 23, 23, 23, 24, 23, 22} // the first day of the later sign in each month
 		names := strings.Fields("摩羯座 水瓶座 双鱼座 白羊座 金牛座 双子座 巨蟹座 狮子座 处女座 天秤座 天蝎座 射手座 摩羯座")
-		if in.Day < starts[in.Month-1] {
-			return names[in.Month-1], nil
-		}
-		return names[in.Month], nil
+		return either(in.Day < starts[in.Month-1], names[in.Month-1], names[in.Month]), nil
 	}),
 	define("china__shichen", "把钟点换算成传统时辰,例如 23 点到 1 点是子时。", func(in struct {
 		Hour int `json:"hour" jsonschema:"minimum=0,maximum=23" jsonschema_description:"钟点,从 0 到 23"`
@@ -83,10 +78,8 @@ var chinaServer = group{"china", "中国日期、证件与生活", []maker{
 		case !valid:
 			return "校验码不正确,号码有误", nil
 		}
-		if _, err := time.Parse("20060102", number[6:14]); err != nil {
-			return "校验码正确,但是出生日期不存在", nil
-		}
-		return "校验码正确", nil
+		_, err = time.Parse("20060102", number[6:14])
+		return either(err == nil, "校验码正确", "校验码正确,但是出生日期不存在"), nil
 	}),
 	define("china__id_card_info", "从身份证号码读出省份、出生日期和性别。", func(in idCardIn) (string, error) {
 		number, valid, err := in.parse()
@@ -97,15 +90,8 @@ var chinaServer = group{"china", "中国日期、证件与生活", []maker{
 		if err != nil || !valid {
 			return "", fmt.Errorf("“%s”的校验码或出生日期不正确", in.IDCard)
 		}
-		province, ok := provinces[number[:2]]
-		if !ok {
-			province = "未知"
-		}
-		gender := "女"
-		if (number[16]-'0')%2 == 1 {
-			gender = "男"
-		}
-		return fmt.Sprintf("省份:%s,出生日期:%s,性别:%s", province, born.Format("2006年1月2日"), gender), nil
+		gender := either((number[16]-'0')%2 == 1, "男", "女")
+		return fmt.Sprintf("省份:%s,出生日期:%s,性别:%s", cmp.Or(provinces[number[:2]], "未知"), born.Format("2006年1月2日"), gender), nil
 	}),
 	define("china__check_mobile", "检查手机号码的格式,并说明号段属于哪家运营商。", func(in struct {
 		Mobile string `json:"mobile" jsonschema_description:"十一位手机号码"`
@@ -133,10 +119,7 @@ var chinaServer = group{"china", "中国日期、证件与生活", []maker{
 			total += strings.IndexByte(creditSigns, code[i]) * weight
 			weight = weight * 3 % 31
 		}
-		if creditSigns[(31-total%31)%31] == code[17] {
-			return "校验码正确", nil
-		}
-		return "校验码不正确", nil
+		return either(creditSigns[(31-total%31)%31] == code[17], "校验码正确", "校验码不正确"), nil
 	}),
 	define("china__mask_private", "给手机号、身份证号或姓名打码,隐藏中间的部分。", func(in hanziIn) (string, error) {
 		text := []rune(strings.TrimSpace(in.Text))

@@ -28,12 +28,11 @@ var cipherServer = group{"cipher", "Ciphers and signal alphabets", []maker{
 		return shifted(in.Text, in.Shift), nil
 	}),
 	define("cipher__caesar_break", "Lists all 25 shifts of a text to break a Caesar cipher by eye.", func(in textIn) (string, error) {
-		var out []string
 		short := []rune(in.Text)
-		for by := 1; by < 26; by++ {
-			out = append(out, fmt.Sprintf("%2d: %s", by, shifted(string(short[:min(len(short), 200)]), -by)))
+		shift := func(i int) string {
+			return fmt.Sprintf("%2d: %s", i+1, shifted(string(short[:min(len(short), 200)]), -i-1))
 		}
-		return strings.Join(out, "\n"), nil
+		return strings.Join(times(25, shift), "\n"), nil
 	}),
 	define("cipher__atbash", "Mirrors the alphabet: A becomes Z, B becomes Y (Atbash).", func(in textIn) (string, error) {
 		return strings.Map(func(r rune) rune {

@@ -74,11 +74,8 @@ var colorServer = group{"color", "Colours", []maker{
 		twoColorsIn
 		Steps int `json:"steps,omitempty" jsonschema:"default=5,minimum=2,maximum=256" jsonschema_description:"How many colours to list, both ends included"`
 	}) (string, error) {
-		var out []string
-		for i := range in.Steps {
-			out = append(out, in.mixed(float64(i)/float64(in.Steps-1)).Hex())
-		}
-		return strings.Join(out, " "), nil
+		step := func(i int) string { return in.mixed(float64(i) / float64(in.Steps-1)).Hex() }
+		return strings.Join(times(in.Steps, step), " "), nil
 	}),
 	define("color__grayscale", "Finds the grey that is as bright as a colour.", func(in colorIn) (string, error) {
 		y := 0.299*in.Color.R + 0.587*in.Color.G + 0.114*in.Color.B

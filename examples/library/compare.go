@@ -63,11 +63,9 @@ var compareServer = group{"compare", "Differences and likenesses of texts", []ma
 		}
 		list := slices.Clone(in.List)
 		sort.SliceStable(list, func(i, j int) bool { return cost[list[i]] < cost[list[j]] })
-		var out []string
-		for _, entry := range list[:min(in.Count, len(list))] {
-			out = append(out, fmt.Sprintf("%s (distance %d)", entry, cost[entry]))
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(list[:min(in.Count, len(list))], "\n", func(entry string) string {
+			return fmt.Sprintf("%s (distance %d)", entry, cost[entry])
+		}), nil
 	}),
 	define("compare__soundex", "Computes the Soundex code of English names, which is the same for names that sound alike.", func(in struct {
 		Names []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"One or more names"`
@@ -104,10 +102,7 @@ var compareServer = group{"compare", "Differences and likenesses of texts", []ma
 				}
 			}
 		}
-		if best == 0 {
-			return "the texts have nothing in common", nil
-		}
-		return string(a[end-best : end]), nil
+		return either(best == 0, "the texts have nothing in common", string(a[end-best:end])), nil
 	}),
 	define("compare__anagram", "Says whether two phrases are anagrams: the same letters in another order.", func(in twoTextsIn) (string, error) {
 		first, second := letters(in.First), letters(in.Second)

@@ -54,10 +54,9 @@ var cronServer = group{"cron", "Cron schedules", []maker{
 		cronIn
 		Time utc `json:"time" jsonschema_description:"The time, as YYYY-MM-DD HH:MM"`
 	}) (string, error) {
-		if t := in.Time.Truncate(time.Minute); in.Schedule.Next(t.Add(-time.Second)).Equal(t) {
-			return "yes, the schedule fires at that time", nil
-		}
-		return "no, the schedule does not fire at that time", nil
+		t := in.Time.Truncate(time.Minute)
+		fires := in.Schedule.Next(t.Add(-time.Second)).Equal(t)
+		return either(fires, "yes, the schedule fires at that time", "no, the schedule does not fire at that time"), nil
 	}),
 	define("cron__build", "Builds a cron schedule from a time of day and days of the week or month.", func(in struct {
 		Clock      string `json:"clock" jsonschema_description:"The time of day, as HH:MM"`
@@ -134,11 +133,7 @@ type cronIn struct {
 }
 
 func names(list []int, name func(int) fmt.Stringer) string {
-	var out []string
-	for _, n := range list {
-		out = append(out, name(n).String())
-	}
-	return strings.Join(out, ", ")
+	return joined(list, ", ", func(n int) string { return name(n).String() })
 }
 
 // clock describes minute and hour.
@@ -147,11 +142,7 @@ func (s fired) clock() string {
 	hour, everyHour := values(s.Hour)
 	switch {
 	case len(minute) == 1 && len(hour) <= 6:
-		var times []string
-		for _, h := range hour {
-			times = append(times, fmt.Sprintf("%02d:%02d", h, minute[0]))
-		}
-		return "at " + strings.Join(times, ", ")
+		return "at " + joined(hour, ", ", func(h int) string { return fmt.Sprintf("%02d:%02d", h, minute[0]) })
 	case everyMinute && everyHour:
 		return "every minute"
 	case everyMinute:
@@ -161,16 +152,9 @@ func (s fired) clock() string {
 	if step, ok := strings.CutPrefix(s.fields[0], "*/"); ok {
 		out = "every " + step + " minutes"
 	}
-	if !everyHour {
-		return out + " of hour " + listInts(hour)
-	}
-	return out + " of every hour"
+	return out + either(everyHour, " of every hour", " of hour "+listInts(hour))
 }
 
 func listInts(values []int) string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = strconv.Itoa(v)
-	}
-	return strings.Join(out, ", ")
+	return joined(values, ", ", strconv.Itoa)
 }

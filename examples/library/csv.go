@@ -6,7 +6,6 @@ package library
 // This file is the server of CSV tables, and reads and writes tables for other servers.
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -22,15 +21,13 @@ var csvServer = group{"csv", "CSV tables", []maker{
 	define("csv__describe", "Describes a CSV table: its columns, the number of rows, and the range and mean of numeric columns.",
 		func(in csvIn) (string, error) {
 			t := in.CSV
-			out := []string{fmt.Sprintf("%s, %s", counted(len(t.rows), "row"), counted(len(t.header), "column"))}
-			for i, name := range t.header {
-				line := name + ": text"
+			columns := times(len(t.header), func(i int) string {
 				if n, ok := t.numbers(i); ok {
-					line = fmt.Sprintf("%s: number from %s to %s, mean %s", name, plain(slices.Min(n)), plain(slices.Max(n)), plain(mean(n)))
+					return fmt.Sprintf("%s: number from %s to %s, mean %s", t.header[i], plain(slices.Min(n)), plain(slices.Max(n)), plain(mean(n)))
 				}
-				out = append(out, line)
-			}
-			return strings.Join(out, "\n"), nil
+				return t.header[i] + ": text"
+			})
+			return fmt.Sprintf("%s, %s\n%s", counted(len(t.rows), "row"), counted(len(t.header), "column"), strings.Join(columns, "\n")), nil
 		}),
 	define("csv__to_json", "Turns a CSV table with a header line into a JSON array of objects.", func(in csvIn) (string, error) {
 		out := []map[string]string{}
@@ -144,12 +141,9 @@ var csvServer = group{"csv", "CSV tables", []maker{
 	define("csv__transpose", "Swaps the rows and columns of a CSV table.", func(in csvIn) (string, error) {
 		out := make([][]string, len(in.CSV.header))
 		for i, name := range in.CSV.header {
-			out[i] = []string{name}
-			for _, row := range in.CSV.rows {
-				out[i] = append(out[i], row[i])
-			}
+			out[i] = append([]string{name}, each(in.CSV.rows, func(row []string) string { return row[i] })...)
 		}
-		return writeCSV(out)
+		return writeCSV(out, ',')
 	}),
 	define("csv__to_markdown", "Turns a CSV table into a Markdown table.",
 		func(in csvIn) (string, error) { return in.CSV.writer().RenderMarkdown(), nil }),
@@ -163,11 +157,7 @@ var csvServer = group{"csv", "CSV tables", []maker{
 		if err != nil {
 			return "", err
 		}
-		var out strings.Builder
-		w := csv.NewWriter(&out)
-		w.Comma = marks[in.To]
-		err = w.WriteAll(append([][]string{t.header}, t.rows...))
-		return strings.TrimSuffix(out.String(), "\n"), err
+		return writeCSV(append([][]string{t.header}, t.rows...), marks[in.To])
 	}),
 	define("csv__join", "Joins two CSV tables on a column that both have.", func(in struct {
 		First  string `json:"first" jsonschema_description:"The first table as CSV"`
@@ -198,10 +188,7 @@ var csvServer = group{"csv", "CSV tables", []maker{
 	}),
 	define("csv__unique_values", "Lists the distinct values of a column of a CSV table with their counts.", func(in oneColumnIn) (string, error) {
 		c, err := in.CSV.column(in.Column)
-		counts := map[string]int{}
-		for _, row := range in.CSV.rows {
-			counts[row[c]]++
-		}
+		counts := tally(each(in.CSV.rows, func(row []string) string { return row[c] }))
 		return ranked(counts, len(counts)), err
 	}),
 }}
@@ -280,7 +267,7 @@ func (t table) column(name string) (int, error) {
 	return 0, fmt.Errorf("there is no column %q; the columns are: %s", name, strings.Join(t.header, ", "))
 }
 
-func (t table) write() (string, error) { return writeCSV(append([][]string{t.header}, t.rows...)) }
+func (t table) write() (string, error) { return writeCSV(append([][]string{t.header}, t.rows...), ',') }
 
 // numbers gives a column's numbers, and whether all its cells are numbers.
 func (t table) numbers(column int) ([]float64, bool) {
@@ -336,9 +323,10 @@ func boxTable(in tableIn) (string, error) {
 	return t.writer().Render(), err
 }
 
-func writeCSV(rows [][]string) (string, error) {
-	var out bytes.Buffer
+func writeCSV(rows [][]string, comma rune) (string, error) {
+	var out strings.Builder
 	w := csv.NewWriter(&out)
+	w.Comma = comma
 	err := w.WriteAll(rows)
 	return strings.TrimSuffix(out.String(), "\n"), err
 }

@@ -27,10 +27,7 @@ var encodingServer = group{"encoding", "Encodings of bytes as text", []maker{
 		textIn
 		URLSafe bool `json:"url_safe,omitempty" jsonschema_description:"Whether to use - and _ and no padding, for URLs and file names"`
 	}) (string, error) {
-		if in.URLSafe {
-			return base64.RawURLEncoding.EncodeToString([]byte(in.Text)), nil
-		}
-		return base64.StdEncoding.EncodeToString([]byte(in.Text)), nil
+		return either(in.URLSafe, base64.RawURLEncoding.EncodeToString([]byte(in.Text)), base64.StdEncoding.EncodeToString([]byte(in.Text))), nil
 	}),
 	define("encoding__base64_decode", "Decodes Base64, standard or URL-safe, with or without padding, to a text.", func(in encodedIn) (string, error) {
 		data, err := fromBase64(in.Text)
@@ -60,11 +57,7 @@ var encodingServer = group{"encoding", "Encodings of bytes as text", []maker{
 		return decoded(data, err, "hexadecimal")
 	}),
 	define("encoding__binary_encode", "Writes the bytes of a text as groups of eight binary digits.", func(in textIn) (string, error) {
-		out := make([]string, len(in.Text))
-		for i := range len(in.Text) {
-			out[i] = fmt.Sprintf("%08b", in.Text[i])
-		}
-		return strings.Join(out, " "), nil
+		return joined([]byte(in.Text), " ", func(b byte) string { return fmt.Sprintf("%08b", b) }), nil
 	}),
 	define("encoding__binary_decode", "Reads groups of eight binary digits as a text.", func(in encodedIn) (string, error) {
 		digits := strings.Join(strings.FieldsFunc(in.Text, unicode.IsSpace), "")

@@ -8,7 +8,6 @@ package library
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -108,9 +107,7 @@ var filesServer = group{"files", "Files in the working folder", []maker{
 		Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=sha256,enum=sha512,enum=sha1,enum=md5,enum=crc32,default=sha256" jsonschema_description:"The algorithm of the digest"`
 	}) (string, error) {
 		data, err := at.read(maxFile)
-		h := hashes[in.Algorithm]()
-		h.Write(data)
-		return hex.EncodeToString(h.Sum(nil)), err
+		return digest(in.Algorithm, string(data)), err
 	}),
 	defineAt("files__copy", "Copies a file inside the working folder.", func(at place, in fromToIn) (string, error) {
 		data, err := at.read(maxFile)

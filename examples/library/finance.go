@@ -50,10 +50,7 @@ var financeServer = group{"finance", "Interest, loans and prices", []maker{
 		Years   float64 `json:"years" jsonschema:"minimum=0,maximum=100" jsonschema_description:"For how many years"`
 	}) (string, error) {
 		n, r := in.Years*12, in.Rate/1200
-		end := in.Monthly * n
-		if r > 0 {
-			end = in.Monthly * (math.Pow(1+r, n) - 1) / r
-		}
+		end := either(r > 0, in.Monthly*(math.Pow(1+r, n)-1)/r, in.Monthly*n)
 		return amounts("%s after the time, of which %s paid in", end, in.Monthly*n)
 	}),
 	define("finance__present_value", "Computes what a future amount is worth today at a discount rate.", func(in struct {
@@ -101,10 +98,7 @@ var financeServer = group{"finance", "Interest, loans and prices", []maker{
 		Rate     float64 `json:"rate" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"The tax in percent, such as 19"`
 		Included bool    `json:"included,omitempty" jsonschema_description:"True if the price holds the tax already"`
 	}) (string, error) {
-		net := in.Price
-		if in.Included {
-			net = in.Price / (1 + in.Rate/100)
-		}
+		net := either(in.Included, in.Price/(1+in.Rate/100), in.Price)
 		return amounts("net %s, tax %s, gross %s", net, net*in.Rate/100, net*(1+in.Rate/100))
 	}),
 	define("finance__discount", "Computes a price after a discount and what is saved.", func(in struct {

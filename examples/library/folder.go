@@ -6,6 +6,7 @@ package library
 // This file is the server of folders under the root.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -46,11 +47,9 @@ var folderServer = group{"folder", "Folders in the working folder", []maker{
 			if err != nil || name == at.name {
 				return err
 			}
-			above, mark := strings.Count(strings.TrimPrefix(name, at.name+"/"), "/"), ""
-			if e.IsDir() {
-				mark = "/"
-			}
-			if left--; left < 0 || !emit(strings.Repeat("  ", above)+e.Name()+mark+"\n") {
+			above := strings.Count(strings.TrimPrefix(name, at.name+"/"), "/")
+			line := strings.Repeat("  ", above) + e.Name() + either(e.IsDir(), "/", "")
+			if left--; left < 0 || !emit(line+"\n") {
 				return fs.SkipAll
 			}
 			if e.IsDir() && above+1 == in.Depth {
@@ -83,10 +82,7 @@ var folderServer = group{"folder", "Folders in the working folder", []maker{
 		if in.Text == "" {
 			return "", fmt.Errorf("the argument \"text\" is empty")
 		}
-		fold := func(s string) string { return s }
-		if in.IgnoreCase {
-			fold = strings.ToLower
-		}
+		fold := func(s string) string { return either(in.IgnoreCase, strings.ToLower(s), s) }
 		var out []string
 		err := at.files(func(file place, _ fs.DirEntry) error {
 			data, err := file.read(maxFile)
@@ -124,11 +120,7 @@ var folderServer = group{"folder", "Folders in the working folder", []maker{
 	defineAt("folder__count_by_extension", "Counts the files below a folder by their extension.", func(at place, in folderIn) (string, error) {
 		counts := map[string]int{}
 		err := at.files(func(file place, _ fs.DirEntry) error {
-			ext := path.Ext(file.name)
-			if ext == "" {
-				ext = "(none)"
-			}
-			counts[ext]++
+			counts[cmp.Or(path.Ext(file.name), "(none)")]++
 			return nil
 		})
 		return ranked(counts, len(counts)), err

@@ -111,11 +111,9 @@ var goServer = group{"go", "Go source code", []maker{
 	}),
 	define("go__complexity", "Computes the cyclomatic complexity of each function of a Go file.", func(in goIn) (string, error) {
 		f := in.Source
-		var out []string
-		for _, fn := range f.functions() {
-			out = append(out, fmt.Sprintf("%s: %d", f.name(fn), gocyclo.Complexity(fn)))
-		}
-		return listed(out, "the source has no functions"), nil
+		return listed(each(f.functions(), func(fn *ast.FuncDecl) string {
+			return fmt.Sprintf("%s: %d", f.name(fn), gocyclo.Complexity(fn))
+		}), "the source has no functions"), nil
 	}),
 	define("go__find_calls", "Finds where a function is called in a Go file.", func(in goNameIn) (string, error) {
 		f := in.Source
@@ -213,11 +211,9 @@ func syntaxErrors(err error) string {
 	if !errors.As(err, &list) {
 		return err.Error()
 	}
-	var out []string
-	for _, e := range list[:min(len(list), 20)] {
-		out = append(out, fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg))
-	}
-	return strings.Join(out, "\n")
+	return joined(list[:min(len(list), 20)], "\n", func(e *scanner.Error) string {
+		return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Column, e.Msg)
+	})
 }
 
 func (f goFile) line(pos token.Pos) int { return f.set.Position(pos).Line }

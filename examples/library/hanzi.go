@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -41,10 +42,7 @@ var hanziServer = group{"hanzi", "中文文字与数字", []maker{
 					counts[string(r)]++
 				}
 			}
-			if len(counts) == 0 {
-				return "文字里没有汉字", nil
-			}
-			return ranked(counts, 50), nil
+			return either(len(counts) == 0, "文字里没有汉字", ranked(counts, 50)), nil
 		}),
 	define("hanzi__to_fullwidth", "把半角字符(字母、数字、标点、空格)转换成全角字符。", func(in hanziIn) (string, error) {
 		return strings.Map(func(r rune) rune {
@@ -96,49 +94,28 @@ var hanziServer = group{"hanzi", "中文文字与数字", []maker{
 		case cent > 0 && yuan > 0:
 			out += "零"
 		}
-		if cent > 0 {
-			out += string(capitalDigits[cent]) + "分"
-		} else {
-			out += "整"
-		}
-		if in.Amount < 0 && fen > 0 {
-			out = "负" + out
-		}
-		return out, nil
+		out += either(cent > 0, string(capitalDigits[cent])+"分", "整")
+		return either(in.Amount < 0 && fen > 0, "负", "") + out, nil
 	}),
 	define("hanzi__convert_punctuation", "把一段文字里的英文标点换成中文标点,或者反过来。", func(in struct {
 		hanziIn
 		To string `json:"to,omitempty" jsonschema:"enum=chinese,enum=english,default=chinese" jsonschema_description:"换成中文标点(chinese)还是英文标点(english)"`
 	}) (string, error) {
 		english, chinese := []rune(",.?!:;()"), []rune("，。？！：；（）")
-		from, to := english, chinese
-		if in.To == "english" {
-			from, to = chinese, english
-		}
-		out := []rune(in.Text)
-		for i, r := range out {
-			if at := strings.IndexRune(string(from), r); at >= 0 {
-				out[i] = to[len([]rune(string(from)[:at]))]
+		from, to := either(in.To == "english", chinese, english), either(in.To == "english", english, chinese)
+		return strings.Map(func(r rune) rune {
+			if at := slices.Index(from, r); at >= 0 {
+				return to[at]
 			}
-		}
-		return string(out), nil
+			return r
+		}, in.Text), nil
 	}),
 	define("hanzi__split_sentences", "把一段中文按句号、问号、感叹号等断成一句一行。", func(in hanziIn) (string, error) {
-		var out []string
-		for _, s := range sentenceEnd.FindAllString(in.Text, -1) {
-			if s = strings.TrimSpace(s); s != "" {
-				out = append(out, s)
-			}
-		}
-		return strings.Join(out, "\n"), nil
+		out := each(sentenceEnd.FindAllString(in.Text, -1), strings.TrimSpace)
+		return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), "\n"), nil
 	}),
 	define("hanzi__extract", "只取出一段文字里的汉字,去掉其他字符。", func(in hanziIn) (string, error) {
-		return strings.Map(func(r rune) rune {
-			if isHan(r) {
-				return r
-			}
-			return -1
-		}, in.Text), nil
+		return strings.Map(func(r rune) rune { return either(isHan(r), r, -1) }, in.Text), nil
 	}),
 	define("hanzi__reverse", "把一段中文文字倒过来排列。",
 		func(in hanziIn) (string, error) { return reversed(in.Text), nil }),

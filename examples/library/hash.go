@@ -48,10 +48,8 @@ var hashServer = group{"hash", "Checksums, digests and keyed hashes", []maker{
 		Algorithm string `json:"algorithm,omitempty" jsonschema:"enum=md5,enum=sha1,enum=sha256,enum=sha512,enum=sha3_256,enum=crc32,default=sha256" jsonschema_description:"The algorithm of the digest"`
 	}) (string, error) {
 		got, want := digest(in.Algorithm, in.Text), strings.ToLower(strings.TrimSpace(in.Digest))
-		if subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 {
-			return "match: this is the " + in.Algorithm + " digest of the text", nil
-		}
-		return "no match: the " + in.Algorithm + " digest of the text is " + got, nil
+		match := subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+		return either(match, "match: this is the "+in.Algorithm+" digest of the text", "no match: the "+in.Algorithm+" digest of the text is "+got), nil
 	}),
 	define("hash__identify", "Guesses from its length and digits which algorithm a digest was made with.", func(in struct {
 		Digest string `json:"digest" jsonschema_description:"The digest in hexadecimal"`
@@ -68,11 +66,7 @@ var hashServer = group{"hash", "Checksums, digests and keyed hashes", []maker{
 		return fmt.Sprintf("no common algorithm gives %d bits", len(data)*8), nil
 	}),
 	define("hash__all", "Computes every common digest and checksum of a text at once.", func(in textIn) (string, error) {
-		var out []string
-		for _, name := range hashNames {
-			out = append(out, name+" "+digest(name, in.Text))
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(hashNames, "\n", func(name string) string { return name + " " + digest(name, in.Text) }), nil
 	}),
 }}
 

@@ -48,7 +48,7 @@ var htmlServer = group{"html", "HTML pages", []maker{
 			for _, row := range s.Find("tr").EachIter() {
 				rows = append(rows, row.ChildrenFiltered("td, th").Map(func(_ int, cell *goquery.Selection) string { return oneLine(cell) }))
 			}
-			text, err := writeCSV(rows)
+			text, err := writeCSV(rows, ',')
 			if err != nil {
 				return ""
 			}

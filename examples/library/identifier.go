@@ -114,15 +114,7 @@ type howManyIn struct {
 
 // uuids makes some UUIDs, one per line.
 func uuids(count int, makeOne func() (uuid.UUID, error)) (string, error) {
-	out := make([]string, count)
-	for i := range out {
-		id, err := makeOne()
-		if err != nil {
-			return "", err
-		}
-		out[i] = id.String()
-	}
-	return strings.Join(out, "\n"), nil
+	return strings.Join(times(count, func(int) string { return uuid.Must(makeOne()).String() }), "\n"), nil
 }
 
 type checkedIn struct {
@@ -157,10 +149,7 @@ func luhn(digits string) int {
 }
 
 func verdict(ok bool, detail string) (string, error) {
-	if ok {
-		return "valid: " + detail, nil
-	}
-	return "not valid: the check digit is wrong", nil
+	return either(ok, "valid: "+detail, "not valid: the check digit is wrong"), nil
 }
 
 func checkISBN(in checkedIn) (string, error) {
@@ -173,10 +162,7 @@ func checkISBN(in checkedIn) (string, error) {
 	}
 	total := 0
 	for i := range 10 {
-		d := 10
-		if text[i] != 'X' {
-			d = int(text[i] - '0')
-		}
+		d := either(text[i] != 'X', int(text[i]-'0'), 10)
 		total += d * (10 - i)
 	}
 	return verdict(total%11 == 0, "ISBN-10 "+text)

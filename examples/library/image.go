@@ -339,10 +339,8 @@ func fit(img *image.RGBA, most int) *image.RGBA {
 
 func turned(img *image.RGBA, turn string) *image.RGBA {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	if turn == "90" || turn == "270" {
-		out = image.NewRGBA(image.Rect(0, 0, h, w))
-	}
+	size := either(turn == "90" || turn == "270", image.Rect(0, 0, h, w), image.Rect(0, 0, w, h))
+	out := image.NewRGBA(size)
 	x, y := float64(w), float64(h)
 	matrix := map[string]f64.Aff3{"90": {0, -1, y, 1, 0, 0}, "180": {-1, 0, x, 0, -1, y}, "270": {0, 1, 0, -1, 0, x}, "mirror": {-1, 0, x, 0, 1, 0}, "flip": {1, 0, 0, 0, -1, y}}[turn]
 	draw.NearestNeighbor.Transform(out, matrix, img, img.Bounds(), draw.Src, nil)

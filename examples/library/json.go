@@ -84,11 +84,7 @@ var jsonServer = group{"json", "JSON documents", []maker{
 		if !ok {
 			return "", fmt.Errorf("the value at %q is no object: %s", in.Path.text, jsonKind(v))
 		}
-		var out []string
-		for _, k := range slices.Sorted(maps.Keys(object)) {
-			out = append(out, k+": "+jsonKind(object[k]))
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(slices.Sorted(maps.Keys(object)), "\n", func(k string) string { return k + ": " + jsonKind(object[k]) }), nil
 	}),
 	define("json__merge", "Merges a JSON document into another (merge patch, RFC 7396): objects deeply, null removes.",
 		func(in twoJSONIn) (string, error) { return indentJSON(mergePatch(in.First.value, in.Second.value)) }),
@@ -170,7 +166,7 @@ var jsonServer = group{"json", "JSON documents", []maker{
 			}
 			rows = append(rows, row)
 		}
-		return writeCSV(rows)
+		return writeCSV(rows, ',')
 	}),
 }}
 

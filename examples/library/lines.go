@@ -7,6 +7,7 @@ package library
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -26,12 +27,7 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 			"number":   func(a, b string) bool { return firstNumber(a) < firstNumber(b) },
 			"length":   func(a, b string) bool { return len([]rune(a)) < len([]rune(b)) },
 		}[in.By]
-		sort.SliceStable(out, func(i, j int) bool {
-			if in.Descending {
-				return less(out[j], out[i])
-			}
-			return less(out[i], out[j])
-		})
+		sort.SliceStable(out, func(i, j int) bool { return either(in.Descending, less(out[j], out[i]), less(out[i], out[j])) })
 		return strings.Join(out, "\n"), nil
 	}),
 	define("lines__unique", "Removes duplicate lines from a text, keeping the first of each.", func(in linesIn) (string, error) {
@@ -43,19 +39,9 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 		}), "\n"), nil
 	}),
 	define("lines__duplicates", "Lists the lines that occur more than once in a text, with their counts.", func(in linesIn) (string, error) {
-		counts := map[string]int{}
-		for _, line := range in.lines() {
-			counts[line]++
-		}
-		for line, n := range counts {
-			if n < 2 {
-				delete(counts, line)
-			}
-		}
-		if len(counts) == 0 {
-			return "no line occurs twice", nil
-		}
-		return ranked(counts, len(counts)), nil
+		counts := tally(in.lines())
+		maps.DeleteFunc(counts, func(_ string, n int) bool { return n < 2 })
+		return either(len(counts) == 0, "no line occurs twice", ranked(counts, len(counts))), nil
 	}),
 	define("lines__reverse", "Puts the lines of a text in reverse order, the last one first.", func(in linesIn) (string, error) {
 		out := in.lines()
@@ -63,11 +49,8 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 		return strings.Join(out, "\n"), nil
 	}),
 	define("lines__number", "Puts a line number before every line of a text.", func(in linesIn) (string, error) {
-		out := in.lines()
-		for i, line := range out {
-			out[i] = fmt.Sprintf("%d: %s", i+1, line)
-		}
-		return strings.Join(out, "\n"), nil
+		all := in.lines()
+		return strings.Join(times(len(all), func(i int) string { return fmt.Sprintf("%d: %s", i+1, all[i]) }), "\n"), nil
 	}),
 	define("lines__head", "Keeps only the first lines of a text.", func(in someLinesIn) (string, error) {
 		all := in.lines()
@@ -89,18 +72,13 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 		Column    int    `json:"column" jsonschema:"minimum=1,maximum=10000" jsonschema_description:"The number of the column, from 1"`
 		Separator string `json:"separator,omitempty" jsonschema_description:"What parts the columns; blanks if left out"`
 	}) (string, error) {
-		out := in.lines()
-		for i, line := range out {
-			fields := strings.Fields(line)
-			if in.Separator != "" {
-				fields = strings.Split(line, in.Separator)
+		return joined(in.lines(), "\n", func(line string) string {
+			fields := either(in.Separator != "", strings.Split(line, in.Separator), strings.Fields(line))
+			if in.Column > len(fields) {
+				return ""
 			}
-			out[i] = ""
-			if in.Column <= len(fields) {
-				out[i] = strings.TrimSpace(fields[in.Column-1])
-			}
-		}
-		return strings.Join(out, "\n"), nil
+			return strings.TrimSpace(fields[in.Column-1])
+		}), nil
 	}),
 	define("lines__join", "Joins the lines of a text into one line with a separator.", func(in struct {
 		linesIn
@@ -113,13 +91,8 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 		return strings.Join(lines, in.Separator), nil
 	}),
 	define("lines__remove_blank", "Removes empty lines and blanks at the ends of lines.", func(in linesIn) (string, error) {
-		var out []string
-		for _, line := range in.lines() {
-			if line = strings.TrimRightFunc(line, unicode.IsSpace); line != "" {
-				out = append(out, line)
-			}
-		}
-		return strings.Join(out, "\n"), nil
+		out := each(in.lines(), func(line string) string { return strings.TrimRightFunc(line, unicode.IsSpace) })
+		return strings.Join(slices.DeleteFunc(out, func(line string) bool { return line == "" }), "\n"), nil
 	}),
 	define("lines__sum", "Adds up the first number of every line of a text.", func(in linesIn) (string, error) {
 		total := 0.0

@@ -181,9 +181,7 @@ func (in markdownIn) headings() []heading {
 }
 
 func markdownHeadings(in markdownIn) (string, error) {
-	var out []string
-	for _, h := range in.headings() {
-		out = append(out, fmt.Sprintf("%d: %s (line %d)", h.level, h.text, h.line+1))
-	}
-	return listed(out, "the document has no headings"), nil
+	return listed(each(in.headings(), func(h heading) string {
+		return fmt.Sprintf("%d: %s (line %d)", h.level, h.text, h.line+1)
+	}), "the document has no headings"), nil
 }

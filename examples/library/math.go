@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/cmplx"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -76,13 +78,8 @@ var mathServer = group{"math", "Calculations", []maker{
 		if in.Number <= 0 || in.Base < 0 || in.Base == 1 {
 			return "", fmt.Errorf("the number and the base must be above zero, and the base must not be 1")
 		}
-		switch in.Base {
-		case 0:
-			return finite(math.Log(in.Number))
-		case 2:
-			return finite(math.Log2(in.Number))
-		case 10:
-			return finite(math.Log10(in.Number))
+		if exact := map[float64]func(float64) float64{0: math.Log, 2: math.Log2, 10: math.Log10}[in.Base]; exact != nil {
+			return finite(exact(in.Number))
 		}
 		return finite(math.Log(in.Number) / math.Log(in.Base))
 	}),
@@ -91,11 +88,10 @@ var mathServer = group{"math", "Calculations", []maker{
 		Value    float64 `json:"value" jsonschema_description:"The angle in degrees; for asin, acos and atan the value"`
 	}) (string, error) {
 		const degree = math.Pi / 180
-		v := map[string]func() float64{
-			"sin": func() float64 { return math.Sin(in.Value * degree) }, "asin": func() float64 { return math.Asin(in.Value) / degree },
-			"cos": func() float64 { return math.Cos(in.Value * degree) }, "acos": func() float64 { return math.Acos(in.Value) / degree },
-			"tan": func() float64 { return math.Tan(in.Value * degree) }, "atan": func() float64 { return math.Atan(in.Value) / degree },
-		}[in.Function]()
+		v := map[string]float64{
+			"sin": math.Sin(in.Value * degree), "cos": math.Cos(in.Value * degree), "tan": math.Tan(in.Value * degree),
+			"asin": math.Asin(in.Value) / degree, "acos": math.Acos(in.Value) / degree, "atan": math.Atan(in.Value) / degree,
+		}[in.Function]
 		if math.Abs(v) > 1e15 {
 			return "", fmt.Errorf("the tangent of %s degrees is not defined", plain(in.Value))
 		}
@@ -131,11 +127,8 @@ var mathServer = group{"math", "Calculations", []maker{
 		Second int64 `json:"second" jsonschema:"minimum=1,maximum=1000000000" jsonschema_description:"The second number of the ratio"`
 		Third  int64 `json:"third,omitempty" jsonschema:"minimum=0,maximum=1000000000" jsonschema_description:"If given: the number that is to x as the first is to the second"`
 	}) (string, error) {
-		a, b := in.First, in.Second
-		for b != 0 {
-			a, b = b, a%b
-		}
-		out := fmt.Sprintf("%d:%d", in.First/a, in.Second/a)
+		gcd := new(big.Int).GCD(nil, nil, big.NewInt(in.First), big.NewInt(in.Second)).Int64()
+		out := fmt.Sprintf("%d:%d", in.First/gcd, in.Second/gcd)
 		if in.Third != 0 {
 			out += fmt.Sprintf("; %d:x with x = %s", in.Third, plain(float64(in.Third)*float64(in.Second)/float64(in.First)))
 		}
@@ -171,9 +164,9 @@ var mathServer = group{"math", "Calculations", []maker{
 		if err := square(in.Coefficients); err != nil || len(in.Results) != n {
 			return "", fmt.Errorf("there must be as many equations, unknowns and results as each other, and at most %d", maxMatrix)
 		}
-		rows := make([][]float64, n)
+		rows := in.Coefficients
 		for i := range rows {
-			rows[i] = append(append([]float64{}, in.Coefficients[i]...), in.Results[i])
+			rows[i] = append(rows[i], in.Results[i])
 		}
 		if eliminate(rows) == 0 {
 			return "", fmt.Errorf("the equations have no single solution")
@@ -214,11 +207,7 @@ var mathServer = group{"math", "Calculations", []maker{
 		if err := square(in.Matrix); err != nil {
 			return "", err
 		}
-		rows := make([][]float64, len(in.Matrix))
-		for i, row := range in.Matrix {
-			rows[i] = append([]float64{}, row...)
-		}
-		return finite(eliminate(rows))
+		return finite(eliminate(in.Matrix))
 	}),
 }}
 
@@ -285,15 +274,8 @@ func evaluate(expression string) (float64, error) {
 const maxMatrix = 100
 
 func rectangular(m [][]float64) bool {
-	if len(m) > maxMatrix || len(m) == 0 {
-		return false
-	}
-	for _, row := range m {
-		if len(row) == 0 || len(row) != len(m[0]) || len(row) > maxMatrix {
-			return false
-		}
-	}
-	return true
+	uneven := func(row []float64) bool { return len(row) == 0 || len(row) != len(m[0]) || len(row) > maxMatrix }
+	return len(m) > 0 && len(m) <= maxMatrix && !slices.ContainsFunc(m, uneven)
 }
 
 func square(m [][]float64) error {
@@ -322,10 +304,10 @@ func eliminate(rows [][]float64) float64 {
 			determinant = -determinant
 		}
 		determinant *= rows[i][i]
-		for j := i + 1; j < len(rows); j++ {
-			factor := rows[j][i] / rows[i][i]
-			for k := i; k < len(rows[j]); k++ {
-				rows[j][k] -= factor * rows[i][k]
+		for _, below := range rows[i+1:] {
+			factor := below[i] / rows[i][i]
+			for k := i; k < len(below); k++ {
+				below[k] -= factor * rows[i][k]
 			}
 		}
 	}

@@ -6,6 +6,7 @@ package library
 // This file is the server of network addresses. It opens no connection.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/big"
@@ -23,23 +24,14 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 	define("network__parse_ip", "Describes an IP address: version, scope (private, loopback, multicast, public), long and short form.",
 		func(in ipIn) (string, error) {
 			ip := in.IP
-			version := "IPv6"
-			if ip.Unmap().Is4() {
-				version = "IPv4"
-			}
-			scope := "public"
-			switch {
-			case ip.IsUnspecified():
-				scope = "unspecified"
-			case ip.IsLoopback():
-				scope = "loopback"
-			case ip.IsPrivate():
-				scope = "private"
-			case ip.IsLinkLocalUnicast():
-				scope = "link-local"
-			case ip.IsMulticast():
-				scope = "multicast"
-			}
+			version := either(ip.Unmap().Is4(), "IPv4", "IPv6")
+			scope := cmp.Or(
+				either(ip.IsUnspecified(), "unspecified", ""),
+				either(ip.IsLoopback(), "loopback", ""),
+				either(ip.IsPrivate(), "private", ""),
+				either(ip.IsLinkLocalUnicast(), "link-local", ""),
+				either(ip.IsMulticast(), "multicast", ""),
+				"public")
 			return fmt.Sprintf("version: %s\nscope: %s\nshort: %s\nlong: %s", version, scope, ip.Addr, ip.StringExpanded()), nil
 		}),
 	define("network__cidr_info", "Describes a network in CIDR notation: range, mask, broadcast address and number of hosts.",
@@ -60,19 +52,14 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 		networkIn
 		ipIn
 	}) (string, error) {
-		if in.Network.Contains(in.IP.Addr) {
-			return fmt.Sprintf("yes, %s is in %s", in.IP.Addr, in.Network.Prefix), nil
-		}
-		return fmt.Sprintf("no, %s is not in %s", in.IP.Addr, in.Network.Prefix), nil
+		answer := either(in.Network.Contains(in.IP.Addr), "yes, %s is in %s", "no, %s is not in %s")
+		return fmt.Sprintf(answer, in.IP.Addr, in.Network.Prefix), nil
 	}),
 	define("network__cidr_overlap", "Says whether two networks in CIDR notation overlap.", func(in struct {
 		First  network `json:"first" jsonschema_description:"The first network in CIDR notation"`
 		Second network `json:"second" jsonschema_description:"The second network in CIDR notation"`
 	}) (string, error) {
-		if in.First.Overlaps(in.Second.Prefix) {
-			return "yes, they overlap", nil
-		}
-		return "no, they do not overlap", nil
+		return either(in.First.Overlaps(in.Second.Prefix), "yes, they overlap", "no, they do not overlap"), nil
 	}),
 	define("network__split_subnets", "Splits a network into equal subnets of a longer prefix.", func(in struct {
 		networkIn
@@ -97,11 +84,7 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 		if !start.Is4() || !end.Is4() || end.Less(start) {
 			return "", fmt.Errorf("the range must go from a lower to a higher IPv4 address")
 		}
-		var out []string
-		for _, p := range netipx.IPRangeFrom(start, end).Prefixes() {
-			out = append(out, p.String())
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(netipx.IPRangeFrom(start, end).Prefixes(), "\n", func(p netip.Prefix) string { return p.String() }), nil
 	}),
 	define("network__ip_to_integer", "Turns an IP address into an integer.",
 		func(in ipIn) (string, error) { return new(big.Int).SetBytes(in.IP.AsSlice()).String(), nil }),
@@ -141,14 +124,8 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 		if err != nil || len(mac) != 6 {
 			return "", fmt.Errorf("%q is not a MAC address such as 00:1A:2B:3C:4D:5E", in.MAC)
 		}
-		kind := "globally unique"
-		if mac[0]&2 != 0 {
-			kind = "locally administered"
-		}
-		cast := "unicast"
-		if mac[0]&1 != 0 {
-			cast = "multicast"
-		}
+		kind := either(mac[0]&2 != 0, "locally administered", "globally unique")
+		cast := either(mac[0]&1 != 0, "multicast", "unicast")
 		return fmt.Sprintf("%s\n%s\n%x.%x.%x\n%s, %s", mac, strings.ToUpper(strings.ReplaceAll(mac.String(), ":", "-")), []byte(mac[:2]), []byte(mac[2:4]), []byte(mac[4:]), kind, cast), nil
 	}),
 	define("network__parse_email", "Takes an e-mail address apart into display name, mailbox and domain, and checks its form.", func(in struct {

@@ -46,10 +46,7 @@ var numberServer = group{"number", "Whole numbers and number systems", []maker{
 		return n.String(), nil
 	}),
 	define("number__factorize", "Breaks a whole number into its prime factors.", func(in wholeIn) (string, error) {
-		if in.Number == 1 {
-			return "1 has no prime factors", nil
-		}
-		return fmt.Sprintf("%d = %s", in.Number, joinInts(factors(in.Number), " × ")), nil
+		return either(in.Number == 1, "1 has no prime factors", fmt.Sprintf("%d = %s", in.Number, joinInts(factors(in.Number), " × "))), nil
 	}),
 	define("number__divisors", "Lists all divisors of a whole number.", func(in wholeIn) (string, error) {
 		var low, high []int64
@@ -74,16 +71,10 @@ var numberServer = group{"number", "Whole numbers and number systems", []maker{
 	define("number__factorial", "Computes the factorial n! exactly.",
 		func(in indexIn) (string, error) { return new(big.Int).MulRange(1, in.N).String(), nil }),
 	define("number__binomial", "Counts the ways to choose k of n things (binomial coefficient, combinations).", func(in chooseIn) (string, error) {
-		if in.K > in.N {
-			return "0", nil
-		}
-		return new(big.Int).Binomial(in.N, in.K).String(), nil
+		return either(in.K > in.N, "0", new(big.Int).Binomial(in.N, in.K).String()), nil
 	}),
 	define("number__permutations", "Counts the ordered ways to pick k of n things.", func(in chooseIn) (string, error) {
-		if in.K > in.N {
-			return "0", nil
-		}
-		return new(big.Int).MulRange(in.N-in.K+1, in.N).String(), nil
+		return either(in.K > in.N, "0", new(big.Int).MulRange(in.N-in.K+1, in.N).String()), nil
 	}),
 	define("number__power_modulo", "Computes base to the power of exponent modulo a number, for numbers of any size.", func(in struct {
 		Base     string `json:"base" jsonschema_description:"The base, a whole number of any size"`
@@ -139,10 +130,7 @@ var numberServer = group{"number", "Whole numbers and number systems", []maker{
 	define("number__to_words", "Spells out a whole number in English words.",
 		func(in anyWholeIn) (string, error) { return inWords(in.Number), nil }),
 	define("number__ordinal", "Writes a whole number as an English ordinal such as 22nd.", func(in anyWholeIn) (string, error) {
-		if in.Number < 0 {
-			return "-" + humanize.Ordinal(int(-in.Number)), nil
-		}
-		return humanize.Ordinal(int(in.Number)), nil
+		return either(in.Number < 0, "-"+humanize.Ordinal(int(-in.Number)), humanize.Ordinal(int(in.Number))), nil
 	}),
 	define("number__digit_sum", "Adds up the digits of a whole number, once and down to a single digit.", func(in wholeIn) (string, error) {
 		total := int64(0)
@@ -199,11 +187,7 @@ func factors(n int64) []int64 {
 }
 
 func joinInts(numbers []int64, separator string) string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = strconv.FormatInt(n, 10)
-	}
-	return strings.Join(out, separator)
+	return joined(numbers, separator, func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
 type indexIn struct {

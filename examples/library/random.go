@@ -6,6 +6,7 @@ package library
 // This file is the server of chance. The same seed gives the same answer.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -25,11 +26,7 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 			return "", fmt.Errorf("the largest number %d is below the smallest %d", in.Max, in.Min)
 		}
 		r := in.source()
-		out := make([]int64, in.Count)
-		for i := range out {
-			out[i] = in.Min + r.Int64N(in.Max-in.Min+1)
-		}
-		return joinInts(out, ", "), nil
+		return strings.Join(times(in.Count, func(int) string { return fmt.Sprint(in.Min + r.Int64N(in.Max-in.Min+1)) }), ", "), nil
 	}),
 	define("random__floats", "Draws random decimal numbers between two bounds.", func(in struct {
 		countIn
@@ -40,11 +37,7 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 			return "", fmt.Errorf("the upper bound must be above the lower one, and not too far")
 		}
 		r := in.source()
-		out := make([]float64, in.Count)
-		for i := range out {
-			out[i] = in.Min + r.Float64()*(in.Max-in.Min)
-		}
-		return plainList(out), nil
+		return strings.Join(times(in.Count, func(int) string { return plain(in.Min + r.Float64()*(in.Max-in.Min)) }), ", "), nil
 	}),
 	define("random__normal", "Draws normally distributed random numbers around a mean.", func(in struct {
 		countIn
@@ -52,11 +45,7 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 		Deviation float64 `json:"standard_deviation,omitempty" jsonschema:"default=1,minimum=0" jsonschema_description:"The standard deviation"`
 	}) (string, error) {
 		r := in.source()
-		out := make([]float64, in.Count)
-		for i := range out {
-			out[i] = in.Mean + r.NormFloat64()*in.Deviation
-		}
-		return plainList(out), nil
+		return strings.Join(times(in.Count, func(int) string { return plain(in.Mean + r.NormFloat64()*in.Deviation) }), ", "), nil
 	}),
 	define("random__choose", "Chooses some entries of a list at random, each at most once.", func(in struct {
 		listIn
@@ -97,16 +86,9 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 	}),
 	define("random__coin", "Flips a coin a number of times.", func(in countIn) (string, error) {
 		r := in.source()
-		heads := 0
-		out := make([]string, in.Count)
-		for i := range out {
-			out[i] = "tails"
-			if r.IntN(2) == 0 {
-				out[i] = "heads"
-				heads++
-			}
-		}
-		return fmt.Sprintf("%s (%d heads, %d tails)", strings.Join(out, ", "), heads, in.Count-heads), nil
+		out := strings.Join(times(in.Count, func(int) string { return either(r.IntN(2) == 0, "heads", "tails") }), ", ")
+		heads := strings.Count(out, "heads")
+		return fmt.Sprintf("%s (%d heads, %d tails)", out, heads, in.Count-heads), nil
 	}),
 	define("random__string", "Makes a random string of letters and digits, not for secrets.", func(in struct {
 		seedIn
@@ -116,11 +98,7 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 		const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		from := map[string]string{"alphanumeric": digits + lower + upper, "letters": lower + upper, "digits": digits, "hex": digits + "abcdef"}[in.Of]
 		r := in.source()
-		out := make([]byte, in.Length)
-		for i := range out {
-			out[i] = from[r.IntN(len(from))]
-		}
-		return string(out), nil
+		return strings.Join(times(in.Length, func(int) string { return string(from[r.IntN(len(from))]) }), ""), nil
 	}),
 	define("random__teams", "Divides names into teams at random.", func(in struct {
 		listIn
@@ -133,11 +111,8 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 		for i, name := range in.shuffled() {
 			teams[i%in.Teams] = append(teams[i%in.Teams], name)
 		}
-		var out []string
-		for i, team := range teams {
-			out = append(out, fmt.Sprintf("team %d: %s", i+1, strings.Join(team, ", ")))
-		}
-		return strings.Join(out, "\n"), nil
+		write := func(i int) string { return fmt.Sprintf("team %d: %s", i+1, strings.Join(teams[i], ", ")) }
+		return strings.Join(times(in.Teams, write), "\n"), nil
 	}),
 	define("random__sentence", "Makes up a random nonsense sentence, such as for placeholder text.", func(in countIn) (string, error) {
 		var (
@@ -147,12 +122,10 @@ var randomServer = group{"random", "Random numbers and choices", []maker{
 			where = []string{"behind the station", "before breakfast", "without a map", "in the attic", "under the bridge", "on a Tuesday"}
 		)
 		r := in.source()
-		out := make([]string, min(in.Count, 1000))
-		for i := range out {
-			out[i] = fmt.Sprintf("The %s %s %s the %s %s %s.", how[r.IntN(len(how))], who[r.IntN(len(who))], does[r.IntN(len(does))],
-				how[r.IntN(len(how))], who[r.IntN(len(who))], where[r.IntN(len(where))])
-		}
-		return strings.Join(out, " "), nil
+		one := func(of []string) string { return of[r.IntN(len(of))] }
+		return strings.Join(times(min(in.Count, 1000), func(int) string {
+			return fmt.Sprintf("The %s %s %s the %s %s %s.", one(how), one(who), one(does), one(how), one(who), one(where))
+		}), " "), nil
 	}),
 }}
 
@@ -161,11 +134,7 @@ type seedIn struct {
 }
 
 func (in seedIn) source() *rand.Rand {
-	seed := uint64(in.Seed)
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	return rand.New(rand.NewPCG(cmp.Or(uint64(in.Seed), rand.Uint64()), 0x9e3779b97f4a7c15))
 }
 
 type countIn struct {

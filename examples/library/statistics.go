@@ -102,10 +102,7 @@ var statisticsServer = group{"statistics", "Statistics over lists of numbers", [
 		}
 		counts := make([]int, in.Bins)
 		for _, n := range in.Numbers {
-			bin := 0
-			if width > 0 {
-				bin = min(int((n-low)/width), in.Bins-1)
-			}
+			bin := either(width > 0, min(int((n-low)/width), in.Bins-1), 0)
 			counts[bin]++
 		}
 		var out []string

@@ -6,6 +6,7 @@ package library
 // This file is the server of running text.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,8 +17,7 @@ import (
 
 var textServer = group{"text", "Running text", []maker{
 	define("text__count", "Counts the characters, words, sentences and lines of a text.", func(in textIn) (string, error) {
-		sentences := 0
-		ended := true
+		sentences, ended := 0, true
 		for _, r := range in.Text {
 			switch {
 			case strings.ContainsRune(".!?。！？", r):
@@ -27,10 +27,7 @@ var textServer = group{"text", "Running text", []maker{
 				sentences++
 			}
 		}
-		lines := 0
-		if in.Text != "" {
-			lines = strings.Count(strings.TrimSuffix(in.Text, "\n"), "\n") + 1
-		}
+		lines := either(in.Text != "", strings.Count(strings.TrimSuffix(in.Text, "\n"), "\n")+1, 0)
 		return fmt.Sprintf("%d characters, %d words, %d sentences, %d lines, %d bytes",
 			utf8.RuneCountInString(in.Text), len(strings.Fields(in.Text)), sentences, lines, len(in.Text)), nil
 	}),
@@ -51,11 +48,7 @@ var textServer = group{"text", "Running text", []maker{
 		textIn
 		Limit int `json:"limit,omitempty" jsonschema:"default=10,minimum=1,maximum=1000" jsonschema_description:"How many words to list"`
 	}) (string, error) {
-		counts := map[string]int{}
-		for _, w := range words(strings.ToLower(in.Text)) {
-			counts[w]++
-		}
-		return ranked(counts, in.Limit), nil
+		return ranked(tally(words(strings.ToLower(in.Text))), in.Limit), nil
 	}),
 	define("text__reverse", "Reverses a text, character by character or word by word.", func(in struct {
 		textIn
@@ -117,10 +110,7 @@ var textServer = group{"text", "Running text", []maker{
 		Side string `json:"side,omitempty" jsonschema:"enum=left,enum=right,enum=both,default=right" jsonschema_description:"The side on which to fill; both centres the text"`
 		Fill string `json:"fill,omitempty" jsonschema_description:"The character to fill with; a space if left out"`
 	}) (string, error) {
-		if in.Fill == "" {
-			in.Fill = " "
-		}
-		if utf8.RuneCountInString(in.Fill) != 1 {
+		if in.Fill = cmp.Or(in.Fill, " "); utf8.RuneCountInString(in.Fill) != 1 {
 			return "", fmt.Errorf("the argument \"fill\" must be one character, and is %q", in.Fill)
 		}
 		missing := max(0, in.Width-utf8.RuneCountInString(in.Text))
@@ -154,11 +144,9 @@ var textServer = group{"text", "Running text", []maker{
 		if in.Separator == "" {
 			return "", fmt.Errorf("the argument \"separator\" is empty")
 		}
-		var out strings.Builder
-		for i, piece := range strings.Split(in.Text, in.Separator) {
-			fmt.Fprintf(&out, "%d. %s\n", i+1, strings.TrimSpace(piece))
-		}
-		return strings.TrimSuffix(out.String(), "\n"), nil
+		pieces := strings.Split(in.Text, in.Separator)
+		write := func(i int) string { return fmt.Sprintf("%d. %s", i+1, strings.TrimSpace(pieces[i])) }
+		return strings.Join(times(len(pieces), write), "\n"), nil
 	}),
 	define("text__reading_time", "Estimates how long it takes to read a text silently and to speak it aloud.", func(in textIn) (string, error) {
 		n := float64(len(words(in.Text)))
@@ -170,20 +158,10 @@ var textServer = group{"text", "Running text", []maker{
 		if kept == "" {
 			return "", fmt.Errorf("the text has no letters or digits")
 		}
-		if kept == reversed(kept) {
-			return "yes, it is a palindrome", nil
-		}
-		return "no, it is not a palindrome", nil
+		return either(kept == reversed(kept), "yes, it is a palindrome", "no, it is not a palindrome"), nil
 	}),
 	define("text__acronym", "Makes an acronym of the first letters of a phrase's words.", func(in textIn) (string, error) {
-		var out strings.Builder
-		for _, w := range words(in.Text) {
-			for _, r := range w {
-				out.WriteRune(unicode.ToUpper(r))
-				break
-			}
-		}
-		return out.String(), nil
+		return joined(words(in.Text), "", func(word string) string { return string(unicode.ToUpper([]rune(word)[0])) }), nil
 	}),
 }}
 

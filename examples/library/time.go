@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 var timeServer = group{"time", "Clock times, durations and time zones", []maker{
@@ -42,26 +43,22 @@ var timeServer = group{"time", "Clock times, durations and time zones", []maker{
 		_, a := from.Zone()
 		_, b := from.In(in.ToZone.Location).Zone()
 		hours := plain(math.Abs(float64(b-a)) / 3600)
-		switch {
-		case b > a:
-			return fmt.Sprintf("%s is %s hours ahead of %s", in.ToZone.text, hours, in.FromZone.text), nil
-		case b < a:
-			return fmt.Sprintf("%s is %s hours behind %s", in.ToZone.text, hours, in.FromZone.text), nil
+		if a == b {
+			return fmt.Sprintf("%s and %s have the same time", in.ToZone.text, in.FromZone.text), nil
 		}
-		return fmt.Sprintf("%s and %s have the same time", in.ToZone.text, in.FromZone.text), nil
+		return fmt.Sprintf("%s is %s hours %s %s", in.ToZone.text, hours, either(b > a, "ahead of", "behind"), in.FromZone.text), nil
 	}),
 	define("time__find_zone", "Finds the IANA time zone names for a city, a country or part of a zone's name.", func(in struct {
 		Place string `json:"place" jsonschema_description:"A city, a country or part of a zone's name, such as berlin"`
 	}) (string, error) {
-		found := zonesLike(in.Place)
-		if len(found) == 0 {
-			zone, err := loadZone(in.Place)
-			if err != nil {
-				return "", err
-			}
-			return zone.String(), nil
+		if found := zonesLike(in.Place); len(found) > 0 {
+			return strings.Join(found, "\n"), nil
 		}
-		return strings.Join(found, "\n"), nil
+		zone, err := loadZone(in.Place)
+		if err != nil {
+			return "", err
+		}
+		return zone.String(), nil
 	}),
 	define("time__is_daylight_saving", "Says whether daylight saving time (summer time) is in force in a time zone at a moment.",
 		func(in offsetIn) (string, error) {
@@ -69,19 +66,15 @@ var timeServer = group{"time", "Clock times, durations and time zones", []maker{
 			if err != nil {
 				return "", err
 			}
-			if t.IsDST() {
-				return "yes, daylight saving time: " + t.Format("UTC-07:00 (MST)"), nil
-			}
-			return "no, standard time: " + t.Format("UTC-07:00 (MST)"), nil
+			answer := either(t.IsDST(), "yes, daylight saving time: ", "no, standard time: ")
+			return answer + t.Format("UTC-07:00 (MST)"), nil
 		}),
 	define("time__from_unix", "Turns a Unix timestamp (seconds or milliseconds since 1970) into a readable time.", func(in struct {
 		Timestamp int64 `json:"timestamp" jsonschema_description:"Seconds since 1970-01-01 UTC; values above 100000000000 are taken as milliseconds"`
 		zoneIn
 	}) (string, error) {
-		t := time.Unix(in.Timestamp, 0)
-		if in.Timestamp > 1e11 || in.Timestamp < -1e11 {
-			t = time.UnixMilli(in.Timestamp)
-		}
+		inMillis := in.Timestamp > 1e11 || in.Timestamp < -1e11
+		t := either(inMillis, time.UnixMilli(in.Timestamp), time.Unix(in.Timestamp, 0))
 		if y := t.Year(); y < -9999 || y > 9999 {
 			return "", fmt.Errorf("the timestamp %d is outside the years that have dates", in.Timestamp)
 		}
@@ -237,22 +230,18 @@ func fixedZone(name string, m []string) (*time.Location, error) {
 	if hours > 14 || minutes > 59 {
 		return nil, fmt.Errorf("%q is not a time zone: offsets go from -12:00 to +14:00", name)
 	}
-	seconds := hours*3600 + minutes*60
-	if m[1] == "-" {
-		seconds = -seconds
-	}
-	return time.FixedZone("UTC"+m[1]+fmt.Sprintf("%02d:%02d", hours, minutes), seconds), nil
+	seconds := (hours*3600 + minutes*60) * either(m[1] == "-", -1, 1)
+	return time.FixedZone(fmt.Sprintf("UTC%s%02d:%02d", m[1], hours, minutes), seconds), nil
 }
 
 // zoneSpelling writes europe/berlin as Europe/Berlin.
 func zoneSpelling(key string) string {
-	out := []rune(key)
-	for i, r := range out {
-		if i == 0 || out[i-1] == '/' || out[i-1] == '_' {
-			out[i] = []rune(strings.ToUpper(string(r)))[0]
-		}
-	}
-	return string(out)
+	last := '/'
+	return strings.Map(func(r rune) rune {
+		before := last
+		last = r
+		return either(before == '/' || before == '_', unicode.ToUpper(r), r)
+	}, key)
 }
 
 // zonesLike lists the places and zones whose name contains the text.

@@ -22,11 +22,9 @@ var unicodeServer = group{"unicode", "Unicode characters", []maker{
 		if len(runes) == 0 || len(runes) > 500 {
 			return "", fmt.Errorf("the text has %d characters; from 1 to 500 can be inspected", len(runes))
 		}
-		var out []string
-		for _, r := range runes {
-			out = append(out, fmt.Sprintf("%q U+%04X %s %s % x", r, r, categoryOf(r), scriptOf(r), string(r)))
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(runes, "\n", func(r rune) string {
+			return fmt.Sprintf("%q U+%04X %s %s % x", r, r, categoryOf(r), scriptOf(r), string(r))
+		}), nil
 	}),
 	define("unicode__escape", "Writes the characters of a text outside ASCII as \\u escapes.",
 		func(in textIn) (string, error) {
@@ -45,7 +43,7 @@ var unicodeServer = group{"unicode", "Unicode characters", []maker{
 				continue
 			}
 			quote := byte(0)
-			if len(rest) > 1 && (rest[1] == '"' || rest[1] == '\'') {
+			if len(rest) > 1 && strings.ContainsRune(`"'`, rune(rest[1])) {
 				quote = rest[1]
 			}
 			r, multibyte, tail, err := strconv.UnquoteChar(rest, quote)
@@ -62,11 +60,7 @@ var unicodeServer = group{"unicode", "Unicode characters", []maker{
 		return readable([]byte(out.String())), nil
 	}),
 	define("unicode__code_points", "Lists the code points of a text as numbers.", func(in textIn) (string, error) {
-		var out []string
-		for _, r := range in.Text {
-			out = append(out, fmt.Sprintf("U+%04X (%d)", r, r))
-		}
-		return strings.Join(out, " "), nil
+		return joined([]rune(in.Text), " ", func(r rune) string { return fmt.Sprintf("U+%04X (%d)", r, r) }), nil
 	}),
 	define("unicode__from_code_points", "Makes a text from code points such as U+4F60 or 20320.", func(in struct {
 		CodePoints []string `json:"code_points" jsonschema:"minItems=1" jsonschema_description:"The code points, each as U+4F60 or in decimal"`
@@ -88,18 +82,11 @@ var unicodeServer = group{"unicode", "Unicode characters", []maker{
 		return out.String(), nil
 	}),
 	define("unicode__scripts", "Counts the characters of a text by script, such as Latin, Han and Cyrillic.", func(in textIn) (string, error) {
-		perRune := map[rune]int{}
-		for _, r := range in.Text {
-			perRune[r]++
-		}
 		counts := map[string]int{}
-		for r, n := range perRune {
+		for r, n := range tally([]rune(in.Text)) {
 			counts[scriptOf(r)] += n
 		}
-		if len(counts) == 0 {
-			return "the text is empty", nil
-		}
-		return ranked(counts, len(counts)), nil
+		return either(len(counts) == 0, "the text is empty", ranked(counts, len(counts))), nil
 	}),
 	define("unicode__find_invisible", "Finds invisible and confusing characters in a text, such as zero-width and direction marks.",
 		func(in textIn) (string, error) {

@@ -46,10 +46,7 @@ var unitsServer = group{"units", "Units of measurement", []maker{
 			return "", fmt.Errorf("the value must be above zero")
 		}
 		perLitre := map[string]float64{"mpg": 1.609344 / 3.785411784, "mpg_uk": 1.609344 / 4.54609, "km/l": 1}
-		reach := in.Value * perLitre[in.FromUnit]
-		if in.FromUnit == "l/100km" {
-			reach = 100 / in.Value
-		}
+		reach := either(in.FromUnit == "l/100km", 100/in.Value, in.Value*perLitre[in.FromUnit])
 		if in.ToUnit == "l/100km" {
 			return converted(convertIn(in), 100/reach)
 		}

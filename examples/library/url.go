@@ -118,10 +118,7 @@ var urlServer = group{"url", "Web addresses", []maker{
 		Second webURL `json:"second" jsonschema_description:"The second URL"`
 	}) (string, error) {
 		first, second := in.First.normal(), in.Second.normal()
-		if first == second {
-			return "the same: " + first, nil
-		}
-		return fmt.Sprintf("different: %s and %s", first, second), nil
+		return either(first == second, "the same: "+first, fmt.Sprintf("different: %s and %s", first, second)), nil
 	}),
 }}
 

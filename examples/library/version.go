@@ -50,11 +50,7 @@ var versionServer = group{"version", "Semantic versions", []maker{
 		return next.Original(), nil
 	}),
 	define("version__sort", "Sorts semantic versions from the oldest to the newest.", func(in versionsIn) (string, error) {
-		var out []string
-		for _, v := range in.sorted() {
-			out = append(out, v.Original())
-		}
-		return strings.Join(out, "\n"), nil
+		return joined(in.sorted(), "\n", func(v version) string { return v.Original() }), nil
 	}),
 	define("version__satisfies", "Says whether a version satisfies a constraint such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0.", func(in struct {
 		versionIn

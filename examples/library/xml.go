@@ -32,11 +32,7 @@ var xmlServer = group{"xml", "XML documents", []maker{
 	}),
 	define("xml__get", "Gets the texts of the elements at a path of an XML document, such as feed/entry/title.", func(in xmlPathIn) (string, error) {
 		found, err := in.find()
-		var out []string
-		for _, e := range found {
-			out = append(out, content(e))
-		}
-		return strings.Join(out, "\n"), err
+		return joined(found, "\n", func(e *etree.Element) string { return content(e) }), err
 	}),
 	define("xml__attributes", "Lists the attributes of the elements at a path of an XML document.", func(in xmlPathIn) (string, error) {
 		found, err := in.find()
