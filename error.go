@@ -11,9 +11,9 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// FieldError is one thing that is wrong with a configuration. A constructor
-// returns all of them at once, joined by [errors.Join], so that [errors.As] finds
-// the first and errors.Is looks at each cause.
+// FieldError is one mistake in a configuration. A constructor returns all mistakes at
+// once, joined by [errors.Join]: [errors.As] finds the first, and errors.Is checks each
+// cause.
 type FieldError struct {
 	// Package is the package whose configuration it is, such as "toolsearch".
 	Package string

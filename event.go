@@ -1,19 +1,19 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctx holds what the middlewares of this module share: the [Event]
-// that both report, ready-made receivers for it, and the [FieldError] with which
-// both refuse a configuration. The middlewares themselves are the packages
-// toolsearch and reduction.
+// Package leanctx holds what the middlewares of this module share: the [Event] that
+// both report, ready-made receivers for it, and the [FieldError] that both return for a
+// wrong configuration. The middlewares themselves are the packages toolsearch and
+// reduction.
 //
 //	log := leanctx.Slog(slog.Default())
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
 //
-// Events report changes and totals, never what stayed the same. A run has at most
-// four for each model call, two for each tool call, one for each result that is
-// replaced for the first time and for each change of the catalogue, and one for
-// tools that could not be hidden.
+// Events report changes and totals, never unchanged things. A run has at most four for
+// each model call, two for each tool call, one for each result that is replaced for the
+// first time, one for each change of the catalogue, and one for tools that could not be
+// hidden.
 package leanctx
 
 import (
@@ -32,7 +32,7 @@ const (
 	// KindCatalogChanged: a run started, or the hidden tools differ from those last
 	// reported in it. Tools holds how many there are and the tokens of their definitions.
 	KindCatalogChanged Kind = "catalog_changed"
-	// KindToolsSearched: the model searched and was answered. Search is set.
+	// KindToolsSearched: the model searched and got an answer. Search is set.
 	KindToolsSearched Kind = "tools_searched"
 	// KindToolsPrefetched: tools were loaded for a user message before the model was
 	// called. Tools and Search are set.
@@ -73,8 +73,8 @@ const (
 	KindResultRead Kind = "result_read"
 	// KindResultCleared: an old result was replaced for the first time. Output is set.
 	KindResultCleared Kind = "result_cleared"
-	// KindClearDone: a clearing pass went through the history, because it crossed the
-	// threshold. Pass is set.
+	// KindClearDone: a clearing pass ran because the history crossed the threshold.
+	// Pass is set.
 	KindClearDone Kind = "clear_done"
 )
 
@@ -97,9 +97,9 @@ const (
 	KindToolRefused Kind = "tool_refused"
 )
 
-// Event reports one thing that a middleware did. Only the parts that belong to
-// its Kind are set. A receiver may keep an event but must not change it: all
-// receivers of a [Tee] are handed the same one.
+// Event reports one thing that a middleware did. Only the parts that belong to its Kind
+// are set. A receiver may keep an event but must not change it: all receivers of a
+// [Tee] get the same one.
 type Event struct {
 	// Time is when it happened.
 	Time time.Time
@@ -107,8 +107,8 @@ type Event struct {
 	Kind Kind
 	// Tool and CallID are the tool call it happened to, and Server its MCP server.
 	Tool, CallID, Server string
-	// Repeat says that an earlier run of this conversation did the same, as where
-	// tools are loaded because the history shows that they were.
+	// Repeat says that an earlier run of this conversation did the same, for instance
+	// if tools are loaded because the history shows that they were.
 	Repeat bool
 	// Search is one search and its answer.
 	Search *Search

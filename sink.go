@@ -20,8 +20,8 @@ import (
 )
 
 // Slog returns a receiver that logs each event: its kind as the message, at its
-// [Event.Level], with what is set in a group named "leanctx". If the logger is
-// nil, it is slog.Default at the time of the event.
+// [Event.Level], with the parts that are set in a group named "leanctx". If the logger
+// is nil, it is slog.Default at the time of the event.
 func Slog(l *slog.Logger) func(context.Context, Event) {
 	return func(ctx context.Context, e Event) {
 		to := l
@@ -70,8 +70,8 @@ func contain(ctx context.Context, receive func(context.Context, Event), e Event)
 	receive(ctx, e)
 }
 
-// Level is how much an event matters: Warn where something failed or was refused,
-// Info where the window changed, and Debug otherwise.
+// Level is how much an event matters: Warn if something failed or was refused, Info if
+// the window changed, and Debug otherwise.
 func (e Event) Level() slog.Level {
 	switch e.Kind {
 	case KindToolsNotHidden, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:

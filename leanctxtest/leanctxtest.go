@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package leanctxtest helps to test agents, and stores and handlers built for leanctx.
-// It needs nothing but Eino and package testing, and serves both message types.
+// It needs only Eino and package testing, and serves both message types.
 //
 // [Run] runs an agent on a question. Its model is a [Script], a function ([Respond]), or
 // a recording of a real one ([Record], [Replay]). Check the outcome with any assertion
-// library, with [RequireLean] for what the run cost, and with [RequireReadable] for
-// whether everything that the tools returned can still be read, byte for byte.
+// library. [RequireLean] checks what the run cost, and [RequireReadable] that everything
+// the tools returned can still be read, byte for byte.
 //
 //	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("report", `{}`), leanctxtest.Say("done"))
 //	out := leanctxtest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: handlers}, "Report.")
 //	leanctxtest.RequireReadable(t, out, store)
 //
-// [TestBackend] checks a store of your own against what package reduction expects, in a
-// test of the package that holds the store:
+// [TestBackend] checks your own store against the contract of package reduction, in a
+// test of the store's package:
 //
 //	func TestStore(t *testing.T) {
 //		leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend { return newStore(t) })
@@ -30,11 +30,11 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// TestBackend tests whether a store keeps what [reduction.Backend] promises, one
-// promise per subtest. Write is always tested. Every further interface that the store
-// implements is tested too: [reduction.Reader], [reduction.RangeReader],
-// [reduction.Creator], [reduction.AnyCreator], [reduction.Cleaner]. The whole suite
-// runs twice, the second time through [reduction.Scoped].
+// TestBackend tests whether a store keeps the promises of [reduction.Backend], one per
+// subtest. Write is always tested. Every further interface that the store implements is
+// tested too: [reduction.Reader], [reduction.RangeReader], [reduction.Creator],
+// [reduction.AnyCreator], [reduction.Cleaner]. The whole suite runs twice, the second
+// time through [reduction.Scoped].
 //
 // Every subtest calls open, which returns a store that holds nothing below
 // "/backendtest" and releases it with t.Cleanup. Run the tests with -race.

@@ -52,7 +52,7 @@ func (t Turn) BreakAfter(chunks int, err error) Turn {
 	return t
 }
 
-// Request is what one model call sent.
+// Request is one model call's request.
 type Request[M adk.MessageType] struct {
 	Messages []M                // what the model saw; shared with the agent, so do not change them
 	Tools    []*schema.ToolInfo // given with model.WithTools
@@ -62,7 +62,7 @@ type Request[M adk.MessageType] struct {
 // ToolNames lists the names of Tools, in order.
 func (r Request[M]) ToolNames() []string { return adktest.Names(r.Tools) }
 
-// String has a line for each message: who said it, its calls and its text.
+// String has a line for each message: its role, its calls and its text.
 func (r Request[M]) String() string {
 	var b strings.Builder
 	for _, m := range r.Messages {
@@ -72,7 +72,7 @@ func (r Request[M]) String() string {
 	return b.String()
 }
 
-// Result is what a request shows as the result of a tool call.
+// Result is a tool call's result, as the request shows it.
 type Result struct {
 	// Tool and CallID are those of the call.
 	Tool, CallID string
@@ -80,8 +80,8 @@ type Result struct {
 	Text string
 }
 
-// Results are the results of tools in the messages, oldest first: as the model saw them,
-// cut or cleared.
+// Results returns the results of tools in the messages, oldest first, as the model saw
+// them: cut or cleared.
 func (r Request[M]) Results() (all []Result) {
 	for _, m := range r.Messages {
 		for _, c := range adktest.Results(m) {
@@ -91,8 +91,8 @@ func (r Request[M]) Results() (all []Result) {
 	return all
 }
 
-// Model is a chat model without a provider. It streams where the agent asks for a
-// stream, and it is safe for concurrent use.
+// Model is a chat model without a provider. It streams if the agent asks for a stream,
+// and is safe for concurrent use.
 type Model[M adk.MessageType] struct {
 	respond func(n int, r Request[M]) Turn
 
@@ -112,8 +112,8 @@ func Script[M adk.MessageType](turns ...Turn) *Model[M] {
 	}}
 }
 
-// Respond returns a model that calls answer for each turn, from the goroutine that
-// the agent calls the model from.
+// Respond returns a model that calls answer for each turn, on the goroutine on which
+// the agent calls the model.
 func Respond[M adk.MessageType](answer func(Request[M]) Turn) *Model[M] {
 	return &Model[M]{respond: func(_ int, r Request[M]) Turn { return answer(r) }}
 }

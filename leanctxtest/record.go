@@ -131,7 +131,7 @@ func (x *exchange[M]) drain(s *schema.StreamReader[M]) {
 
 // Replay returns a model that answers as a recorded one did. A request is compared with
 // the recorded ones that have not been answered yet: texts, calls, results, media and
-// tools have to be equal, in order; Extra and response metadata are not compared. A
+// tools must be equal, in order; Extra and response metadata are not compared. A
 // request that differs from all of them fails the test and the run. A recorded request
 // that was never made fails the test at its end.
 func Replay[M adk.MessageType](t testing.TB, file string) model.BaseModel[M] {

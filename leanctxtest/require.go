@@ -58,10 +58,10 @@ func tokens[M adk.MessageType](r Request[M]) int {
 	return (n + 3) / 4
 }
 
-// RequireReadable fails the test if something that a tool returned is lost. The last
-// form of each result, as the last request or the outcome has it, must hold every text
-// that the tool returned, or name a file of the store that does. The store is the
-// agent's, and must be a [reduction.Reader].
+// RequireReadable fails the test if any tool output is lost. The final form of each
+// result, in the last request or the outcome, must hold every text that the tool
+// returned, or name a file of the store that does. The store is the agent's, and must
+// be a [reduction.Reader].
 func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], store reduction.Backend) {
 	t.Helper()
 	reader, ok := store.(reduction.Reader)

@@ -19,8 +19,8 @@ import (
 	"github.com/leanctx/leanctx/window"
 )
 
-// Tool returns a tool without parameters that runs run with the arguments of the call,
-// which are JSON. A tool with parameters is made with Eino's utils.InferTool.
+// Tool returns a tool without parameters that calls run with the arguments of the call,
+// which are JSON. To make a tool with parameters, use Eino's utils.InferTool.
 func Tool(name, desc string, run func(ctx context.Context, args string) (string, error)) tool.InvokableTool {
 	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: desc}, run).(tool.InvokableTool)
 }
@@ -42,11 +42,11 @@ func Streaming() Option { return func(s *settings) { s.streaming = true } }
 // fails.
 func MayFail() Option { return func(s *settings) { s.mayFail = true } }
 
-// WithContext is the context of the run. Without it, the context is the test's.
+// WithContext sets the context of the run. Without it, the run has the test's context.
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
-// After puts messages before the question, such as [Outcome.Messages] of the run before.
-// They have to be of the agent's message type.
+// After puts messages before the question, such as [Outcome.Messages] of the previous
+// run. They must have the agent's message type.
 func After[M adk.MessageType](messages ...M) Option {
 	return func(s *settings) { s.history = messages }
 }
@@ -57,8 +57,8 @@ type Outcome[M adk.MessageType] struct {
 	Messages []M    // the history, the question, and what the run added; streams are joined
 	Err      error  // why the run ended; only with MayFail
 
-	// Conversation has every model call of the run as it was sent, with what it holds
-	// and why, and all texts. Package inspect makes a page of it.
+	// Conversation has every model call of the run as it was sent, with its parts,
+	// their reasons and all texts. Package inspect makes a page of it.
 	Conversation *window.Conversation
 
 	watch *watcher[M]

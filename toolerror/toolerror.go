@@ -11,13 +11,13 @@
 //		Handlers: []adk.ChatModelAgentMiddleware{answerErrors, search, reduce},
 //	})
 //
-// Put it first in Handlers: it answers the errors of what comes after it.
+// Put it first in Handlers: it answers the errors of the handlers and tools after it.
 //
 // Some errors always end the run, or pause it, as they do without this package:
-// interrupts, the end of the run's own context, a cancellation of the run, and
-// Eino's limits on iterations, steps and retries. A call of a tool that the agent
-// does not have never reaches a handler: set compose.ToolsNodeConfig's
-// UnknownToolsHandler for it.
+// interrupts, the end of the run's own context, a cancellation of the run, and Eino's
+// limits on iterations, steps and retries. A call of a tool that the agent does not
+// have never reaches a handler: set UnknownToolsHandler of compose.ToolsNodeConfig for
+// it.
 package toolerror
 
 // This file answers errors.
@@ -42,8 +42,8 @@ import (
 // Config configures the handler. Both functions must be safe for concurrent use;
 // if one panics, the default takes its place.
 type Config struct {
-	// Pass reports whether an error of a tool ends the run. If nil, only those errors
-	// end it that always do.
+	// Pass reports whether an error of a tool ends the run. If nil, only the errors
+	// that always end a run do.
 	Pass func(ctx context.Context, tool string, err error) bool
 
 	// Text returns what the model reads in place of an error, whose own text may name

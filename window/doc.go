@@ -1,9 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package window records what is in a model's context window, call by call: every
-// part, why it is there, what was left out and where it is stored, how large the
-// window would have been without leanctx, and what changes cost the provider's cache.
+// Package window records what is in a model's context window, call by call: every part,
+// why it is there, what was left out and where it is stored, how large the window would
+// have been without leanctx, and what changes cost in the provider's cache.
 //
 // A [Collector] receives the events of both middlewares, and has a handler that comes
 // last in an agent's Handlers:
@@ -26,11 +26,11 @@
 //
 // # What the figures mean
 //
-// Tokens are estimated from the text. Where the provider reports its own count, the
-// record has both, and the estimates of later calls are calibrated by it. Without is
-// computed: the tokens sent, minus the tools, messages and answers that only leanctx
-// needs, plus the definitions of hidden tools and what was removed from results. A
-// call that only searched or read content back would not have been made.
+// Tokens are estimated from the text. If the provider reports its own count, the record
+// has both, and the count calibrates the estimates of later calls. Without is computed:
+// the tokens sent, minus the tools, messages and answers that only leanctx needs, plus
+// the definitions of hidden tools and the text removed from results. A call that only
+// searched or read content back would not have been made.
 //
 // Texts are recorded only as far as Config.Texts says, and stay in memory until
 // Config.MaxBytes is reached.

@@ -65,17 +65,17 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 
 // ReadJSON reads what WriteJSON or Config.Log wrote. If a conversation occurs several
 // times, as in a file that was appended to, its last version is returned. An error names
-// the line; what came before it is returned too.
+// the line; everything before it is returned too.
 func ReadJSON(r io.Reader) ([]*Conversation, error) {
 	var d decoder
 	err := d.read(r, func(*Conversation, *ModelCall) error { return nil })
 	return d.all, err
 }
 
-// FollowJSON reads what [ReadJSON] reads, and hands on each call as soon as it was read,
-// with its conversation so far, which is the decoder's until FollowJSON returns. It
-// returns at the end of r, or when r or each fails. To follow a file that grows, r waits
-// where the file ends.
+// FollowJSON reads what [ReadJSON] reads, and passes each call to each as soon as it is
+// read, with its conversation so far, which belongs to the decoder until FollowJSON
+// returns. It returns at the end of r, or when r or each fails. To follow a growing
+// file, give it an r that waits at the end of the file.
 func FollowJSON(r io.Reader, each func(*Conversation, *ModelCall) error) error {
 	return new(decoder).read(r, each)
 }

@@ -22,10 +22,10 @@ type Conversation struct {
 	Runs []Run `json:"runs"`
 	// Calls are the model calls, oldest first.
 	Calls []*ModelCall `json:"-"`
-	// Texts are the recorded texts by [Part.Text], each stored once. What Config.Texts
-	// or Config.MaxBytes left out is missing.
+	// Texts are the recorded texts by [Part.Text], each stored once. Texts that
+	// Config.Texts or Config.MaxBytes left out are missing.
 	Texts map[int]string `json:"-"`
-	// Dropped counts the calls whose parts were dropped, so that only figures are left.
+	// Dropped counts the calls whose parts were dropped; only their figures are left.
 	Dropped int `json:"dropped,omitempty"`
 }
 
@@ -96,7 +96,7 @@ type Tokens struct {
 	// Estimated is the sum over the parts.
 	Estimated int `json:"estimated"`
 	// Calibrated is the estimate corrected by what the provider reported of earlier
-	// calls of this conversation. Without a report it is Estimated.
+	// calls of this conversation. Without a report, it equals Estimated.
 	Calibrated int `json:"calibrated"`
 	// Reported is the provider's own count. If nil, it reported none.
 	Reported *schema.TokenUsage `json:"reported,omitempty"`
@@ -217,7 +217,7 @@ type Totals struct {
 	Sent    int `json:"sent"`
 	Without int `json:"without"`
 	// Largest is the largest window, LargestCall the call that had it, and
-	// LargestWithout the largest that there would have been.
+	// LargestWithout the largest without leanctx.
 	Largest        int `json:"largest"`
 	LargestCall    int `json:"largest_call"`
 	LargestWithout int `json:"largest_without"`

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package blobbackend is a reduction.Backend on object stores, for agents that run on more
-// than one machine: S3 and everything that speaks its protocol, Google Cloud Storage,
-// Azure, a directory, and memory, all by URL.
+// than one machine: S3 and servers with its protocol, Google Cloud Storage, Azure, a
+// directory, and memory, all by URL.
 //
 //	store, err := blobbackend.Open(ctx, "s3://my-bucket?region=eu-central-1", &blobbackend.Options{
 //		Prefix: "conversations/" + conversationID,
@@ -20,18 +20,18 @@
 //
 // # One prefix per conversation
 //
-// Call ids are unique within a conversation at best; some models count from zero in each.
-// A prefix of its own per conversation keeps one from reading another's results, and lets
-// it be deleted as a whole. Processes that serve the same conversation share its prefix.
+// Call ids are at best unique within a conversation; some models count from zero in each.
+// With its own prefix, a conversation cannot read another's results, and can be deleted
+// as a whole. Processes that serve the same conversation share its prefix.
 //
 // # What the store must do
 //
-// Two processes never write over each other's results where the store can write only if a
-// name is free. Amazon S3, Google Cloud Storage, Azure, directories and memory can. Of the
-// servers that speak the protocol of S3 most can (the header If-None-Match on PutObject and
-// CompleteMultipartUpload); one that ignores the header leaves a gap between the look at a
-// name and the write. The tests of this package tell which it is: they run against a
-// bucket of yours if LEANCTX_BUCKET holds its URL.
+// Two processes never overwrite each other's results if the store can write only if a name
+// is free. Amazon S3, Google Cloud Storage, Azure, directories and memory can, and so can
+// most servers with S3's protocol (by the header If-None-Match on PutObject and
+// CompleteMultipartUpload). A server that ignores the header leaves a gap between the check
+// of a name and the write. The tests of this package tell which is the case: they run
+// against your bucket if LEANCTX_BUCKET holds its URL.
 package blobbackend
 
 import (
@@ -56,14 +56,16 @@ import (
 
 // Options are the options of Open and New. Nil means all zero values.
 type Options struct {
-	// Prefix is a directory inside the bucket below which everything is kept, for instance
-	// "conversations/42". It must not point out of the bucket. Empty: the whole bucket.
+	// Prefix is a directory in the bucket, such as "conversations/42", below which
+	// everything is kept. It must not point out of the bucket. If empty, it is the whole
+	// bucket.
 	Prefix string
 
-	// Timeout is how long a call may wait for the store at a time, its own retries included:
-	// one that does not answer must not hold up an agent whose context has no deadline. The
-	// time that content takes to come does not count, nor that between reads of a range.
-	// Directories have none. If zero, defaults to a minute. If negative, there is no limit.
+	// Timeout is how long a call may wait for the store at a time, including retries: a
+	// store that does not answer must not hold up an agent whose context has no deadline.
+	// Time spent waiting for content, or between reads of a range, does not count.
+	// Directories have no timeout. If zero, defaults to a minute. If negative, there is no
+	// limit.
 	Timeout time.Duration
 }
 
@@ -106,10 +108,11 @@ var (
 //	file:///var/lib/agent/results
 //	mem://
 //
-// See https://gocloud.dev/howto/blob for what may follow the question mark. Credentials come
-// from where the provider's own tools take them. A directory is made if it is missing, and is
-// the store of reduction.NewDirBackend, with all that it promises; its URL takes no options.
-// Every mem:// is a store of its own. Close the Backend when it is no longer used.
+// See https://gocloud.dev/howto/blob for what may follow the question mark. Credentials
+// come from the same places as for the provider's own tools. A directory is made if it is
+// missing, and is the store of reduction.NewDirBackend, with all its promises; its URL
+// takes no options. Every mem:// is a separate store. Close the Backend when it is no
+// longer used.
 func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {
 	prefix, err := opts.prefix()
 	if err != nil {
@@ -134,7 +137,7 @@ func openBucket(ctx context.Context, url string, opts *Options) (*Backend, error
 	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, close: bucket.Close}, nil
 }
 
-// New makes a Backend of a bucket that the caller has opened and will close. Package
+// New returns a Backend on a bucket that the caller has opened and will close. Package
 // fileblob's are refused: they cannot write only if a name is free. Open a directory with
 // Open instead.
 func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
@@ -194,8 +197,8 @@ func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error
 	return failed("writing", req.FilePath, err)
 }
 
-// Create stores what content yields, piece by piece, unless the name is taken. On S3 it
-// holds up to 24 MB at a time of content of more than 5 MiB.
+// Create stores content piece by piece, unless the name is taken. On S3 it holds up to
+// 24 MB at a time of content of more than 5 MiB.
 func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := b.name(ctx, filePath)
 	if err == nil {
@@ -204,10 +207,10 @@ func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader
 	return failed("creating", filePath, err)
 }
 
-// CreateAny stores what content yields under the first of names(0), names(1), … that is
-// free. What was sent is kept until the upload is complete, the first MiB of it in memory and
-// the rest in a temporary file of os.TempDir, or where there is no room for one, as a
-// temporary object in the bucket.
+// CreateAny stores content under the first of names(0), names(1), … that is free. Sent
+// content is kept until the upload is complete: the first MiB in memory, and the rest in a
+// temporary file of os.TempDir or, if there is no room for one, as a temporary object in
+// the bucket.
 func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	var bad error
 	_, err = b.store.CreateAny(ctx, func(attempt int) string {
@@ -260,8 +263,9 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 	return content, size, nil
 }
 
-// MarkUsed notes, for each directory of the files, that it is in use: one small object, whose
-// time counts for all files of the directory. So give each conversation a prefix or a scope.
+// MarkUsed notes, for each directory of the files, that it is in use: one small object,
+// whose time counts for all files of the directory. So give each conversation its own
+// prefix or scope.
 func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 	var names []string
 	for _, filePath := range filePaths {
@@ -274,10 +278,10 @@ func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return failed("marking", "", b.store.MarkUsed(ctx, names...))
 }
 
-// DeleteUnused deletes what was last written or marked before since below a directory; one
-// that fails to go does not keep the others. Reading marks nothing. On S3 it also gives up
-// the uploads below the directory that a crash left unfinished, once they are older than
-// since and a day.
+// DeleteUnused deletes files below a directory that were last written or marked before
+// since; a failure does not stop it. Reading marks nothing. On S3 it also aborts uploads
+// below the directory that a crash left unfinished, once they are older than since and a
+// day.
 func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	name, err := dirOf(dir)
 	if err != nil {

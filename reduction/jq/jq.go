@@ -1,21 +1,21 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jq lets a model ask a stored JSON result a question, such as a count, a filter or
-// a sum, instead of reading it. One line plugs it into the read tool:
+// Package jq lets a model query a stored JSON result, for a count, a filter or a sum,
+// instead of reading it. One line plugs it into the read tool:
 //
 //	config := reduction.Recommended(store)
 //	config.JSONQuery = jq.Query
 //
-// It is a module of its own, because it adds 1.4 MB to a program.
+// It is a separate module because it adds 1.4 MB to a program.
 //
 // # Queries are not trusted
 //
-// Queries come from a model, which may have read them somewhere. The language is that of
-// jq, as github.com/itchyny/gojq has it, without what reaches the environment, the clock,
-// files or other input, and without definitions of functions. Everything is bounded: the
-// instructions of a query, how much it reads and makes, the length of texts and numbers,
-// and its time. The first two depend on the query and the document alone.
+// Queries come from a model, which may have read them somewhere. The language is jq as in
+// github.com/itchyny/gojq, without access to the environment, the clock, files or other
+// input, and without definitions of functions. Everything is bounded: the instructions of
+// a query, how much it reads and makes, the length of texts and numbers, and its time.
+// The first two depend only on the query and the document.
 //
 // # The flow
 //
@@ -37,11 +37,11 @@ import (
 // maxQuery is the longest query, in bytes.
 const maxQuery = 4000
 
-// Query answers a jq query about a JSON document of at most 16 MB: one value a line, at
-// most maxBytes bytes of them. Where there are more, a last line says so; where nothing was
-// found, it says what the document holds. An error is a text for the model, in the language
-// that Eino is set to: what is wrong, how to write it, and what the document holds; or it is
-// that of ctx. A query takes at most about five seconds and, beside the document, some
+// Query answers a jq query about a JSON document of at most 16 MB: one value per line, at
+// most maxBytes bytes of them. If there are more, a last line says so; if nothing was
+// found, it says what the document holds. An error is either that of ctx, or a text for the
+// model in Eino's language setting: what is wrong, how to write the query, and what the
+// document holds. A query takes at most about five seconds and, besides the document, some
 // hundred megabytes. Query is a reduction.JSONQuery and safe for concurrent use.
 func Query(ctx context.Context, query string, document []byte, maxBytes int) (answer []byte, err error) {
 	if err := ctx.Err(); err != nil {

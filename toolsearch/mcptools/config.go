@@ -30,7 +30,7 @@ import (
 // noRecheck, shared, timeout, include, exclude and alwaysLoad.
 type Server struct {
 	// Type is "stdio", "http" (streamable HTTP) or "sse". If empty, it follows from Command
-	// and URL, which is taken for streamable HTTP.
+	// and URL; a URL means streamable HTTP.
 	Type string
 	// Command is the program to run, in the directory Dir. If Dir is empty, defaults to the
 	// current directory.
@@ -49,14 +49,16 @@ type Server struct {
 	// NoPrefix leaves the server's name out of the names of its tools. Of two tools with the
 	// same name, that of the first server in alphabetical order stays.
 	NoPrefix bool
-	// NoRecheck does not read the list of tools again after every call that may have changed
-	// it, but waits 30 ms for the server's notification. It is for servers with many tools
-	// that notify at once. Many notify later: a new tool is then there one model call later.
+	// NoRecheck waits 30 ms for the server's notification after each call that may have
+	// changed the list of tools, instead of reading the list again. Use it for servers with
+	// many tools that notify at once. If a server notifies later, a new tool appears one
+	// model call later.
 	NoRecheck bool
 	// Shared makes one session for all users even if Options.User is set.
 	Shared bool
-	// Timeout is the longest a call may take without an answer; a progress notification
-	// restarts it. In JSON it is a text such as "90s", or seconds. If zero, defaults to 60 s.
+	// Timeout is the longest that a call may take without an answer; a progress
+	// notification restarts it. In JSON it is a text such as "90s", or a number of seconds.
+	// If zero, defaults to 60 s.
 	Timeout time.Duration
 	// Include, if not empty, names the only tools to offer, and Exclude tools not to offer, by
 	// the server's own names; a trailing * matches any rest.
@@ -76,10 +78,10 @@ type Options struct {
 	// Media passes images, audio and files to the model as parts of a result, for models
 	// that read them. If false, a line of text names them.
 	Media bool
-	// User returns the key of the user of a context: each user has a session of their own
-	// with each server. An error or an empty key means that there are no tools and that calls
-	// do not run. Sessions close after 10 minutes without use; at most 1,000 users have some.
-	// If nil, all share one session with each server.
+	// User returns the key of the user of a context: each user has a separate session with
+	// each server. An error or an empty key means that there are no tools and that calls do
+	// not run. Sessions close after 10 minutes without use; at most 1,000 users have
+	// sessions. If nil, all share one session with each server.
 	User func(context.Context) (string, error)
 	// Header returns headers for an HTTP server, for the user of ctx. It is called for each
 	// connection, and again after a 401 response. If nil, only Server.Headers are sent.
@@ -87,9 +89,9 @@ type Options struct {
 	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
 	// 500 ms.
 	MaxWait time.Duration
-	// Logs receives what stdio servers write to their standard error, and lines of their
-	// standard output that are not messages, one at a time per process. It must not keep
-	// the line. If nil, lines are dropped.
+	// Logs receives the standard error of stdio servers, and lines of their standard
+	// output that are not messages, one at a time per process. It must not keep the
+	// line. If nil, lines are dropped.
 	Logs func(server string, line []byte)
 	// OnEvent receives an event when a server comes up, goes down or lists its tools, and
 	// for each tool that is refused. It is called synchronously, from several goroutines.
@@ -169,7 +171,7 @@ func (p *patterns) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(p))
 }
 
-// UnmarshalJSON reads a server as configuration files have it.
+// UnmarshalJSON reads a server in the form of configuration files.
 func (s *Server) UnmarshalJSON(data []byte) error {
 	var j serverJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -16,11 +16,10 @@
 //
 // A server's list of tools is read again when the server says that it changed, after each
 // call of a tool that may have changed it, when it expires, and after every reconnect.
-// Tools waits for a list that is being read, so that a tool which a call just made
-// available is there in the next model call. A server that dies is reconnected with growing
-// pauses, and its tools stay meanwhile. A call whose connection broke is repeated only if
-// that is harmless: if the server never received it, or says that the tool is read-only
-// or idempotent.
+// Tools waits for a list that is being read, so a tool that a call just made available is
+// there in the next model call. A server that dies is reconnected with growing pauses, and
+// its tools stay meanwhile. A call whose connection broke is repeated only if that is
+// harmless: if the server never received it, or declares the tool read-only or idempotent.
 //
 // The model reads every failure as an answer: errors of tools, errors of the protocol, a
 // call that takes too long, a server that is gone. Only the end of the run's context is an
@@ -29,13 +28,13 @@
 //
 // # Users
 //
-// With Options.User each user has sessions of their own, which nobody else uses. A call
-// runs in the session of the user of its context, whichever user's list the tool came from.
+// With Options.User, each user has separate sessions. A call runs in the session of the
+// user of its context, whichever user's list the tool came from.
 //
 // # What a server is trusted with
 //
 // Names, descriptions, schemas, results and hints come from the server, and the model reads
 // them. Connect only to servers that you would run as a program. A stdio server gets the
-// few environment variables that programs need, and those of its Env; an HTTP server gets
-// its headers, which a redirect never takes to another host.
+// few environment variables that programs need, and those of its Env. An HTTP server gets
+// its headers; a redirect never takes them to another host.
 package mcptools

@@ -27,7 +27,7 @@ const (
 	StateUp State = "up"
 	// StateDown: it does not answer, and is retried with growing pauses.
 	StateDown State = "down"
-	// StateSignIn: it refuses the headers that it was sent.
+	// StateSignIn: it refuses the headers that it gets.
 	StateSignIn State = "sign-in needed"
 	// StateDisabled: its configuration leaves it out.
 	StateDisabled State = "disabled"

@@ -44,9 +44,9 @@ func toolName(server, tool string, prefix bool) string {
 	return name[:min(len(name), maxName-len(letters))] + string(letters[:])
 }
 
-// Hints are what a server claims about a tool. What it does not claim has the default of the
-// MCP specification, which assumes the worst. Do not rely on the hints of a server that you
-// do not trust.
+// Hints are a server's claims about a tool. Missing claims have the defaults of the MCP
+// specification, which assume the worst. Do not rely on the hints of a server that you do
+// not trust.
 type Hints struct {
 	// Server and Tool are the names of the server and of the tool there. If Server is empty,
 	// the tool is not from this package, and nothing is known about it.
@@ -74,7 +74,7 @@ const (
 	keyDefer       = "defer_loading" // of toolsearch: false is always visible
 )
 
-// HintsOf returns what the server claims about a tool of Servers, for a toolsearch.Filter or
+// HintsOf returns the server's claims about a tool of Servers, for a toolsearch.Filter or
 // to ask a person before the tool runs. info may be nil.
 func HintsOf(info *schema.ToolInfo) Hints {
 	if info == nil {

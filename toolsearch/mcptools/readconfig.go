@@ -24,8 +24,8 @@ import (
 // such variable, ${userHome} for the home directory, and ${workspaceFolder} for the
 // directory of the file, or its parent if that is .vscode or .cursor.
 //
-// The error names everything that is wrong with every server, and all unknown variables,
-// except for disabled servers.
+// The error names every mistake in every server, and all unknown variables, except for
+// disabled servers.
 func ReadConfig(file string) (map[string]Server, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

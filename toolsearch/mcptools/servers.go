@@ -55,13 +55,13 @@ type user struct {
 var errClosed = errors.New("mcptools: the servers are closed")
 
 // Open connects to all servers at once. It returns when each has listed its tools or failed
-// to, when ctx is done, or after 10 s; it goes on connecting the others in the background.
-// With Options.User only shared servers are connected now, and those of a user when their
-// tools are first asked for.
+// to, when ctx is done, or after 10 s, and continues to connect the others in the
+// background. With Options.User, only shared servers are connected now; a user's servers
+// are connected when their tools are first asked for.
 //
-// A server that is down is in Status, not in the error, which names everything that is
-// wrong with servers and options. ctx bounds only the wait; Close ends the servers. Open may
-// keep the maps and slices of servers, which must not change later.
+// A server that is down appears in Status, not in the error, which names every mistake in
+// servers and options. ctx bounds only the wait; Close ends the servers. Open may keep the
+// maps and slices of servers, which must not change later.
 func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, error) {
 	if err := checkAll(servers, o); err != nil {
 		return nil, err
@@ -368,8 +368,8 @@ func (s *Servers) links(key string) (all []*link) {
 }
 
 // Close ends all sessions and then the processes of stdio servers: it closes their standard
-// input, tells them to end after 2 s, and kills them after 2 s more. Calls that are under way
-// are answered. It returns when everything has ended, and always returns nil.
+// input, tells them to end after 2 s, and kills them after 2 s more. Calls in progress get
+// an answer. Close returns when everything has ended, and always returns nil.
 func (s *Servers) Close() error {
 	s.mu.Lock()
 	s.end()

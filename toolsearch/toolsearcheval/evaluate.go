@@ -16,11 +16,11 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// Depth is how many results of each query are looked at.
+// Depth is how many results of each query are evaluated.
 const Depth = 10
 
-// Measures are the quality of an index over some cases: each is an average over the
-// queries it applies to, between 0 and 1, and 0 where it applies to none.
+// Measures are the quality of an index over some cases. Each is an average over the
+// queries that it applies to, between 0 and 1, and 0 if it applies to none.
 type Measures struct {
 	// Queries is how many cases there were.
 	Queries int
@@ -38,7 +38,7 @@ type Measures struct {
 	Unanswerable int
 }
 
-// CaseResult is what one query gave.
+// CaseResult is the outcome of one query.
 type CaseResult struct {
 	// Case is the graded query.
 	Case Case
@@ -66,8 +66,8 @@ type Report struct {
 }
 
 // Evaluate builds an index of the tools and runs the cases, one after another. The error
-// is that of the index, or lists what is wrong with the cases: names of tools that are not
-// in the catalogue, and IDs or names that stand twice.
+// is that of the index, or lists the mistakes in the cases: names of tools that are not in
+// the catalogue, and repeated IDs or names.
 func Evaluate(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case) (*Report, error) {
 	if err := check(tools, cases); err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ import (
 const UpdateVariable = "LEANCTX_UPDATE"
 
 // Ranks is a text with a line for each case, in their order: the place of the first
-// relevant result, the case's ID, and its query. A dash stands where no relevant tool is
-// among the first Depth results. A case without a relevant tool has "none" where it got no
-// result, as it should, and "some" where it got any.
+// relevant result, the case's ID, and its query. A dash means that no relevant tool is
+// among the first Depth results. A case without a relevant tool has "none" if it got no
+// result, as it should, and "some" otherwise.
 func (r *Report) Ranks() string {
 	var b strings.Builder
 	for _, c := range r.Cases {
@@ -39,10 +39,10 @@ func (r *Report) Ranks() string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Golden fails the test, and shows the lines that changed, where text is not what the file
-// holds. With the environment variable LEANCTX_UPDATE set, to anything, it writes the file
-// instead, and the folders above it. A file of a Report's table and Ranks shows in a
-// review what a change of the ranking, or of a tool's description, does.
+// Golden fails the test, and shows the changed lines, if text differs from the file. If
+// the environment variable LEANCTX_UPDATE is set, to anything, it writes the file instead,
+// and the folders above it. A file of a Report's table and Ranks shows in a review the
+// effect of a change of the ranking, or of a tool's description.
 func Golden(t testing.TB, file, text string) {
 	t.Helper()
 	if os.Getenv(UpdateVariable) != "" {

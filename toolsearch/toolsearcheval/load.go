@@ -31,16 +31,16 @@ type Case struct {
 	Kind string `json:"kind,omitempty"`
 }
 
-// Tool is a line of a catalogue. What an MCP server answers to tools/list is such lines,
-// one for each element of its tools.
+// Tool is a line of a catalogue. Each element of tools in an MCP server's answer to
+// tools/list is such a line.
 type Tool struct {
 	// Name is the tool's name.
 	Name string `json:"name"`
-	// Description is what the model reads of the tool.
+	// Description is the text that the model reads about the tool.
 	Description string `json:"description"`
 	// Params maps the names of parameters, all of them texts, to their descriptions.
 	Params map[string]string `json:"params,omitempty"`
-	// InputSchema is the JSON schema of the arguments. It stands in for Params.
+	// InputSchema is the JSON schema of the arguments, in place of Params.
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 }
 
@@ -74,8 +74,8 @@ func decodeWith[T any](f func(*T) *schema.ParamsOneOf, data []byte) (*schema.Par
 	return f(v), nil
 }
 
-// Infos are the descriptions of tools, as Evaluate wants them. The error joins those of all
-// tools that do not describe themselves.
+// Infos returns the descriptions of tools, as Evaluate needs them. The error joins those of
+// all tools that do not describe themselves.
 func Infos(ctx context.Context, tools []tool.BaseTool) ([]*schema.ToolInfo, error) {
 	infos := make([]*schema.ToolInfo, 0, len(tools))
 	var wrong []error
@@ -111,7 +111,7 @@ func Load(toolsFile, casesFile string) ([]*schema.ToolInfo, []Case, error) {
 	return tools, cases, err
 }
 
-// Must returns what Load does, and panics where Load fails.
+// Must returns the results of Load, and panics if Load fails.
 func Must(tools []*schema.ToolInfo, cases []Case, err error) ([]*schema.ToolInfo, []Case) {
 	if err != nil {
 		panic(err)

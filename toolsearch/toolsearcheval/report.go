@@ -57,7 +57,8 @@ func (m Measures) cells() []string {
 }
 
 // Misses says, for at most limit cases (all if 0), which relevant tools were not among the
-// first 5 results, what was there instead, and why, where the index can explain itself.
+// first 5 results, which tools were there instead, and why, if the index can explain its
+// scores.
 func (r *Report) Misses(limit int) string {
 	var b strings.Builder
 	n := 0
@@ -83,7 +84,7 @@ func indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
 }
 
-// Goal is the least that an index must reach. A zero field asks for nothing.
+// Goal is the least that an index must reach. A zero field sets no bound.
 type Goal struct {
 	// Recall1, Recall5, Recall10, NDCG10, MRR and NoMatch are lower bounds of the measures
 	// of the same name.
@@ -91,7 +92,7 @@ type Goal struct {
 }
 
 // Require evaluates an index and fails the test, with the table and the first misses,
-// where it stays below the goal.
+// if it stays below the goal.
 func Require(t testing.TB, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case, goal Goal) *Report {
 	t.Helper()
 	r, err := Evaluate(context.Background(), newIndex, tools, cases)

@@ -10,10 +10,10 @@ import (
 	"crypto/sha256"
 )
 
-// Split parts cases into two halves, by a hash of their IDs (of the query, where a case
-// has no ID): look at the misses of one half as long as you work on a ranking or on the
-// descriptions of your tools, and let the other half say what it was worth. The half of
-// a case does not depend on the other cases. The order stays.
+// Split divides cases into two halves, by a hash of their IDs (of the query, if a case
+// has no ID). Look at the misses of one half while you work on a ranking or on the
+// descriptions of your tools, and judge the outcome by the other half. The half of a
+// case does not depend on the other cases. The order stays.
 func Split(cases []Case) (dev, heldout []Case) {
 	for _, c := range cases {
 		if Heldout(c) {
@@ -25,7 +25,7 @@ func Split(cases []Case) (dev, heldout []Case) {
 	return dev, heldout
 }
 
-// Heldout says whether Split puts a case into the half to judge by.
+// Heldout reports whether Split holds a case out.
 func Heldout(c Case) bool {
 	return sha256.Sum256([]byte(cmp.Or(c.ID, c.Query)))[0]%2 == 1
 }

@@ -54,8 +54,8 @@ func WriteText(w io.Writer, c *window.Conversation, o TextOptions) error {
 
 // Follow returns a function that writes the lines of [WriteText] as conversations grow:
 // each time it is called with a conversation, it writes the calls that are new. A call
-// whose answer is not there yet waits until it is, or until another call follows. It
-// fails if c is nil or w fails, and is not safe for concurrent use.
+// without an answer waits until it has one, or until another call follows. It fails if
+// c is nil or w fails, and is not safe for concurrent use.
 func Follow(w io.Writer, o TextOptions) func(c *window.Conversation) error {
 	f := follower{terminal: newTerminal(o), shown: map[string]*shownCalls{}}
 	return func(c *window.Conversation) error {

@@ -17,9 +17,9 @@ import (
 
 // WriteCall writes one model call of a conversation, by its number: the parts of the
 // request in the order of the wire, what it cost and saved, what happened before it, what
-// is not in it and where that lies, and what the model did. What users, models and tools
-// wrote stands in it with its control characters escaped. It fails if c is nil, if it has
-// no such call, or if w fails.
+// it lacks and where that is stored, and what the model did. Control characters in texts
+// of users, models and tools are escaped. It fails if c is nil, if it has no such call,
+// or if w fails.
 func WriteCall(w io.Writer, c *window.Conversation, n int, o TextOptions) error {
 	if c == nil {
 		return errNoConversation

@@ -1,7 +1,7 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctxotel reports what is in the window of each model call to
+// Package leanctxotel reports the contents of each model call's window to
 // OpenTelemetry:
 //
 //	tell, err := leanctxotel.New(leanctxotel.Config{Provider: "openai"})
@@ -10,13 +10,13 @@
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: watch})
 //	// … and see.Handler() as the last of the agent's Handlers
 //
-// Every model call becomes a span of kind client, named "chat" and the model, with the attributes
-// of the conventions for generative AI and the parts of the window under "leanctx.".
-// Eino does not tell handlers which provider and model an agent has: name them in
-// [Config]. Metrics count what is saved and what it costs the provider's cache. Attributes of
-// metrics have few values: they hold no names of tools, no IDs and no paths. Texts of
-// messages and results are never reported; with [Config.Content] the queries of
-// searches are.
+// Every model call becomes a span of kind client, named "chat" and the model, with the
+// attributes of the conventions for generative AI and the parts of the window under
+// "leanctx.". Eino does not tell handlers which provider and model an agent has: name them
+// in [Config]. Metrics count the savings, and what they cost in the provider's cache.
+// Attributes of metrics have few values: they hold no names of tools, no IDs and no paths.
+// Texts of messages and results are never reported; queries of searches are, if
+// [Config.Content] is set.
 package leanctxotel
 
 // This file makes the telemetry, and reports calls as spans.
@@ -43,26 +43,26 @@ const scope = "github.com/leanctx/leanctx/window/leanctxotel"
 
 // Config configures a Telemetry. The zero value reports to the global providers.
 type Config struct {
-	// Provider is the name of the provider as the conventions have it, such as "openai",
-	// "anthropic", "deepseek" or "gcp.gemini". They require it, on spans and on metrics.
-	// For several providers, make a Telemetry of each and choose by [window.ModelCall]'s
-	// Agent. If empty, it is left out.
+	// Provider is the provider's name in the conventions, such as "openai", "anthropic",
+	// "deepseek" or "gcp.gemini". They require it, on spans and on metrics. For several
+	// providers, make a Telemetry of each and choose by [window.ModelCall]'s Agent. If
+	// empty, it is left out.
 	Provider string
 
 	// Model is the model of calls whose options name none. If empty, it is left out.
 	Model string
 
-	// TracerProvider makes the spans. If nil, the global one. A no-op provider switches
-	// spans off.
+	// TracerProvider makes the spans. If nil, defaults to the global one. A no-op
+	// provider switches spans off.
 	TracerProvider trace.TracerProvider
 
 	// MeterProvider makes the metrics. If nil, defaults to the global one. A no-op
 	// provider switches metrics off.
 	MeterProvider metric.MeterProvider
 
-	// Annotate writes the attributes to the span that the call was made in, and makes
-	// no spans and no "gen_ai" metrics of its own: for agents whose model calls are
-	// traced already.
+	// Annotate writes the attributes to the span that surrounds the call, and makes no
+	// spans and no "gen_ai" metrics of its own. It is for agents whose model calls are
+	// already traced.
 	Annotate bool
 
 	// Content reports the queries of searches too. They hold the model's words.
