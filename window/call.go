@@ -15,6 +15,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
@@ -34,9 +35,37 @@ type request struct {
 	asked string
 }
 
+// toolsKey holds what is known of an agent's hidden tools.
+type toolsKey struct{ of *Collector }
+
+// hidden are the tools of a run that package toolsearch hides: the tokens of their
+// definitions by name.
+type hidden map[string]int
+
+// hiddenTool is what package toolsearch makes of a tool that it hides.
+type hiddenTool interface{ HiddenTool() }
+
+func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
+	var h hidden
+	for _, t := range tools {
+		if _, is := t.(hiddenTool); !is {
+			continue
+		}
+		info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
+		if err != nil || info == nil {
+			continue
+		}
+		if h == nil {
+			h = hidden{}
+		}
+		h[info.Name] = estimate(definition(info))
+	}
+	return h
+}
+
 // observe records a request that is about to be sent.
-func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts []model.Option, stream bool) *recorded {
-	c, at := h.c, time.Now()
+func observe[M adk.MessageType](ctx context.Context, by *observer, in []M, opts []model.Option, stream bool) *recorded {
+	c, at := by.c, time.Now()
 	r := c.runOf(ctx)
 	if r.conv == nil {
 		return nil // the agent was built without BeforeAgent of this handler
@@ -59,11 +88,11 @@ func observe[M adk.MessageType](ctx context.Context, h *handler[M], in []M, opts
 		r.conv.runs[r.n-1].Question = c.cfg.keep(start(q.asked, 1000))
 	}
 	call.measure(hide, q)
-	if before := r.conv.previous[h]; call.follow(before) {
+	if before := r.conv.previous[by]; call.follow(before) {
 		tell = c.ended(before)
 	}
 	call.hold(c, q)
-	r.conv.previous[h] = call
+	r.conv.previous[by] = call
 	r.conv.calls = append(r.conv.calls, call)
 	c.add(call)
 	return call

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"io"
 	"iter"
 	"slices"
 	"strconv"
@@ -44,6 +45,15 @@ func New(c Config) *Collector {
 	return &Collector{cfg: c, seed: maphash.MakeSeed(), convs: map[string]*conversation{}}
 }
 
+// logger writes lines in their order. No lock of the collector is held while it
+// writes.
+type logger struct {
+	wait []line // not written yet; the collector's mutex guards it
+
+	mu     sync.Mutex
+	failed bool
+}
+
 // conversation is what is recorded of one. The collector's mutex guards it.
 type conversation struct {
 	id       string
@@ -55,7 +65,7 @@ type conversation struct {
 	loaded   map[string]bool   // hidden tools that events reported as loaded
 	hidden   Hidden            // as events report the catalogue
 	pending  []leanctx.Event
-	previous map[any]*recorded // by handler
+	previous map[*observer]*recorded
 	fit      calibration
 	dropped  int
 	logged   []string // the questions of the runs in the log; nil before its first line
@@ -74,6 +84,9 @@ type recorded struct {
 	told  bool // OnCall knows of it
 	slim  bool // its parts are gone
 }
+
+// observer records the model calls that one handler sees.
+type observer struct{ c *Collector }
 
 // output is what became of the result of a call.
 type output struct {
@@ -136,7 +149,7 @@ func (c *Collector) open(id string) *conversation {
 	}
 	conv := c.convs[id]
 	if conv == nil {
-		conv = &conversation{id: id, outputs: map[string]output{}, paths: map[string]bool{}, loaded: map[string]bool{}, previous: map[any]*recorded{}}
+		conv = &conversation{id: id, outputs: map[string]output{}, paths: map[string]bool{}, loaded: map[string]bool{}, previous: map[*observer]*recorded{}}
 		c.convs[id] = conv
 		c.idle = append(c.idle, conv)
 		c.kept += conversationCost
@@ -233,6 +246,18 @@ func (c *Collector) Conversations() iter.Seq[*Conversation] {
 			}
 		}
 	}
+}
+
+// WriteJSON writes all conversations, the one with the newest call first, as JSON
+// Lines of the format "leanctx.window/1": a line for each conversation, followed by
+// one for each of its texts and calls. [ReadJSON] is the reverse.
+func (c *Collector) WriteJSON(w io.Writer) error {
+	for conversation := range c.Conversations() {
+		if err := conversation.WriteJSON(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot copies a conversation. A call that is still under way is unfinished.

@@ -13,10 +13,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
-
-	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Handler returns a handler for one agent. It must be the last of the agent's Handlers,
@@ -25,76 +22,49 @@ func (c *Collector) Handler() adk.ChatModelAgentMiddleware { return HandlerFor[*
 
 // HandlerFor is [Collector.Handler] for either message type.
 func HandlerFor[M adk.MessageType](c *Collector) adk.TypedChatModelAgentMiddleware[M] {
-	return &handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, c}
+	return &handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, &observer{c}}
 }
 
 type handler[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	c *Collector
+	observer *observer
 }
 
 // BeforeAgent opens a run, and also one that resumes after an interrupt.
 func (h *handler[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	ctx = h.c.begin(ctx)
+	c := h.observer.c
+	ctx = c.begin(ctx)
 	if rc != nil {
-		ctx = context.WithValue(ctx, toolsKey{h.c}, hiddenAmong(ctx, rc.Tools))
+		ctx = context.WithValue(ctx, toolsKey{c}, hiddenAmong(ctx, rc.Tools))
 	}
 	return ctx, rc, nil
-}
-
-// toolsKey holds what is known of an agent's hidden tools.
-type toolsKey struct{ of *Collector }
-
-// hidden are the tools of a run that package toolsearch hides: the tokens of their
-// definitions by name.
-type hidden map[string]int
-
-// hiddenTool is what package toolsearch makes of a tool that it hides.
-type hiddenTool interface{ HiddenTool() }
-
-func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
-	var h hidden
-	for _, t := range tools {
-		if _, is := t.(hiddenTool); !is {
-			continue
-		}
-		info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
-		if err != nil || info == nil {
-			continue
-		}
-		if h == nil {
-			h = hidden{}
-		}
-		h[info.Name] = estimate(definition(info))
-	}
-	return h
 }
 
 // WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
 // that each attempt is recorded.
 func (h *handler[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	return &watched[M]{m, h}, nil
+	return &watched[M]{m, h.observer}, nil
 }
 
 type watched[M adk.MessageType] struct {
 	model.BaseModel[M]
-	h *handler[M]
+	by *observer
 }
 
 // Generate passes the request on and records both.
 func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
-	call := observe(ctx, w.h, in, opts, false)
+	call := observe(ctx, w.by, in, opts, false)
 	out, err := w.BaseModel.Generate(ctx, in, opts...)
-	finish(w.h.c, call, []M{out}, time.Time{}, err)
+	finish(w.by.c, call, []M{out}, time.Time{}, err)
 	return out, err
 }
 
 // Stream records the chunks as they pass: none is copied, delayed or read ahead.
 func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	call := observe(ctx, w.h, in, opts, true)
+	call := observe(ctx, w.by, in, opts, true)
 	out, err := w.BaseModel.Stream(ctx, in, opts...)
 	if err != nil || out == nil {
-		finish[M](w.h.c, call, nil, time.Time{}, err)
+		finish[M](w.by.c, call, nil, time.Time{}, err)
 		return out, err
 	}
 	var (
@@ -106,7 +76,7 @@ func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 		mu.Lock()
 		all, at := chunks, first
 		mu.Unlock()
-		finish(w.h.c, call, all, at, err)
+		finish(w.by.c, call, all, at, err)
 	}
 	return schema.StreamReaderWithConvert(out, func(m M) (M, error) {
 		mu.Lock()

@@ -30,18 +30,6 @@ type line struct {
 	Call         *ModelCall    `json:"call,omitempty"`
 }
 
-// WriteJSON writes all conversations, the one with the newest call first, as JSON
-// Lines of the format "leanctx.window/1": a line for each conversation, followed by
-// one for each of its texts and calls. [ReadJSON] is the reverse.
-func (c *Collector) WriteJSON(w io.Writer) error {
-	for conversation := range c.Conversations() {
-		if err := conversation.WriteJSON(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // WriteJSON writes one conversation in the format of [Collector.WriteJSON].
 func (c *Conversation) WriteJSON(w io.Writer) error {
 	buffered := bufio.NewWriter(w)

@@ -8,19 +8,9 @@ package window
 import (
 	"bytes"
 	"encoding/json"
-	"sync"
 
 	"github.com/leanctx/leanctx/internal/safe"
 )
-
-// logger writes lines in their order. No lock of the collector is held while it
-// writes.
-type logger struct {
-	wait []line // not written yet; the collector's mutex guards it
-
-	mu     sync.Mutex
-	failed bool
-}
 
 // logCall puts a call in line, after what it needs to be shown. The collector's mutex
 // is held.
