@@ -7,7 +7,6 @@ package toolsearch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -296,24 +295,6 @@ type settings struct {
 	byName  map[string]*entry // its entries
 }
 
-// problems collects what is wrong with a configuration.
-type problems []error
-
-// add notes what is wrong with a field; "" is the configuration as a whole.
-func (p *problems) add(field, format string, args ...any) {
-	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
-}
-
-// fieldError is one problem alone.
-func fieldError(field, format string, args ...any) error {
-	var wrong problems
-	wrong.add(field, format, args...)
-	return wrong.err()
-}
-
-// err is nil if nothing is wrong, and otherwise one error that joins all.
-func (p problems) err() error { return errors.Join(p...) }
-
 // newSettings checks a Config for an agent of the message type.
 func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, error) {
 	if config == nil {
@@ -509,5 +490,3 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		s.entries = append(s.entries, &all[i])
 	}
 }
-
-func place(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

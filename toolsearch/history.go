@@ -284,7 +284,7 @@ func (v *evidence) undo(id string) {
 // load is use for a tool that a search returned. One that does not exist any more is known
 // to be gone.
 func (v *evidence) load(name string, r *run) {
-	if r.agent.slots != nil && r.group().cat.lookup(name) == nil {
+	if r.agent.live && r.group().cat.lookup(name) == nil {
 		r.notes.noteHad(name)
 	}
 	v.use(name, r.group().cat)

@@ -26,29 +26,35 @@ type ownTool struct {
 	info *schema.ToolInfo
 }
 
-// join adds an instance to an agent with these tools, and returns its next ones. A nil agent
-// means that there is nothing to do.
-func join(ctx context.Context, me member, tools []tool.BaseTool) (*agent, []tool.BaseTool, error) {
+// joined is an agent that an instance has joined.
+type joined struct {
+	agent agent
+	tools []tool.BaseTool // its next ones
+	slots *slots          // among them; nil: there is no Source
+}
+
+// join adds an instance to an agent with these tools. Nil means that there is nothing to do.
+func join(ctx context.Context, me member, tools []tool.BaseTool) (*joined, error) {
 	s, members := me.settings, []member{}
 	if old := groupIn(tools); old != nil {
 		if old.hasMember(s) {
-			return nil, nil, nil // the same instance twice hides nothing twice
+			return nil, nil // the same instance twice hides nothing twice
 		}
 		members = slices.Clone(old.members)
 		if err := s.agreesWith(old.settings); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	own := ownTools(ctx, tools)
 	picked, err := s.pick(own)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	a := &agent{own: map[string]bool{}}
+	a := agent{own: map[string]bool{}}
 	for _, o := range picked {
 		e, err := newEntry(o.tool, o.info)
 		if err != nil {
-			return nil, nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
 		}
 		me.owned = append(me.owned, e)
 	}
@@ -57,20 +63,21 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*agent, []tool
 	}
 	members = append(members, me)
 	if a.start, err = groupOf(ctx, members); err != nil || a.start.cat.len() == 0 && !hasSource(members) {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.start.settings.rules.err; err != nil {
-		return nil, nil, fmt.Errorf("toolsearch: %w", err)
+		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(a.start, own, picked); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if hasSource(members) {
-		a.slots = slotsIn(tools)
+	j := &joined{agent: a}
+	if j.agent.live = hasSource(members); j.agent.live {
+		j.slots = slotsIn(tools)
 	}
-	next := a.listTools(tools, picked, s)
-	a.size = len(next)
-	return a, next, nil
+	j.tools = j.listTools(tools, picked, s)
+	j.agent.size = len(j.tools)
+	return j, nil
 }
 
 // agreesWith reports where a later instance in one agent contradicts the first: each setting
@@ -221,8 +228,8 @@ func renaming(own tool.BaseTool) string {
 
 // listTools returns the agent's list with deferred tools guarded, and the search tools, the
 // instance's dynamic tools and the slots for those of sources added.
-func (a *agent) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) []tool.BaseTool {
-	metas := a.start.metaTools()
+func (j *joined) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) []tool.BaseTool {
+	metas := j.agent.start.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
 	placed := false
 	hidden := map[int]ownTool{}
@@ -235,22 +242,22 @@ func (a *agent) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) 
 			continue
 		case metaMarker:
 			if !placed {
-				next, placed = appendMetas(next, metas, a.slots), true
+				next, placed = appendMetas(next, metas, j.slots), true
 			}
 			continue
 		}
 		if d, ok := hidden[i]; ok {
-			t = a.start.cat.lookup(d.info.Name).tool
+			t = j.agent.start.cat.lookup(d.info.Name).tool
 		}
 		next = append(next, t)
 	}
 	if !placed {
-		next = appendMetas(next, metas, a.slots)
+		next = appendMetas(next, metas, j.slots)
 	}
 	for _, e := range s.entries {
 		next = append(next, e.tool)
 	}
-	return a.slots.appendTo(next)
+	return j.slots.appendTo(next)
 }
 
 func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.BaseTool {

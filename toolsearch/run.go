@@ -31,7 +31,7 @@ type agent struct {
 	own    map[string]bool // names of its own tools
 	size   int             // its tools with ours; 0 outside of an agent
 	direct map[string]bool // tools whose result ends the run; Eino's own map
-	slots  *slots          // nil: there is no Source
+	live   bool            // there is a Source: tools come and go
 }
 
 func runOf(ctx context.Context) *run {

@@ -50,6 +50,7 @@ type slotMarker interface{ slotsOfRun() *slots }
 type slots struct {
 	list  [forms][]*slot
 	extra *slot // for the tools for which no slot is left
+	run   *run
 	round atomic.Pointer[round]
 }
 
@@ -213,27 +214,24 @@ func (s *slots) current(ctx context.Context) *round {
 	if now := s.round.Load(); now != nil {
 		return now
 	}
-	r := runOf(ctx)
-	if r == nil || r.agent.slots != s {
-		return &round{}
-	}
 	names, _, _ := runLocal[[]string](ctx, boundKey)
 	if len(names) == 0 {
 		return &round{}
 	}
 	for _, name := range names {
-		if r.group().cat.lookup(name) == nil {
-			r.notes.noteHad(name)
+		if s.run.group().cat.lookup(name) == nil {
+			s.run.notes.noteHad(name)
 		}
 	}
-	now, _ := s.bind(r, names)
+	now, _ := s.bind(names)
 	s.round.CompareAndSwap(nil, now)
 	return s.round.Load()
 }
 
 // bind gives each name a slot, and returns the names for which none was left. Of those, the
 // last slot answers to the first.
-func (s *slots) bind(r *run, names []string) (now *round, surplus []string) {
+func (s *slots) bind(names []string) (now *round, surplus []string) {
+	r := s.run
 	now = &round{bound: make(map[*slot]boundTool, len(names))}
 	var used [forms]int
 	for _, name := range names {
@@ -282,8 +280,8 @@ func (r *run) liveTool(name string) tool.BaseTool {
 
 // bindCalls makes the slots stand for the tools of sources that a model's answer calls. It
 // returns the name under which a call goes on: its own, unless there are too many.
-func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
-	var names []string
+func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
+	r, names := s.run, []string(nil)
 	for _, c := range calls {
 		name := c.Name
 		e := r.group().cat.lookup(name)
@@ -297,8 +295,8 @@ func (r *run) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wir
 			names = append(names, name)
 		}
 	}
-	now, surplus := r.agent.slots.bind(r, names)
-	r.agent.slots.round.Store(now)
+	now, surplus := s.bind(names)
+	s.round.Store(now)
 	setRunLocal(ctx, boundKey, names)
 	return func(c wire.Call) string {
 		if !slices.Contains(surplus, c.Name) {

@@ -54,21 +54,24 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	if rc == nil {
 		return ctx, rc, nil
 	}
-	a, tools, err := join(ctx, m.member, rc.Tools)
-	if err != nil || a == nil {
+	j, err := join(ctx, m.member, rc.Tools)
+	if err != nil || j == nil {
 		return ctx, rc, err
 	}
 	if groupIn(rc.Tools) == nil { // an agent within a run has sources of its own
 		ctx = withSourceMemory(ctx)
 	}
-	a.direct = rc.ReturnDirectly
-	r := newRun(*a)
+	j.agent.direct = rc.ReturnDirectly
+	r := newRun(j.agent)
 	h := newHooks(r, m.codec)
+	if h.slots = j.slots; h.slots != nil {
+		h.slots.run = r
+	}
 	h.sources.refresh(ctx, r)
 	next := *rc
-	next.Tools = tools
-	if a.start.settings.rules.searchTool {
-		next.ToolSearchTool = a.start.metaTools()[0].info()
+	next.Tools = j.tools
+	if j.agent.start.settings.rules.searchTool {
+		next.ToolSearchTool = j.agent.start.metaTools()[0].info()
 	}
 	ctx = context.WithValue(ctx, runKey{}, r)
 	return context.WithValue(ctx, hooksKey{}, h), &next, nil
@@ -160,7 +163,8 @@ type hooks[M adk.MessageType] struct {
 	sources    sources
 	visibility visibility
 	reminder   reminder
-	sent       sent // with the last model call
+	slots      *slots // nil: there is no Source
+	sent       sent   // with the last model call
 	done       doneState[M]
 }
 
@@ -258,11 +262,11 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 
 // bindCalls makes the slots stand for the tools that the last message calls.
 func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
-	if h.run.agent.slots == nil || len(msgs) == 0 {
+	if h.slots == nil || len(msgs) == 0 {
 		return msgs
 	}
 	last := len(msgs) - 1
-	rename := h.run.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
+	rename := h.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
 	renamed := h.transcript.codec.Rename(msgs[last], rename)
 	if renamed == msgs[last] {
 		return msgs
