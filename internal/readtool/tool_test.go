@@ -110,7 +110,7 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 	} {
 		answer := ask(t, New(opts), testPath)
 		require.Contains(t, answer, `No saved result is at "/tmp/trunc/call_1"`, name)
-		require.Contains(t, answer, `make the tool call again`)
+		require.Contains(t, answer, `repeat the tool call`)
 		require.Contains(t, answer, `"call_1", comes from the id of that call`)
 	}
 	long := ask(t, New(Options{Backend: m}), "/"+strings.Repeat("长", 100_000))

@@ -67,7 +67,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// [read_file] what "[.orders[] | select(.city == \"Oslo\") | .total] | add" gives for a result of 89892 bytes, one value a line, between the two lines -----
+	// [read_file] what "[.orders[] | select(.city == \"Oslo\") | .total] | add" gives for a result of 89892 bytes, one value per line, between the two lines -----
 	// 16333
 	// -----
 }
