@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples,
-	openEnds, markdownLinks, namedTests, walks,
+	openEnds, markdownLinks, namedTests, walks, fileOrder,
 }
 
 func TestPolicy(t *testing.T) {

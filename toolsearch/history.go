@@ -221,7 +221,7 @@ func isDenial(text string, c *wire.Call) bool {
 	}
 	name := c.Name
 	if name == toolnames.Call {
-		name = firstName(decodeArguments(c.Args).texts("name"))
+		name = calledName(decodeArguments(c.Args))
 	}
 	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
@@ -241,7 +241,7 @@ func calledTool(r *run, c wire.Call) string {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
-		return firstName(decodeArguments(c.Args).texts("name"))
+		return calledName(decodeArguments(c.Args))
 	}
 	return r.notes.call(c.ID).tool
 }

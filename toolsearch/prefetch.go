@@ -125,7 +125,7 @@ func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]foundTool, 
 	if all, known := f.byText[text]; known {
 		return all, nil
 	}
-	all, err := f.searcher.likely(ctx, text, f.searcher.turn.group.settings.cfg.Prefetch)
+	all, err := f.searcher.likely(ctx, text, f.searcher.settings.cfg.Prefetch)
 	if err == nil {
 		f.byText[text] = all
 	}
@@ -144,7 +144,7 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]foundToo
 	if err != nil || !sure {
 		return nil, err
 	}
-	return spread(s.turn.group.cat.index, text, ranked.found, most), nil
+	return spread(s.cat.index, text, ranked.found, most), nil
 }
 
 const (

@@ -31,12 +31,12 @@ type searchResult struct {
 	found         []foundTool
 	alreadyLoaded []string // names of found tools that the model sees already
 	unknown       []unknownName
-	denied        []string // names that the model may know of and not use
-	leftOut       int      // found tools that do not fit into the answer
-	hasList       bool     // hints can point to the list of names
-	unlisted      int      // unknown names beyond those in unknown
-	unmatched     []string
-	near          []string
+	denied        []string    // names that the model may know of and not use
+	leftOut       int         // found tools that do not fit into the answer
+	hasList       bool        // hints can point to the list of names
+	unlisted      int         // unknown names beyond those in unknown
+	unmatched     []string    // words that stand in no tool, if nothing was found
+	near          []string    // names like the words, if nothing was found
 	unsure        []foundTool // the best results of searches that were not sure of any
 	missing       []string    // servers whose tools might be what is looked for, and that do not answer
 	cuts          []string    // what the model is told of limits that cut the call
@@ -56,25 +56,28 @@ type unknownName struct {
 
 // searcher answers a call of a search tool.
 type searcher struct {
-	turn  *turn
-	notes *notes
-	may   func(context.Context, *entry) bool // which tools it may return, beyond being found
+	turn     *turn
+	cat      *catalog
+	settings *settings
+	notes    *notes
+	may      func(context.Context, *entry) bool // which tools it may return, beyond being found
 }
 
 func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
-	return searcher{r.turn(), &r.notes, may}
+	t := r.turn()
+	return searcher{turn: t, cat: t.group.cat, settings: t.group.settings, notes: &r.notes, may: may}
 }
 
 // find runs the queries of one call, and tells of it. What is found fits into one answer,
 // which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
-	inside, report := s.turn.group.settings.reporting(ctx)
+	inside, report := s.settings.reporting(ctx)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
-		s.turn.group.settings.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		s.settings.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
@@ -83,7 +86,7 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
 	f := searchResult{visible: s.visibleNames(ctx)}
 	if limit <= 0 {
-		limit = s.turn.group.settings.cfg.MaxResults
+		limit = s.settings.cfg.MaxResults
 	}
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
@@ -100,7 +103,7 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 // visibleNames are the tools that the model sees; nil where the form of the answer cannot say
 // what is loaded.
 func (s searcher) visibleNames(ctx context.Context) stringSet {
-	if c := s.turn.group.settings.rules; c.native && !c.newOnly {
+	if c := s.settings.rules; c.native && !c.newOnly {
 		return nil
 	}
 	return s.notes.visibleNames(ctx)
@@ -116,7 +119,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		return ctx.Err()
 	}
 	f.asked++
-	most := mostResults(&s.turn.group.settings.cfg)
+	most := mostResults(&s.settings.cfg)
 	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one more, to see whether there are more
 	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
@@ -126,7 +129,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = termsOf(s.turn.group.cat.index, Query{Text: q.words}, x.entry.info.Name)
+			x.terms = termsOf(s.cat.index, Query{Text: q.words}, x.entry.info.Name)
 		}
 	}
 	if s.refuses(ranked.found) {
@@ -185,12 +188,12 @@ func firstWords(text string, n int) string {
 // answer held keeps its place: an index may rank more results in another order.
 func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.turn.group.cat.askIndex(ctx, Query{Text: words, Limit: ask})
+		results, err := s.cat.askIndex(ctx, Query{Text: words, Limit: ask})
 		if err != nil {
 			return ranking{}, err
 		}
-		if s.turn.group.settings.cfg.MinConfidence > 0 {
-			results = s.turn.group.cat.rating.rateUnknown(ctx, words, results)
+		if s.settings.cfg.MinConfidence > 0 {
+			results = s.cat.rating.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.accept(ctx, results, &kept)
@@ -218,8 +221,8 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 		if kept.isFull() {
 			return
 		}
-		e := s.turn.group.cat.lookup(x.Name)
-		if e != nil && x.Score >= s.turn.group.settings.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
+		e := s.cat.lookup(x.Name)
+		if e != nil && x.Score >= s.settings.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
 			kept.add(foundTool{entry: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
@@ -250,7 +253,7 @@ func (k *ranking) add(x foundTool) {
 // refuses reports whether a search found something and is sure of none of it.
 func (s searcher) refuses(results []foundTool) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(x foundTool) bool {
-		return x.confidence == 0 || x.confidence >= s.turn.group.settings.cfg.MinConfidence
+		return x.confidence == 0 || x.confidence >= s.settings.cfg.MinConfidence
 	})
 }
 
@@ -267,7 +270,7 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 	may := func(e *entry) bool { return s.may(ctx, e) }
 	for _, name := range names {
 		f.asked++
-		switch e := s.turn.group.cat.resolve(name, may); {
+		switch e := s.cat.resolve(name, may); {
 		case e != nil && holds(f.found, e):
 		case e != nil:
 			f.found = append(f.found, foundTool{entry: e})
@@ -276,7 +279,7 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 		case s.turn.mayKnow(ctx, name):
 			f.denied = append(f.denied, name)
 		default:
-			f.unknown = append(f.unknown, unknownName{name, s.turn.group.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.turn.nameable(ctx, e) })})
+			f.unknown = append(f.unknown, unknownName{name, s.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.turn.nameable(ctx, e) })})
 		}
 	}
 }
@@ -284,7 +287,7 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 // knows says which names exist for this search.
 func (s searcher) knows(ctx context.Context) func(string) bool {
 	return func(name string) bool {
-		e := s.turn.group.cat.lookup(name)
+		e := s.cat.lookup(name)
 		return e != nil && s.may(ctx, e)
 	}
 }
@@ -300,7 +303,7 @@ const maxPatternBytes = 1000
 // matchNames finds the tools whose names match, in the order of the catalogue, and says what
 // the model should know.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := s.turn.group.settings.reporting(ctx)
+	_, report := s.settings.reporting(ctx)
 	if pattern == "" {
 		return f, render("empty-pattern", promptData{})
 	}
@@ -312,9 +315,9 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
 	f.visible = s.visibleNames(ctx)
-	most := mostResults(&s.turn.group.settings.cfg)
+	most := mostResults(&s.settings.cfg)
 	kept := ranking{visible: f.visible, limit: most}
-	for e := range s.turn.group.cat.entries() {
+	for e := range s.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
 			continue
 		}
@@ -333,7 +336,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
 	}
 	if report != nil {
-		s.turn.group.settings.emitSearched(ctx, report, pattern, f.hits())
+		s.settings.emitSearched(ctx, report, pattern, f.hits())
 	}
 	return f, note
 }
@@ -352,7 +355,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
 	for _, w := range lookups(words) {
-		results, err := s.turn.group.cat.specified.Search(ctx, Query{Text: w})
+		results, err := s.cat.specified.Search(ctx, Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
@@ -364,7 +367,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 func (s searcher) suggest(ctx context.Context, words string) []string {
 	var names []string
 	for _, w := range lookups(words) {
-		for _, n := range s.turn.group.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.turn.nameable(ctx, e) }) {
+		for _, n := range s.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.turn.nameable(ctx, e) }) {
 			if len(names) == maxSuggestions {
 				return names
 			}
