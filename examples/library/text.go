@@ -3,16 +3,22 @@
 
 package library
 
-// This file is the server of running text.
+// This file is the servers of running text, of texts taken line by line, and of letter case and naming styles.
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ettle/strcase"
+	"github.com/gosimple/slug"
 )
 
 var textServer = group{"text", "Running text", []maker{
@@ -204,3 +210,241 @@ type widthIn struct {
 }
 
 func textSpaces(in textIn) (string, error) { return strings.Join(strings.Fields(in.Text), " "), nil }
+
+var linesServer = group{"lines", "Texts line by line", []maker{
+	define("lines__sort", "Sorts the lines of a text alphabetically, by number or by length.", func(in struct {
+		linesIn
+		By         string `json:"by,omitempty" jsonschema:"enum=alphabet,enum=number,enum=length,default=alphabet" jsonschema_description:"What to sort by"`
+		Descending bool   `json:"descending,omitempty" jsonschema_description:"Whether the largest comes first"`
+	}) (string, error) {
+		out := in.lines()
+		less := map[string]func(a, b string) bool{
+			"alphabet": func(a, b string) bool { return strings.ToLower(a) < strings.ToLower(b) },
+			"number":   func(a, b string) bool { return firstNumber(a) < firstNumber(b) },
+			"length":   func(a, b string) bool { return len([]rune(a)) < len([]rune(b)) },
+		}[in.By]
+		sort.SliceStable(out, func(i, j int) bool { return either(in.Descending, less(out[j], out[i]), less(out[i], out[j])) })
+		return strings.Join(out, "\n"), nil
+	}),
+	define("lines__unique", "Removes duplicate lines from a text, keeping the first of each.", func(in linesIn) (string, error) {
+		seen := map[string]bool{}
+		return strings.Join(slices.DeleteFunc(in.lines(), func(line string) bool {
+			old := seen[line]
+			seen[line] = true
+			return old
+		}), "\n"), nil
+	}),
+	define("lines__duplicates", "Lists the lines that occur more than once in a text, with their counts.", func(in linesIn) (string, error) {
+		counts := tally(in.lines())
+		maps.DeleteFunc(counts, func(_ string, n int) bool { return n < 2 })
+		return either(len(counts) == 0, "no line occurs twice", ranked(counts, len(counts))), nil
+	}),
+	define("lines__reverse", "Puts the lines of a text in reverse order, the last one first.", func(in linesIn) (string, error) {
+		out := in.lines()
+		slices.Reverse(out)
+		return strings.Join(out, "\n"), nil
+	}),
+	define("lines__number", "Puts a line number before every line of a text.", func(in linesIn) (string, error) {
+		all := in.lines()
+		return strings.Join(times(len(all), func(i int) string { return fmt.Sprintf("%d: %s", i+1, all[i]) }), "\n"), nil
+	}),
+	define("lines__head", "Keeps only the first lines of a text.", func(in someLinesIn) (string, error) {
+		all := in.lines()
+		return strings.Join(all[:min(in.Count, len(all))], "\n"), nil
+	}),
+	define("lines__tail", "Keeps only the last lines of a text.", linesTail),
+	define("lines__filter", "Keeps the lines that contain a word, or drops them.", func(in struct {
+		linesIn
+		Contains string `json:"contains" jsonschema_description:"The word or phrase to look for in each line, in any case"`
+		Drop     bool   `json:"drop,omitempty" jsonschema_description:"True to drop the lines that contain it instead of keeping them"`
+	}) (string, error) {
+		out := slices.DeleteFunc(in.lines(), func(line string) bool {
+			return strings.Contains(strings.ToLower(line), strings.ToLower(in.Contains)) == in.Drop
+		})
+		return listed(out, "no line is left"), nil
+	}),
+	define("lines__column", "Takes one column out of lines whose columns are parted by a separator.", func(in struct {
+		linesIn
+		Column    int    `json:"column" jsonschema:"minimum=1,maximum=10000" jsonschema_description:"The number of the column, from 1"`
+		Separator string `json:"separator,omitempty" jsonschema_description:"What parts the columns; blanks if left out"`
+	}) (string, error) {
+		return joined(in.lines(), "\n", func(line string) string {
+			fields := either(in.Separator != "", strings.Split(line, in.Separator), strings.Fields(line))
+			if in.Column > len(fields) {
+				return ""
+			}
+			return strings.TrimSpace(fields[in.Column-1])
+		}), nil
+	}),
+	define("lines__join", "Joins the lines of a text into one line with a separator.", func(in struct {
+		linesIn
+		Separator string `json:"separator" jsonschema_description:"What to put between the lines, such as a comma and a space"`
+	}) (string, error) {
+		lines := in.lines()
+		if len(lines)*len(in.Separator) > maxAnswer {
+			return "", fmt.Errorf("the result would be longer than %d bytes", maxAnswer)
+		}
+		return strings.Join(lines, in.Separator), nil
+	}),
+	define("lines__remove_blank", "Removes empty lines and blanks at the ends of lines.", func(in linesIn) (string, error) {
+		out := each(in.lines(), func(line string) string { return strings.TrimRightFunc(line, unicode.IsSpace) })
+		return strings.Join(slices.DeleteFunc(out, func(line string) bool { return line == "" }), "\n"), nil
+	}),
+	define("lines__sum", "Adds up the first number of every line of a text.", func(in linesIn) (string, error) {
+		total := 0.0
+		for _, line := range in.lines() {
+			total += firstNumber(line)
+		}
+		return finite(total)
+	}),
+	defineStream("lines__page", "Sends a long text page by page, with a heading for each page.", func(in struct {
+		linesIn
+		Lines int `json:"lines_per_page,omitempty" jsonschema:"default=40,minimum=1,maximum=1000" jsonschema_description:"How many lines a page has"`
+	}, emit func(string) bool) error {
+		all := in.lines()
+		pages := (len(all) + in.Lines - 1) / in.Lines
+		if pages > 10000 {
+			return fmt.Errorf("there would be %d pages; at most 10000 are sent", pages)
+		}
+		for i := range pages {
+			page := all[i*in.Lines : min((i+1)*in.Lines, len(all))]
+			if !emit(fmt.Sprintf("--- page %d of %d ---\n%s\n", i+1, pages, strings.Join(page, "\n"))) {
+				return nil
+			}
+		}
+		return nil
+	}),
+}}
+
+type linesIn struct {
+	Text string `json:"text" jsonschema_description:"The lines to work on, parted by line breaks"`
+}
+
+func (in linesIn) lines() []string {
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(in.Text, "\r\n", "\n"), "\n"), "\n")
+}
+
+// firstNumber reads the first number in a line; zero if there is none.
+func firstNumber(line string) float64 {
+	fields := strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != '-' })
+	for _, field := range fields {
+		if n, err := strconv.ParseFloat(field, 64); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+type someLinesIn struct {
+	linesIn
+	Count int `json:"count,omitempty" jsonschema:"default=10,minimum=1,maximum=1000000" jsonschema_description:"How many lines to keep"`
+}
+
+func linesTail(in someLinesIn) (string, error) {
+	all := in.lines()
+	return strings.Join(all[max(0, len(all)-in.Count):], "\n"), nil
+}
+
+var caseServer = group{"case", "Letter case and naming styles", []maker{
+	define("case__upper", "Turns a text into capital letters.", cased(upper)),
+	define("case__lower", "Turns a text into small letters.", cased(strings.ToLower)),
+	define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", cased(titleCase)),
+	define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", cased(sentenceCase)),
+	define("case__swap", "Swaps capital and small letters.", cased(swapCase)),
+	define("case__snake", "Rewrites a name as snake_case.", styled(strcase.ToSnake)),
+	define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled(strcase.ToSNAKE)),
+	define("case__kebab", "Rewrites a name as kebab-case.", styled(strcase.ToKebab)),
+	define("case__camel", "Rewrites a name as camelCase.", styled(strcase.ToCamel)),
+	define("case__pascal", "Rewrites a name as PascalCase.", styled(strcase.ToPascal)),
+	define("case__dot", "Rewrites a name as dot.case.", styled(dotCase)),
+	define("case__slug", "Makes a URL slug from a title: small letters, digits and hyphens.", func(in textIn) (string, error) {
+		out := slug.Make(in.Text)
+		if out == "" {
+			return "", fmt.Errorf("the text has no letters or digits that a slug can keep")
+		}
+		return out, nil
+	}),
+	define("case__detect", "Says which naming style a name is written in.", func(in nameIn) (string, error) {
+		for _, style := range []struct {
+			name string
+			make func(string) string
+		}{{"snake_case", strcase.ToSnake}, {"CONSTANT_CASE", strcase.ToSNAKE}, {"kebab-case", strcase.ToKebab}, {"camelCase", strcase.ToCamel}, {"PascalCase", strcase.ToPascal}, {"dot.case", dotCase}} {
+			if text, err := styled(style.make)(in); err == nil && text == in.Name {
+				return style.name, nil
+			}
+		}
+		return "none of snake_case, CONSTANT_CASE, kebab-case, camelCase, PascalCase and dot.case", nil
+	}),
+}}
+
+func cased(rewrite func(string) string) func(textIn) (string, error) {
+	return func(in textIn) (string, error) { return rewrite(in.Text), nil }
+}
+
+// upper knows the one letter whose capital is two, which Go's mapping leaves.
+func upper(text string) string { return strings.ToUpper(strings.ReplaceAll(text, "ß", "ss")) }
+
+type nameIn struct {
+	Name string `json:"name" jsonschema_description:"The name or phrase to rewrite, in any style"`
+}
+
+// styled rewrites a name in a style, taking every mark for the end of a word.
+func styled(style func(string) string) func(nameIn) (string, error) {
+	return func(in nameIn) (string, error) {
+		words := strings.FieldsFunc(in.Name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if len(words) == 0 {
+			return "", fmt.Errorf("%q has no letters or digits", in.Name)
+		}
+		return style(strings.Join(words, " ")), nil
+	}
+}
+
+func dotCase(name string) string { return strcase.ToCase(name, strcase.LowerCase, '.') }
+
+func capitalized(word string) string {
+	r := []rune(strings.ToLower(word))
+	if len(r) > 0 {
+		r[0] = unicode.ToTitle(r[0])
+	}
+	return string(r)
+}
+
+var smallTitleWords = " a an and as at but by for from in of on or the to with "
+
+func titleCase(text string) string {
+	all := strings.Fields(text)
+	for i, w := range all {
+		inner := i > 0 && i < len(all)-1
+		if inner && strings.Contains(smallTitleWords, " "+strings.ToLower(w)+" ") {
+			all[i] = strings.ToLower(w)
+		} else {
+			all[i] = capitalized(w)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func sentenceCase(text string) string {
+	start := true
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(".!?\n", r):
+			start = true
+		case start && unicode.IsLetter(r):
+			start = false
+			return unicode.ToUpper(r)
+		case unicode.IsLetter(r):
+			return unicode.ToLower(r)
+		}
+		return r
+	}, text)
+}
+
+func swapCase(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, text)
+}
