@@ -7,6 +7,7 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func parametersOf(info *schema.ToolInfo) parameters {
 		s := pair.Value
 		p := parameter{name: pair.Key, about: s.Description, kind: s.Type, least: s.Minimum, most: s.Maximum}
 		p.required = slices.Contains(js.Required, pair.Key)
-		for _, choice := range s.Enum {
-			p.choices = append(p.choices, fmt.Sprint(choice))
-		}
+		p.choices = each(s.Enum, func(choice any) string { return fmt.Sprint(choice) })
 		if s.Default != nil {
 			p.fallback, _ = json.Marshal(s.Default)
 		}
@@ -103,14 +102,7 @@ func (ps parameters) object(arguments string) (map[string]json.RawMessage, error
 }
 
 func (ps parameters) names() string {
-	if len(ps) == 0 {
-		return "no arguments"
-	}
-	names := make([]string, len(ps))
-	for i, p := range ps {
-		names[i] = p.name
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(joined(ps, ", ", func(p parameter) string { return p.name }), "no arguments")
 }
 
 // value gives the argument's JSON: what was sent, made to fit where the
@@ -230,10 +222,7 @@ func (p parameter) explain(err error) error {
 		return err
 	}
 	kinds := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "string": "a text"}
-	want := kinds[wrong.Type.String()]
-	if want == "" {
-		want = "a list"
-	}
+	want := cmp.Or(kinds[wrong.Type.String()], "a list")
 	return fmt.Errorf("the argument %q must be %s, and holds a JSON %s", p.name, want, wrong.Value)
 }
 

@@ -156,14 +156,12 @@ var calendarServer = group{"calendar", "Dates and calendars", []maker{
 		twoDatesIn
 		StepDays int `json:"step_days,omitempty" jsonschema:"default=1,minimum=1,maximum=366" jsonschema_description:"Days from one date to the next; 7 for weekly"`
 	}) (string, error) {
-		if n := daysBetween(in.Start, in.End) / in.StepDays; n < 0 || n > 1000 {
+		days := daysBetween(in.Start, in.End)
+		if n := days / in.StepDays; n < 0 || n > 1000 {
 			return "", fmt.Errorf("there would be %d dates; from 1 to 1000 can be listed", n+1)
 		}
-		var out []string
-		for day := in.Start.Time; !day.After(in.End.Time); day = day.AddDate(0, 0, in.StepDays) {
-			out = append(out, readableDate(day))
-		}
-		return strings.Join(out, "\n"), nil
+		n := either(days < 0, 0, days/in.StepDays+1)
+		return strings.Join(times(n, func(i int) string { return readableDate(in.Start.AddDate(0, 0, i*in.StepDays)) }), "\n"), nil
 	}),
 }}
 

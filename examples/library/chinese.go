@@ -115,7 +115,7 @@ var hanziServer = group{"hanzi", "中文文字与数字", []maker{
 	}),
 	define("hanzi__split_sentences", "把一段中文按句号、问号、感叹号等断成一句一行。", func(in hanziIn) (string, error) {
 		out := each(sentenceEnd.FindAllString(in.Text, -1), strings.TrimSpace)
-		return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), "\n"), nil
+		return strings.Join(nonEmpty(out), "\n"), nil
 	}),
 	define("hanzi__extract", "只取出一段文字里的汉字,去掉其他字符。", func(in hanziIn) (string, error) {
 		return strings.Map(func(r rune) rune { return either(isHan(r), r, -1) }, in.Text), nil
@@ -272,15 +272,14 @@ func wholeNumeral(text string) (string, error) {
 }
 
 func digitByDigit(text string) (string, error) {
-	var out strings.Builder
-	for _, r := range text {
+	digits := strings.Map(func(r rune) rune {
 		v, ok := numeralValues[r]
-		if !ok {
-			return "", errors.New("not a numeral")
-		}
-		out.WriteString(strconv.FormatInt(v, 10))
+		return either(ok, '0'+rune(v), -1)
+	}, text)
+	if utf8.RuneCountInString(text) != len(digits) {
+		return "", errors.New("not a numeral")
 	}
-	return out.String(), nil
+	return digits, nil
 }
 
 var chinaServer = group{"china", "中国日期、证件与生活", []maker{

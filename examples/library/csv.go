@@ -8,8 +8,8 @@ package library
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -30,15 +30,13 @@ var csvServer = group{"csv", "CSV tables", []maker{
 			return fmt.Sprintf("%s, %s\n%s", counted(len(t.rows), "row"), counted(len(t.header), "column"), strings.Join(columns, "\n")), nil
 		}),
 	define("csv__to_json", "Turns a CSV table with a header line into a JSON array of objects.", func(in csvIn) (string, error) {
-		out := []map[string]string{}
-		for _, row := range in.CSV.rows {
+		return indentJSON(each(in.CSV.rows, func(row []string) map[string]string {
 			object := map[string]string{}
 			for i, name := range in.CSV.header {
 				object[name] = row[i]
 			}
-			out = append(out, object)
-		}
-		return indentJSON(out)
+			return object
+		}))
 	}),
 	define("csv__select_columns", "Keeps only some columns of a CSV table, in the order asked for.", func(in struct {
 		csvIn
@@ -90,12 +88,7 @@ var csvServer = group{"csv", "CSV tables", []maker{
 		if err != nil {
 			return "", err
 		}
-		sort.SliceStable(t.rows, func(i, j int) bool {
-			if in.Descending {
-				i, j = j, i
-			}
-			return lessCell(t.rows[i][c], t.rows[j][c])
-		})
+		arrange(t.rows, in.Descending, func(a, b []string) bool { return lessCell(a[c], b[c]) })
 		return t.write()
 	}),
 	define("csv__group_by", "Groups the rows of a CSV table by a column and counts, sums or averages another.", func(in struct {
@@ -114,21 +107,15 @@ var csvServer = group{"csv", "CSV tables", []maker{
 				return "", err
 			}
 		}
-		groups := map[string]*table{}
-		var names []string
+		groups := map[string][][]string{}
 		for _, row := range t.rows {
-			if groups[row[c]] == nil {
-				groups[row[c]] = &table{}
-				names = append(names, row[c])
-			}
-			groups[row[c]].rows = append(groups[row[c]].rows, row)
+			groups[row[c]] = append(groups[row[c]], row)
 		}
-		slices.Sort(names)
 		out := table{header: []string{t.header[c], in.Operation}}
-		for _, name := range names {
-			result := strconv.Itoa(len(groups[name].rows))
+		for _, name := range slices.Sorted(maps.Keys(groups)) {
+			result := strconv.Itoa(len(groups[name]))
 			if in.Operation != "count" {
-				n, ok := groups[name].numbers(value)
+				n, ok := table{rows: groups[name]}.numbers(value)
 				if !ok {
 					return "", fmt.Errorf("column %q holds something that is no number in group %q", in.ValueColumn, name)
 				}
@@ -305,13 +292,7 @@ func (t table) writer() pretty.Writer {
 	return w
 }
 
-func cells(row []string) pretty.Row {
-	out := make(pretty.Row, len(row))
-	for i, cell := range row {
-		out[i] = cell
-	}
-	return out
-}
+func cells(row []string) pretty.Row { return each(row, func(cell string) any { return cell }) }
 
 func markdownTable(in tableIn) (string, error) {
 	t, err := in.table()

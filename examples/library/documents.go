@@ -188,25 +188,19 @@ var htmlServer = group{"html", "HTML pages", []maker{
 			page.Find(invisible).Remove()
 			page.Find(blocks).BeforeNodes(&html.Node{Type: html.TextNode, Data: "\n"})
 			page.Find("td, th").BeforeNodes(&html.Node{Type: html.TextNode, Data: " "})
-			var lines []string
-			for line := range strings.Lines(page.Text()) {
-				if words := strings.Fields(line); len(words) > 0 {
-					lines = append(lines, strings.Join(words, " "))
-				}
-			}
-			return strings.Join(lines, "\n")
+			return strings.Join(nonEmpty(each(strings.Split(page.Text(), "\n"), oneLine)), "\n")
 		})
 	}),
 	define("html__links", "Lists the links of an HTML page with their texts.", func(in htmlIn) (string, error) {
-		return in.list(`a[href][href!=""]`, "the page has no links", func(s *goquery.Selection) string { return oneLine(s) + ": " + s.AttrOr("href", "") })
+		return in.list(`a[href][href!=""]`, "the page has no links", func(s *goquery.Selection) string { return oneLine(s.Text()) + ": " + s.AttrOr("href", "") })
 	}),
 	define("html__headings", "Lists the headings h1 to h6 of an HTML page.", func(in htmlIn) (string, error) {
-		return in.list("h1, h2, h3, h4, h5, h6", "the page has no headings", func(s *goquery.Selection) string { return goquery.NodeName(s) + ": " + oneLine(s) })
+		return in.list("h1, h2, h3, h4, h5, h6", "the page has no headings", func(s *goquery.Selection) string { return goquery.NodeName(s) + ": " + oneLine(s.Text()) })
 	}),
 	define("html__meta", "Reads the title, description and other meta data of an HTML page.", func(in htmlIn) (string, error) {
 		return in.list("title, meta[name], meta[property]", "the page has no meta data", func(s *goquery.Selection) string {
 			if goquery.NodeName(s) == "title" {
-				return "title: " + oneLine(s)
+				return "title: " + oneLine(s.Text())
 			}
 			return s.AttrOr("name", s.AttrOr("property", "")) + ": " + s.AttrOr("content", "")
 		})
@@ -215,7 +209,7 @@ var htmlServer = group{"html", "HTML pages", []maker{
 		return in.list("table", "the page has no tables", func(s *goquery.Selection) string {
 			var rows [][]string
 			for _, row := range s.Find("tr").EachIter() {
-				rows = append(rows, row.ChildrenFiltered("td, th").Map(func(_ int, cell *goquery.Selection) string { return oneLine(cell) }))
+				rows = append(rows, row.ChildrenFiltered("td, th").Map(func(_ int, cell *goquery.Selection) string { return oneLine(cell.Text()) }))
 			}
 			text, err := writeCSV(rows, ',')
 			if err != nil {
@@ -241,17 +235,9 @@ func (in htmlIn) list(selector, none string, line func(*goquery.Selection) strin
 	if err != nil {
 		return "", err
 	}
-	var out []string
-	for _, s := range page.Find(selector).EachIter() {
-		if text := line(s); text != "" {
-			out = append(out, text)
-		}
-	}
-	return listed(out, none), nil
+	out := page.Find(selector).Map(func(_ int, s *goquery.Selection) string { return line(s) })
+	return listed(nonEmpty(out), none), nil
 }
-
-// oneLine is the text of elements with a single blank between words.
-func oneLine(s *goquery.Selection) string { return strings.Join(strings.Fields(s.Text()), " ") }
 
 const (
 	invisible = "script, style, noscript, template"

@@ -421,20 +421,17 @@ var cipherServer = group{"cipher", "Ciphers and signal alphabets", []maker{
 		return strings.ToUpper(strings.Join(out, " ")), nil
 	}),
 	define("cipher__spelling_alphabet", "Spells a text with the NATO alphabet: Alfa, Bravo, Charlie.", func(in textIn) (string, error) {
-		var out []string
-		for _, r := range strings.ToLower(in.Text) {
+		return joined([]rune(strings.ToLower(in.Text)), " ", func(r rune) string {
 			switch {
 			case r >= 'a' && r <= 'z':
-				out = append(out, natoWords[r-'a'])
+				return natoWords[r-'a']
 			case r >= '0' && r <= '9':
-				out = append(out, capitalized(smallWords[r-'0']))
+				return capitalized(smallWords[r-'0'])
 			case unicode.IsSpace(r):
-				out = append(out, "(space)")
-			default:
-				out = append(out, string(r))
+				return "(space)"
 			}
-		}
-		return strings.Join(out, " "), nil
+			return string(r)
+		}), nil
 	}),
 	define("cipher__aes_encrypt", "Encrypts a text with a passphrase (AES-256-GCM, key by PBKDF2) and gives it in Base64.", func(in aesIn) (string, error) {
 		salt := make([]byte, saltSize)

@@ -38,13 +38,11 @@ var goServer = group{"go", "Go source code", []maker{
 	}),
 	define("go__list_functions", "Lists the functions and methods of a Go file with signature, line and length.", func(in goIn) (string, error) {
 		f := in.Source
-		var out []string
-		for _, fn := range f.functions() {
+		return listed(each(f.functions(), func(fn *ast.FuncDecl) string {
 			signature := f.show(&ast.FuncDecl{Recv: fn.Recv, Name: fn.Name, Type: fn.Type})
 			lines := f.line(fn.End()) - f.line(fn.Pos()) + 1
-			out = append(out, fmt.Sprintf("line %d, %s: %s", f.line(fn.Pos()), counted(lines, "line"), signature))
-		}
-		return listed(out, "the source has no functions"), nil
+			return fmt.Sprintf("line %d, %s: %s", f.line(fn.Pos()), counted(lines, "line"), signature)
+		}), "the source has no functions"), nil
 	}),
 	define("go__list_types", "Lists the types of a Go file with their fields or methods.", func(in goIn) (string, error) {
 		f := in.Source
@@ -58,16 +56,13 @@ var goServer = group{"go", "Go source code", []maker{
 		return listed(out, "the source has no types"), nil
 	}),
 	define("go__list_imports", "Lists the packages that a Go file imports.", func(in goIn) (string, error) {
-		f := in.Source
-		var out []string
-		for _, spec := range f.Imports {
-			line, _ := strconv.Unquote(spec.Path.Value)
+		return listed(each(in.Source.Imports, func(spec *ast.ImportSpec) string {
+			path, _ := strconv.Unquote(spec.Path.Value)
 			if spec.Name != nil {
-				line = spec.Name.Name + " " + line
+				return spec.Name.Name + " " + path
 			}
-			out = append(out, line)
-		}
-		return listed(out, "the source imports nothing"), nil
+			return path
+		}), "the source imports nothing"), nil
 	}),
 	define("go__show_function", "Shows the source of one function or method of a Go file.", func(in goNameIn) (string, error) {
 		f := in.Source.goFile
@@ -234,7 +229,7 @@ func (f goFile) show(n any) string {
 	if err := printer.Fprint(&out, f.set, n); err != nil {
 		return "?"
 	}
-	return strings.Join(strings.Fields(out.String()), " ")
+	return oneLine(out.String())
 }
 
 // name gives Type.Method for a method.

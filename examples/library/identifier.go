@@ -6,6 +6,7 @@ package library
 // This file is the servers of identifiers with check digits and of semantic versions.
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -49,15 +50,7 @@ var identifierServer = group{"identifier", "Identifiers and numbers with check d
 			if err != nil {
 				return "", err
 			}
-			network := "unknown network"
-			for _, n := range []struct{ start, name string }{{"4", "Visa"}, {"34", "American Express"}, {"37", "American Express"}, {"62", "UnionPay"}, {"35", "JCB"},
-				{"30", "Diners Club"}, {"36", "Diners Club"}, {"6011", "Discover"}, {"65", "Discover"}, {"51", "Mastercard"}, {"52", "Mastercard"}, {"53", "Mastercard"},
-				{"54", "Mastercard"}, {"55", "Mastercard"}, {"2", "Mastercard"}} {
-				if strings.HasPrefix(d, n.start) {
-					network = n.name
-					break
-				}
-			}
+			network := cmp.Or(cardNetworks[d[:1]], cardNetworks[d[:2]], cardNetworks[d[:4]], "unknown network")
 			return verdict(luhn(d) == 0, network)
 		}),
 	define("identifier__check_iban", "Checks an IBAN bank account number and takes it apart.", func(in checkedIn) (string, error) {
@@ -109,6 +102,12 @@ var identifierServer = group{"identifier", "Identifiers and numbers with check d
 		return verdict("0123456789X"[total%11] == text[8], "maker "+text[:3])
 	}),
 }}
+
+// cardNetworks has the first digits of each network's numbers.
+var cardNetworks = map[string]string{
+	"4": "Visa", "34": "American Express", "37": "American Express", "62": "UnionPay", "35": "JCB", "30": "Diners Club", "36": "Diners Club", "6011": "Discover",
+	"65": "Discover", "51": "Mastercard", "52": "Mastercard", "53": "Mastercard", "54": "Mastercard", "55": "Mastercard", "2": "Mastercard",
+}
 
 type howManyIn struct {
 	Count int `json:"count,omitempty" jsonschema:"default=1,minimum=1,maximum=1000" jsonschema_description:"How many to make"`

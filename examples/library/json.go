@@ -14,7 +14,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -135,12 +134,7 @@ var jsonServer = group{"json", "JSON documents", []maker{
 		if err != nil {
 			return "", err
 		}
-		sort.SliceStable(list, func(i, j int) bool {
-			if in.Descending {
-				i, j = j, i
-			}
-			return lessCell(cell(list[i][in.Key]), cell(list[j][in.Key]))
-		})
+		arrange(list, in.Descending, func(a, b map[string]any) bool { return lessCell(cell(a[in.Key]), cell(b[in.Key])) })
 		return indentJSON(list)
 	}),
 	define("json__to_csv", "Turns a JSON array of objects into CSV with a header line.", func(in jsonIn) (string, error) {
@@ -148,23 +142,17 @@ var jsonServer = group{"json", "JSON documents", []maker{
 		if err != nil {
 			return "", err
 		}
-		names := map[string]bool{}
+		all := map[string]any{}
 		for _, object := range list {
-			for k := range object {
-				names[k] = true
-			}
+			maps.Copy(all, object)
 		}
-		header := slices.Sorted(maps.Keys(names))
+		header := slices.Sorted(maps.Keys(all))
 		if len(header)*len(list) > 200_000 {
 			return "", fmt.Errorf("the table would have %d cells; at most 200000 are written", len(header)*len(list))
 		}
 		rows := [][]string{header}
 		for _, object := range list {
-			row := make([]string, len(header))
-			for i, k := range header {
-				row[i] = cell(object[k])
-			}
-			rows = append(rows, row)
+			rows = append(rows, each(header, func(k string) string { return cell(object[k]) }))
 		}
 		return writeCSV(rows, ',')
 	}),
@@ -359,21 +347,17 @@ func flatten(v any) map[string]any {
 }
 
 func flattenInto(out map[string]any, path string, v any, depth int) {
-	object, isObject := v.(map[string]any)
-	array, isArray := v.([]any)
+	object, _ := v.(map[string]any)
+	array, _ := v.([]any)
 	if depth > 200 || len(object)+len(array) == 0 {
 		out[path] = v
 		return
 	}
-	if isObject {
-		for k, inner := range object {
-			flattenInto(out, strings.TrimPrefix(path+"."+k, "."), inner, depth+1)
-		}
+	for k, inner := range object {
+		flattenInto(out, strings.TrimPrefix(path+"."+k, "."), inner, depth+1)
 	}
-	if isArray {
-		for i, inner := range array {
-			flattenInto(out, fmt.Sprintf("%s[%d]", path, i), inner, depth+1)
-		}
+	for i, inner := range array {
+		flattenInto(out, fmt.Sprintf("%s[%d]", path, i), inner, depth+1)
 	}
 }
 

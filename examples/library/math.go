@@ -407,23 +407,17 @@ var statisticsServer = group{"statistics", "Statistics over lists of numbers", [
 			bin := either(width > 0, min(int((n-low)/width), in.Bins-1), 0)
 			counts[bin]++
 		}
-		var out []string
-		for i, c := range counts {
-			from := low + float64(i)*width
-			out = append(out, fmt.Sprintf("%s to %s: %d %s", plain(from), plain(from+width), c, strings.Repeat("#", min(c, 60))))
-		}
-		return strings.Join(out, "\n"), nil
+		return strings.Join(times(in.Bins, func(i int) string {
+			from, c := low+float64(i)*width, counts[i]
+			return fmt.Sprintf("%s to %s: %d %s", plain(from), plain(from+width), c, strings.Repeat("#", min(c, 60)))
+		}), "\n"), nil
 	}),
 	define("statistics__z_scores", "Computes how many standard deviations each number lies from the mean.", func(in numbersIn) (string, error) {
 		m, d := mean(in.Numbers), math.Sqrt(variance(in.Numbers, false))
 		if _, err := finite(d); err != nil || d == 0 {
 			return "", fmt.Errorf("all numbers are equal or too large, so there is no deviation to measure by")
 		}
-		out := make([]float64, len(in.Numbers))
-		for i, n := range in.Numbers {
-			out[i] = (n - m) / d
-		}
-		return plainList(out), nil
+		return plainList(each(in.Numbers, func(n float64) float64 { return (n - m) / d })), nil
 	}),
 	define("statistics__moving_average", "Smooths a series of numbers with a moving average over a window.", func(in struct {
 		numbersIn

@@ -6,6 +6,7 @@ package library
 // This file is the servers that find patterns in texts, take addresses, numbers and dates out of them, and compare them.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -40,13 +41,9 @@ var regexServer = group{"regex", "Regular expressions (RE2)", []maker{
 		}
 		var out []string
 		for _, match := range in.Pattern.FindAllStringSubmatch(in.Text, maxMatches) {
-			var groups []string
-			for i, name := range in.Pattern.SubexpNames()[1:] {
-				if name == "" {
-					name = fmt.Sprint(i + 1)
-				}
-				groups = append(groups, name+"="+match[i+1])
-			}
+			groups := times(in.Pattern.NumSubexp(), func(i int) string {
+				return cmp.Or(in.Pattern.SubexpNames()[i+1], fmt.Sprint(i+1)) + "=" + match[i+1]
+			})
 			out = append(out, strings.Join(groups, ", "))
 		}
 		return listed(out, "no match"), nil
@@ -213,18 +210,12 @@ const datePattern = `\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日|
 func found(pattern string, rewrite func(string) string) func(textIn) (string, error) {
 	re := regexp.MustCompile(pattern)
 	return func(in textIn) (string, error) {
-		seen := map[string]bool{}
-		var out []string
-		for _, match := range re.FindAllString(in.Text, 10*maxMatches) {
-			if rewrite != nil {
-				match = rewrite(match)
-			}
-			if match != "" && !seen[match] && len(out) < maxMatches {
-				out = append(out, match)
-			}
-			seen[match] = true
+		matches := re.FindAllString(in.Text, 10*maxMatches)
+		if rewrite != nil {
+			matches = each(matches, rewrite)
 		}
-		return listed(out, "none found"), nil
+		out := nonEmpty(unique(matches))
+		return listed(out[:min(len(out), maxMatches)], "none found"), nil
 	}
 }
 
@@ -282,14 +273,12 @@ var compareServer = group{"compare", "Differences and likenesses of texts", []ma
 	define("compare__soundex", "Computes the Soundex code of English names, which is the same for names that sound alike.", func(in struct {
 		Names []string `json:"names" jsonschema:"minItems=1" jsonschema_description:"One or more names"`
 	}) (string, error) {
-		var out []string
 		for _, name := range in.Names {
-			if strings.IndexFunc(strings.ToLower(name), func(r rune) bool { return r >= 'a' && r <= 'z' }) < 0 {
+			if !strings.ContainsAny(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz") {
 				return "", fmt.Errorf("%q has no Latin letters", name)
 			}
-			out = append(out, name+": "+soundex(name))
 		}
-		return strings.Join(out, "\n"), nil
+		return joined(in.Names, "\n", func(name string) string { return name + ": " + soundex(name) }), nil
 	}),
 	define("compare__common_prefix", "Finds the longest text that two texts begin with in common, and the one they end with.",
 		func(in twoTextsIn) (string, error) {
@@ -330,24 +319,10 @@ var compareServer = group{"compare", "Differences and likenesses of texts", []ma
 		First  []string `json:"first" jsonschema_description:"The first list"`
 		Second []string `json:"second" jsonschema_description:"The second list"`
 	}) (string, error) {
-		has := func(list []string) map[string]bool {
-			out := map[string]bool{}
-			for _, entry := range list {
-				out[entry] = true
-			}
-			return out
-		}
-		inFirst, inSecond := has(in.First), has(in.Second)
-		pick := func(list []string, other map[string]bool, want bool) string {
-			seen := map[string]bool{}
-			var out []string
-			for _, entry := range list {
-				if other[entry] == want && !seen[entry] {
-					out = append(out, entry)
-				}
-				seen[entry] = true
-			}
-			return strings.Join(out, ", ")
+		inFirst, inSecond := tally(in.First), tally(in.Second)
+		pick := func(list []string, other map[string]int, want bool) string {
+			kept := slices.DeleteFunc(unique(list), func(entry string) bool { return (other[entry] > 0) != want })
+			return strings.Join(kept, ", ")
 		}
 		return fmt.Sprintf("in both: %s\nonly in the first: %s\nonly in the second: %s",
 			pick(in.First, inSecond, true), pick(in.First, inSecond, false), pick(in.Second, inFirst, false)), nil

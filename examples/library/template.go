@@ -11,7 +11,6 @@ import (
 	"html/template"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	texttemplate "text/template"
 	"text/template/parse"
@@ -46,10 +45,7 @@ var templateServer = group{"template", "Templates", []maker{
 			for i, row := range t.rows {
 				letter, err := fill(in.Template, func(name string) (string, bool) {
 					c, err := t.column(name)
-					if err != nil {
-						return "", false
-					}
-					return row[c], true
+					return row[c], err == nil
 				})
 				if err != nil {
 					return err
@@ -197,31 +193,21 @@ func rendered(read func(text string) (parsed, *parse.Tree, error)) func(template
 }
 
 func readText(text string) (parsed, *parse.Tree, error) {
-	t, err := texttemplate.New("template").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t, t.Tree, nil
+	t := texttemplate.New("template").Option("missingkey=error")
+	_, err := t.Parse(text)
+	return t, t.Tree, err
 }
 
 func readHTML(text string) (parsed, *parse.Tree, error) {
-	t, err := template.New("template").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t, t.Tree, nil
+	t := template.New("template").Option("missingkey=error")
+	_, err := t.Parse(text)
+	return t, t.Tree, err
 }
 
 var placeholder = regexp.MustCompile(`\$?\{\s*([\p{L}_][\p{L}\p{N}_ .-]*?)\s*\}`)
 
 func placeholders(text string) []string {
-	var out []string
-	for _, m := range placeholder.FindAllStringSubmatch(text, maxMatches) {
-		if !slices.Contains(out, m[1]) {
-			out = append(out, m[1])
-		}
-	}
-	return out
+	return unique(each(placeholder.FindAllStringSubmatch(text, maxMatches), func(match []string) string { return match[1] }))
 }
 
 // fill puts the values in place of the placeholders; all must be there.

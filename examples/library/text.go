@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -223,16 +222,11 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 			"number":   func(a, b string) bool { return firstNumber(a) < firstNumber(b) },
 			"length":   func(a, b string) bool { return len([]rune(a)) < len([]rune(b)) },
 		}[in.By]
-		sort.SliceStable(out, func(i, j int) bool { return either(in.Descending, less(out[j], out[i]), less(out[i], out[j])) })
+		arrange(out, in.Descending, less)
 		return strings.Join(out, "\n"), nil
 	}),
 	define("lines__unique", "Removes duplicate lines from a text, keeping the first of each.", func(in linesIn) (string, error) {
-		seen := map[string]bool{}
-		return strings.Join(slices.DeleteFunc(in.lines(), func(line string) bool {
-			old := seen[line]
-			seen[line] = true
-			return old
-		}), "\n"), nil
+		return strings.Join(unique(in.lines()), "\n"), nil
 	}),
 	define("lines__duplicates", "Lists the lines that occur more than once in a text, with their counts.", func(in linesIn) (string, error) {
 		counts := tally(in.lines())
@@ -288,7 +282,7 @@ var linesServer = group{"lines", "Texts line by line", []maker{
 	}),
 	define("lines__remove_blank", "Removes empty lines and blanks at the ends of lines.", func(in linesIn) (string, error) {
 		out := each(in.lines(), func(line string) string { return strings.TrimRightFunc(line, unicode.IsSpace) })
-		return strings.Join(slices.DeleteFunc(out, func(line string) bool { return line == "" }), "\n"), nil
+		return strings.Join(nonEmpty(out), "\n"), nil
 	}),
 	define("lines__sum", "Adds up the first number of every line of a text.", func(in linesIn) (string, error) {
 		total := 0.0

@@ -6,6 +6,7 @@ package library
 // This file is the server of clock times, durations and time zones.
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"regexp"
@@ -167,30 +168,10 @@ type offsetIn struct {
 }
 
 // cityZones holds what people call places, and the zone that is meant.
-var cityZones = pairs(`
-utc=UTC gmt=UTC z=UTC est=America/New_York edt=America/New_York cst=America/Chicago pst=America/Los_Angeles
-pdt=America/Los_Angeles mst=America/Denver cet=Europe/Paris cest=Europe/Paris bst=Europe/London jst=Asia/Tokyo ist=Asia/Kolkata
-beijing=Asia/Shanghai shanghai=Asia/Shanghai shenzhen=Asia/Shanghai guangzhou=Asia/Shanghai china=Asia/Shanghai 北京=Asia/Shanghai
-上海=Asia/Shanghai 深圳=Asia/Shanghai 广州=Asia/Shanghai 中国=Asia/Shanghai hong_kong=Asia/Hong_Kong 香港=Asia/Hong_Kong taipei=Asia/Taipei
-台北=Asia/Taipei tokyo=Asia/Tokyo osaka=Asia/Tokyo japan=Asia/Tokyo 东京=Asia/Tokyo seoul=Asia/Seoul korea=Asia/Seoul 首尔=Asia/Seoul
-singapore=Asia/Singapore 新加坡=Asia/Singapore bangkok=Asia/Bangkok jakarta=Asia/Jakarta manila=Asia/Manila hanoi=Asia/Ho_Chi_Minh
-kuala_lumpur=Asia/Kuala_Lumpur delhi=Asia/Kolkata new_delhi=Asia/Kolkata mumbai=Asia/Kolkata bangalore=Asia/Kolkata india=Asia/Kolkata
-kathmandu=Asia/Kathmandu dhaka=Asia/Dhaka karachi=Asia/Karachi tehran=Asia/Tehran dubai=Asia/Dubai riyadh=Asia/Riyadh
-tel_aviv=Asia/Jerusalem jerusalem=Asia/Jerusalem istanbul=Europe/Istanbul moscow=Europe/Moscow 莫斯科=Europe/Moscow kyiv=Europe/Kyiv
-athens=Europe/Athens helsinki=Europe/Helsinki stockholm=Europe/Stockholm oslo=Europe/Oslo copenhagen=Europe/Copenhagen
-berlin=Europe/Berlin munich=Europe/Berlin frankfurt=Europe/Berlin germany=Europe/Berlin 柏林=Europe/Berlin vienna=Europe/Vienna
-zurich=Europe/Zurich rome=Europe/Rome milan=Europe/Rome paris=Europe/Paris france=Europe/Paris 巴黎=Europe/Paris brussels=Europe/Brussels
-amsterdam=Europe/Amsterdam madrid=Europe/Madrid barcelona=Europe/Madrid lisbon=Europe/Lisbon london=Europe/London uk=Europe/London
-伦敦=Europe/London dublin=Europe/Dublin warsaw=Europe/Warsaw prague=Europe/Prague budapest=Europe/Budapest reykjavik=Atlantic/Reykjavik
-cairo=Africa/Cairo lagos=Africa/Lagos nairobi=Africa/Nairobi johannesburg=Africa/Johannesburg cape_town=Africa/Johannesburg
-casablanca=Africa/Casablanca new_york=America/New_York nyc=America/New_York boston=America/New_York washington=America/New_York
-miami=America/New_York 纽约=America/New_York toronto=America/Toronto montreal=America/Toronto chicago=America/Chicago dallas=America/Chicago
-houston=America/Chicago denver=America/Denver phoenix=America/Phoenix los_angeles=America/Los_Angeles san_francisco=America/Los_Angeles
-seattle=America/Los_Angeles 洛杉矶=America/Los_Angeles 旧金山=America/Los_Angeles vancouver=America/Vancouver anchorage=America/Anchorage
-honolulu=Pacific/Honolulu hawaii=Pacific/Honolulu mexico_city=America/Mexico_City bogota=America/Bogota lima=America/Lima
-santiago=America/Santiago buenos_aires=America/Argentina/Buenos_Aires sao_paulo=America/Sao_Paulo rio=America/Sao_Paulo
-sydney=Australia/Sydney 悉尼=Australia/Sydney melbourne=Australia/Melbourne brisbane=Australia/Brisbane adelaide=Australia/Adelaide
-perth=Australia/Perth auckland=Pacific/Auckland wellington=Pacific/Auckland`)
+var cityZones = pairs(zonesText)
+
+//go:embed data/zones.txt
+var zonesText string
 
 // pairs reads "key=value" words.
 func pairs(text string) map[string]string {

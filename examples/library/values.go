@@ -12,6 +12,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -115,9 +116,9 @@ func filled(write func(float64) (string, error), format string, numbers []float6
 	return fmt.Sprintf(format, texts...), nil
 }
 
-// each writes every entry of a list.
-func each[T any](list []T, write func(T) string) []string {
-	return times(len(list), func(i int) string { return write(list[i]) })
+// each makes something of every entry of a list.
+func each[T, R any](list []T, change func(T) R) []R {
+	return times(len(list), func(i int) R { return change(list[i]) })
 }
 
 // joined writes every entry of a list, with a separator between them.
@@ -125,14 +126,39 @@ func joined[T any](list []T, separator string, write func(T) string) string {
 	return strings.Join(each(list, write), separator)
 }
 
-// times writes so many entries, by their index.
-func times(n int, write func(i int) string) []string {
-	out := make([]string, n)
+// times makes so many entries, by their index.
+func times[R any](n int, entry func(i int) R) []R {
+	out := make([]R, n)
 	for i := range out {
-		out[i] = write(i)
+		out[i] = entry(i)
 	}
 	return out
 }
+
+// unique keeps the first of equal entries.
+func unique[T comparable](list []T) []T {
+	seen := map[T]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(entry T) bool {
+		old := seen[entry]
+		seen[entry] = true
+		return old
+	})
+}
+
+// nonEmpty drops empty entries.
+func nonEmpty(list []string) []string {
+	return slices.DeleteFunc(list, func(entry string) bool { return entry == "" })
+}
+
+// arrange sorts a list and keeps the order of equal entries.
+func arrange[T any](list []T, descending bool, less func(a, b T) bool) {
+	sort.SliceStable(list, func(i, j int) bool {
+		return either(descending, less(list[j], list[i]), less(list[i], list[j]))
+	})
+}
+
+// oneLine puts a single blank between words.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // either chooses one of two values.
 func either[T any](is bool, yes, no T) T {
