@@ -91,7 +91,7 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
 func (n *callNotes[M]) markUsed(ctx context.Context, msgs []M) {
-	b := n.policy.run(ctx)
+	b := n.policy.runOf(ctx)
 	if b == nil || !n.tracksUse {
 		return
 	}

@@ -58,7 +58,7 @@ func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk
 	if !changed {
 		return state, nil
 	}
-	c.policy.run(ctx).counted().edited(len(p.draft.out))
+	c.policy.runOf(ctx).counted().edited(len(p.draft.out))
 	return withMessages(state, p.draft.out), nil
 }
 
@@ -69,7 +69,7 @@ func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatMod
 		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return n, 1, err
 	}
-	n, factor = c.estimator.corrected(c.policy.run(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
+	n, factor = c.estimator.corrected(c.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
 	return n, factor, nil
 }
 
@@ -97,7 +97,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		candidates = p.list(ctx)
 	}
 	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
-		p.leave(candidates)
+		p.countLeft(candidates)
 		return false, nil
 	}
 	p.draft = p.planner.draft(ctx)
@@ -223,7 +223,7 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 		return true, nil
 	}
 	if !rewritten && (p.isDrop() || p.early && !p.planner.breaksEven(p.draft.replaced())) {
-		p.leave(p.draft.done)
+		p.countLeft(p.draft.done)
 		return false, nil
 	}
 	if p.phase.cfg.ClearAtLeastTokens == 0 {
@@ -237,7 +237,7 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 		p.after = after
 		return true, nil
 	}
-	p.leave(p.draft.done)
+	p.countLeft(p.draft.done)
 	return false, nil
 }
 
@@ -274,8 +274,8 @@ func (r *oldResult) saved() (n int64) {
 	return n + int64(len(r.media)*mediaSaving)
 }
 
-// leave counts results that stay because the pass would save too little.
-func (p *clearPass[M]) leave(results []*oldResult) {
+// countLeft counts results that stay because the pass would save too little.
+func (p *clearPass[M]) countLeft(results []*oldResult) {
 	for _, r := range results {
 		if r.replaces() {
 			p.planner.tally.keep(ReasonTooFewTokens)

@@ -23,8 +23,8 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// clearPhase clears old results. It never changes, except for what stored and reported
-// remember.
+// clearPhase is the clearing of old results: what all of its steps share. It never changes,
+// except for what names and reported remember.
 type clearPhase[M adk.MessageType] struct {
 	cfg       *TypedConfig[M]
 	codec     codec[M]

@@ -175,15 +175,15 @@ func (p *policy) begin(ctx context.Context, found readerKind) context.Context {
 	return context.WithValue(ctx, runKey{p}, &agentRun{reader: found})
 }
 
-// run is nil outside of a run.
-func (p *policy) run(ctx context.Context) *agentRun {
+// runOf is nil outside of a run.
+func (p *policy) runOf(ctx context.Context) *agentRun {
 	b, _ := ctx.Value(runKey{p}).(*agentRun)
 	return b
 }
 
 // readerKind says what is known of the read tool. Outside of a run nothing is.
 func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
-	b := p.run(ctx)
+	b := p.runOf(ctx)
 	if b == nil {
 		return noReader, false
 	}
@@ -200,7 +200,7 @@ func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
 // seeksReader reports whether the tools of a model call must be looked at for the read
 // tool: where the run began without one, and where this middleware provides it, once.
 func (p *policy) seeksReader(ctx context.Context, provides bool) bool {
-	b := p.run(ctx)
+	b := p.runOf(ctx)
 	return b != nil && (b.reader == noReader || provides && !b.looked.Swap(true))
 }
 

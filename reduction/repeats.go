@@ -29,7 +29,7 @@ const maxCallName = 64
 // for those that are kept. An error is that of a user's callback.
 func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
 	from := 0
-	if b := c.policy.run(ctx); b != nil && b.referred.Swap(true) {
+	if b := c.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
 		from = newest(c.codec, state.Messages)
 	}
 	if !mayRepeat(c.codec, state.Messages, from) {

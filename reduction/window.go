@@ -35,7 +35,7 @@ func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModel
 		return state, nil
 	}
 	from := 0
-	if b := c.policy.run(ctx); b != nil && b.fitted.Swap(true) {
+	if b := c.policy.runOf(ctx); b != nil && b.fitted.Swap(true) {
 		from = newest(c.codec, state.Messages) - 1
 	}
 	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
@@ -145,7 +145,7 @@ func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAge
 		}
 	}
 	if state != given {
-		c.policy.run(ctx).counted().edited(len(state.Messages))
+		c.policy.runOf(ctx).counted().edited(len(state.Messages))
 	}
 	c.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before, After: count, Threshold: window}})
 	return state, nil
@@ -252,7 +252,7 @@ func (d *draft[M]) shortenable(ctx context.Context, of round, everything bool) (
 		}
 		r.rule, r.notice = d.planner.phase.policy.clearing(ctx, r.call.name), noticeIn(r.result.texts)
 		r.instead.index = r.result.index
-		if d.stays(ctx, r) || r.rule.reads && found == 1 && !everything {
+		if d.mustStay(ctx, r) || r.rule.reads && found == 1 && !everything {
 			fixed += r.tokens
 			continue
 		}
@@ -263,8 +263,8 @@ func (d *draft[M]) shortenable(ctx context.Context, of round, everything bool) (
 	return out, fixed
 }
 
-// stays reports whether the configuration wants a result to stay as it is.
-func (d *draft[M]) stays(ctx context.Context, r *oldResult) bool {
+// mustStay reports whether the configuration wants a result to stay as it is.
+func (d *draft[M]) mustStay(ctx context.Context, r *oldResult) bool {
 	cut := d.planner.phase.policy.truncation(ctx, r.call.name)
 	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !d.planner.phase.policy.skipTrunc
 }

@@ -349,7 +349,7 @@ func (s *settings) checkFields(wrong *problems) {
 	}
 	checkSearchable(c, wrong)
 	if i := slices.Index(c.AlwaysVisible, ""); i >= 0 {
-		wrong.add(place("AlwaysVisible", i), "the name is empty")
+		wrong.add(fieldAt("AlwaysVisible", i), "the name is empty")
 	}
 }
 
@@ -447,11 +447,11 @@ func checkSearchable(c *Config, wrong *problems) {
 	for i, name := range c.SearchableTools {
 		switch {
 		case name == "":
-			wrong.add(place("SearchableTools", i), "the name is empty")
+			wrong.add(fieldAt("SearchableTools", i), "the name is empty")
 		case seen[name]:
-			wrong.add(place("SearchableTools", i), "%q is there twice", name)
+			wrong.add(fieldAt("SearchableTools", i), "%q is there twice", name)
 		case toolnames.IsSearchTool(name):
-			wrong.add(place("SearchableTools", i), "%q is the name of a search tool", name)
+			wrong.add(fieldAt("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
 	}
@@ -467,7 +467,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
 		if err != nil {
-			wrong.add(place("DynamicTools", i), "%w", err)
+			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		if s.byName[info.Name] != nil {
@@ -475,16 +475,16 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			for all[j].held.Name != info.Name {
 				j++
 			}
-			wrong.add(place("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
+			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
 		if toolnames.IsSearchTool(info.Name) {
-			wrong.add(place("DynamicTools", i), "it has the name of the search tool %q", info.Name)
+			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
 		s.byName[info.Name] = &all[i]
 		if err := all[i].fill(t, info); err != nil {
-			wrong.add(place("DynamicTools", i), "%w", err)
+			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		s.entries = append(s.entries, &all[i])

@@ -34,7 +34,7 @@ func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
 // guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
 // a tool has both, so the plain forms of such a tool need no wrapper.
 func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
-	g := guard{e: e, inner: t, reports: runsCallbacks(t)}
+	g := guard{e: e, inner: t, tellsCallbacks: runsCallbacks(t)}
 	if e.tool != nil {
 		g.typ = typeOf(t) // one run's instance of the tool
 	}
@@ -62,10 +62,10 @@ func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
 // guard is what the wrappers of all forms share. Eino asks every tool of an agent for its
 // info and type before each round of calls, so all answers are ready.
 type guard struct {
-	e       *entry
-	inner   tool.BaseTool
-	typ     string // if empty, that of the entry
-	reports bool   // the tool tells callbacks by itself
+	e              *entry
+	inner          tool.BaseTool
+	typ            string // if empty, that of the entry
+	tellsCallbacks bool   // the tool does so by itself
 }
 
 // HiddenTool tells package window that toolsearch hides this tool.
@@ -86,7 +86,7 @@ func (g *guard) GetType() string {
 }
 
 // IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
-// for all tools in every round: report tells the callbacks.
+// for all tools in every round: runGuarded tells the callbacks.
 func (g *guard) IsCallbacksEnabled() bool { return true }
 
 // describes is the info that was read at construction. Read only.
@@ -153,7 +153,7 @@ type invokeGuard[I, O any] struct {
 }
 
 func (g *invokeGuard[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return report(ctx, &g.guard, args, g.word, func(ctx context.Context) (O, error) {
+	return runGuarded(ctx, &g.guard, args, g.word, func(ctx context.Context) (O, error) {
 		return g.inner.InvokableRun(ctx, args, opts...)
 	})
 }
@@ -165,7 +165,7 @@ type streamGuard[I, O any] struct {
 }
 
 func (g *streamGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return reportStream(ctx, &g.guard, args, g.word, func(ctx context.Context) (*schema.StreamReader[O], error) {
+	return streamGuarded(ctx, &g.guard, args, g.word, func(ctx context.Context) (*schema.StreamReader[O], error) {
 		return g.inner.StreamableRun(ctx, args, opts...)
 	})
 }
@@ -196,13 +196,13 @@ func (g *guard) ask(ctx context.Context) (answer string, stop bool) {
 	return "", false
 }
 
-// report runs a call that the gate lets through, and words the gate's answer to one that
+// runGuarded runs a call that the gate lets through, and words the gate's answer to one that
 // it does not. Callbacks are told of both, in the way Eino tells them.
-func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (O, error)) (O, error) {
+func runGuarded[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (O, error)) (O, error) {
 	answer, stop := g.ask(ctx)
 	if stop {
 		call = func(ctx context.Context) (O, error) { return word(answer), ctx.Err() }
-	} else if g.reports {
+	} else if g.tellsCallbacks {
 		return call(ctx)
 	}
 	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)
@@ -215,14 +215,14 @@ func report[I, O any](ctx context.Context, g *guard, args I, word func(string) O
 	return out, nil
 }
 
-// reportStream is report for a call that streams.
-func reportStream[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
+// streamGuarded is runGuarded for a call that streams.
+func streamGuarded[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
 	answer, stop := g.ask(ctx)
 	if stop {
 		call = func(ctx context.Context) (*schema.StreamReader[O], error) {
 			return schema.StreamReaderFromArray([]O{word(answer)}), ctx.Err()
 		}
-	} else if g.reports {
+	} else if g.tellsCallbacks {
 		return call(ctx)
 	}
 	ctx = callbacks.OnStart(callbacks.EnsureRunInfo(ctx, g.GetType(), components.ComponentOfTool), args)

@@ -22,10 +22,10 @@ import (
 // join; it never stops, since that would change the tool list and so the provider's prompt
 // cache once more. It belongs to the hooks.
 type hiding struct {
-	decided bool      // whether the run hides is decided
-	off     bool      // it shows all tools
-	by      *group    // whose tools decided it
-	staying stringSet // names that the model saw before the run began to hide; they stay
+	decided  bool      // whether the run hides is decided
+	showsAll bool      // it hides none
+	by       *group    // whose tools decided it
+	staying  stringSet // names that the model saw before the run began to hide; they stay
 }
 
 // decide decides whether the run hides its tools. visible are those that the model saw in its
@@ -37,18 +37,18 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 		h.resume(ctx)
 	}
 	first := !h.decided
-	if !first && (!h.off || h.by == t.group && h.by.isUnfiltered()) {
+	if !first && (!h.showsAll || h.by == t.group && h.by.isUnfiltered()) {
 		return false
 	}
 	tokens := t.hiddenTokens(ctx, most)
-	h.decided, h.by, h.off = true, t.group, tokens <= most
+	h.decided, h.by, h.showsAll = true, t.group, tokens <= most
 	if first {
 		// A conversation that was searched goes on like that until much less is hidden.
-		h.off = h.off && (tokens <= most-most/5 || !searched())
-		setRunLocal(ctx, showsAllKey, h.off)
+		h.showsAll = h.showsAll && (tokens <= most-most/5 || !searched())
+		setRunLocal(ctx, showsAllKey, h.showsAll)
 		return false
 	}
-	if h.off {
+	if h.showsAll {
 		return false
 	}
 	h.keep(visible)
@@ -59,7 +59,7 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 
 // resume takes over what was decided before a checkpoint.
 func (h *hiding) resume(ctx context.Context) {
-	if h.off, h.decided, _ = runLocal[bool](ctx, showsAllKey); h.decided && !h.off {
+	if h.showsAll, h.decided, _ = runLocal[bool](ctx, showsAllKey); h.decided && !h.showsAll {
 		names, _, _ := runLocal[[]string](ctx, shownKey)
 		h.keep(names)
 	}
@@ -72,7 +72,7 @@ func (h *hiding) keep(names []string) {
 }
 
 // inPlace reports whether tools keep their places in the tool list, as those of the agent do.
-func (h *hiding) inPlace() bool { return h.off || len(h.staying) > 0 }
+func (h *hiding) inPlace() bool { return h.showsAll || len(h.staying) > 0 }
 
 // hiddenTokens is the size of the definitions that hiding would leave out; of more than
 // most, only that it is more.

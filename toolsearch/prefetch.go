@@ -138,7 +138,7 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]foundToo
 	if text == "" {
 		return nil, nil
 	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most * candidates})
+	ranked, err := s.rank(ctx, text, ranking{limit: most * rankedForEach})
 	best := ranked.found[:min(len(ranked.found), most)]
 	sure := slices.ContainsFunc(best, func(x foundTool) bool { return x.confidence >= sureEnough })
 	if err != nil || !sure {
@@ -148,7 +148,7 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]foundToo
 }
 
 const (
-	candidates = 4 // results among which each one that is prefetched is chosen
+	rankedForEach = 4 // results among which each one that is prefetched is chosen
 	// novelty is the part of a result's score that counts only as far as it answers words
 	// which the results before it answer less well.
 	novelty = 0.2

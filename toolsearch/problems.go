@@ -30,4 +30,4 @@ func fieldError(field, format string, args ...any) error {
 	return wrong.err()
 }
 
-func place(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

@@ -156,7 +156,7 @@ func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Docume
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
 		if err != nil {
-			wrong.add(place("tools", i), "%w", err)
+			wrong.add(fieldAt("tools", i), "%w", err)
 			continue
 		}
 		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{

@@ -106,7 +106,7 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if !ok || h.run.group().settings != m.settings {
 		return inner, nil
 	}
-	if h.visibility.hiding.off && h.run.group().settings.rules.searchTool {
+	if h.visibility.hiding.showsAll && h.run.group().settings.rules.searchTool {
 		inner = unsearching[M]{inner}
 	}
 	now := h.sent // a stream may be read after the next call has begun
@@ -207,7 +207,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	if t.evidence.native {
 		msgs = h.rewrite(ctx, msgs, show)
 	}
-	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.off
+	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.showsAll
 	msgs, list := t.remind(ctx, &h.reminder, msgs, saw)
 	h.sent = sent{list: list, names: show.names}
 	call.messages = continued(msgs, h.sent)
@@ -224,7 +224,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 	searched := func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) }
 	if h.visibility.hiding.decide(ctx, h.run.turn(), saw, searched) {
-		h.visibility.decided = decision{}
+		h.visibility.last = decision{}
 		h.transcript.forget()
 	}
 }
@@ -232,7 +232,7 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 // readWithOffers reads the messages, and returns them with offers of tools for those of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.off {
+	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.showsAll {
 		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadableBySearch), map[string][]foundTool{}}).prefetch
 	}
 	t.read(ctx, msgs)
@@ -248,7 +248,7 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 // not changed.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 	t, rules := &h.transcript, h.run.group().settings.rules
-	if h.visibility.hiding.off {
+	if h.visibility.hiding.showsAll {
 		rules = plainRules // the provider is not told of a search
 	}
 	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))

@@ -102,7 +102,7 @@ func (u *updater) take(ctx context.Context, at int) int {
 	}
 	e, old, err := u.entryFor(ctx, u.tools[at])
 	if err != nil {
-		u.wrong.add(place("tools", at), "%w", err)
+		u.wrong.add(fieldAt("tools", at), "%w", err)
 		return 1
 	}
 	u.open = append(u.open, e)
@@ -223,7 +223,7 @@ func (u *updater) checkNames() {
 			}
 		}
 		if twice {
-			u.wrong.add(place("tools", max(first, l.at)), "it has the name of tools[%d], %q", min(first, l.at), l.info.Name)
+			u.wrong.add(fieldAt("tools", max(first, l.at)), "it has the name of tools[%d], %q", min(first, l.at), l.info.Name)
 		}
 	}
 }

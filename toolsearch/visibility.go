@@ -33,20 +33,20 @@ func (s visibleSet) has(name string) bool { return slices.Contains(s.names, name
 // visibility decides which hidden tools each model call of a run shows. It belongs to the
 // hooks.
 type visibility struct {
-	hiding  hiding
-	decided decision // for the last model call
+	hiding hiding
+	last   decision // for the model call before
 }
 
 // visibleTools chooses the hidden tools that a model call shows.
 func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visibleSet {
 	before, known := r.notes.lastVisible(ctx)
-	if known && s.decided.holds(r.group(), before, v.order) {
+	if known && s.last.holds(r.group(), before, v.order) {
 		r.notes.show(before)
-		return s.decided.visibleSet
+		return s.last.visibleSet
 	}
 	idle := lastIdle(ctx, r.group(), len(before))
 	tools, unused := s.chooseTools(ctx, r.turn(), v, before, idle)
-	if s.hiding.off {
+	if s.hiding.showsAll {
 		tools = r.turn().withAll(ctx, tools)
 	}
 	names := make([]string, len(tools))
@@ -57,7 +57,7 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 	if !show.follows {
 		show.vanished = r.vanished(before)
 	}
-	if !s.hiding.off {
+	if !s.hiding.showsAll {
 		r.group().emitVisible(ctx, before, names, unused, !known)
 	}
 	r.notes.show(names)
@@ -66,7 +66,7 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 	}
 	saveIdle(ctx, r.group(), tools)
 	if r.group().settings.cfg.UnloadAfter == 0 && r.group().isUnfiltered() { // it depends on the messages alone
-		s.decided = decision{visibleSet{tools: tools, names: names, follows: true}, r.group(), v.order}
+		s.last = decision{visibleSet{tools: tools, names: names, follows: true}, r.group(), v.order}
 	}
 	return show
 }
@@ -191,7 +191,7 @@ type toolLists struct {
 // renew returns the lists for this model call: tools, and deferred ones.
 func (l toolLists) renew(ctx context.Context, v *evidence, infos, deferred []*schema.ToolInfo) (_, _ []*schema.ToolInfo) {
 	switch {
-	case l.hiding.off:
+	case l.hiding.showsAll:
 		return l.listInPlace(infos), without(deferred, l.group.cat)
 	case l.group.settings.rules.native:
 		l.show = visibleSet{tools: l.inFull(v), follows: l.show.follows, vanished: l.show.vanished}
@@ -297,7 +297,7 @@ func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
 func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 	hidden := l.group.cat.lookup(t.Name)
 	switch {
-	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.off || l.group.settings.rules.native):
+	case hidden != nil && e == nil, l.group.usesMetaName(t.Name) && (l.hiding.showsAll || l.group.settings.rules.native):
 		return nil
 	case e != nil && (!l.show.follows || t == e.info || l.stale[t.Name]):
 		return l.infoFor(e)
@@ -307,7 +307,7 @@ func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 
 // unlistedTools are the tools that a list lacks: search tools, and then those to show.
 func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
-	if !l.hiding.off && !l.group.settings.rules.native {
+	if !l.hiding.showsAll && !l.group.settings.rules.native {
 		for _, m := range l.group.metaTools() {
 			if !listed[m.name] {
 				infos = append(infos, m.info())
@@ -325,12 +325,12 @@ func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
 // wasTakenOut reports whether a tool that is missing from the list was there: another
 // handler took it out.
 func (l toolLists) wasTakenOut(e *entry) bool {
-	return l.hiding.off && l.run.agent.size > 0 && !l.group.isLive(e) && l.group.owner(e).cfg.Filter == nil
+	return l.hiding.showsAll && l.run.agent.size > 0 && !l.group.isLive(e) && l.group.owner(e).cfg.Filter == nil
 }
 
 // infoFor is a copy of a tool's info as the list of this run has it.
 func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
-	if !l.hiding.off {
+	if !l.hiding.showsAll {
 		return l.group.infoOf(e)
 	}
 	return copyInfo(e.safe)
