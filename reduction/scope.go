@@ -326,7 +326,7 @@ func (s *scoped) withReader() Backend {
 	}{s, (*scopedReader)(s)}
 }
 
-var errScopeFull = errors.New("reduction: the scope has as many bytes as Scope.MaxBytes allows")
+var errScopeFull = errors.New("reduction: the scope has reached Scope.MaxBytes")
 
 // recount is how long what was counted of a scope is believed: others may write there,
 // and what nobody uses is deleted.

@@ -425,7 +425,7 @@ func unsupported(model any, typ string) error {
 		}
 	}
 	slices.Sort(can)
-	return fmt.Errorf("%w: Model is %T (%s); models that have: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
+	return fmt.Errorf("%w: Model is %T (%s); supported models: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
 		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
 

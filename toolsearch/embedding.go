@@ -223,7 +223,7 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 		return v, nil
 	}
 	if resting {
-		return nil, errors.New("the embedder is left alone")
+		return nil, errors.New("the embedder is paused after failures")
 	}
 	inside, cancel := context.WithTimeout(ctx, embedQueryTime)
 	defer cancel()
@@ -342,7 +342,7 @@ type vectorSource struct {
 	wanted   func() bool // still; asked before each batch
 }
 
-var errUnwanted = errors.New("toolsearch: nobody waits for the vectors")
+var errUnwanted = errors.New("toolsearch: the vectors are no longer needed")
 
 // load takes from the store what it has, embeds the rest, and stores the whole.
 func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {

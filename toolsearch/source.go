@@ -274,7 +274,7 @@ func memoryOf(ctx context.Context) *sourceMemory {
 }
 
 // errBusy is the answer for a source that is still at the last question.
-var errBusy = errors.New("it has not answered the last time that it was asked")
+var errBusy = errors.New("it has not answered since it was last asked")
 
 // ask asks a source in a goroutine of its own, which ends when the source returns.
 func (m *sourceMemory) ask(ctx context.Context, at sourceID, s Source, answer chan<- sourceAnswer) {

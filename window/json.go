@@ -114,7 +114,7 @@ func (d *decoder) line(text []byte, each func(*Conversation, *ModelCall) error) 
 	}
 	switch {
 	case now == nil:
-		return errors.New("no conversation comes first")
+		return errors.New("no conversation precedes it")
 	case l.Run != nil:
 		now.Runs = put(now.Runs, *l.Run, func(r Run) int { return r.N })
 	case l.Text != nil:

@@ -145,7 +145,7 @@ func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
 		return nil, errors.New("blobbackend: the bucket is nil")
 	}
 	if bucket.As(new(os.FileInfo)) {
-		return nil, errors.New("blobbackend: the bucket is a directory of package fileblob, which may write over names that are taken: use Open with its URL")
+		return nil, errors.New("blobbackend: the bucket is a directory of package fileblob, which may overwrite existing names: use Open with its URL")
 	}
 	prefix, err := opts.prefix()
 	if err != nil {

@@ -140,7 +140,7 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 	if l.server.Transport != nil {
 		t, err := l.server.Transport(s.ctx)
 		if err == nil && t == nil {
-			err = errors.New("the function Transport returned none")
+			err = errors.New("the function Transport returned no transport")
 		}
 		return t, err
 	}

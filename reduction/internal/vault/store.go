@@ -24,7 +24,7 @@ import (
 var (
 	errTaken = errors.New("the name holds something else")
 	errShort = errors.New("the store kept only a part of the content")
-	errAsked = errors.New("the store says that it kept the content, and cannot be asked")
+	errAsked = errors.New("the store says that it kept the content, and cannot be read to check")
 	errPath  = errors.New("the path cannot be shown to a model")
 )
 
