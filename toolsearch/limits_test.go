@@ -197,11 +197,13 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s_%03d", name, i))
 			tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 500), properties(40, 4_000, "description")))
 		}
-		inBothLanguages(t, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, tools, names, name) })
+		set, err := NewToolSet(t.Context(), tools...) // read and indexed once
+		require.NoError(t, err)
+		inBothLanguages(t, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, set, names, name) })
 	}
 }
 
-func answersAreBounded(t *testing.T, tools []tool.BaseTool, names []string, name string) {
+func answersAreBounded(t *testing.T, set *ToolSet, names []string, name string) {
 	list, err := json.Marshal(names[:min(len(names), 100)])
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -218,7 +220,7 @@ func answersAreBounded(t *testing.T, tools []tool.BaseTool, names []string, name
 		{SearchCall, "call_tool", `{"name":"nobody","arguments":{}}`},
 		{SearchCall, "call_tool", `{"name":` + encode(names[0]) + `,"arguments":{"p0001":7}}`},
 	} {
-		answer := ask(t, Config{Protocol: c.protocol, DynamicTools: tools}, c.tool, c.args)
+		answer := ask(t, Config{Protocol: c.protocol, Source: set}, c.tool, c.args)
 		require.LessOrEqual(t, len(answer), maxAnswerBytes+answerRoom, "%v %.200s: %.300s", c.protocol, c.args, answer)
 		if c.tool != "call_tool" {
 			require.True(t, json.Valid([]byte(answer)), "%v %.200s: %.300s", c.protocol, c.args, answer)
