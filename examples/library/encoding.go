@@ -226,14 +226,12 @@ var encodingServer = group{"encoding", "Encodings of bytes as text", []maker{
 		}
 		return readable(data), nil
 	}),
-	define("encoding__url_encode", "Percent-encodes a text so that it is safe in a URL query.",
-		func(in textIn) (string, error) { return url.QueryEscape(in.Text), nil }),
+	define("encoding__url_encode", "Percent-encodes a text so that it is safe in a URL query.", rewritten(url.QueryEscape)),
 	define("encoding__url_decode", "Decodes a percent-encoded text from a URL.", func(in encodedIn) (string, error) {
 		text, err := url.QueryUnescape(in.Text)
 		return decoded([]byte(text), err, "percent-encoding")
 	}),
-	define("encoding__html_escape", "Escapes the characters < > & and quotes as HTML entities.",
-		func(in textIn) (string, error) { return html.EscapeString(in.Text), nil }),
+	define("encoding__html_escape", "Escapes the characters < > & and quotes as HTML entities.", rewritten(html.EscapeString)),
 	define("encoding__html_unescape", "Turns HTML entities such as &amp; and &eacute; back into characters.",
 		func(in encodedIn) (string, error) { return html.UnescapeString(in.Text), nil }),
 	define("encoding__quoted_printable_encode", "Encodes a text as quoted-printable, as used in e-mail bodies.", func(in textIn) (string, error) {

@@ -38,8 +38,7 @@ var identifierServer = group{"identifier", "Identifiers and numbers with check d
 			return "", fmt.Errorf("%q is not a UUID of 32 hexadecimal digits", in.UUID)
 		}
 		out := fmt.Sprintf("valid UUID, version %d", id.Version())
-		switch id.Version() {
-		case 1, 7:
+		if id.Version() == 1 || id.Version() == 7 {
 			out += ", made " + time.Unix(id.Time().UnixTime()).UTC().Format("2006-01-02 15:04:05.000 UTC")
 		}
 		return out, nil
@@ -84,10 +83,7 @@ var identifierServer = group{"identifier", "Identifiers and numbers with check d
 	define("identifier__check_barcode", "Checks a product barcode (EAN-8, EAN-13, UPC-A).", checkEAN),
 	define("identifier__luhn_digit", "Computes the Luhn check digit for a number.", func(in checkedIn) (string, error) {
 		d, err := in.digits(1, 100)
-		if err != nil {
-			return "", err
-		}
-		return strconv.Itoa((10 - luhn(d+"0")) % 10), nil
+		return strconv.Itoa((10 - luhn(d+"0")) % 10), err
 	}),
 	define("identifier__check_vin", "Checks the check digit of a vehicle identification number (VIN).", func(in checkedIn) (string, error) {
 		const values, weights = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ", "8765432X098765432"
@@ -195,25 +191,16 @@ var versionServer = group{"version", "Semantic versions", []maker{
 	define("version__parse", "Takes a semantic version apart into major, minor, patch, pre-release and build.", func(in versionIn) (string, error) {
 		v := in.Version
 		out := fmt.Sprintf("major %d, minor %d, patch %d", v.Major(), v.Minor(), v.Patch())
-		if v.Prerelease() != "" {
-			out += ", pre-release " + v.Prerelease()
-		}
-		if v.Metadata() != "" {
-			out += ", build " + v.Metadata()
-		}
-		return out, nil
+		out += either(v.Prerelease() != "", ", pre-release "+v.Prerelease(), "")
+		return out + either(v.Metadata() != "", ", build "+v.Metadata(), ""), nil
 	}),
 	define("version__compare", "Says which of two semantic versions is the newer one.", func(in struct {
 		First  version `json:"first" jsonschema_description:"The first version"`
 		Second version `json:"second" jsonschema_description:"The second version"`
 	}) (string, error) {
-		switch c := in.First.Compare(in.Second.Version); {
-		case c < 0:
-			return in.Second.text + " is newer than " + in.First.text, nil
-		case c > 0:
-			return in.First.text + " is newer than " + in.Second.text, nil
-		}
-		return "both are the same version", nil
+		newer := func(a, b version) string { return a.text + " is newer than " + b.text }
+		c := in.First.Compare(in.Second.Version)
+		return either(c == 0, "both are the same version", either(c > 0, newer(in.First, in.Second), newer(in.Second, in.First))), nil
 	}),
 	define("version__bump", "Raises the major, minor or patch part of a semantic version.", func(in struct {
 		versionIn
@@ -235,10 +222,7 @@ var versionServer = group{"version", "Semantic versions", []maker{
 		Constraint string `json:"constraint" jsonschema_description:"The constraint, such as ^1.2.0, ~1.4 or >=1.0.0 <2.0.0; || parts alternatives"`
 	}) (string, error) {
 		ok, err := in.Version.satisfies(in.Constraint)
-		if ok {
-			return fmt.Sprintf("yes, %s satisfies %s", in.Version.text, in.Constraint), err
-		}
-		return fmt.Sprintf("no, %s does not satisfy %s", in.Version.text, in.Constraint), err
+		return fmt.Sprintf(either(ok, "yes, %s satisfies %s", "no, %s does not satisfy %s"), in.Version.text, in.Constraint), err
 	}),
 	define("version__latest", "Finds the newest of some versions that satisfies a constraint.", func(in struct {
 		versionsIn

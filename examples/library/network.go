@@ -9,12 +9,14 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/big"
 	"net"
 	"net/mail"
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -47,10 +49,8 @@ var urlServer = group{"url", "Web addresses", []maker{
 		if u.Path != "" && !strings.HasPrefix(u.Path, "/") {
 			u.Path = "/" + u.Path
 		}
-		if _, err := parseURL(u.String()); err != nil {
-			return "", err
-		}
-		return u.String(), nil
+		_, err := parseURL(u.String())
+		return u.String(), err
 	}),
 	define("url__query_get", "Reads one query parameter, or all of them, from a URL.", func(in struct {
 		urlIn
@@ -96,13 +96,12 @@ var urlServer = group{"url", "Web addresses", []maker{
 	define("url__normalize", "Normalises a URL: small letters in scheme and host, no default port, clean path, sorted query.",
 		func(in urlIn) (string, error) { return in.URL.normal(), nil }),
 	define("url__remove_tracking", "Removes tracking parameters such as utm_source, gclid and fbclid from a URL.", func(in urlIn) (string, error) {
+		const known = " gclid fbclid msclkid dclid mc_cid mc_eid igshid yclid _hsenc _hsmi spm ref_src "
 		query := in.URL.Query()
-		for name := range query {
+		maps.DeleteFunc(query, func(name string, _ []string) bool {
 			lower := strings.ToLower(name)
-			if strings.HasPrefix(lower, "utm_") || strings.Contains(" gclid fbclid msclkid dclid mc_cid mc_eid igshid yclid _hsenc _hsmi spm ref_src ", " "+lower+" ") {
-				query.Del(name)
-			}
-		}
+			return strings.HasPrefix(lower, "utm_") || strings.Contains(known, " "+lower+" ")
+		})
 		in.URL.RawQuery = query.Encode()
 		return in.URL.String(), nil
 	}),
@@ -189,10 +188,7 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 			size := new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
 			out := fmt.Sprintf("network: %s\nfirst: %s\nlast: %s\naddresses: %s", p.Prefix, p.Addr(), netipx.PrefixLastIP(p.Prefix), size)
 			if p.Addr().Is4() {
-				hosts := size.Int64()
-				if p.Bits() < 31 {
-					hosts -= 2
-				}
+				hosts := size.Int64() - either[int64](p.Bits() < 31, 2, 0)
 				out += fmt.Sprintf("\nmask: %s\nusable hosts: %d", net.IP(net.CIDRMask(p.Bits(), 32)), hosts)
 			}
 			return out, nil
@@ -297,17 +293,8 @@ var networkServer = group{"network", "Network addresses, offline", []maker{
 		if n, err := strconv.Atoi(key); err != nil || n < 0 || n > 65535 {
 			return "", fmt.Errorf("%q is neither a port from 0 to 65535 nor a service that is known here", in.Service)
 		}
-		var names []string
-		for name, port := range services {
-			if port == key {
-				names = append(names, name)
-			}
-		}
-		sort.Strings(names)
-		if len(names) == 0 {
-			return "port " + key + " has no well-known service here", nil
-		}
-		return "port " + key + " is used by " + strings.Join(names, ", "), nil
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(services)), func(name string) bool { return services[name] != key })
+		return "port " + key + either(len(names) == 0, " has no well-known service here", " is used by "+strings.Join(names, ", ")), nil
 	}),
 }}
 

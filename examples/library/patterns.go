@@ -70,8 +70,7 @@ var regexServer = group{"regex", "Regular expressions (RE2)", []maker{
 		func(in patternIn) (string, error) {
 			return fmt.Sprint(len(in.Pattern.FindAllStringIndex(in.Text, -1))), nil
 		}),
-	define("regex__escape", "Escapes a text so that a regular expression matches it literally.",
-		func(in textIn) (string, error) { return regexp.QuoteMeta(in.Text), nil }),
+	define("regex__escape", "Escapes a text so that a regular expression matches it literally.", rewritten(regexp.QuoteMeta)),
 	define("regex__explain", "Checks a regular expression and explains its parts, one a line.", func(in struct {
 		Pattern pattern `json:"pattern" jsonschema_description:"The regular expression in RE2 syntax"`
 	}) (string, error) {

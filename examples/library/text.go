@@ -340,11 +340,11 @@ func linesTail(in someLinesIn) (string, error) {
 }
 
 var caseServer = group{"case", "Letter case and naming styles", []maker{
-	define("case__upper", "Turns a text into capital letters.", cased(upper)),
-	define("case__lower", "Turns a text into small letters.", cased(strings.ToLower)),
-	define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", cased(titleCase)),
-	define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", cased(sentenceCase)),
-	define("case__swap", "Swaps capital and small letters.", cased(swapCase)),
+	define("case__upper", "Turns a text into capital letters.", rewritten(upper)),
+	define("case__lower", "Turns a text into small letters.", rewritten(strings.ToLower)),
+	define("case__title", "Writes a title with capitals, leaving short words such as of and the small.", rewritten(titleCase)),
+	define("case__sentence", "Writes the first letter of each sentence as a capital and the others small.", rewritten(sentenceCase)),
+	define("case__swap", "Swaps capital and small letters.", rewritten(swapCase)),
 	define("case__snake", "Rewrites a name as snake_case.", styled(strcase.ToSnake)),
 	define("case__constant", "Rewrites a name as CONSTANT_CASE.", styled(strcase.ToSNAKE)),
 	define("case__kebab", "Rewrites a name as kebab-case.", styled(strcase.ToKebab)),
@@ -371,7 +371,7 @@ var caseServer = group{"case", "Letter case and naming styles", []maker{
 	}),
 }}
 
-func cased(rewrite func(string) string) func(textIn) (string, error) {
+func rewritten(rewrite func(string) string) func(textIn) (string, error) {
 	return func(in textIn) (string, error) { return rewrite(in.Text), nil }
 }
 
