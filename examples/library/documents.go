@@ -195,7 +195,9 @@ var htmlServer = group{"html", "HTML pages", []maker{
 		return in.list(`a[href][href!=""]`, "the page has no links", func(s *goquery.Selection) string { return oneLine(s.Text()) + ": " + s.AttrOr("href", "") })
 	}),
 	define("html__headings", "Lists the headings h1 to h6 of an HTML page.", func(in htmlIn) (string, error) {
-		return in.list("h1, h2, h3, h4, h5, h6", "the page has no headings", func(s *goquery.Selection) string { return goquery.NodeName(s) + ": " + oneLine(s.Text()) })
+		return in.list("h1, h2, h3, h4, h5, h6", "the page has no headings", func(s *goquery.Selection) string {
+			return goquery.NodeName(s) + ": " + oneLine(s.Text())
+		})
 	}),
 	define("html__meta", "Reads the title, description and other meta data of an HTML page.", func(in htmlIn) (string, error) {
 		return in.list("title, meta[name], meta[property]", "the page has no meta data", func(s *goquery.Selection) string {

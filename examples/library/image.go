@@ -314,37 +314,39 @@ var imageServer = group{"image", "Pictures in the working folder", []maker{
 			return img, nil
 		})
 	}),
-	defineAt("image__convert", "Saves a copy of a picture in another format: PNG, JPEG or GIF, by the name's extension.", func(at place, in derivedIn) (string, error) {
-		out, err := at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) { return img, nil })
-		if err != nil {
-			return "", err
-		}
-		return out[0].Text, nil
-	}),
-	defineEnhancedStreamAt("image__gallery", "Shows small copies of all pictures in a folder, one after the other.", func(at place, in folderIn, emit func(*schema.ToolResult) bool) error {
-		shown := 0
-		err := at.files(func(file place, _ fs.DirEntry) error {
-			if !strings.Contains(" .png .jpg .jpeg .gif ", " "+strings.ToLower(path.Ext(file.name))+" ") {
+	defineAt("image__convert", "Saves a copy of a picture in another format: PNG, JPEG or GIF, by the name's extension.",
+		func(at place, in derivedIn) (string, error) {
+			out, err := at.derive(in.Path, func(img *image.RGBA) (*image.RGBA, error) { return img, nil })
+			if err != nil {
+				return "", err
+			}
+			return out[0].Text, nil
+		}),
+	defineEnhancedStreamAt("image__gallery", "Shows small copies of all pictures in a folder, one after the other.",
+		func(at place, in folderIn, emit func(*schema.ToolResult) bool) error {
+			shown := 0
+			err := at.files(func(file place, _ fs.DirEntry) error {
+				if !strings.Contains(" .png .jpg .jpeg .gif ", " "+strings.ToLower(path.Ext(file.name))+" ") {
+					return nil
+				}
+				img, err := file.image()
+				if err != nil {
+					return nil // not what its name says
+				}
+				out, err := picture(fit(img, 100), file.name)
+				if err != nil {
+					return err
+				}
+				if shown++; !emit(parts(out...)) || shown == 50 {
+					return fs.SkipAll
+				}
 				return nil
+			})
+			if err == nil && shown == 0 {
+				emit(parts(textPart("there are no pictures")))
 			}
-			img, err := file.image()
-			if err != nil {
-				return nil // not what its name says
-			}
-			out, err := picture(fit(img, 100), file.name)
-			if err != nil {
-				return err
-			}
-			if shown++; !emit(parts(out...)) || shown == 50 {
-				return fs.SkipAll
-			}
-			return nil
-		})
-		if err == nil && shown == 0 {
-			emit(parts(textPart("there are no pictures")))
-		}
-		return err
-	}),
+			return err
+		}),
 }}
 
 type imageIn struct {

@@ -371,6 +371,7 @@ var caseServer = group{"case", "Letter case and naming styles", []maker{
 	}),
 }}
 
+// rewritten makes a tool of a function from text to text.
 func rewritten(rewrite func(string) string) func(textIn) (string, error) {
 	return func(in textIn) (string, error) { return rewrite(in.Text), nil }
 }
