@@ -148,14 +148,14 @@ bench: ## every benchmark, once (BENCH=regexp chooses)
 compare: ## Eino's packages and ours on the same work, in one table (PKG= and COUNT= choose)
 	$(GO) run ./internal/tools/compare -count $(COUNT) $(PKG)
 
-golden: ## write the golden files anew; read the diff before you commit it
+golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,LEANCTX_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
 	@git status --short || true
 
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
 	LEANCTX_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
 
-previews: ## print how much of what is needed later cut results show, by kind and size, beside start and end
+previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd examples && $(GO) run ./previews
 
 report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md

@@ -53,7 +53,7 @@ const (
 //
 // It costs one call of some 300 tokens for each tool, and for a moment the memory of two
 // indexes. With ways written by hand, as a good model would write them, the right tool
-// among 49 is first for 96 of 100 queries instead of 88. The gain depends on the model:
+// among 49 is first for 96 of 100 queries instead of 89. The gain depends on the model:
 // measure it on your own queries with package toolsearcheval.
 func Expanded(f IndexFunc, m model.BaseChatModel, store Backend) IndexFunc {
 	if f == nil {
