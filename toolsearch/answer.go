@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What answers are made of: texts in the language that Eino is set to, and JSON within a bound
-// in bytes. What tools are called, do and take comes from strangers, and an answer stays in the
+// The texts of answers, in the language that Eino is set to, and JSON within a bound in bytes.
+// Names, descriptions and schemas of tools are untrusted, and an answer stays in the
 // conversation.
 
 import (
@@ -23,11 +23,11 @@ import (
 //go:embed prompt
 var promptFiles embed.FS
 
-// prompts are the texts. A file name.en.md is a text of its own, and short.en.tmpl defines
-// the short ones.
+// prompts are the texts. Each file name.en.md is one text; short.en.tmpl defines the short
+// ones.
 var prompts = texts.Load(promptFiles, "prompt")
 
-// promptData is what the texts are made of. Each uses some of it.
+// promptData is the data of the templates. Each uses some of it.
 type promptData struct {
 	Name   string
 	Schema string
@@ -40,7 +40,7 @@ type promptData struct {
 
 	Native    bool // results come in the provider's form
 	Unloads   bool // tools that are not used are hidden again
-	Shortened bool // the schema is
+	Shortened bool // the schema is shortened
 	Ungated   bool // calls to tools that are not loaded run
 	Listed    bool // there is a reminder that lists names
 	Partial   bool // the reminder may not list every name
@@ -66,7 +66,7 @@ func encode(answer any) string {
 	return text
 }
 
-// clipped makes text of a model or a tool fit to be quoted in an answer.
+// clipped makes text from a model or a tool safe to quote in an answer.
 func clipped(s string) string {
 	const most = 80 // runes
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -77,20 +77,20 @@ func clipped(s string) string {
 }
 
 const (
-	// maxAnswerBytes bounds what one answer holds of the tools that it returns.
+	// maxAnswerBytes bounds the tools in one answer.
 	maxAnswerBytes = 64 << 10
 	// maxShownSchema bounds a schema in an answer. The rest of maxAnswerBytes is for the
 	// tool's description.
 	maxShownSchema = 48 << 10
-	// maxSuggestions is how many near names an answer holds.
+	// maxSuggestions is the most near names in an answer.
 	maxSuggestions = 5
-	// maxNearBytes bounds the names that are suggested. Providers refuse longer ones.
+	// maxNearBytes bounds a suggested name. Providers refuse longer ones.
 	maxNearBytes = 256
-	// maxLeftOut is how many of the tools that do not fit an answer names.
+	// maxLeftOut is the most tools that an answer names as left out.
 	maxLeftOut = 20
 )
 
-// jsonSize is the bytes of a text in JSON, or a little more.
+// jsonSize returns the bytes of a text in JSON, or a little more.
 func jsonSize(s string) int {
 	n := len(`"",`)
 	for _, c := range s {
@@ -106,7 +106,7 @@ func jsonSize(s string) int {
 	return n
 }
 
-// cutText cuts a text so that it takes at most that many bytes in JSON.
+// cutText cuts a text to at most that many bytes in JSON.
 func cutText(s string, most int) string {
 	if jsonSize(s) <= most {
 		return s
@@ -141,7 +141,7 @@ func outline(text string, most int) string {
 	return encode(sketch(object, most))
 }
 
-// withoutWords is a schema without what only explains it.
+// withoutWords returns a schema without its titles, descriptions and the like.
 func withoutWords(schema any) any {
 	switch s := schema.(type) {
 	case []any:
@@ -168,7 +168,7 @@ func withoutWords(schema any) any {
 	return schema
 }
 
-// sketch is a schema of the names and types of an object's parameters, as many as fit.
+// sketch returns a schema of the names and types of an object's parameters, as many as fit.
 func sketch(object map[string]any, most int) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	given, _ := object["properties"].(map[string]any)

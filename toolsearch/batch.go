@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What indexes are made of: batches of tools, which catalogues share, and what is read of
-// each tool.
+// What indexes are built from: batches of tools, which catalogues share, and the documents
+// that describe each tool.
 
 import (
 	"context"
@@ -22,10 +22,9 @@ import (
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
-// batch is tools that are indexed together: those that came at once, or several batches
-// that were merged. Its indexes are built when they are first needed, once for all
-// catalogues that have a tool of it. An index over several batches gives the answers of one
-// that was built whole.
+// batch is tools that are indexed together: those that arrived at once, or several merged
+// batches. Its indexes are built on first use, once for all catalogues that have a tool of
+// it. Indexes over several batches answer like one index over all tools.
 type batch struct {
 	infos     []*schema.ToolInfo
 	addresses []*address
@@ -35,10 +34,10 @@ type batch struct {
 	specified func() *keyword.Segment
 	bm25      func() *bm25.Segment
 	isBuilt   struct{ specified, bm25 atomic.Bool }
-	moved     atomic.Int64 // how often tools of it got another home
+	moved     atomic.Int64 // how often tools of it moved to another batch
 }
 
-// address says where a definition is indexed. Entries share it that have the same one, in
+// address says where a definition is indexed. Entries with the same definition share it, in
 // sets made from one another.
 type address struct{ now atomic.Pointer[home] }
 
@@ -94,7 +93,7 @@ func (s *selection) add(a *address) {
 	p.n++
 }
 
-// subset is which tools of the batch there are; nil: all.
+// subset says which tools of the batch are selected; nil means all.
 func (p *selected) subset() names.Set {
 	if p.n == len(p.infos) {
 		return nil
@@ -118,7 +117,7 @@ func (s selection) bm25() *bm25.Index {
 	return bm25.Join(parts...)
 }
 
-// info finds a tool by its name; nil if there is none. It looks at all.
+// info finds a tool by its name with a linear search; nil if there is none.
 func (s selection) info(name string) *schema.ToolInfo {
 	for _, p := range s {
 		part := p.subset()
@@ -154,15 +153,15 @@ func selectionOf(ctx context.Context, tools []*schema.ToolInfo) selection {
 	return selection{{batch: b, n: len(tools)}}
 }
 
-// origin is that of sets which Update made from one another. A set merges only batches of
-// its own origin: so a batch never holds tools of two users, whose sets are made apart.
+// origin identifies sets that Update made from one another. A set merges only batches of
+// its own origin, so a batch never mixes tools of users whose sets are made apart.
 type origin struct{ merging atomic.Bool }
 
-// maxBatches is from how many batches of one origin on they are merged: more make searches
-// slow.
+// maxBatches is how many batches of one origin a set may have before it merges them: more
+// make searches slow.
 const maxBatches = 8
 
-// documents are the tools as the keyword package wants them; rich ones have parameters.
+// documents converts the tools for package keyword; rich ones have parameters.
 func documents(tools []*schema.ToolInfo, rich bool) []keyword.Doc {
 	docs := make([]keyword.Doc, len(tools))
 	for i, t := range tools {
@@ -246,7 +245,7 @@ func enumTexts(values []any) []string {
 
 var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
 
-// documentText is what is read of a tool as one text.
+// documentText is all that is indexed of a tool, as one text.
 func documentText(info *schema.ToolInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)

@@ -23,8 +23,8 @@ import (
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
-// newCallTool makes call_tool of the form that keeps what the hidden tools return: plain text
-// where none of them is enhanced, since some providers take nothing else.
+// newCallTool makes call_tool. It returns plain text if no hidden tool is enhanced, since some
+// providers accept nothing else.
 func newCallTool(m *metaTool) tool.BaseTool {
 	for e := range m.group.cat.entries() {
 		if isEnhanced(e.tool) {
@@ -73,9 +73,9 @@ func (t *metaTool) targetOf(ctx context.Context, args string) target {
 	return p
 }
 
-// callForm is how calls come and what they return: text, or results of several parts.
+// callForm is how calls arrive and what they return: text, or results of several parts.
 type callForm[I, O any] struct {
-	typ    string // of call_tool, as callbacks are told it
+	typ    string // of call_tool, as reported to callbacks
 	text   func(args I) string
 	run    func(target, []tool.Option) (O, error)
 	stream func(target, []tool.Option) (*schema.StreamReader[O], error)
@@ -185,13 +185,13 @@ func (p target) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.T
 	}), nil
 }
 
-// readAll reads a stream to its end; that of one of several merged streams is not the end.
+// readAll reads a stream to its end; the end of one of several merged streams is not the end.
 //
-// This is the only place of the package that closes a stream: what else it gets it passes
-// on, for its reader to close. A stream can have copies that reach Eino, which sets
-// them to close by themselves; the finalizer then closes once more what is closed here, and
-// the process dies. Closing twice is harmless once a stream is set to close by itself, so
-// that this comes before the first Close. The tool may have closed its stream, too.
+// This is the only place in the package that closes a stream; others are passed on for their
+// reader to close. Copies of a stream can reach Eino, which sets them to close automatically.
+// Their finalizer would then close again what is closed here, and crash the process. Closing
+// twice is harmless once automatic closing is set, which is why that comes before the first
+// Close. The tool may have closed its stream, too.
 func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	if s == nil {
 		return nil, errors.New("toolsearch: the tool returned no stream")
@@ -213,9 +213,9 @@ func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	}
 }
 
-// checkArguments returns the arguments as the tool gets them, or what is wrong with them. raw is
-// their text as the model wrote it: an object, or a text that holds one. None at all is
-// an empty object.
+// checkArguments returns the arguments to pass to the tool, or the problem with them. raw is
+// their text as the model wrote it: an object, or a text that holds one. No arguments at all
+// are an empty object.
 func (e *entry) checkArguments(raw string) (args, problem string) {
 	v, raw, ok := readArguments(raw)
 	if !ok {
@@ -228,7 +228,7 @@ func (e *entry) checkArguments(raw string) (args, problem string) {
 	return raw, ""
 }
 
-// exactJSON keeps whole numbers whole.
+// exactJSON decodes numbers without losing digits.
 var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
 
 func readArguments(raw string) (object map[string]any, text string, ok bool) {
@@ -250,7 +250,7 @@ func readArguments(raw string) (object map[string]any, text string, ok bool) {
 	return nil, "", false
 }
 
-// validationText is what the model reads of an error.
+// validationText words a validation error for the model.
 func validationText(err error) string {
 	const most = 400 // runes
 	s := strings.ToValidUTF8(err.Error(), "\uFFFD")

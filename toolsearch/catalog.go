@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// The hidden tools: those of a catalogue by name, and those of all instances in an agent by the
-// instance that they belong to.
+// The hidden tools of an agent: the catalogue looks them up by name, and the group knows the
+// instance that each belongs to.
 
 import (
 	"context"
@@ -26,14 +26,14 @@ import (
 type catalog struct {
 	fixed     []*entry          // the dynamic tools, and those that the agent gave up
 	byName    map[string]*entry // of these
-	sets      []*ToolSet        // those of sources; no two of all these tools have the same name
+	sets      []*ToolSet        // of sources; all names in a catalogue are unique
 	specified keywordIndex      // for suggestions, and the answer when the index fails
 	index     Index
 	rating    bm25Index // for the confidence of what another index found
 	summary   *summary
 }
 
-// summary is what is worked out of the tools of a catalogue when it is first asked.
+// summary is computed from the tools of a catalogue on first use.
 type summary struct {
 	nameOnce     sync.Once
 	names        []string
@@ -57,9 +57,9 @@ func (c *catalog) lookup(name string) *entry {
 	return nil
 }
 
-// resolve finds the tool that a model means by a name: the name itself, or, if only one
-// tool comes into question, the name in another case or with other separators. Only tools
-// that may be found come into question; nil if there is none.
+// resolve finds the tool that a model means by a name: the name itself, or, if only one tool
+// matches, the name in another case or with other separators. It considers only tools that may
+// be found; nil if there is none.
 func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 	for _, n := range []string{name, unescapeName(name)} {
 		if e := c.lookup(n); e != nil && may(e) {
@@ -75,7 +75,7 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 // entryAt is the tool at a position of the index.
 func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified.index().Name(doc)) }
 
-// near returns the names closest to one that does not exist, of those that may be found.
+// near returns the names closest to an unknown one, among tools that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
@@ -128,8 +128,7 @@ func (c *catalog) infos() []*schema.ToolInfo {
 	return infos
 }
 
-// names are the names of all tools, in their order. Runs share the slice, and nobody changes
-// it.
+// names are the names of all tools, in their order. Runs share the slice; it is read only.
 func (c *catalog) names() []string {
 	s := c.summary
 	s.nameOnce.Do(func() {
@@ -141,7 +140,8 @@ func (c *catalog) names() []string {
 	return s.names
 }
 
-// measure returns the size of all definitions in tokens, and what tells catalogues apart.
+// measure returns the size of all definitions in tokens, and the key that tells catalogues
+// apart.
 func (c *catalog) measure() (tokens int64, sum string) {
 	s := c.summary
 	s.measureOnce.Do(func() {
@@ -170,7 +170,7 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 	return n
 }
 
-// share takes over what was worked out for a catalogue of tools that look the same.
+// share copies the results computed for a catalogue of tools that look the same.
 func (c *catalog) share(like *catalog) {
 	c.summary, c.specified, c.index, c.rating = like.summary, like.specified, like.index, like.rating
 }
@@ -190,8 +190,8 @@ func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
 	return c.makeIndex(ctx, f, all, live)
 }
 
-// makeIndex makes the index of the catalogue. Where tools come and go, one that cannot be
-// made ends nothing: the specified score answers, and each search says why.
+// makeIndex makes the index of the catalogue. With tools that come and go, an index that cannot
+// be built does not fail the run: the specified score answers, and each search reports why.
 func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, live bool) error {
 	if f == nil || c.len() == 0 {
 		return nil
@@ -218,21 +218,21 @@ type brokenIndex struct{ err error }
 
 func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
 
-// group is the tools of all instances in one agent. The settings of the first instance hold
-// for all, but those of ofEachInstance. Immutable.
+// group is the tools of all instances in one agent. It is immutable. The settings of the first
+// instance apply to all, except those in ofEachInstance.
 type group struct {
 	settings   *settings
 	members    []member
 	cat        *catalog
 	owners     map[*entry]*settings // entries of members other than the first
 	duplicates problems             // names that several members gave a tool
-	refused    []string             // names of sources' tools that another tool has already
+	refused    []string             // names of sources' tools that another tool already has
 
 	pinOnce sync.Once
 	pinned  []*entry
 }
 
-// member is what one instance brings to an agent, besides its dynamic tools.
+// member is what one instance contributes to an agent, besides its dynamic tools.
 type member struct {
 	settings *settings
 	groups   *groupCache // the instance's, asked if it is the first
@@ -240,7 +240,7 @@ type member struct {
 	set      *ToolSet    // of its Source
 }
 
-// newGroup makes a group; its indexes are those of one like it, if there is one.
+// newGroup makes a group. It takes the indexes of like, if there is one.
 func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
 	lead := members[0].settings
 	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}}
@@ -267,7 +267,7 @@ func newGroup(ctx context.Context, members []member, like *group) (*group, error
 	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
 }
 
-// nameAll returns the tools by their names. That two have the same one is a mistake.
+// nameAll returns the tools by their names. A duplicate name is an error.
 func (g *group) nameAll(all []*entry) map[string]*entry {
 	byName := make(map[string]*entry, len(all))
 	for _, e := range all {
@@ -279,8 +279,7 @@ func (g *group) nameAll(all []*entry) map[string]*entry {
 	return byName
 }
 
-// takeSets adds the tools of sources to the catalogue. One whose name another tool has
-// already is refused.
+// takeSets adds the tools of sources to the catalogue. It refuses those whose name is taken.
 func (g *group) takeSets() {
 	for _, m := range g.members {
 		taken := g.takenOf(m.set)
@@ -333,7 +332,7 @@ func (g *group) takenOf(s *ToolSet) (taken stringSet) {
 	return taken
 }
 
-// owner is the instance that a tool belongs to; its Filter decides.
+// owner returns the instance that a tool belongs to; its Filter decides.
 func (g *group) owner(e *entry) *settings {
 	if s := g.owners[e]; s != nil {
 		return s
@@ -350,7 +349,7 @@ func hasSource(members []member) bool {
 	return slices.ContainsFunc(members, func(m member) bool { return m.settings.cfg.Source != nil })
 }
 
-// isUnfiltered reports whether every tool may be used by everybody.
+// isUnfiltered reports whether no member has a Filter.
 func (g *group) isUnfiltered() bool {
 	return !slices.ContainsFunc(g.members, func(m member) bool { return m.settings.cfg.Filter != nil })
 }
@@ -399,10 +398,9 @@ func (g *group) shallowOf(e *entry) *schema.ToolInfo {
 	return e.native()
 }
 
-// groupOf makes the group of members, or finds it among those of earlier runs. Entries that
-// the agent's own list gave up are of one run, and so may be the tools of a set: what is
-// remembered for other runs is a group of tools which look the same, from which the run's own
-// takes the indexes alone.
+// groupOf makes the group of members, or finds it among those of earlier runs. Entries from the
+// agent's own list belong to one run, and so may the tools of a set. The cache therefore holds
+// a group of tools that look the same, and the run's own group takes only its indexes.
 func groupOf(ctx context.Context, members []member) (*group, error) {
 	cache := members[0].groups
 	if slices.ContainsFunc(members, func(m member) bool { return len(m.owned) > 0 }) {
@@ -428,12 +426,12 @@ func groupOf(ctx context.Context, members []member) (*group, error) {
 	return g, err
 }
 
-// maxGroups bounds a cache where every run brings other tools.
+// maxGroups bounds the cache when every run brings other tools.
 const maxGroups = 64
 
-// groupCache remembers the groups that start with an instance, so that the runs after the
-// first build no index. To say what tools look like takes reading every schema, so the first
-// group of its size is only looked at when there is a second.
+// groupCache remembers the groups that start with an instance, to build indexes only in the
+// first run. Comparing tools means reading every schema, so the first group of its size is
+// compared only when there is a second.
 type groupCache struct {
 	mu     sync.Mutex
 	groups *recent.Map[string, *group] // by what the members are
@@ -448,10 +446,10 @@ func newGroupCache() *groupCache {
 	return &groupCache{groups: newMap(maxGroups), firstOfSize: newMap(maxGroups), byDefinition: newMap(maxGroups)}
 }
 
-// sharedGroup makes a group for members that other runs may have too.
+// sharedGroup makes a group for members that other runs may also have.
 func (c *groupCache) sharedGroup(ctx context.Context, members []member) (*group, error) {
 	if slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
-		return newGroup(ctx, members, nil) // its indexes share what is the same
+		return newGroup(ctx, members, nil) // its indexes share batches
 	}
 	like, err := c.alike(ctx, members)
 	if err != nil || slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
@@ -490,7 +488,7 @@ func (c *groupCache) alike(ctx context.Context, members []member) (*group, error
 	return g, err
 }
 
-// sizeKey is the same for members whose tools may look the same.
+// sizeKey is equal for members whose tools may look the same.
 func sizeKey(members []member) string {
 	var b strings.Builder
 	for _, m := range members {
@@ -511,8 +509,8 @@ func copied(members []member) []member {
 	return next
 }
 
-// definitionKey is the same for members whose tools look the same to an index; ok is false
-// where that cannot be told.
+// definitionKey is equal for members whose tools look the same to an index; ok is false if they
+// cannot be compared.
 func definitionKey(members []member) (key string, ok bool) {
 	var b strings.Builder
 	for _, m := range members {

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The configuration, with what its fields are made of, its defaults, and what is wrong with it.
+// The configuration: its fields, defaults and validation.
 
 import (
 	"context"
@@ -353,7 +353,7 @@ func (s *settings) checkFields(wrong *problems) {
 	}
 }
 
-// chooseRules finds the rules for a configuration, or says what is wrong with it.
+// chooseRules finds the rules for a configuration, or reports an error in it.
 func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 	if !cfg.UseModelToolSearch {
 		if cfg.Native != "" {
@@ -383,8 +383,8 @@ func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 	return c
 }
 
-// adapterFor is the adapter that Native names, or that follows from Model. A Model of a
-// type that is not known, such as a wrapped one, goes with whatever Native says.
+// adapterFor returns the adapter that Native names, or that follows from Model. An unknown type
+// of Model, such as a wrapper, accepts any Native.
 func adapterFor(cfg *Config) (Adapter, error) {
 	if safe.IsNil(cfg.Model) {
 		if cfg.Native == Hosted {
@@ -429,7 +429,7 @@ func unsupported(model any, typ string) error {
 		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
 
-// checkRegexp refuses what the Regexp protocol has no use for.
+// checkRegexp refuses settings that the Regexp protocol cannot use.
 func checkRegexp(c *Config, wrong *problems) {
 	if c.MinConfidence > 0 {
 		wrong.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)

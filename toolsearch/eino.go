@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What depends on the version of Eino beside the hooks: the values that Eino keeps for a run,
-// and the ids of calls. Messages are the affair of internal/wire.
+// What depends on Eino's version, besides the hooks and messages: run-local values and the
+// ids of calls. Messages are in internal/wire.
 
 import (
 	"context"
@@ -18,8 +18,9 @@ import (
 )
 
 // The run-local values survive a checkpoint: the tools that the model saw in its last call,
-// for each the model calls since its last use, what the events reported, the names that
-// slots stand for, whether the run shows all tools, and which it showed when it ceased to.
+// the model calls since the last use of each, what the events reported, the names that slots
+// stand for, whether the run shows all tools, and which ones it showed when it stopped doing
+// so.
 const (
 	visibleKey  = "__leanctx_toolsearch_visible__"
 	idleKey     = "__leanctx_toolsearch_idle__"
@@ -38,13 +39,13 @@ func runLocal[T any](ctx context.Context, key string) (value T, ok bool, err err
 	return value, ok, err
 }
 
-// setRunLocal keeps a value for the run. Outside of one there is nowhere to keep it, and
-// nothing to resume.
+// setRunLocal keeps a value for the run. Outside a run it does nothing: there is nothing to
+// resume.
 func setRunLocal(ctx context.Context, key string, value any) {
 	_ = adk.SetRunLocalValue(ctx, key, value)
 }
 
-// callID is the id of the tool call that the context is of.
+// callID returns the id of the current tool call.
 func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
 
 // reportedType is the type that a tool or a model reports; "" if it reports none.
@@ -56,8 +57,8 @@ func reportedType(v any) string {
 	return typ
 }
 
-// typeOf is the type of a tool or a model as callbacks are told it: what it reports, or
-// else its type in Go.
+// typeOf is the type of a tool or a model as callbacks see it: the reported one, or else its
+// Go type.
 func typeOf(v any) string {
 	if typ := reportedType(v); typ != "" {
 		return typ
@@ -69,7 +70,7 @@ func typeOf(v any) string {
 	return r.Name()
 }
 
-// runsCallbacks reports whether a tool or a model runs callbacks by itself.
+// runsCallbacks reports whether a tool or a model runs its own callbacks.
 func runsCallbacks(v any) bool {
 	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
 	return yes

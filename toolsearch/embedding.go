@@ -37,20 +37,21 @@ const (
 	// left alone for embedPause.
 	mostLate   = 3
 	embedPause = 30 * time.Second
-	// keptQueries is how many queries keep their vectors: a model asks again.
+	// keptQueries is how many queries keep their vectors, since a model repeats queries.
 	keptQueries = 256
-	// vectorWeight is what standing out as far as chance puts the nearest counts, beside the
-	// best score by words, where the words say nothing.
+	// vectorWeight is the weight, relative to the best score by words, of a similarity as high
+	// as chance puts the nearest, when the words say nothing.
 	vectorWeight = 0.5
-	// unsure is the confidence from which on the words alone decide.
+	// unsure is the confidence from which the words alone decide.
 	unsure = 0.9
-	// vectorScore is what the nearest tools score where no word finds anything: about as much
-	// as a tool for a word of its description.
+	// vectorScore is the score of the nearest tools when no word matches: about that of one
+	// word in a description.
 	vectorScore = 5.0
-	// vectorDepth is how many of the nearest tools are looked at.
+	// vectorDepth is how many of the nearest tools are considered.
 	vectorDepth = 30
-	// outstanding is how far above the others a tool must be to be found by its vector alone, as a
-	// share of where chance would put the nearest of as many: some tool is always the nearest.
+	// outstanding is how far above the others a tool must be to be found by its vector alone,
+	// relative to where chance would put the nearest of as many: some tool is always the
+	// nearest.
 	outstanding = 0.8
 )
 
@@ -139,15 +140,15 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
 
-// nearTool is a tool, and how far above the others its similarity to the query is: 1 is where
+// nearTool is a tool, and how far its similarity to the query is above the others: 1 is where
 // chance alone would put the nearest.
 type nearTool struct {
 	name   string
 	beyond float64
 }
 
-// nearness compares a query with the tools that the words find, in their order, and after
-// them with the nearest of all, as far as they stand out.
+// nearness compares a query with the tools that the words find, in their order, then with the
+// nearest of all, as far as they stand out.
 func (x *embeddingIndex) nearness(ctx context.Context, tools *toolVectors, q Query, found []Result) ([]nearTool, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil {
@@ -178,16 +179,16 @@ func hasRequired(text string) bool {
 	return slices.ContainsFunc(keyword.Parse(text).Terms, func(t keyword.Term) bool { return t.Required })
 }
 
-// vectorWeightAt falls with the confidence of the best answer by words, faster at first: the
-// table of word vectors has had its say where they are half sure.
+// vectorWeightAt falls with the confidence of the best answer by words, faster at first: at
+// medium confidence, the table of word vectors has already contributed.
 func vectorWeightAt(sure float64) float64 {
 	doubt := max(0, 1-sure/unsure)
 	return vectorWeight * doubt * doubt
 }
 
-// blend adds what the vectors say to a ranking by words, whose order is not always that of
-// its scores: a place counts as much as the best score from there on. near begins with the
-// tools of the ranking. What only the vectors found has the confidence of what stands after it.
+// blend adds vector scores to a ranking by words, whose order may differ from that of its
+// scores: each place counts as the best score from there on. near begins with the tools of the
+// ranking. Tools that only the vectors found get the confidence of the result after them.
 func blend(lexical []Result, near []nearTool, weight float64) []Result {
 	blended, known := slices.Clone(lexical), make(map[string]bool, len(lexical))
 	top := 0.0
@@ -234,7 +235,7 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 		}
 		return all[0], nil
 	})
-	if ctx.Err() == nil { // a caller who leaves says nothing of the embedder
+	if ctx.Err() == nil { // a cancelled caller says nothing about the embedder
 		x.note(text, v, err)
 	}
 	return v, err
@@ -268,8 +269,8 @@ func embedTexts(ctx context.Context, e embedding.Embedder, texts []string) ([][]
 	return all, nil
 }
 
-// ready returns the vectors of the tools, and starts to make them if nobody has. It is nil
-// while they are not there, and where they are of no use.
+// ready returns the vectors of the tools, and starts building them if necessary. It returns nil
+// until they are ready, and if they are of no use.
 func (x *embeddingIndex) ready(ctx context.Context) *toolVectors {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -283,9 +284,8 @@ func (x *embeddingIndex) ready(ctx context.Context) *toolVectors {
 	return x.tools
 }
 
-// buildVectors makes the vectors of an index. Where that fails, a later search tries again.
-// It does not keep the index alive, and stops once nobody else does: nothing would be left
-// to ask for them.
+// buildVectors builds the vectors of an index. If that fails, a later search tries again. It
+// does not keep the index alive, and stops once the index is unreachable.
 func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source vectorSource) {
 	ctx, cancel := context.WithTimeout(ctx, embedAllTime)
 	defer cancel()
@@ -326,8 +326,8 @@ const (
 	embedBatchTime = 30 * time.Second // for one call
 	embedAllTime   = 30 * time.Minute
 	maxEmbedded    = 4 << 10 // bytes of one text
-	// probed is how many tools are searched by their names, to see whether the vectors are
-	// of use, and probeDepth among how many of the nearest they must be.
+	// probed is how many tools are searched by their names to check the vectors, and probeDepth
+	// the number of nearest tools among which each must be.
 	probed     = 32
 	probeDepth = 3
 	probeShare = 0.5
@@ -339,12 +339,12 @@ type vectorSource struct {
 	embedder embedding.Embedder
 	store    Backend
 	tools    []*schema.ToolInfo
-	wanted   func() bool // still; asked before each batch
+	wanted   func() bool // reports whether the vectors are still needed; asked before each batch
 }
 
 var errUnwanted = errors.New("toolsearch: the vectors are no longer needed")
 
-// load takes from the store what it has, embeds the rest, and stores the whole.
+// load takes stored vectors, embeds the rest, and stores the whole.
 func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
 	texts, keys := make([]string, len(s.tools)), make([]vectors.Key, len(s.tools))
 	t := &toolVectors{names: make([]string, len(s.tools)), places: make(map[string]int, len(s.tools)), set: &vectors.Set{}}
@@ -368,7 +368,7 @@ func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
 		}
 	}
 	if fresh.set.Len() == 0 {
-		t.useful = true // what is stored was
+		t.useful = true // the stored vectors were
 		return t, nil
 	}
 	if t.useful, err = s.findsByName(ctx, t); t.useful {
@@ -377,7 +377,7 @@ func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
 	return t, err
 }
 
-// keyed are vectors by the text that they stand for.
+// keyed are vectors by the text that they represent.
 type keyed struct {
 	at  map[vectors.Key]int
 	set *vectors.Set
@@ -410,7 +410,7 @@ func (s vectorSource) embedMissing(ctx context.Context, texts []string, keys []v
 		}
 	}
 	if old.set.Len() > 0 && fresh.set.Len() > 0 && old.set.Dimensions() != fresh.set.Dimensions() {
-		// The model has changed under its name: what is stored is of no use.
+		// The model has changed under its name, so the stored vectors are useless.
 		return s.embedMissing(ctx, texts, keys, keyed{nil, &vectors.Set{}})
 	}
 	return fresh, nil
@@ -425,8 +425,8 @@ func (s vectorSource) embed(ctx context.Context, texts []string) ([][]float64, e
 	return within(ctx, func() ([][]float64, error) { return embedTexts(ctx, s.embedder, texts) })
 }
 
-// findsByName reports whether tools are found by the words of their names: what cannot do
-// that cannot do more.
+// findsByName reports whether the vectors find tools by the words of their names, the least
+// that they must do.
 func (s vectorSource) findsByName(ctx context.Context, t *toolVectors) (bool, error) {
 	var probes []int
 	step := max(1, len(s.tools)/probed)
@@ -471,8 +471,8 @@ func (s vectorSource) path(keys []vectors.Key) string {
 	return s.files().path(texts)
 }
 
-// stored returns the vectors of this version of the catalogue, or else of the last one. It
-// is empty where there are none that can be read.
+// stored returns the vectors of this version of the catalogue, or else of the last one. It is
+// empty if neither can be read.
 func (s vectorSource) stored(ctx context.Context, path string) keyed {
 	keys, set, err := vectors.Decode(s.files().stored(ctx, path))
 	if err != nil {
@@ -491,7 +491,7 @@ type versions struct {
 	prefix string  // of the names
 }
 
-// path is the file of a catalogue, by the keys of what is in it.
+// path is the file of a catalogue, by the keys of its texts.
 func (v versions) path(keys []string) string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(slices.Values(keys)) {
@@ -500,13 +500,13 @@ func (v versions) path(keys []string) string {
 	return fmt.Sprintf("%s/%s%x.txt", backend.CatalogDir, v.prefix, h.Sum(nil)[:8])
 }
 
-// latest is the file that names the file written last.
+// latest is the file that names the last version written.
 func (v versions) latest() string {
 	return fmt.Sprintf("%s/%slatest.txt", backend.CatalogDir, v.prefix)
 }
 
-// stored returns the file of this version, or else the one written last; "" where neither
-// can be read.
+// stored returns the file of this version, or else the last one written; "" if neither can be
+// read.
 func (v versions) stored(ctx context.Context, path string) string {
 	if text := v.read(ctx, path); text != "" {
 		return text
@@ -518,10 +518,10 @@ func (v versions) stored(ctx context.Context, path string) string {
 	return v.read(ctx, path)
 }
 
-// wholeFile is more lines than a file has.
+// wholeFile is more lines than any file has.
 const wholeFile = 1 << 30
 
-// read returns a file, or "" where it cannot be read.
+// read returns the content of a file, or "" if it cannot be read.
 func (v versions) read(ctx context.Context, path string) string {
 	r, ok := v.store.(backend.Reader)
 	if !ok {
@@ -536,7 +536,7 @@ func (v versions) read(ctx context.Context, path string) string {
 	return content.Content
 }
 
-// save stores a file. Where it cannot, the next process makes its content again.
+// save stores a file. If that fails, the next process rebuilds its content.
 func (v versions) save(ctx context.Context, path, text string) {
 	if _, readable := v.store.(backend.Reader); !readable {
 		return

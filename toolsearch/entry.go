@@ -3,9 +3,9 @@
 
 package toolsearch
 
-// A hidden tool: its own copy of the definition, and what is worked out from it once. JSON
-// schemas are written by strangers: every walk through one is bounded, and a schema that is
-// too deep or refers to itself counts as none.
+// A hidden tool: its own copy of the definition, and what is computed from it once. JSON
+// schemas are untrusted: every walk through one is bounded, and a schema that is too deep
+// or refers to itself counts as none.
 
 import (
 	"context"
@@ -49,7 +49,7 @@ type entry struct {
 	address    *address // where its definition is indexed
 }
 
-// settle gives those of the entries a home that have none, in one batch.
+// settle indexes the entries that have no home yet in one new batch.
 func settle(entries []*entry, o *origin) {
 	var infos []*schema.ToolInfo
 	var addresses []*address
@@ -70,7 +70,7 @@ func settle(entries []*entry, o *origin) {
 	}
 }
 
-// readInfo asks a tool what it is.
+// readInfo returns a tool's info.
 func readInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
 	if safe.IsNil(t) {
 		return nil, errors.New("the tool is nil")
@@ -114,8 +114,8 @@ func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
 	return &safe
 }
 
-// typ is the tool's type as callbacks are told it. It can cost more to find out than all
-// else that New does.
+// typ is the tool's type as reported to callbacks. Finding it can cost more than all the
+// rest of New.
 func (e *entry) typ() string {
 	e.typeOnce.Do(func() { e.typeText = typeOf(unwrap(e.tool)) })
 	return e.typeText
@@ -142,8 +142,8 @@ func (e *entry) tokens() int64 {
 	return int64(len(e.info.Name)+len(e.info.Desc)+len(e.parameters())+bytesPerToken-1) / bytesPerToken
 }
 
-// schemaText is the JSON schema of a tool's arguments. A schema that cannot be read is
-// answered like none: the model still learns the tool's name and description.
+// schemaText is the JSON schema of a tool's arguments. An unreadable schema counts as none:
+// the model still learns the tool's name and description.
 func schemaText(info *schema.ToolInfo) string {
 	if text, ok := toolschema.Text(info.ParamsOneOf); ok {
 		return text
@@ -161,8 +161,8 @@ func isMarked(info *schema.ToolInfo) bool {
 	return marked
 }
 
-// definition is the same for tools with equal names, descriptions, schemas and Extra. A
-// tool whose Extra cannot be compared is like itself only.
+// definition is equal for tools with equal names, descriptions, schemas and Extra. A tool
+// whose Extra cannot be compared equals only itself.
 func (e *entry) definition() [sha256.Size]byte {
 	e.defined.once.Do(func() {
 		extra, plain := plainText(e.info.Extra)
@@ -181,13 +181,13 @@ func (e *entry) definition() [sha256.Size]byte {
 	return e.defined.sum
 }
 
-// definitionSum is what an entry has of its definition, worked out when it is first asked.
+// definitionSum is an entry's definition, computed on first use.
 type definitionSum struct {
 	once sync.Once
 	sum  [sha256.Size]byte
 }
 
-// unlike numbers the definitions that can be compared with no other.
+// unlike numbers the definitions that equal no other.
 var unlike atomic.Uint64
 
 // native is a copy of the info that may be deferred: providers refuse a deferred tool that
@@ -203,7 +203,7 @@ func (e *entry) native() *schema.ToolInfo {
 	return dup
 }
 
-// noParams takes the place of no parameters at all, which some adapters cannot send.
+// noParams replaces missing parameters, which some adapters cannot send.
 func noParams() *schema.ParamsOneOf {
 	return schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})
 }
@@ -254,8 +254,8 @@ func copyExtra(extra map[string]any) map[string]any {
 	return dup
 }
 
-// copyValue copies maps and slices within a value. What pointers lead to is the user's to
-// guard, and so is what lies below depth.
+// copyValue copies maps and slices within a value. It shares what pointers refer to, and
+// everything below depth.
 func copyValue(v any, depth int) any {
 	if depth == 0 {
 		return v
@@ -304,8 +304,8 @@ func copyByKind(v reflect.Value, depth int) any {
 	return v.Interface()
 }
 
-// copyParams copies parameters. Those that were given as a JSON schema hand out that schema
-// itself; others make one for each caller.
+// copyParams copies parameters. Those given as a JSON schema return that schema itself,
+// which must be copied; others build one for each caller.
 func copyParams(p *schema.ParamsOneOf) (dup *schema.ParamsOneOf) {
 	if p == nil {
 		return nil
@@ -350,8 +350,7 @@ func copyParams(p *schema.ParamsOneOf) (dup *schema.ParamsOneOf) {
 	return dup
 }
 
-// copier copies the nodes of a schema, each once: a schema may contain itself. Its parts
-// are copied one after another, for the nodes in copies.
+// copier copies the nodes of a schema, each once: a schema may contain itself.
 type copier[T any] struct {
 	done   map[*T]*T
 	copies []*T
@@ -405,8 +404,8 @@ func emptyOf[T any](*T) *T {
 	return v
 }
 
-// plainText is a text that differs wherever two values of Extra do; ok is false where they
-// hold more than texts, numbers, lists and maps.
+// plainText differs for different values of Extra; ok is false if they hold more than
+// texts, numbers, lists and maps.
 func plainText(extra map[string]any) (text string, ok bool) {
 	for _, v := range extra {
 		if !isPlain(v, toolschema.MaxDepth) {

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// What OnEvent is told: changes and totals, never what stayed the same.
+// The events for OnEvent: changes and totals, never what stayed the same.
 
 import (
 	"context"
@@ -38,8 +38,8 @@ const (
 	maxEventQuery = 1000
 	maxEventErrs  = 5
 
-	// maxDeniedSets is how many changed sets one model call reports; others wait for the
-	// next. With tools loaded and tools unloaded that makes at most four events.
+	// maxDeniedSets is how many changed sets one model call reports; others wait for the next.
+	// With the events for loaded and unloaded tools, that makes at most four.
 	maxDeniedSets = 2
 )
 
@@ -47,8 +47,8 @@ const (
 // a run-local value: a resumed run repeats nothing.
 type reported struct {
 	mu      sync.Mutex
-	isRead  bool            // the run-local value was looked for
-	done    map[string]bool // what was reported, by the lines below
+	isRead  bool            // the run-local value has been read
+	done    map[string]bool // reports made, by the keys below
 	pending map[verdictKey]error
 
 	names []string // the tools of the catalogue as it was reported last; the hooks' own
@@ -98,7 +98,7 @@ func (d *reported) isNew(ctx context.Context, line string) bool {
 	return true
 }
 
-// noteVerdict takes in what the Filter said of a tool, and remembers what that changes.
+// noteVerdict records the Filter's verdict on a tool, and the change if there is one.
 func (d *reported) noteVerdict(ctx context.Context, k verdictKey, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -159,14 +159,14 @@ func (d *reported) emitCatalog(ctx context.Context, g *group) {
 	}})
 }
 
-// emitRefused reports a tool of a Source whose name another tool has, once in a run.
+// emitRefused reports a Source's tool whose name is taken, once in a run.
 func (d *reported) emitRefused(ctx context.Context, s *settings, name string) {
 	if s.cfg.OnEvent != nil && d.isNew(ctx, "refused "+name) {
 		s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
 
-// isNewCatalog reports whether the catalogue is another one than was reported last.
+// isNewCatalog reports whether the catalogue differs from the one reported last.
 func (d *reported) isNewCatalog(ctx context.Context, digest string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,8 +180,8 @@ func (d *reported) isNewCatalog(ctx context.Context, digest string) bool {
 	return true
 }
 
-// emitVisible reports what became visible and what is hidden again. At the start of a run
-// an earlier one did the same; idle are the tools that were not used for too long.
+// emitVisible reports tools that became visible or hidden. repeat says that a run begins with
+// the tools of an earlier one; unused are those that were not used for too long.
 func (g *group) emitVisible(ctx context.Context, before, now, unused []string, repeat bool) {
 	if g.settings.cfg.OnEvent == nil || slices.Equal(before, now) {
 		return
@@ -274,7 +274,7 @@ type searchReport struct {
 
 type searchReportKey struct{}
 
-// reporting returns a context in which a search is reported, if anybody listens.
+// reporting returns a context that collects a report of a search, if there is an OnEvent.
 func (s *settings) reporting(ctx context.Context) (context.Context, *searchReport) {
 	if s.cfg.OnEvent == nil {
 		return ctx, nil
@@ -300,7 +300,7 @@ func (s *searchReport) fail(err error) {
 	}
 }
 
-// answered notes which index answered.
+// answered notes the index that answered.
 func (s *searchReport) answered(x Index, fallback bool) {
 	if s == nil {
 		return

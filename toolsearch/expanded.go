@@ -31,8 +31,8 @@ import (
 const (
 	expandTime    = time.Minute // for one tool
 	expandAllTime = time.Hour
-	// expandAtOnce is how many tools the model is asked for at a time, and mostRefusals
-	// after how many failures in a row it is asked no more.
+	// expandAtOnce is how many requests to the model run at once, each for one tool, and
+	// mostRefusals the failures in a row after which they stop.
 	expandAtOnce = 4
 	mostRefusals = 5
 	mostWays     = 8
@@ -97,9 +97,9 @@ func (x *expandedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return x.index().Search(ctx, q)
 }
 
-// expand makes the index with what the model writes, unless nobody holds the index any more.
+// expand makes the index with the model's phrases, unless the index is unreachable by then.
 func expand(of weak.Pointer[expandedIndex], source expansion) {
-	// Not the context of the first search: what is written serves all.
+	// Not the context of the first search: the result serves all searches.
 	ctx, cancel := context.WithTimeout(context.Background(), expandAllTime)
 	defer cancel()
 	better, err := safe.Value("toolsearch: expanding the tools", func() (Index, error) {
@@ -127,8 +127,8 @@ type expansion struct {
 	prompt string
 }
 
-// ways returns what the model wrote for each tool, by the key of its definition: now or,
-// where the store has it, earlier.
+// ways returns the model's phrases for each tool, by the key of its definition, from the
+// store or from the model.
 func (e expansion) ways(ctx context.Context, wanted func() bool) map[string][]string {
 	definitions, keys := map[string]string{}, make([]string, len(e.tools))
 	for i, info := range e.tools {
@@ -211,7 +211,7 @@ func (e expansion) askOne(ctx context.Context, definition string) ([]string, err
 	return cleanWays(strings.Split(answer.Content, "\n")), nil
 }
 
-// cleanWays are lines without the marks of lists, each once.
+// cleanWays returns lines without list markers, each once.
 func cleanWays(lines []string) (ways []string) {
 	for _, line := range lines {
 		line = strings.Trim(line, " \t\r-*•·\"'`“”。.")
@@ -226,7 +226,7 @@ func cleanWays(lines []string) (ways []string) {
 	return ways
 }
 
-// with returns copies of the tools that have their phrases and what the model wrote.
+// with returns copies of the tools that have both their own phrases and the model's.
 func (e expansion) with(ways map[string][]string) []*schema.ToolInfo {
 	all := make([]*schema.ToolInfo, len(e.tools))
 	for i, info := range e.tools {

@@ -29,8 +29,8 @@ const (
 	// the short lists of a tool search a smaller one keeps the first places apart.
 	fuseK = 10
 
-	// fuseDepth is the least results that each part is asked for, since a tool that two
-	// parts have in the middle of their lists may belong to the top.
+	// fuseDepth is the fewest results to ask of each part: a tool in the middle of two
+	// lists may belong at the top.
 	fuseDepth = 30
 )
 
@@ -104,11 +104,11 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, err
 }
 
-// errTooLate is the error of within where the context ended first.
+// errTooLate is the error of within if the context ends first.
 var errTooLate = errors.New("it did not answer in time")
 
-// within returns what f returns, or errTooLate once ctx has ended: f is then left to
-// finish, and what it returns is dropped.
+// within returns the result of f, or errTooLate if ctx ends first: f then finishes on its
+// own and its result is dropped.
 func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -136,7 +136,7 @@ type fusedIndex []Index
 
 func (parts fusedIndex) build() error {
 	for _, x := range parts {
-		_ = build(x) // a part that could not be built says so when it is asked
+		_ = build(x) // a part that cannot be built reports it in a search
 	}
 	return nil
 }

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// Whether a call to a hidden tool may run, and what the model is told where it may not.
+// The gate: whether a call to a hidden tool may run, and the answer if it may not.
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"github.com/leanctx/leanctx"
 )
 
-// gate reports whether a call must not run, and what the model is told instead. A call
-// to a tool that is not loaded gets the tool's schema: with that call in the history the
-// tool counts as loaded, so that the model can repeat the call at once.
+// gate reports whether a call must not run, and the answer to it. A call to a tool that
+// is not loaded is answered with the tool's schema. With that call in the history the
+// tool counts as loaded, and the model can repeat the call at once.
 func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
-	// The tool may have been replaced by one of the same name meanwhile.
+	// A tool of the same name may have replaced it meanwhile.
 	t := r.turn()
 	if e = t.group.cat.lookup(e.info.Name); e == nil {
 		return "", false // not a run of ours
@@ -60,14 +60,14 @@ func (t *turn) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 // passedKey marks a context in which call_tool has let a call through.
 type passedKey struct{}
 
-// schemaHint is what an answer tells of a tool's schema.
+// schemaHint is the part of an answer that describes a tool's schema.
 func (e *entry) schemaHint(reason string) promptData {
 	text, shortened := e.shownParameters()
 	return promptData{Name: e.info.Name, Reason: reason, Schema: text, Shortened: shortened}
 }
 
-// noSuchTool is the answer to a call of a tool that does not exist, or that the caller
-// may not know of; one that it knows of it may not use.
+// noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
+// not know of. If the caller knows the tool, the answer is that it may not use it.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
 	r.notes.refuse(callID(ctx))
 	t := r.turn()

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Hidden tools as the agent has them: wrappers of each form that ask the gate of the run before
-// a call, and tell callbacks of it.
+// Wrappers of hidden tools, one for each form, that ask the run's gate before a call and report
+// the call to callbacks.
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func newEntry(t tool.BaseTool, info *schema.ToolInfo) (*entry, error) {
 	return e, e.fill(t, info)
 }
 
-// fill makes a new entry that of a tool.
+// fill sets the fields of a new entry from a tool.
 func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
 	e.held = *info
 	e.held.Extra = copyExtra(info.Extra)
@@ -31,8 +31,8 @@ func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) (err error) {
 	return err
 }
 
-// guardTool wraps t in a tool of the same form. Eino prefers the enhanced forms where
-// a tool has both, so the plain forms of such a tool need no wrapper.
+// guardTool wraps t in a tool of the same form. For a tool with both, Eino prefers the enhanced
+// forms, so the plain ones need no wrapper.
 func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
 	g := guard{e: e, inner: t, tellsCallbacks: runsCallbacks(t)}
 	if e.tool != nil {
@@ -59,13 +59,13 @@ func guardTool(t tool.BaseTool, e *entry) (tool.BaseTool, error) {
 	return nil, fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", e.info.Name, t)
 }
 
-// guard is what the wrappers of all forms share. Eino asks every tool of an agent for its
-// info and type before each round of calls, so all answers are ready.
+// guard is common to the wrappers of all forms. Eino asks every tool for its info and type
+// before each round of calls, so both are ready.
 type guard struct {
 	e              *entry
 	inner          tool.BaseTool
-	typ            string // if empty, that of the entry
-	tellsCallbacks bool   // the tool does so by itself
+	typ            string // if empty, the entry's
+	tellsCallbacks bool   // the tool runs its own callbacks
 }
 
 // HiddenTool tells package window that toolsearch hides this tool.
@@ -89,10 +89,10 @@ func (g *guard) GetType() string {
 // for all tools in every round: runGuarded tells the callbacks.
 func (g *guard) IsCallbacksEnabled() bool { return true }
 
-// describes is the info that was read at construction. Read only.
+// describes is the info read at construction. It is read only.
 func (g *guard) describes() *schema.ToolInfo { return g.e.info }
 
-// original is the tool as the user gave it.
+// original is the user's tool.
 func (g *guard) original() tool.BaseTool { return g.inner }
 
 // form is how a tool is called. The enhanced ones come last.
@@ -149,7 +149,7 @@ type streamer[I, O any] interface {
 type invokeGuard[I, O any] struct {
 	guard
 	inner invoker[I, O]
-	word  func(string) O // words the gate's answer
+	word  func(string) O // turns the gate's answer into a result
 }
 
 func (g *invokeGuard[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
@@ -182,13 +182,13 @@ func (g *bothGuard[I, O]) StreamableRun(ctx context.Context, args I, opts ...too
 // runKey is the key of the run in a context.
 type runKey struct{}
 
-// gatekeeper is a run, as the tools know it: gate reports whether a call must not run, and what
-// the model is told instead.
+// gatekeeper is a run, as the tools see it: gate reports whether a call must not run, and the
+// answer to it.
 type gatekeeper interface {
 	gate(ctx context.Context, e *entry) (answer string, stop bool)
 }
 
-// ask asks the gate of the run that a call is of. Outside of one, every call runs.
+// ask asks the gate of the call's run. Outside a run, every call may run.
 func (g *guard) ask(ctx context.Context) (answer string, stop bool) {
 	if r, ok := ctx.Value(runKey{}).(gatekeeper); ok {
 		return r.gate(ctx, g.e)
@@ -196,8 +196,8 @@ func (g *guard) ask(ctx context.Context) (answer string, stop bool) {
 	return "", false
 }
 
-// runGuarded runs a call that the gate lets through, and words the gate's answer to one that
-// it does not. Callbacks are told of both, in the way Eino tells them.
+// runGuarded runs a call that the gate allows, and answers one that it does not. It reports
+// both to callbacks, as Eino does.
 func runGuarded[I, O any](ctx context.Context, g *guard, args I, word func(string) O, call func(context.Context) (O, error)) (O, error) {
 	answer, stop := g.ask(ctx)
 	if stop {

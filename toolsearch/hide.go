@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Whether a run hides its tools at all: few are cheaper to show than to search. A run that
-// shows them all is like one without this package.
+// Whether a run hides its tools at all: a few are cheaper to show than to search. A run that
+// shows them all behaves as if this package were absent.
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// hiding is whether a run hides its tools, by HideAbove. A run begins to hide when tools
-// join; it never stops, since that would change the tool list and so the provider's prompt
-// cache once more. It belongs to the hooks.
+// hiding records whether a run hides its tools, by HideAbove. A run may begin to hide when
+// tools join but never stops, since that would change the tool list, and with it the
+// provider's prompt cache, a second time. It belongs to the hooks.
 type hiding struct {
 	decided  bool      // whether the run hides is decided
 	showsAll bool      // it hides none
-	by       *group    // whose tools decided it
+	by       *group    // whose tools the decision covers
 	staying  stringSet // names that the model saw before the run began to hide; they stay
 }
 
-// decide decides whether the run hides its tools. visible are those that the model saw in its
-// last call; searched reports whether the conversation holds a search. began is true when the
-// run showed all tools until now.
+// decide decides whether the run hides its tools. visible are the tools that the model saw in
+// its last call; searched reports whether the conversation holds a search. began is true if
+// the run showed all tools until now.
 func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched func() bool) (began bool) {
 	most := int64(t.group.settings.cfg.HideAbove)
 	if !h.decided {
@@ -43,7 +43,7 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 	tokens := t.hiddenTokens(ctx, most)
 	h.decided, h.by, h.showsAll = true, t.group, tokens <= most
 	if first {
-		// A conversation that was searched goes on like that until much less is hidden.
+		// After a search, a conversation keeps hiding until far fewer tokens are hidden.
 		h.showsAll = h.showsAll && (tokens <= most-most/5 || !searched())
 		setRunLocal(ctx, showsAllKey, h.showsAll)
 		return false
@@ -57,7 +57,7 @@ func (h *hiding) decide(ctx context.Context, t *turn, visible []string, searched
 	return true
 }
 
-// resume takes over what was decided before a checkpoint.
+// resume restores the decision from before a checkpoint.
 func (h *hiding) resume(ctx context.Context) {
 	if h.showsAll, h.decided, _ = runLocal[bool](ctx, showsAllKey); h.decided && !h.showsAll {
 		names, _, _ := runLocal[[]string](ctx, shownKey)
@@ -74,8 +74,8 @@ func (h *hiding) keep(names []string) {
 // inPlace reports whether tools keep their places in the tool list, as those of the agent do.
 func (h *hiding) inPlace() bool { return h.showsAll || len(h.staying) > 0 }
 
-// hiddenTokens is the size of the definitions that hiding would leave out; of more than
-// most, only that it is more.
+// hiddenTokens is the size of the definitions that hiding leaves out. It stops counting above
+// most.
 func (t *turn) hiddenTokens(ctx context.Context, most int64) (n int64) {
 	for e := range t.group.cat.entries() {
 		if n > most {
@@ -96,7 +96,7 @@ func (t *transcript[M]) isSearch(msg M) bool {
 	})
 }
 
-// unsearching is a model that does not get the search tool of the run.
+// unsearching is a model that does not get the run's search tool.
 type unsearching[M adk.MessageType] struct{ model.BaseModel[M] }
 
 // Generate calls the model.

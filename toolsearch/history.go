@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What a conversation says about hidden tools: which the model has loaded or used. The hooks
-// remember it, so that each model call reads only the messages that are new.
+// The evidence of hidden tools in a conversation: which ones the model has loaded or used.
+// The hooks keep it, and each model call reads only new messages.
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// transcript is what the messages of a run said so far. It holds the messages themselves,
-// so that an equal pointer is the same message.
+// transcript is what the messages of a run have said so far. It keeps the messages alive: an
+// equal pointer is then the same message.
 type transcript[M adk.MessageType] struct {
 	run       *run
 	codec     wire.Codec[M]
@@ -32,7 +32,8 @@ type transcript[M adk.MessageType] struct {
 	offered   []int // positions of messages that describe tools for a user's message
 	mixed     []int // positions of messages that hold one, and something else
 
-	// prefetch loads tools for the text of a user's message at a position. If nil, none are.
+	// prefetch loads tools for the text of a user's message at a position. If nil, no tools
+	// are prefetched.
 	prefetch func(ctx context.Context, v *evidence, at int, text string)
 }
 
@@ -62,15 +63,15 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 	t.messages = append(t.messages, msgs[len(t.messages):]...)
 }
 
-// isReminder recognises a reminder by its envelope, since stores drop Extra. Between the
-// tags of one that is not marked there are no others: it could hold more than names.
+// isReminder recognises a reminder by its envelope, since stores drop Extra. An unmarked one
+// must have no other tags inside: it could hold more than names.
 func isReminder(text string, marked bool) bool {
 	list, ok := toolnames.Reminder(text)
 	return ok && (marked || !strings.Contains(list, toolnames.ReminderOpen) && !strings.Contains(list, toolnames.ReminderClose))
 }
 
-// isDelta recognises a change of the list by its envelope. One that is not marked has no
-// other tags in it.
+// isDelta recognises a change of the list by its envelope. An unmarked one must have no
+// other tags inside.
 func isDelta(text string, marked bool) bool {
 	lines, ok := toolnames.Changed(text)
 	return ok && (marked || !strings.Contains(lines, "<") && !strings.Contains(lines, ">"))
@@ -89,7 +90,7 @@ func (t *transcript[M]) forget() {
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
 }
 
-// noteFormer notes the results that are there before the first model call of a run.
+// noteFormer notes the results from before the first model call of a run.
 func (t *transcript[M]) noteFormer(msgs []M) {
 	for _, msg := range msgs[len(t.messages):] {
 		for _, res := range t.codec.View(msg).Results {
@@ -115,10 +116,10 @@ type evidence struct {
 	order      []string       // names, by first evidence
 	last       map[string]int // name -> model calls before its last evidence
 	calls      []wire.Call    // of the last assistant message that has any
-	native     bool           // some message holds what belongs to a provider's own search
+	native     bool           // some message holds parts of a provider's own search
 	natively   stringSet      // names that results in a provider's own form return
 	textually  stringSet      // names that results in words return
-	emptyCall  *wire.Call     // the newest search, if it was answered in that form with nothing
+	emptyCall  *wire.Call     // the newest search, if its answer was empty and in that form
 	former     stringSet      // ids of results that were there before the first model call
 	started    bool           // that call is over
 	earlier    []earlier      // by the last message that has calls
@@ -133,7 +134,7 @@ type prefetched struct {
 	last     *leanctx.Event // for the last message, until the model answers it
 }
 
-// offer describes tools after a user's message, where a protocol never loads them.
+// offer describes tools after a user's message, for a protocol that never loads tools.
 type offer struct {
 	after int // the message's position
 	text  string
@@ -163,10 +164,9 @@ func (v *evidence) add(msg wire.View, r *run) {
 	}
 }
 
-// addResult reads the result of a call. In this run only what a search tool of ours
-// answered loads: its calls are known by their ids, whatever name the model used. Of what
-// was there before, as at the start of a run and after a resume, results count that bear
-// the name of a search tool.
+// addResult reads the result of a call. In this run, only answers of our search tools load
+// tools; their calls are known by id, whatever name the model used. Among earlier results,
+// as at the start of a run and after a resume, those with the name of a search tool count.
 func (v *evidence) addResult(res wire.Result, r *run) {
 	note := r.notes.call(res.ID)
 	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.notes.hasNoRunState() {
@@ -194,7 +194,7 @@ func (v *evidence) addResult(res wire.Result, r *run) {
 	}
 }
 
-// formerly are the tools that a result from before this run loaded.
+// formerly returns the tools that a result from before this run loaded.
 func (v *evidence) formerly(res wire.Result, r *run) []string {
 	c := v.callOf(res.ID)
 	if res.Name == "" && c != nil {
@@ -253,21 +253,21 @@ func (v *evidence) callOf(id string) *wire.Call {
 	return nil
 }
 
-// earlier is what was known of a tool before a call of it.
+// earlier is the evidence of a tool before a call of it.
 type earlier struct {
 	id, name string
 	last     int
 	known    bool
 }
 
-// useBy is use for a call, which may turn out to have been refused.
+// useBy is use for a call, which undo may take back if the call was refused.
 func (v *evidence) useBy(id, name string, c *catalog) {
 	last, known := v.last[name]
 	v.earlier = append(v.earlier, earlier{id, name, last, known})
 	v.use(name, c)
 }
 
-// undo takes back what a call said.
+// undo takes back the evidence of a call.
 func (v *evidence) undo(id string) {
 	for _, t := range v.earlier {
 		switch {
@@ -281,8 +281,8 @@ func (v *evidence) undo(id string) {
 	}
 }
 
-// load is use for a tool that a search returned. One that does not exist any more is known
-// to be gone.
+// load is use for a tool that a search returned. If the tool no longer exists, it is noted
+// as gone.
 func (v *evidence) load(name string, r *run) {
 	if r.agent.live && r.group().cat.lookup(name) == nil {
 		r.notes.noteHad(name)

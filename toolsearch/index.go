@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// What an index is; the specified one and the better one.
+// Indexes: the interface, KeywordIndex and BM25Index.
 
 import (
 	"context"
@@ -71,16 +71,15 @@ func KeywordIndex(ctx context.Context, tools []*schema.ToolInfo) (Index, error) 
 	return newKeyword(selectionOf(ctx, tools)), nil
 }
 
-// atFirstUse builds a value when it is first wanted, once for all who want it, so that a
-// middleware whose tools nobody searches costs next to nothing. A panic is an error.
+// atFirstUse builds a value on first use, once for all callers: a middleware whose tools nobody
+// searches costs next to nothing. A panic becomes an error.
 func atFirstUse[T any](build func() T) func() (T, error) {
 	return sync.OnceValues(func() (T, error) {
 		return safe.Value("toolsearch: building the index", func() (T, error) { return build(), nil })
 	})
 }
 
-// builder is an index that is built when it is first asked. A time limit for searching
-// begins after that.
+// builder is an index that is built on first use. The time limit of a search starts after that.
 type builder interface{ build() error }
 
 func build(x Index) error {
@@ -90,14 +89,14 @@ func build(x Index) error {
 	return nil
 }
 
-// keywordIndex is the specified score over tools, and what is known of their names.
+// keywordIndex is the specified score over tools, with their names for suggestions.
 type keywordIndex struct {
 	get func() (*keyword.Index, error)
 }
 
 func newKeyword(tools selection) keywordIndex { return keywordIndex{atFirstUse(tools.specified)} }
 
-// index is empty where it could not be built.
+// index is empty if it could not be built.
 func (k keywordIndex) index() *keyword.Index {
 	if x, err := k.get(); err == nil {
 		return x
@@ -140,7 +139,7 @@ func (k keywordIndex) terms(q Query, name string) []leanctx.Term {
 	return eventTerms(x.Explain(keyword.Parse(q.Text), doc))
 }
 
-// eventTerms are the terms of a score that count, for an event.
+// eventTerms are the terms that contribute to a score, for an event.
 func eventTerms(x keyword.Explanation) []leanctx.Term {
 	var terms []leanctx.Term
 	for _, t := range x.Terms {
@@ -159,7 +158,7 @@ func resultsOf(hits []keyword.Hit, name func(int) string) []Result {
 	return out
 }
 
-// firstOf is the first results of a ranking; all where the limit is not above zero.
+// firstOf returns the first results of a ranking; all if limit is not positive.
 func firstOf(found []Result, limit int) []Result {
 	if limit > 0 && len(found) > limit {
 		return found[:limit]
@@ -213,12 +212,11 @@ func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	return resultsOf(hits, x.Name), nil
 }
 
-// ratedDepth is how many results are looked through for the confidence of what another
-// ranking found.
+// ratedDepth is how many results are searched for the confidence of another ranking.
 const ratedDepth = 200
 
-// rate sets the confidence of what another ranking found: that of the tool itself, or of
-// one further down, whichever is highest. If no tool has one, it stays unknown.
+// rate sets the confidence of another index's results: the highest of the tool itself and those
+// further down. If no tool has one, it stays unknown.
 func (b bm25Index) rate(ctx context.Context, text string, found []Result) error {
 	if len(found) == 0 {
 		return nil
@@ -238,7 +236,7 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 	return nil
 }
 
-// rateUnknown sets the confidence of those results that have none, in a copy.
+// rateUnknown returns a copy with confidence for those results that have none.
 func (b bm25Index) rateUnknown(ctx context.Context, text string, found []Result) []Result {
 	unknown := func(r Result) bool { return r.Confidence == 0 }
 	if !slices.ContainsFunc(found, unknown) {
@@ -256,8 +254,8 @@ func (b bm25Index) rateUnknown(ctx context.Context, text string, found []Result)
 	return rated
 }
 
-// raise gives each result the highest confidence at its place or further down, and those
-// after the last that has one the lowest. If none has one, all stay unknown.
+// raise gives each result the highest confidence at its place or further down. Those after the
+// last known one get the lowest. If none is known, all stay unknown.
 func raise(found []Result) {
 	best, least := 0.0, 1.0
 	for i := len(found) - 1; i >= 0; i-- {
@@ -285,7 +283,7 @@ func (b bm25Index) Explain(q Query, name string) string {
 	return e.String()
 }
 
-// write puts the words of the tool, as they stand there, in the place of their tokens.
+// write replaces tokens by the words of the tool as written there.
 func (b bm25Index) write(e keyword.Explanation, name string) {
 	info := b.tools.info(name)
 	if info == nil {
@@ -327,12 +325,12 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Inde
 	return x, err
 }
 
-// termer is an index that says what each word of a query adds to a tool's score.
+// termer is an index that reports what each word of a query adds to a tool's score.
 type termer interface {
 	terms(q Query, name string) []leanctx.Term
 }
 
-// termsOf are the terms of a tool's score, where the index can tell.
+// termsOf returns the terms of a tool's score, if the index reports them.
 func termsOf(x Index, q Query, name string) []leanctx.Term {
 	t, ok := x.(termer)
 	if !ok {

@@ -33,12 +33,13 @@ type joined struct {
 	slots *slots          // among them; nil: there is no Source
 }
 
-// join adds an instance to an agent with these tools. Nil means that there is nothing to do.
+// join adds an instance to an agent with these tools. It returns nil if there is nothing to
+// do.
 func join(ctx context.Context, me member, tools []tool.BaseTool) (*joined, error) {
 	s, members := me.settings, []member{}
 	if old := groupIn(tools); old != nil {
 		if old.hasMember(s) {
-			return nil, nil // the same instance twice hides nothing twice
+			return nil, nil // the same instance twice hides its tools once
 		}
 		members = slices.Clone(old.members)
 		if err := s.agreesWith(old.settings); err != nil {
@@ -80,8 +81,8 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*joined, error
 	return j, nil
 }
 
-// agreesWith reports where a later instance in one agent contradicts the first: each setting
-// that holds for all is zero in it, or equal.
+// agreesWith reports how a later instance in one agent contradicts the first: each shared
+// setting must be zero in it, or equal.
 func (s *settings) agreesWith(lead *settings) error {
 	var differ []string
 	mine, first := reflect.ValueOf(&s.given).Elem(), reflect.ValueOf(&lead.given).Elem()
@@ -99,11 +100,11 @@ func (s *settings) agreesWith(lead *settings) error {
 		strings.Join(differ, ", "))
 }
 
-// ofEachInstance are the fields of Config that belong to each instance in an agent.
+// ofEachInstance are the fields of Config that each instance in an agent has for itself.
 var ofEachInstance = []string{"DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "AlwaysVisible", "Filter", "OnEvent"}
 
-// isEqual compares the values of one field. Two functions are equal where they are one
-// function: whether two calls that made them agree cannot be told.
+// isEqual compares the values of one field. Functions are equal only if they are the same
+// value: whether two closures behave alike is unknown.
 func isEqual(a, b reflect.Value) bool {
 	if a.Kind() == reflect.Func {
 		return !b.IsNil() && *(*uintptr)(a.Addr().UnsafePointer()) == *(*uintptr)(b.Addr().UnsafePointer())
@@ -111,7 +112,8 @@ func isEqual(a, b reflect.Value) bool {
 	return a.Comparable() && b.Comparable() && a.Equal(b)
 }
 
-// valueText names a setting in an error: what a Backend or a model holds is not for logs.
+// valueText names a setting in an error. The contents of a Backend or a model do not belong
+// in logs.
 func valueText(v reflect.Value) string {
 	switch {
 	case v.IsZero():
@@ -134,8 +136,8 @@ func groupIn(tools []tool.BaseTool) *group {
 	return nil
 }
 
-// ownTools are the tools of a list that neither this package's search tools nor hidden
-// ones are. Tools whose Info fails are left to Eino, which reports them.
+// ownTools are the tools of a list that are neither search tools of this package nor hidden.
+// A tool whose Info fails is left to Eino, which reports it.
 func ownTools(ctx context.Context, tools []tool.BaseTool) []ownTool {
 	var own []ownTool
 	for i, t := range tools {
@@ -192,9 +194,9 @@ func clashes(g *group, own, picked []ownTool) error {
 	return wrong.err()
 }
 
-// checkLaterTools looks at the tools that handlers after this one added, which the list of
-// the first model call shows. A name that is taken is refused: which of two tools Eino runs
-// would depend on the order of the handlers.
+// checkLaterTools checks the tools that later handlers added, which the list of the first
+// model call shows. It refuses a name that is taken: which of the two tools Eino runs would
+// depend on the order of the handlers.
 func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
 	if a.size == 0 || len(infos) <= a.size {
 		return nil
@@ -217,8 +219,8 @@ func (a *agent) checkLaterTools(g *group, infos []*schema.ToolInfo) error {
 	return wrong.err()
 }
 
-// renaming says how the names of two tools can be told apart. The tool that package
-// reduction adds knows the field that sets its name.
+// renaming says how to give two tools different names. The tool that package reduction adds
+// knows the field that sets its name.
 func renaming(own tool.BaseTool) string {
 	if n, ok := own.(interface{ NamedBy() string }); ok {
 		return "set " + n.NamedBy() + " to a name that no other tool has"
@@ -226,8 +228,8 @@ func renaming(own tool.BaseTool) string {
 	return "give one of them another name"
 }
 
-// listTools returns the agent's list with deferred tools guarded, and the search tools, the
-// instance's dynamic tools and the slots for those of sources added.
+// listTools returns the agent's list with deferred tools guarded, and adds the search tools,
+// the instance's dynamic tools and the slots for tools of sources.
 func (j *joined) listTools(tools []tool.BaseTool, picked []ownTool, s *settings) []tool.BaseTool {
 	metas := j.agent.start.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(s.entries))
@@ -262,8 +264,8 @@ func (j *joined) listTools(tools []tool.BaseTool, picked []ownTool, s *settings)
 
 func appendMetas(tools []tool.BaseTool, metas []*metaTool, slots *slots) []tool.BaseTool {
 	for _, m := range metas {
-		// Where the provider searches, the tool is not shown; a model that copies an older
-		// call of it from the history gets an answer all the same.
+		// With provider-side search the tool is not shown, but a model that copies an older
+		// call of it from the history still gets an answer.
 		switch {
 		case m.group.settings.rules.native && m.group.settings.rules.clientRuns:
 			tools = append(tools, nativeTool{m})

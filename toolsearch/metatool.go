@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// The search tools as Eino sees them, their arguments, and what they answer in each protocol,
-// also in the provider's form. How call_tool runs a tool is in calltool.go.
+// The search tools as Eino sees them: their arguments, and their answers in each protocol and
+// in the provider's form. How call_tool runs a tool is in calltool.go.
 
 import (
 	"context"
@@ -22,14 +22,14 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// metaTool is a search tool. It is immutable; what it answers depends on the run.
+// metaTool is a search tool. It is immutable; its answers depend on the run.
 type metaTool struct {
 	group *group
 	name  string
-	text  string // the text that describes it; texts that start with it describe its parameters
+	text  string // the text that describes it; texts whose names start with it describe its parameters
 	// params are its parameters, without their descriptions.
 	params func() map[string]*schema.ParameterInfo
-	// answer is what the model gets. Its only error is the context's.
+	// answer returns the answer for the model. Its only error is the context's.
 	answer func(context.Context, *run, arguments) (string, error)
 }
 
@@ -46,7 +46,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	return text, err
 }
 
-// runFor is the run of the context, or, where the tool is called outside of one, a new one.
+// runFor returns the run of the context, or a new one if the tool is called outside a run.
 func (t *metaTool) runFor(ctx context.Context) *run {
 	if r := runOf(ctx); r != nil && r.agent.start == t.group {
 		return r
@@ -66,7 +66,7 @@ func (t *metaTool) info() *schema.ToolInfo {
 	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
 }
 
-// descriptionData is what the descriptions of the search tools depend on.
+// descriptionData is the data for the descriptions of the search tools.
 func (t *metaTool) descriptionData() promptData {
 	g := t.group
 	cfg := &g.settings.cfg
@@ -79,11 +79,11 @@ func (t *metaTool) descriptionData() promptData {
 // arguments are the decoded arguments of a search tool.
 type arguments struct{ decoded lenient.Arguments }
 
-// decodeArguments never fails: what is not JSON is a text.
+// decodeArguments never fails: arguments that are not JSON are a text.
 func decodeArguments(text string) arguments { return arguments{lenient.Decode(text)} }
 
-// texts returns the texts under the first of the keys that holds any, or else those of
-// arguments that are not an object.
+// texts returns the texts under the first key that holds any, or else those of arguments that
+// are not an object.
 func (a arguments) texts(keys ...string) []string {
 	if texts := a.decoded.Texts(keys...); len(texts) > 0 {
 		return texts
@@ -91,17 +91,17 @@ func (a arguments) texts(keys ...string) []string {
 	return a.decoded.Bare()
 }
 
-// number returns the whole number under the first of the keys that holds one, or zero. A
-// negative one becomes -1.
+// number returns the whole number under the first key that holds one, or zero. A negative one
+// becomes -1.
 func (a arguments) number(keys ...string) int {
 	return int(max(-1, min(a.decoded.Number(keys...), math.MaxInt32)))
 }
 
-// raw returns the value under the first of the keys that is there, as the model wrote it:
-// decoding loses digits of long numbers. If there is none, it returns "".
+// raw returns the value under the first key present, as the model wrote it: decoding loses
+// digits of long numbers. If no key is present, it returns "".
 func (a arguments) raw(keys ...string) string { return a.decoded.Raw(keys...) }
 
-// metaMarker is a search tool of this package. It tells which group it was made for.
+// metaMarker is a search tool of this package. It knows the group it was made for.
 type metaMarker interface{ madeFor() *group }
 
 func (t *metaTool) madeFor() *group { return t.group }
@@ -134,15 +134,15 @@ func keywordTools() []*metaTool {
 	}}
 }
 
-// matchesAnswer is what tool_search answers. The key "matches" is Eino's; the others are
-// left out where there is nothing to say.
+// matchesAnswer is the answer of tool_search. The key "matches" is Eino's; the others are
+// omitted if empty.
 type matchesAnswer struct {
 	Matches       []string `json:"matches"`
 	AlreadyLoaded []string `json:"already_loaded,omitempty"`
 	Hint          string   `json:"hint,omitempty"`
 }
 
-// What models call the parameters when they do not look.
+// Keys that models use for the parameters by mistake.
 var (
 	queryKeys = []string{"query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text"}
 	limitKeys = []string{"max_results", "limit", "top_k", "n"}
@@ -153,10 +153,11 @@ func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
 // calledName is the name that a call of call_tool asks for.
 func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
 
-// argumentKeys are what models call the arguments when they do not look.
+// argumentKeys are the keys that models use for the arguments, the right one and common
+// mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
-// selectedAnswer is what tool_search answers in the Regexp protocol.
+// selectedAnswer is the answer of tool_search in the Regexp protocol.
 type selectedAnswer struct {
 	Selected      []string `json:"selectedTools"`
 	AlreadyLoaded []string `json:"already_loaded,omitempty"`
@@ -180,7 +181,7 @@ func regexpTools() []*metaTool {
 const (
 	// maxShort bounds the description of a candidate, in runes.
 	maxShort = 150
-	// maxNearOnLoad is how many near names an unknown name gets.
+	// maxNearOnLoad is the most near names for an unknown name.
 	maxNearOnLoad = 3
 )
 
@@ -319,8 +320,8 @@ func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
 	return encode(answer), err
 }
 
-// describe is what an answer says of a tool, and whether that is shortened: each tool fits
-// into an answer of its own.
+// describe describes a tool for an answer, and reports whether the schema is shortened: each
+// tool alone fits into an answer.
 func describe(e *entry) (d describedTool, shortened bool) {
 	text, shortened := e.shownParameters()
 	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
@@ -372,14 +373,14 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	for i, x := range fresh {
 		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
 	}
-	r.notes.noteAnswer(callID(ctx), names) // an empty answer is ours too
+	r.notes.noteAnswer(callID(ctx), names) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
 }
 
-// emptyNote says what to do after a search that found nothing, where the provider's form of
-// a result has no room for it.
+// emptyNote is advice after a search that found nothing, for results in the provider's form,
+// which have no room for it.
 func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	a := decodeArguments(c.Args)
 	f, err := newSearcher(r, r.turn().loadableBySearch).search(ctx, queriesOf(a), a.number(limitKeys...))
@@ -389,7 +390,7 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	return render("no-match", promptData{Listed: r.turn().hasList(ctx)})
 }
 
-// searchAnswer is what the search tools of all protocols answer, and those of Eino.
+// searchAnswer decodes the answers of the search tools of all protocols, and of Eino's.
 type searchAnswer struct {
 	Matches  []string `json:"matches"`       // Keyword
 	Selected []string `json:"selectedTools"` // Regexp
@@ -400,8 +401,8 @@ type searchAnswer struct {
 	} `json:"tools"` // SearchCall
 }
 
-// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it
-// is not one.
+// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it is
+// no such result.
 func loadedBy(text string) []string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Names of tools: sets and lists of them, how a model writes them, and how they are written
-// for a model.
+// Names of tools: sets and lists, as a model writes them and as they are written for a
+// model.
 
 import (
 	"slices"
@@ -43,7 +43,7 @@ func firstName(list []string) string {
 	return list[0]
 }
 
-// isNamed reports whether a name is one of a list's, in which a trailing * matches any rest.
+// isNamed reports whether a list holds a name. A trailing * in the list matches any rest.
 func isNamed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(pattern string) bool {
 		start, open := strings.CutSuffix(pattern, "*")
@@ -51,8 +51,8 @@ func isNamed(list []string, name string) bool {
 	})
 }
 
-// server is the part of an MCP style name (server__tool) before the first double
-// underscore; "" where there is none.
+// server is the part of an MCP style name (server__tool) before the first double underscore;
+// "" without one.
 func serverOf(name string) string {
 	s, rest, ok := strings.Cut(name, "__")
 	if !ok || rest == "" {
@@ -73,8 +73,8 @@ func byServer(names []string) (groups map[string][]string, order []string) {
 	return groups, order
 }
 
-// pickNames takes names in turn from every server, so that each has its share, and
-// keeps their order.
+// pickNames takes names in turn from every server, for a fair share of each, and keeps their
+// order.
 func pickNames(names []string, limit int) []string {
 	queues, order := byServer(names)
 	picked := map[string]bool{}
@@ -119,8 +119,8 @@ func isListSeparator(r rune) bool {
 
 func isQuote(r rune) bool { return strings.ContainsRune("\"'`“”‘’「」[]()", r) }
 
-// escapeName makes a name safe to stand on a line of its own between the tags. Names of
-// letters, digits and the usual marks stay as they are; unescapeName reverses it.
+// escapeName makes a name safe on a line of its own between tags. Names of letters, digits
+// and the usual marks stay as they are; unescapeName reverses it.
 func escapeName(name string) string {
 	isUnsafe := func(c rune) bool { return strings.ContainsRune(`<>\"`, c) || !strconv.IsPrint(c) }
 	if utf8.ValidString(name) && !strings.ContainsFunc(name, isUnsafe) {
@@ -130,7 +130,7 @@ func escapeName(name string) string {
 	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
 }
 
-// unescapeName reverses escapeName; a name that was not escaped stays as it is.
+// unescapeName reverses escapeName; it leaves a name that was not escaped as it is.
 func unescapeName(name string) string {
 	if !strings.Contains(name, `\`) {
 		return name
@@ -142,7 +142,7 @@ func unescapeName(name string) string {
 	return plain
 }
 
-// inLine makes names safe to stand in one line with commas between them.
+// inLine makes names safe in one line, separated by commas.
 func inLine(names []string) []string {
 	safe := make([]string, len(names))
 	for i, name := range names {

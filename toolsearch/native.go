@@ -49,7 +49,7 @@ const (
 	AgenticClaudeClient Adapter = "agentic claude client"
 )
 
-// rules are what follows from an Adapter.
+// rules are the consequences of an Adapter.
 type rules struct {
 	name Adapter
 	err  error // the model cannot search; matters only if there is something to hide
@@ -61,17 +61,17 @@ type rules struct {
 	providerLoads bool // tools are loaded where we cannot see it
 	newOnly       bool // a tool may be returned only once in a conversation
 	emptyAsText   bool // a search that found nothing is answered with text
-	noteOnEmpty   bool // ... or with an empty list, and a message that says what to do
+	noteOnEmpty   bool // ... or with an empty list, and a message with advice
 	acceptsNative bool // the history may hold results in the provider's form
 	pairs         bool // ... but only for calls of the provider's own kind, and no others for those
 	hosted        bool // the history may hold searches that the provider ran
 	neverLoads    bool // the tool list never changes
 }
 
-// plainRules are those where this package searches, in words.
+// plainRules are those when this package searches, in words.
 var plainRules = rules{clientRuns: true}
 
-// rulesOf are the rules by adapter; "" with UseModelToolSearch is what Eino does.
+// rulesOf are the rules by adapter; "" with UseModelToolSearch is Eino's behaviour.
 var rulesOf = map[Adapter]rules{
 	"":                  {native: true, deferAll: true, searchTool: true, clientRuns: true, providerLoads: true, acceptsNative: true, hosted: true},
 	ClaudeHosted:        {native: true, deferAll: true, providerLoads: true, hosted: true},
@@ -84,12 +84,12 @@ var rulesOf = map[Adapter]rules{
 // agenticAdapters are those whose adapters speak *schema.AgenticMessage.
 var agenticAdapters = []Adapter{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
-// modelSearches are the two ways of a model: the one in which this package searches, so that
-// its ranking, Filter and gate hold, and the one in which the provider does, if it can.
+// modelSearches are the two ways of a model: the one in which this package searches, and its
+// ranking, Filter and gate apply; and the one in which the provider searches, if it can.
 type modelSearches struct{ client, hosted Adapter }
 
-// searchesOfModel maps the types that eino-ext's adapters report to what they can do. Those
-// with none have no native search: no adapter fits them.
+// searchesOfModel maps the types that eino-ext's adapters report to what they can do. Models
+// without native search are absent: no adapter fits them.
 var searchesOfModel = map[string]modelSearches{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Tools that are loaded for what a user says, before the model is called; where a protocol
-// never loads tools, a message describes them.
+// Tools loaded for a user's message, before the model is called; for a protocol that never
+// loads tools, a message describes them.
 
 import (
 	"context"
@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// The most that is loaded in a conversation, counted from its first message: so a longer
-	// one loads the same first.
+	// The most that is loaded in a conversation, counted from its first message: a longer
+	// conversation loads the same tools first.
 	maxPrefetched       = 50 // tools
 	maxPrefetchMessages = 64
 
-	// sureEnough is the confidence in the best result from which on tools are loaded. It is
-	// low: a tool that is not needed costs some hundred tokens, and one that is missing a
-	// model call.
+	// sureEnough is the confidence in the best result from which tools are loaded. It is low:
+	// an unneeded tool costs a few hundred tokens, a missing one a model call.
 	sureEnough = 0.02
 )
 
-// prefetcher searches for what users' messages ask for, in one model call: the messages are
-// read several times, and each text is searched for once.
+// prefetcher searches for users' messages during one model call: it reads the messages several
+// times, but searches for each text once.
 type prefetcher struct {
 	searcher searcher
 	byText   map[string][]foundTool
 }
 
-// prefetch loads the tools that a user's message most likely needs, or offers them. at is the
+// prefetch loads or offers the tools that a user's message most likely needs. at is the
 // message's position.
 func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text string) {
 	g, p := f.searcher.turn.group, &v.prefetched
@@ -81,7 +80,7 @@ func (f *prefetcher) prefetch(ctx context.Context, v *evidence, at int, text str
 	}
 }
 
-// maxOfferBytes bounds what an offer says of tools: nobody asked for it.
+// maxOfferBytes bounds the tools in an offer, which nobody asked for.
 const maxOfferBytes = 8 << 10
 
 // offerText describes tools in the words of a search's answer.
@@ -94,8 +93,8 @@ func offerText(tools []foundTool) string {
 	return toolnames.OfferOpen + "\n" + encode(answer) + "\n" + toolnames.OfferClose
 }
 
-// withOffers returns the messages with an offer after each message of a user that calls for
-// one, and no others. The slice handed in is not changed.
+// withOffers returns the messages with exactly the offers that the user's messages call for,
+// each after its message. It does not change the slice.
 func (t *transcript[M]) withOffers(msgs []M) []M {
 	offers := t.evidence.prefetched.offers
 	if t.isOffered(msgs, offers) {
@@ -120,7 +119,7 @@ func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
 	})
 }
 
-// likelyOnce are the tools that a text probably asks for, at most Prefetch of them.
+// likelyOnce returns the tools that a text probably asks for, at most Prefetch of them.
 func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]foundTool, error) {
 	if all, known := f.byText[text]; known {
 		return all, nil
@@ -132,8 +131,8 @@ func (f *prefetcher) likelyOnce(ctx context.Context, text string) ([]foundTool, 
 	return all, err
 }
 
-// likely returns at most that many tools that a text probably asks for, best first; none
-// if it is not clear that it asks for any.
+// likely returns at most n tools that a text probably asks for, best first; none if it is not
+// clear that it asks for any.
 func (s searcher) likely(ctx context.Context, text string, most int) ([]foundTool, error) {
 	if text == "" {
 		return nil, nil
@@ -148,14 +147,14 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]foundToo
 }
 
 const (
-	rankedForEach = 4 // results among which each one that is prefetched is chosen
-	// novelty is the part of a result's score that counts only as far as it answers words
-	// which the results before it answer less well.
+	rankedForEach = 4 // results considered for each one that is prefetched
+	// novelty is the share of a result's score that counts only for words that the results
+	// before it answer less well.
 	novelty = 0.2
 )
 
-// spread chooses results that answer as much as possible of the text together: few are
-// loaded, and a request may need several tools, which all rank behind those like the best one.
+// spread chooses results that together answer as much of the text as possible: few are loaded,
+// and a request may need several tools, which may all rank behind ones similar to the best.
 func spread(index Index, text string, ranked []foundTool, most int) (chosen []foundTool) {
 	if len(ranked) <= most {
 		return ranked
@@ -185,8 +184,8 @@ func spread(index Index, text string, ranked []foundTool, most int) (chosen []fo
 	return chosen
 }
 
-// unanswered is the share of a score that is beyond what is answered already; all of it if
-// nothing is known of the score.
+// unanswered is the share of a score beyond what is answered already; all of it if the terms
+// of the score are unknown.
 func unanswered(terms, answered map[string]float64) float64 {
 	sum, more := 0.0, 0.0
 	for text, score := range terms {
@@ -199,7 +198,7 @@ func unanswered(terms, answered map[string]float64) float64 {
 	return more / sum
 }
 
-// emitPrefetched reports what was loaded for the message that the model is about to answer.
+// emitPrefetched reports the tools loaded for the message that the model is about to answer.
 func emitPrefetched(ctx context.Context, r *run, v *evidence) {
 	if e := v.prefetched.last; e != nil && r.reported.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
 		r.group().settings.emit(ctx, *e)

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// What is wrong with a configuration, all at once.
+// Errors in a configuration, collected and reported together.
 
 import (
 	"errors"
@@ -12,15 +12,15 @@ import (
 	"github.com/leanctx/leanctx"
 )
 
-// problems collects what is wrong with a configuration.
+// problems collects the errors in a configuration.
 type problems []error
 
-// add notes what is wrong with a field; "" is the configuration as a whole.
+// add adds an error in a field; "" is the configuration as a whole.
 func (p *problems) add(field, format string, args ...any) {
 	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// err is nil if nothing is wrong, and otherwise one error that joins all.
+// err is nil without errors, and otherwise one error that joins all.
 func (p problems) err() error { return errors.Join(p...) }
 
 // fieldError is one problem alone.

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// How a run asks its sources before each model call, and how their sets become its group.
+// How a run asks its sources before each model call, and makes its group from their sets.
 
 import (
 	"context"
@@ -14,24 +14,23 @@ import (
 	"github.com/leanctx/leanctx"
 )
 
-// sourceTimeout is how long a Source may take that sets no bound of its own.
+// sourceTimeout is the time limit of a Source that sets none.
 const sourceTimeout = 2 * time.Second
 
-// sources is what a run knows of tools that come and go. It belongs to the hooks.
+// sources is what a run knows about tools that come and go. It belongs to the hooks.
 type sources struct {
 	asked   map[*settings]sourceSet
 	failing map[*settings]bool // the Source failed the last time
 	stale   stringSet          // names of tools that the model sees, whose definition has changed
 }
 
-// sourceSet is what a Source returned, and what the run makes of it.
+// sourceSet is a set that a Source returned, and the run's tools from it.
 type sourceSet struct {
 	set, usable *ToolSet
-	own         int // how many tools the agent had of its own
+	own         int // how many of its own tools the agent had
 }
 
-// refresh asks the sources for the tools of this moment. It reports whether there are other
-// ones than before.
+// refresh asks the sources for their current tools, and reports whether these have changed.
 func (s *sources) refresh(ctx context.Context, r *run) bool {
 	old := r.group()
 	if !hasSource(old.members) {
@@ -52,7 +51,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 		return false
 	}
 	g, err := groupOf(ctx, next)
-	if err != nil { // only by an index, which is not an error where tools come and go
+	if err != nil { // only by an index, which is not an error when tools come and go
 		return false
 	}
 	r.setGroup(g)
@@ -63,7 +62,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	return true
 }
 
-// usableSet is the set of an instance's Source without tools whose name the agent has already.
+// usableSet returns the set of an instance's Source without tools whose names the agent uses.
 func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolSet {
 	set, own, last := s.ask(ctx, owner), r.agent.own, s.asked[owner]
 	if last.set == set && last.own == len(own) {
@@ -87,8 +86,8 @@ func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolS
 	return usable
 }
 
-// ask asks the Source of an instance. On an error, and while it has not answered an earlier
-// question, the run keeps the set it had.
+// ask asks the Source of an instance. On an error, or while an earlier question is unanswered,
+// the run keeps the set it had.
 func (s *sources) ask(ctx context.Context, owner *settings) *ToolSet {
 	if set, ok := owner.cfg.Source.(*ToolSet); ok {
 		return set
@@ -116,8 +115,8 @@ func (s *sources) ask(ctx context.Context, owner *settings) *ToolSet {
 	return a.set
 }
 
-// noteGone notes the tools of sources that no longer exist, and those that the model sees and
-// that are others now.
+// noteGone notes tools of sources that no longer exist, and visible ones whose definition has
+// changed.
 func (s *sources) noteGone(n *notes, old, now *group) {
 	for i, m := range old.members {
 		came := now.members[i].set.beside(m.set)
@@ -135,7 +134,7 @@ func (s *sources) noteGone(n *notes, old, now *group) {
 	}
 }
 
-// missing are the servers whose tools cannot be offered now, each once.
+// missing returns the servers whose tools are unavailable now, each once.
 func (g *group) missing(ctx context.Context) (servers []string) {
 	for _, m := range g.members {
 		for _, name := range missingFrom(ctx, m.settings.cfg.Source) {

@@ -3,10 +3,9 @@
 
 package toolsearch
 
-// The message that lists the hidden tools, and those that tell of changes. Where tools come
-// and go, the list stays as it was written and each change is told at the end of the
-// conversation: to rewrite the list would make all that follows it new to the provider's
-// prompt cache.
+// The message that lists the hidden tools, and those that announce changes. With tools that
+// come and go, the list stays as written, and each change is announced at the end of the
+// conversation: rewriting the list would invalidate the provider's prompt cache from there on.
 
 import (
 	"context"
@@ -24,21 +23,20 @@ import (
 const (
 	maxDeltas     = 32 // changes announced before the list is rewritten
 	maxDeltaNames = 20 // added names in one; more are counted by server
-	// minDeltaBytes of changes, or a quarter of the list if that is more, are told before the
-	// list is rewritten.
+	// minDeltaBytes of changes, or a quarter of the list if that is more, are announced before
+	// the list is rewritten.
 	minDeltaBytes = 1000
 )
 
-// told is what the messages say of the hidden tools: the list, and changes of it.
+// told is what the messages say about the hidden tools: the list, and changes of it.
 type told struct {
-	lines  []string  // as they stand in the messages, the list first
+	lines  []string  // as written in the messages, the list first
 	listed []string  // all tools as of the last text; some may be counted only
-	named  stringSet // names that they give; nil: all that are listed
+	named  stringSet // names that they mention; nil means all that are listed
 	group  *group    // the tools that the run had then
 }
 
-// reminder keeps what the model is told of the hidden tools up to date. It belongs to the
-// hooks.
+// reminder keeps the messages about hidden tools up to date. It belongs to the hooks.
 type reminder struct {
 	turn        *turn // of this model call
 	silent      bool  // nothing is hidden in it
@@ -47,8 +45,8 @@ type reminder struct {
 	storeFailed bool
 }
 
-// remind returns the messages with what the model is told of the hidden tools, and the list
-// in them. saw are the tools that the last model call showed.
+// remind returns the messages with the list of hidden tools and its changes, and the list. saw
+// are the tools that the last model call showed.
 func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw []string) ([]M, string) {
 	if d.silent {
 		return t.withReminder(msgs, ""), ""
@@ -78,7 +76,7 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 	return msgs, d.told.lines[0]
 }
 
-// wholeList is the list of tools, and those that it names.
+// wholeList returns the list of tools, and the tools that it names.
 func (d *reminder) wholeList(ctx context.Context, names []string) (text string, named []string) {
 	if text, ok := d.turn.group.plainReminder(); ok {
 		return text, names
@@ -93,7 +91,7 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	return envelope(named, render("rest", rest)), named
 }
 
-// plainReminder is the reminder where it is the same for every run.
+// plainReminder is the reminder if it is the same for every run.
 func (g *group) plainReminder() (text string, ok bool) {
 	if !g.isUnfiltered() || g.settings.cfg.CatalogLimit > 0 && g.cat.len() > g.settings.cfg.CatalogLimit {
 		return "", false
@@ -104,9 +102,9 @@ func (g *group) plainReminder() (text string, ok bool) {
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text, and no
-// changes of it: where the first one is, or else before the first message that is not a system message.
-// An empty text means no reminder. The slice handed in is not changed, and no message is
-// left out that says anything else.
+// changes of it. It replaces the first reminder, or else goes before the first message that is
+// not a system message. An empty text means no reminder. withReminder does not change the
+// slice, and keeps every message that says anything else.
 func (t *transcript[M]) withReminder(msgs []M, text string) []M {
 	if t.remindedWith(msgs, text) {
 		return msgs
@@ -159,7 +157,7 @@ func envelope(names []string, rest string) string {
 	return toolnames.ReminderOpen + "\n" + nameLines(names) + rest + toolnames.ReminderClose
 }
 
-// nameLines are names, each on a line of its own.
+// nameLines writes names, each on its own line.
 func nameLines(names []string) string {
 	var b strings.Builder
 	for _, n := range names {
@@ -187,9 +185,9 @@ func serverCounts(names []string) (counts []string) {
 	return counts
 }
 
-// storeNames writes the full list to the Backend, once per list and run, and returns its
-// path; "" if there is none. A Backend that failed is not asked again in this run: it would
-// hold up every model call.
+// storeNames writes the full list to the Backend, once per list and run, and returns its path;
+// "" if there is none. After a failure the run does not ask the Backend again: it would delay
+// every model call.
 func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	g := d.turn.group
 	if g.settings.cfg.Backend == nil {
@@ -215,7 +213,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	return path
 }
 
-// isTold reports whether the messages hold just these texts: the list, and changes of it.
+// isTold reports whether the messages hold exactly these texts: the list, and changes of it.
 func (t *transcript[M]) isTold(msgs []M, lines []string) bool {
 	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != lines[0] {
 		return false
@@ -241,8 +239,8 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 	return texts
 }
 
-// change is the text that brings what was told up to date, and is noted in it; "" if there
-// is nothing to tell. It is not ok where the list has to be rewritten.
+// change returns the text of the changes since the last one, and updates t; "" if nothing
+// changed. ok is false if the list must be rewritten.
 func (d *reminder) change(ctx context.Context, names, saw []string) (delta string, ok bool) {
 	was := &d.told
 	if len(was.lines) == 0 || len(names) == 0 || was.listed == nil && !d.recall(ctx, names) {
@@ -258,7 +256,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 	case isDenied:
 		return "", false
 	case len(added) == 0 && !d.knewAny(removed, saw):
-		return "", true // that a tool is gone which nobody uses can wait
+		return "", true // the end of a tool that nobody uses can wait
 	}
 	limit := d.turn.group.settings.cfg.CatalogLimit
 	counted := len(added) > maxDeltaNames || limit > 0 && len(was.named)-len(removed)+len(added) > limit
@@ -276,8 +274,8 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 	return delta, true
 }
 
-// removed are the names that were told and are not there any more. isDenied reports that one
-// that was told is there, and that the Filter denies it now.
+// removed are the names that were announced and no longer exist. isDenied reports that an
+// announced tool exists, but the Filter denies it now.
 func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
 	for _, name := range difference(d.told.listed, names) {
 		isDenied = isDenied || d.turn.group.cat.lookup(name) != nil
@@ -293,7 +291,7 @@ func (d *reminder) knewAny(names, saw []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d.turn.group.settings.rules.neverLoads || slices.Contains(saw, name) })
 }
 
-// hasRoomFor reports whether one more change costs less than to rewrite the list.
+// hasRoomFor reports whether one more change costs less than rewriting the list.
 func (d *told) hasRoomFor(delta string) bool {
 	size := len(delta)
 	for _, text := range d.lines[1:] {
@@ -302,7 +300,7 @@ func (d *told) hasRoomFor(delta string) bool {
 	return len(d.lines) <= maxDeltas && size <= max(minDeltaBytes, len(d.lines[0])/4)
 }
 
-// setListed notes what a list tells: all tools, and those that it names.
+// setListed records the contents of a list: all tools, and those that it names.
 func (d *told) setListed(names, named []string) {
 	d.listed, d.named = names, nil
 	if len(named) < len(names) {
@@ -317,8 +315,8 @@ func (d *told) addNames(names []string) {
 	}
 }
 
-// recall reads from the texts what they tell, where another process wrote them. It reports
-// false where they do not tell it all.
+// recall reconstructs the state from texts that another process wrote. It reports false if they
+// do not say everything.
 func (d *reminder) recall(ctx context.Context, names []string) bool {
 	was := &d.told
 	if whole, shown := d.wholeList(ctx, names); len(was.lines) == 1 && was.lines[0] == whole {
@@ -344,7 +342,7 @@ func (d *reminder) recall(ctx context.Context, names []string) bool {
 	return true
 }
 
-// isRest recognises the line of a list that tells of names which it does not show.
+// isRest recognises the line of a list about names that it does not show.
 func isRest(line string) bool {
 	return strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")") || strings.HasPrefix(line, "（") && strings.HasSuffix(line, "）")
 }
@@ -365,8 +363,7 @@ func (d *reminder) delta(ctx context.Context, names, added, removed []string, co
 	return toolnames.ChangedOpen + "\n" + strings.Join(lines, "\n") + "\n" + toolnames.ChangedClose
 }
 
-// readDelta reads the text of a change, in either language; it is not ok where that counts
-// names.
+// readDelta reads the text of a change, in either language; ok is false if it counts names.
 func readDelta(text string) (added, removed []string, ok bool) {
 	list, _ := toolnames.Changed(text)
 	for _, line := range strings.Split(strings.Trim(list, "\n"), "\n") {

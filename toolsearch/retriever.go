@@ -56,7 +56,7 @@ func (x retrieverIndex) build() error {
 	return err
 }
 
-// moreForRequired is how many times more documents are wanted where some are left out
+// moreForRequired is how many times more documents are requested when some are dropped
 // afterwards.
 const moreForRequired = 4
 
@@ -87,7 +87,7 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return found, x.sure.rate(ctx, q.Text, found)
 }
 
-// wanted are the words of a query without their marks, and those that are required.
+// wanted returns the words of a query without their marks, and the required ones.
 func wanted(terms []keyword.Term) (text string, required keyword.Query) {
 	words := make([]string, len(terms))
 	for i, t := range terms {
@@ -99,7 +99,7 @@ func wanted(terms []keyword.Term) (text string, required keyword.Query) {
 	return strings.Join(words, " "), required
 }
 
-// toolsOf are the known tools of documents, each once.
+// toolsOf returns the known tools of documents, each once.
 func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 	found := make([]Result, 0, len(docs))
 	seen := map[string]bool{}
@@ -124,7 +124,7 @@ func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 	return found
 }
 
-// require keeps the tools in which every required word stands.
+// require keeps the tools that contain every required word.
 func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []Result) ([]Result, error) {
 	if len(required.Terms) == 0 {
 		return found, nil

@@ -3,9 +3,8 @@
 
 package toolsearch
 
-// How a history that another model or another adapter wrote is made to fit this run, or a
-// model without a search, and how a provider that keeps the conversation on its server learns
-// what changed.
+// Adapts a history that another model or adapter wrote to this run, or to a model without
+// search, and tells a provider that keeps the conversation on its server what has changed.
 
 import (
 	"context"
@@ -21,8 +20,8 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// historyEditor makes a history fit a run: results of searches in the
-// form that the adapter takes, naming only tools that this call declares.
+// historyEditor adapts a history to a run: search results in the form that the adapter accepts,
+// naming only tools that this call declares.
 type historyEditor struct {
 	rules    rules
 	catalog  *catalog
@@ -33,7 +32,7 @@ type historyEditor struct {
 	declared func(string) bool // this call declares the tool
 }
 
-// newEditor returns what makes the editor of a model call that shows these tools.
+// newEditor returns a constructor of the editor for a model call that shows these tools.
 func newEditor(ctx context.Context, r *run, rules rules, show visibleSet) func(wire.Pairs) wire.Editor {
 	return func(p wire.Pairs) wire.Editor {
 		return &historyEditor{
@@ -85,8 +84,8 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 	return nil, h.namesText(nil)
 }
 
-// current is the definition of a tool as of now; nil for one that this call may not show.
-// What another search returned, of tools that are not ours, is not ours to judge.
+// current returns the current definition of a tool; nil if this call may not show it. Tools of
+// another search, which are not ours, stay as they are.
 func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo {
 	e := h.catalog.lookup(t.Name)
 	switch {
@@ -102,8 +101,8 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	return withOwnParams(e.native())
 }
 
-// namesText is a result in the provider's form as text, without tools that the model may not
-// know of.
+// namesText turns a result in the provider's form into text, without tools that the model may
+// not know of.
 func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 	names := []string{}
 	for _, t := range tools {
@@ -117,12 +116,12 @@ func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 // Words is the result of a search as text.
 func (h *historyEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
 
-// sessionKey marks, in Extra, a response that the provider keeps: what its request
-// said of hidden tools.
+// sessionKey marks, in Extra, a response that the provider keeps: its value describes the
+// hidden tools in the request.
 const sessionKey = "__leanctx_toolsearch_session__"
 
-// sent is what a request says of hidden tools. The zero value is that of a request
-// which this package had no part in.
+// sent describes the hidden tools in a request. The zero value is a request that this package
+// did not see.
 type sent struct {
 	list  string
 	names []string // names of those that it shows
@@ -132,9 +131,9 @@ func (s sent) mark() string {
 	return digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
 }
 
-// continued returns messages from which no model call builds on a response whose
-// request had another reminder, or, where the provider keeps the tools as well, other
-// hidden tools than this one.
+// continued returns messages from which no model call continues a response whose request had
+// another reminder or, if the provider keeps the tools as well, other hidden tools than this
+// one.
 func continued[M adk.MessageType](msgs []M, now sent) []M {
 	if !session.Any(msgs) {
 		return msgs
@@ -146,8 +145,8 @@ func continued[M adk.MessageType](msgs []M, now sent) []M {
 	})
 }
 
-// restarted returns messages in which no response can be built on that comes at or after the
-// first that differs from what it was before.
+// restarted returns messages in which no response can be continued from the first difference
+// on.
 func restarted[M adk.MessageType](before, after []M) []M {
 	if wire.SameList(before, after) {
 		return after
@@ -213,22 +212,21 @@ func (p portable[M]) GetType() string { return typeOf(p.model) }
 // IsCallbacksEnabled reports whether the model runs callbacks by itself.
 func (p portable[M]) IsCallbacksEnabled() bool { return runsCallbacks(p.model) }
 
-// withoutSearch returns the input and the options without anything that belongs to a provider's
-// own search.
+// withoutSearch returns the input and the options without any part of a provider's own search.
 func (p portable[M]) withoutSearch(input []M, opts []model.Option) ([]M, []model.Option) {
 	var e plainEditor
 	next := wire.Each(wire.RewriteAll(p.codec, input, func(wire.Pairs) wire.Editor { return &e }), p.codec.Complete)
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
-		return next, opts // what the history loaded is among the tools, or no longer exists
+		return next, opts // tools that the history loaded are in the list, or no longer exist
 	}
-	all := append([]model.Option(nil), opts...) // the caller's slice may have room at its end
+	all := append([]model.Option(nil), opts...) // the caller's slice may have spare capacity
 	all = append(all, model.WithTools(e.ordinaryTools(o)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
 	return next, all
 }
 
-// plainEditor makes a history one of plain text and calls, and collects what its searches
-// loaded.
+// plainEditor turns a history into plain text and calls, and collects the tools that its
+// searches loaded.
 type plainEditor struct{ loaded []*schema.ToolInfo }
 
 func (e *plainEditor) Unmark(string) bool   { return true }
@@ -245,8 +243,8 @@ func (e *plainEditor) Result(_, _ string, tools []*schema.ToolInfo) ([]*schema.T
 
 func (e *plainEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
 
-// ordinaryTools are the tools of a request as ordinary ones, each once. Where there is a search
-// tool, deferred ones are left to it until they are loaded.
+// ordinaryTools returns the tools of a request as ordinary ones, each once. If there is a
+// search tool, it handles deferred ones until they are loaded.
 func (e *plainEditor) ordinaryTools(o *model.Options) []*schema.ToolInfo {
 	all := append([]*schema.ToolInfo(nil), o.Tools...)
 	if o.ToolSearchTool == nil {
@@ -264,8 +262,8 @@ func (e *plainEditor) ordinaryTools(o *model.Options) []*schema.ToolInfo {
 	return next
 }
 
-// withParams is a tool with a schema: some adapters send none as null, which not every
-// provider takes.
+// withParams returns a tool with a schema: some adapters send a missing one as null, which not
+// every provider accepts.
 func withParams(t *schema.ToolInfo) *schema.ToolInfo {
 	if t.ParamsOneOf != nil {
 		return t

@@ -3,9 +3,9 @@
 
 package toolsearch
 
-// One run of an agent, as the hooks and its tool calls share it: the agent is what it was
-// when the run began; a turn is what holds from one model call to the next; the notes are
-// what tool calls leave for the next model call, and it for them.
+// One run of an agent, shared by the hooks and its tool calls. The agent is as it was when the
+// run began; a turn lasts from one model call to the next; notes pass between tool calls and
+// model calls.
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// run is one run of an agent. The context carries it from BeforeAgent to the model and
-// tool calls; nothing that must survive a checkpoint lives in it.
+// run is one run of an agent. The context carries it from BeforeAgent to the model and tool
+// calls; it holds nothing that must survive a checkpoint.
 type run struct {
 	agent    agent
 	now      atomic.Pointer[turn]
@@ -25,10 +25,10 @@ type run struct {
 	reported reported // to OnEvent
 }
 
-// agent is what a run's agent is.
+// agent describes a run's agent.
 type agent struct {
-	start  *group          // as the run began
-	own    map[string]bool // names of its own tools
+	start  *group          // at the start of the run
+	own    map[string]bool // names of the agent's own tools
 	size   int             // its tools with ours; 0 outside of an agent
 	direct map[string]bool // tools whose result ends the run; Eino's own map
 	live   bool            // there is a Source: tools come and go
@@ -67,14 +67,14 @@ type turn struct {
 	verdicts map[verdictKey]*verdict
 }
 
-// verdict is asked for once; others who want it meanwhile wait.
+// verdict is computed once; concurrent callers wait.
 type verdict struct {
 	once sync.Once
 	ok   bool
 	err  error
 }
 
-// askAgain starts a new model call: the Filter is asked again.
+// askAgain starts a new model call, which asks the Filter again.
 func (t *turn) askAgain() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
 	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
 }
 
-// verdict is what the Filter of a tool's owner says in this model call.
+// verdict returns the verdict of the Filter of the tool's owner in this model call.
 func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
 	owner, key := t.group.owner(e), verdictKey{e, phase}
 	v := t.verdictOf(key)
@@ -134,13 +134,13 @@ func (t *turn) showable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
 }
 
-// showableAtOnce reports whether a tool may be shown without being searched for.
+// showableAtOnce reports whether a tool may be shown without a search.
 func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
 	return t.findable(ctx, e) && t.showable(ctx, e)
 }
 
-// defers reports whether a tool may go out as a deferred one. Deferred ones are in the
-// provider's hands: what may not be seen now does not get there.
+// defers reports whether a tool may be sent as a deferred one. The provider controls deferred
+// tools, so a tool that may not be visible now is not sent.
 func (t *turn) defers(ctx context.Context, e *entry) bool {
 	return t.group.settings.rules.deferAll && t.loadableBySearch(ctx, e) && t.allowed(ctx, e, PhaseActive)
 }
@@ -150,18 +150,18 @@ func (t *turn) callable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
 }
 
-// loadableByName reports whether load_tool may load a tool: its name can come from the list as well
-// as from a search.
+// loadableByName reports whether load_tool may load a tool: its name can come from the list or
+// from a search.
 func (t *turn) loadableByName(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseLoad)
 }
 
-// nameable reports whether a hint may name a tool that nobody asked for by its name.
+// nameable reports whether a hint may mention a tool that nobody asked for by its name.
 func (t *turn) nameable(ctx context.Context, e *entry) bool {
 	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
 }
 
-// mayKnow reports whether the model may have seen the name of a tool, so that it is told
+// mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
 // that it may not use it.
 func (t *turn) mayKnow(ctx context.Context, name string) bool {
 	e := t.group.cat.lookup(name)
@@ -178,8 +178,8 @@ func (t *turn) hasList(ctx context.Context) bool {
 	return false
 }
 
-// listable are the names that the model may be told of now, in the order of the catalogue.
-// Nobody changes the slice.
+// listable returns the names that the model may see now, in the order of the catalogue. The
+// slice is read only.
 func (t *turn) listable(ctx context.Context) (names []string) {
 	if t.group.isUnfiltered() {
 		return t.group.cat.names()
@@ -192,26 +192,26 @@ func (t *turn) listable(ctx context.Context) (names []string) {
 	return names
 }
 
-// notes are what tool calls leave for the next model call, and it for them. A call without
-// an id leaves none: it cannot be told from others.
+// notes pass between tool calls and model calls. A call without an id leaves none: it cannot be
+// told from others.
 type notes struct {
 	mu         sync.Mutex
 	visible    []string            // names of hidden tools that the model sees; nil before the first model call
 	noRunState bool                // the run has no state of Eino's to keep values in
-	returned   stringSet           // names that searches of this turn have returned, where each may be once
+	returned   stringSet           // names that searches of this turn have returned, if each may be returned once
 	calls      map[string]callNote // by id
-	had        stringSet           // names that sources had in this run, or by what the history says
+	had        stringSet           // names that sources had in this run, or according to the history
 }
 
-// callNote is what is noted of a tool call.
+// callNote records a tool call.
 type callNote struct {
 	tool    string   // the hidden tool that it reached: it may bear another name
 	loaded  []string // what it loaded, if isOurs
 	isOurs  bool     // it is one of a search tool of ours
-	refused bool     // it is one to a tool that the caller may not use
+	refused bool     // it is a call to a tool that the caller may not use
 }
 
-// noteCall notes something of a call.
+// noteCall records a fact about a call.
 func (n *notes) noteCall(id string, note func(*callNote)) {
 	if id == "" {
 		return
@@ -240,7 +240,7 @@ func (n *notes) noteAnswer(callID string, names []string) {
 // reach notes which tool a call reached.
 func (n *notes) reach(callID, name string) { n.noteCall(callID, func(c *callNote) { c.tool = name }) }
 
-// refuse notes that a call was answered like one to a tool that does not exist.
+// refuse notes that a call was answered like a call of an unknown tool.
 func (n *notes) refuse(callID string) { n.noteCall(callID, func(c *callNote) { c.refused = true }) }
 
 // hasNoRunState reports whether the hooks are called by hand: no call has an id then.
@@ -250,7 +250,7 @@ func (n *notes) hasNoRunState() bool {
 	return n.noRunState
 }
 
-// noteHad notes a tool that a Source had, so that a call of it is answered.
+// noteHad notes a tool of a Source: later calls of it get an answer.
 func (n *notes) noteHad(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -273,30 +273,30 @@ func (n *notes) returnsFirst(name string) bool {
 	return first
 }
 
-// show begins a turn in which the model sees the tools.
+// show begins a turn that shows the tools to the model.
 func (n *notes) show(names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.visible, n.returned = names, nil
 }
 
-// showAlso adds to what the model sees in this turn.
+// showAlso replaces the tools that the model sees within a turn, when more become visible.
 func (n *notes) showAlso(names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.visible = names
 }
 
-// shownInProcess returns the hidden tools of the last model call, other than before a resume;
-// nil if there was none.
+// shownInProcess returns the hidden tools of the last model call in this process; nil if there
+// was none.
 func (n *notes) shownInProcess() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.visible
 }
 
-// sees reports whether the model saw a tool in its last call. Where nothing is known,
-// as after a resume from a checkpoint of Eino's own package, it says yes.
+// sees reports whether the model saw a tool in its last call. If that is unknown, as after a
+// resume from a checkpoint of Eino's own package, it returns true.
 func (n *notes) sees(ctx context.Context, name string) bool {
 	names, known := n.lastVisible(ctx)
 	return !known || slices.Contains(names, name)
@@ -319,7 +319,7 @@ func (n *notes) lastVisible(ctx context.Context) (names []string, known bool) {
 	return names, known
 }
 
-// visibleNames are the tools that the model saw; nil where nothing is known.
+// visibleNames are the tools that the model saw; nil if that is unknown.
 func (n *notes) visibleNames(ctx context.Context) (s stringSet) {
 	names, _ := n.lastVisible(ctx)
 	for _, name := range names {

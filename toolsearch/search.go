@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// A search in the catalogue: it is parsed, ranked, filtered, cut and answered.
+// A search in the catalogue: parse, rank, filter, cut, answer.
 
 import (
 	"context"
@@ -16,17 +16,17 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
-// What one call may ask for; more is cut, and the answer says so.
+// The limits of one call; more is cut, and the answer says so.
 const (
-	maxResultsCap = 100  // tools per search: what is loaded is part of every later request
+	maxResultsCap = 100  // tools per search: loaded tools are part of every later request
 	maxNames      = 100  // names in one call, for the same reason
 	maxQueries    = 20   // searches in one call
 	maxWords      = 1000 // words in one search
 )
 
-// searchResult is what a search gave.
+// searchResult is the result of a search.
 type searchResult struct {
-	asked         int       // searches and names that were asked for
+	asked         int       // searches and names in the call
 	visible       stringSet // tools that the model sees already
 	found         []foundTool
 	alreadyLoaded []string // names of found tools that the model sees already
@@ -35,11 +35,11 @@ type searchResult struct {
 	leftOut       int         // found tools that do not fit into the answer
 	hasList       bool        // hints can point to the list of names
 	unlisted      int         // unknown names beyond those in unknown
-	unmatched     []string    // words that stand in no tool, if nothing was found
-	near          []string    // names like the words, if nothing was found
+	unmatched     []string    // words that no tool contains, if nothing was found
+	near          []string    // names similar to the words, if nothing was found
 	unsure        []foundTool // the best results of searches that were not sure of any
-	missing       []string    // servers whose tools might be what is looked for, and that do not answer
-	cuts          []string    // what the model is told of limits that cut the call
+	missing       []string    // servers that do not answer and may have the tools searched for
+	cuts          []string    // notices to the model about limits that cut the call
 }
 
 type foundTool struct {
@@ -60,7 +60,7 @@ type searcher struct {
 	cat      *catalog
 	settings *settings
 	notes    *notes
-	may      func(context.Context, *entry) bool // which tools it may return, beyond being found
+	may      func(context.Context, *entry) bool // tools it may return, among those that may be found
 }
 
 func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
@@ -68,8 +68,8 @@ func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
 	return searcher{turn: t, cat: t.group.cat, settings: t.group.settings, notes: &r.notes, may: may}
 }
 
-// find runs the queries of one call, and tells of it. What is found fits into one answer,
-// which takes size bytes for a tool. Its only error is the context's.
+// find runs the queries of one call, and reports the search. All it finds fits into one
+// answer, which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
 	inside, report := s.settings.reporting(ctx)
 	f, err := s.search(inside, queries, limit)
@@ -100,8 +100,8 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 	return f, nil
 }
 
-// visibleNames are the tools that the model sees; nil where the form of the answer cannot say
-// what is loaded.
+// visibleNames are the tools that the model sees; nil if the form of the answer cannot say
+// which tools are loaded.
 func (s searcher) visibleNames(ctx context.Context) stringSet {
 	if c := s.settings.rules; c.native && !c.newOnly {
 		return nil
@@ -120,7 +120,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	}
 	f.asked++
 	most := mostResults(&s.settings.cfg)
-	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one more, to see whether there are more
+	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one extra, to see whether there are more
 	ranked, err := s.rank(ctx, q.words, wanted)
 	if ranked.fresh > most {
 		ranked.found = ranked.found[:len(ranked.found)-1]
@@ -154,8 +154,8 @@ type parsedQuery struct {
 const selectPrefix = "select:"
 
 // parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
-// separated by commas or white space, and repeated. A name that is known stays whole,
-// whatever stands in it.
+// separated by commas or white space, and repeated. A known name stays whole, whatever
+// characters it has.
 func parseSearch(text string, known func(string) bool) parsedQuery {
 	text = strings.TrimSpace(text)
 	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
@@ -184,8 +184,8 @@ func firstWords(text string, n int) string {
 	return text
 }
 
-// rank asks the index, and asks for more while too few may be returned. What the first
-// answer held keeps its place: an index may rank more results in another order.
+// rank asks the index, and asks for more results while too few may be returned. Results of
+// the first answer keep their places: an index may rank a longer list in another order.
 func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
 		results, err := s.cat.askIndex(ctx, Query{Text: words, Limit: ask})
@@ -203,7 +203,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 	}
 }
 
-// askIndex never fails but by the context: where the index fails, the specified score
+// askIndex fails only with the context's error: if the index fails, the specified score
 // answers.
 func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 	results, err := searchIndex(ctx, c.index, q)
@@ -228,8 +228,8 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 	}
 }
 
-// ranking collects the results of a search. Tools that the model sees already keep their
-// rank and use up no place: those among the first results make room for as many others.
+// ranking collects the results of a search. Tools that the model already sees keep their rank
+// but do not count towards the limit.
 type ranking struct {
 	visible stringSet
 	limit   int // the most tools that the model does not see
@@ -250,7 +250,7 @@ func (k *ranking) add(x foundTool) {
 	k.found = append(k.found, x)
 }
 
-// refuses reports whether a search found something and is sure of none of it.
+// refuses reports whether a search found tools but is sure of none.
 func (s searcher) refuses(results []foundTool) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(x foundTool) bool {
 		return x.confidence == 0 || x.confidence >= s.settings.cfg.MinConfidence
@@ -260,7 +260,7 @@ func (s searcher) refuses(results []foundTool) bool {
 // mostResults is how many tools one search may return.
 func mostResults(c *Config) int { return max(maxResultsCap, c.MaxResults) }
 
-// selectByName takes tools by name. MaxResults does not apply here: the model named them.
+// selectByName selects tools by name. MaxResults does not apply: the model named them.
 func (s searcher) selectByName(ctx context.Context, names []string, f *searchResult) {
 	const most = 10 // unknown names that get suggestions; each is looked up among all names
 	if len(names) > maxNames {
@@ -284,7 +284,7 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 	}
 }
 
-// knows says which names exist for this search.
+// knows returns a function that reports whether a name exists for this search.
 func (s searcher) knows(ctx context.Context) func(string) bool {
 	return func(name string) bool {
 		e := s.cat.lookup(name)
@@ -296,12 +296,12 @@ func holds(list []foundTool, e *entry) bool {
 	return slices.ContainsFunc(list, func(x foundTool) bool { return x.entry == e })
 }
 
-// maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long
-// pattern takes time and memory of its own.
+// maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long pattern
+// takes time and memory.
 const maxPatternBytes = 1000
 
-// matchNames finds the tools whose names match, in the order of the catalogue, and says what
-// the model should know.
+// matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
+// for the model.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
 	_, report := s.settings.reporting(ctx)
 	if pattern == "" {
@@ -343,14 +343,14 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 
 var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
 
-// wordsOf is what a pattern holds of words, for suggestions.
+// wordsOf extracts the words of a pattern, for suggestions.
 func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
 
 // maxLookups is how many words of a search are looked up one by one.
 const maxLookups = 8
 
-// unmatched are words of a search that stand in no name and no description of a tool
-// which the caller may find.
+// unmatched returns words of a search that are in no name and no description of a tool that
+// the caller may find.
 func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
@@ -363,7 +363,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	return out
 }
 
-// suggest returns names near the words of a search that found nothing.
+// suggest returns names similar to the words of a search that found nothing.
 func (s searcher) suggest(ctx context.Context, words string) []string {
 	var names []string
 	for _, w := range lookups(words) {
@@ -379,7 +379,7 @@ func (s searcher) suggest(ctx context.Context, words string) []string {
 	return names
 }
 
-// lookups are the first words of a search, each once.
+// lookups returns the first words of a search, each once.
 func lookups(words string) []string {
 	var out []string
 	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
@@ -390,8 +390,8 @@ func lookups(words string) []string {
 	return out
 }
 
-// noteMissing notes the servers without tools at the moment, if nothing was found, or those
-// that a query names.
+// noteMissing notes the unavailable servers, if nothing was found, or those that a query
+// names.
 func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
 	const most = 10
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
@@ -409,7 +409,7 @@ func spaced(text string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// names are those of what was found; not nil.
+// names are the names of the tools found; not nil.
 func (f *searchResult) names() []string {
 	names := make([]string, len(f.found))
 	for i, x := range f.found {
@@ -418,7 +418,7 @@ func (f *searchResult) names() []string {
 	return names
 }
 
-// merge takes over what a search ranked.
+// merge adds the results of a ranking.
 func (f *searchResult) merge(ranked []foundTool) {
 	if len(f.found) == 0 {
 		f.found = ranked
@@ -457,7 +457,7 @@ func (f *searchResult) hits() []leanctx.Hit {
 	return out
 }
 
-// bound leaves out the tools that do not fit into one answer. size is the bytes that the
+// bound drops the tools that do not fit into one answer. size returns the bytes that the
 // answer takes for a tool.
 func (f *searchResult) bound(size func(*entry) int) {
 	left, kept, over := maxAnswerBytes, 0, promptData{}
@@ -480,10 +480,10 @@ func (f *searchResult) bound(size func(*entry) int) {
 	}
 }
 
-// nameSize is the bytes of a name that may stand under already_loaded as well.
+// nameSize is the size in bytes of a name that may be under already_loaded as well.
 func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
 
-// hint says what the model should know beyond the matches: "" in the usual case.
+// hint is advice for the model beyond the matches: "" in the usual case.
 func (f *searchResult) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
@@ -507,7 +507,7 @@ func (f *searchResult) hint() string {
 	return strings.Join(append(parts, f.remarks()...), " ")
 }
 
-// nearest are the names that an unsure search tells of.
+// nearest are the names that an unsure search mentions.
 func (f *searchResult) nearest() (names []string) {
 	for _, x := range f.unsure {
 		if name := x.entry.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
@@ -517,7 +517,7 @@ func (f *searchResult) nearest() (names []string) {
 	return names
 }
 
-// remarks are what the model should know of the search itself.
+// remarks are notices for the model about the search itself.
 func (f *searchResult) remarks() []string {
 	if len(f.missing) == 0 {
 		return f.cuts

@@ -3,11 +3,11 @@
 
 package toolsearch
 
-// Slots. Eino fixes the list of an agent's tools when a run starts, but asks every tool of
-// the list for its info again before each round of calls, and looks calls up by the names
-// that they then say. A slot is a tool whose name is decided between the model's answer and
-// the round: so a tool that appeared in the middle of a run is called like any other, and
-// the cost of a round depends on the slots and not on the size of the catalogue.
+// Slots. Eino fixes the list of an agent's tools when a run starts, but asks every tool of the
+// list for its info again before each round of calls, and looks calls up by the names returned
+// then. A slot is a tool whose name is decided between the model's answer and the round: a tool
+// that appeared in the middle of a run is called like any other, and the cost of a round
+// depends on the number of slots, not on the size of the catalogue.
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// slotsOf is how many slots there are of each form. A tool for which none of its form is left
-// gets one of another form that returns the same: text, or results of several parts.
+// slotsOf is how many slots there are of each form. When the slots of its form run out, a tool
+// gets one of another form with the same kind of result: text, or results of several parts.
 var slotCounts = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
 
 // insteadOf are the forms for a tool of a form, the best first.
@@ -38,7 +38,7 @@ var insteadOf = [forms][]form{
 }
 
 const (
-	// slotPrefix begins the names of slots that stand for no tool. No model sees them.
+	// slotPrefix begins the names of unused slots. No model sees them.
 	slotPrefix = "__leanctx_slot_"
 	slotDesc   = "Not a tool. Do not call it."
 )
@@ -49,12 +49,12 @@ type slotMarker interface{ slotsOfRun() *slots }
 // slots are those of one run.
 type slots struct {
 	list  [forms][]*slot
-	extra *slot // for the tools for which no slot is left
+	extra *slot // serves the tools without a slot
 	run   *run
 	round atomic.Pointer[round]
 }
 
-// round is what the slots stand for between a model's answer and its calls.
+// round maps slots to tools between a model's answer and its calls.
 type round struct {
 	bound    map[*slot]boundTool
 	enhanced bool // call_tool is called for a tool that returns more than text
@@ -107,7 +107,7 @@ type slot struct {
 	info  schema.ToolInfo
 }
 
-// isSlotName reports whether a name is that of a slot that stands for no tool.
+// isSlotName reports whether a name is that of an unused slot.
 func isSlotName(name string) bool { return strings.HasPrefix(name, slotPrefix) }
 
 func (s *slot) slotsOfRun() *slots { return s.slots }
@@ -138,7 +138,7 @@ func (s *slot) GetType() string {
 // IsCallbacksEnabled says that the tools tell the callbacks by themselves.
 func (s *slot) IsCallbacksEnabled() bool { return true }
 
-// targetOf is what a call of the slot runs.
+// targetOf returns the target of a call to the slot.
 func (s *slot) targetOf(ctx context.Context, args string) target {
 	b, ok := s.slots.current(ctx).bound[s]
 	if !ok {
@@ -189,8 +189,8 @@ func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.
 	return streamSlot[I, O](s.invokeSlot).StreamableRun(ctx, args, opts...)
 }
 
-// callSlot is call_tool where tools come and go. Two are listed, one for each kind of result;
-// the one that the round does not need has the name of a slot.
+// callSlot is call_tool when tools come and go. Two are listed, one for each kind of result;
+// the one that the round does not need has the name of an unused slot.
 type callSlot[I, O any] struct {
 	callTool[I, O]
 	slots    *slots
@@ -208,8 +208,8 @@ func (c callSlot[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
 	return c.metaTool.Info(ctx)
 }
 
-// current is the round that the context is of. After a resume it is known from the names
-// that were kept.
+// current returns the round that the context belongs to. After a resume it is restored from the
+// names in the checkpoint.
 func (s *slots) current(ctx context.Context) *round {
 	if now := s.round.Load(); now != nil {
 		return now
@@ -228,8 +228,8 @@ func (s *slots) current(ctx context.Context) *round {
 	return s.round.Load()
 }
 
-// bind gives each name a slot, and returns the names for which none was left. Of those, the
-// last slot answers to the first.
+// bind gives each name a slot, and returns the names that got none. The extra slot takes the
+// first of those.
 func (s *slots) bind(names []string) (now *round, surplus []string) {
 	r := s.run
 	now = &round{bound: make(map[*slot]boundTool, len(names))}
@@ -266,11 +266,10 @@ func (s *slots) bind(names []string) (now *round, surplus []string) {
 	return now, surplus
 }
 
-// enhancedCallName stands among the names of a round for call_tool with results of several
-// parts.
+// enhancedCallName is the name, in a round, of call_tool with results of several parts.
 const enhancedCallName = slotPrefix + toolnames.Call
 
-// liveTool is the tool of a Source with the name, or an answer where it is gone.
+// liveTool returns the tool of a Source with the name, or an answer if it no longer exists.
 func (r *run) liveTool(name string) tool.BaseTool {
 	if e := r.group().cat.lookup(name); e != nil {
 		return e.tool
@@ -278,8 +277,8 @@ func (r *run) liveTool(name string) tool.BaseTool {
 	return answering(name, func(ctx context.Context) string { return r.noSuchTool(ctx, name) })
 }
 
-// bindCalls makes the slots stand for the tools of sources that a model's answer calls. It
-// returns the name under which a call goes on: its own, unless there are too many.
+// bindCalls assigns slots to the tools of sources that a model's answer calls. It returns the
+// name to use for a call: its own, unless there are too many.
 func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
 	r, names := s.run, []string(nil)
 	for _, c := range calls {
@@ -307,7 +306,7 @@ func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (rename func(w
 	}
 }
 
-// callsEnhanced reports whether call_tool is called for a tool that returns more than text.
+// callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
 func callsEnhanced(g *group, c wire.Call) bool {
 	if g.settings.cfg.Protocol != SearchCall {
 		return false
@@ -316,7 +315,7 @@ func callsEnhanced(g *group, c wire.Call) bool {
 	return e != nil && isEnhanced(e.tool)
 }
 
-// answering is a tool that answers with a text, and tells callbacks as others do.
+// answering is a tool that answers with a text, and reports the call to callbacks like others.
 func answering(name string, answer func(context.Context) string) tool.BaseTool {
 	e := &entry{info: &schema.ToolInfo{Name: name, Desc: slotDesc}}
 	e.tool, _ = guardTool(answerTool{answer}, e)

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Sources of tools that come and go: what one is, those of this package, and what a run
-// remembers of them.
+// Sources of tools that come and go: the interface, the sources of this package, and a run's
+// memory of them.
 
 import (
 	"context"
@@ -77,7 +77,7 @@ type listSource struct {
 	sets *recent.Map[string, *listing]
 }
 
-// listing is what a key's last list gave.
+// listing is the last list of a key.
 type listing struct {
 	ask int64 // its number: of two lists the one that began later is newer
 	set *ToolSet
@@ -116,7 +116,7 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 	return set, nil
 }
 
-// userOf is whose tools are asked for.
+// userOf returns the key of the user whose tools are requested.
 func (s *listSource) userOf(ctx context.Context) (string, error) {
 	if s.key == nil {
 		return "", nil
@@ -144,7 +144,8 @@ type multiSource struct {
 	unions *recent.Map[string, *union]
 }
 
-// union is a set that was put together, and of what, which keeps the key of the parts theirs.
+// union is a combined set with its parts, which keep the addresses in the key from being
+// reused.
 type union struct {
 	sets  []*ToolSet
 	whole *ToolSet
@@ -188,7 +189,7 @@ func (m *multiSource) Missing(ctx context.Context) (servers []string) {
 	return servers
 }
 
-// missingFrom asks a source, which may panic, what it lacks.
+// missingFrom asks a source, which may panic, for the servers that are missing.
 func missingFrom(ctx context.Context, s Source) []string {
 	p, ok := s.(PartialSource)
 	if !ok {
@@ -198,7 +199,7 @@ func missingFrom(ctx context.Context, s Source) []string {
 	return servers
 }
 
-// wait returns what a source answers; the answers that are there count even if ctx is done.
+// wait returns the answer of a source. An answer that is ready counts even if ctx is done.
 func wait(ctx context.Context, answer <-chan sourceAnswer) sourceAnswer {
 	select {
 	case a := <-answer:
@@ -235,14 +236,14 @@ type sourceAnswer struct {
 	err error
 }
 
-// sourceID is one of the sources of a MultiSource, or the Source of an instance.
+// sourceID identifies a source in a MultiSource, or the Source of an instance.
 type sourceID struct {
 	of any // *multiSource or *settings
 	at int
 }
 
-// sourceMemory is what one run remembers of the sources in a MultiSource. It belongs to the
-// run, since a source may answer each user differently.
+// sourceMemory is a run's memory of the sources in a MultiSource. It belongs to the run,
+// since a source may answer each user differently.
 type sourceMemory struct {
 	mu      sync.Mutex
 	sources map[sourceID]*sourceState
@@ -250,13 +251,13 @@ type sourceMemory struct {
 
 type sourceState struct {
 	last *ToolSet
-	busy bool // it has not answered yet, and is not asked again before it has
+	busy bool // it has not answered yet, and is not asked again until it has
 }
 
 type sourceMemoryKey struct{}
 
-// withSourceMemory returns a context in which each source of a MultiSource keeps the last
-// set that it returned: that of a run.
+// withSourceMemory returns a context for a run in which each source of a MultiSource keeps
+// the last set that it returned.
 func withSourceMemory(ctx context.Context) context.Context {
 	return context.WithValue(ctx, sourceMemoryKey{}, newSourceMemory())
 }
@@ -265,7 +266,7 @@ func newSourceMemory() *sourceMemory {
 	return &sourceMemory{sources: map[sourceID]*sourceState{}}
 }
 
-// memoryOf is the memory of the run of ctx; outside of a run, one that nothing is in.
+// memoryOf returns the memory of the run of ctx; outside a run, an empty one.
 func memoryOf(ctx context.Context) *sourceMemory {
 	if m, ok := ctx.Value(sourceMemoryKey{}).(*sourceMemory); ok {
 		return m
@@ -273,10 +274,10 @@ func memoryOf(ctx context.Context) *sourceMemory {
 	return newSourceMemory()
 }
 
-// errBusy is the answer for a source that is still at the last question.
+// errBusy is the answer of a source that has not answered its last question.
 var errBusy = errors.New("it has not answered since it was last asked")
 
-// ask asks a source in a goroutine of its own, which ends when the source returns.
+// ask asks a source in its own goroutine, which ends when the source returns.
 func (m *sourceMemory) ask(ctx context.Context, at sourceID, s Source, answer chan<- sourceAnswer) {
 	if !m.begin(at) {
 		answer <- sourceAnswer{err: errBusy}
@@ -314,7 +315,7 @@ func (m *sourceMemory) begin(at sourceID) bool {
 	return true
 }
 
-// end notes what a source returned; nil beside an error leaves what it had.
+// end records the answer of a source; nil beside an error keeps the old set.
 func (m *sourceMemory) end(at sourceID, a sourceAnswer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

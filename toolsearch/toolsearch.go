@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The constructors, the hooks, and what they do before a model call.
+// The constructors and the hooks, with their work before a model call.
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	return &middleware[M]{settings: s, member: me, codec: c}, nil
 }
 
-// middleware is safe for concurrent use: what a run needs is in its context.
+// middleware is safe for concurrent use: the state of a run is in its context.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	settings *settings
@@ -58,7 +58,7 @@ func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentC
 	if err != nil || j == nil {
 		return ctx, rc, err
 	}
-	if groupIn(rc.Tools) == nil { // an agent within a run has sources of its own
+	if groupIn(rc.Tools) == nil { // an agent within a run has its own sources
 		ctx = withSourceMemory(ctx)
 	}
 	j.agent.direct = rc.ReturnDirectly
@@ -136,9 +136,9 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	return ctx, &next, nil
 }
 
-// hooks are those of the run that this instance leads; nil if another instance does, or
-// if there is nothing to hide. Without a BeforeAgent before it, as when hooks are called by
-// hand, they are those of a run of its own.
+// hooks returns the hooks of the run that this instance leads; nil if another instance leads
+// it, or if there is nothing to hide. Without a preceding BeforeAgent, as when hooks are called
+// by hand, it makes a new run.
 func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	if r := runOf(ctx); r != nil && r.group().hasMember(m.settings) {
 		if r.group().settings != m.settings {
@@ -155,7 +155,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	return newHooks(newRun(agent{start: g}), m.codec)
 }
 
-// hooks is what the hooks of one run keep from one model call to the next. Eino calls them one
+// hooks is the state that the hooks of one run keep between model calls. Eino calls them one
 // after another.
 type hooks[M adk.MessageType] struct {
 	run        *run
@@ -175,13 +175,13 @@ func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
 	return &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}}
 }
 
-// modelCall is what a model call is about to send.
+// modelCall is the content of the next model call.
 type modelCall[M adk.MessageType] struct {
 	messages        []M
 	tools, deferred []*schema.ToolInfo
 }
 
-// prepare decides what a model call shows. Its error is that of a misconfiguration.
+// prepare decides the content of a model call. It fails only on a misconfiguration.
 func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
 	r, t := h.run, &h.transcript
 	saw, known := r.notes.lastVisible(ctx)
@@ -229,7 +229,8 @@ func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
 	}
 }
 
-// readWithOffers reads the messages, and returns them with offers of tools for those of users.
+// readWithOffers reads the messages, and returns them with offers of tools after the messages
+// of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
 	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.showsAll {
@@ -244,12 +245,12 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	return msgs
 }
 
-// rewrite returns the messages in a form that the run's provider takes. The slice handed in is
-// not changed.
+// rewrite returns the messages in a form that the run's provider accepts. It does not change
+// the slice.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 	t, rules := &h.transcript, h.run.group().settings.rules
 	if h.visibility.hiding.showsAll {
-		rules = plainRules // the provider is not told of a search
+		rules = plainRules // the provider does not learn of a search
 	}
 	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))
 	next = restarted(msgs, next)
@@ -260,7 +261,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 	return next
 }
 
-// bindCalls makes the slots stand for the tools that the last message calls.
+// bindCalls assigns slots to the tools that the last message calls.
 func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	if h.slots == nil || len(msgs) == 0 {
 		return msgs
@@ -276,14 +277,13 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	return next
 }
 
-// doneState is the state that the last hook returned, and what was in it.
+// doneState is the state that the last hook returned, with its contents.
 type doneState[M adk.MessageType] struct {
 	state *adk.TypedChatModelAgentState[M]
 	held  adk.TypedChatModelAgentState[M]
 }
 
-// is reports whether a state is that one, with nothing new in it: the instance is in the
-// agent twice.
+// is reports whether a state is that one, unchanged: the instance is in the agent twice.
 func (d doneState[M]) is(s *adk.TypedChatModelAgentState[M]) bool {
 	return s == d.state && slices.Equal(s.Messages, d.held.Messages) &&
 		slices.Equal(s.ToolInfos, d.held.ToolInfos) && slices.Equal(s.DeferredToolInfos, d.held.DeferredToolInfos)

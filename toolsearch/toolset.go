@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Sets of tools, which share what is equal in both, and the key that tells sets whose tools
-// have equal definitions, whatever their segments are.
+// Sets of tools, which share equal parts, and the key that identifies sets of tools with equal
+// definitions, however they are divided into segments.
 
 import (
 	"context"
@@ -31,17 +31,17 @@ type ToolSet struct {
 	parts   []part
 	size    int
 	origin  *origin // of what Update made
-	differs bool    // Update found a definition that the older set has not
+	differs bool    // Update found a definition that is not in the older set
 
 	keyOnce  sync.Once
 	keyValue setKey
 }
 
-// segmentSize is the most tools in a segment: what one change rebuilds, against how many
-// segments a lookup goes through.
+// segmentSize is the most tools in a segment. It balances the work of rebuilding one for a
+// change against the number of segments that a lookup visits.
 const segmentSize = 512
 
-// segment is tools in a row. It is immutable.
+// segment is a sequence of tools. It is immutable.
 type segment struct {
 	entries []*entry
 	given   []tool.BaseTool // the tools as they were given; nil for those that cannot be compared
@@ -57,10 +57,10 @@ type segment struct {
 	housed    atomic.Pointer[[]housing]
 }
 
-// part is those tools of a segment that a set has.
+// part is a segment with the selection of its tools that are in a set.
 type part struct {
 	*segment
-	bits []uint64 // of its tools; nil: all
+	bits []uint64 // of its tools; nil means all
 	size int
 }
 
@@ -147,7 +147,7 @@ func (s *ToolSet) entries() iter.Seq[*entry] {
 	}
 }
 
-// beside is the parts of the set that another has not.
+// beside returns the parts of the set that another does not have.
 func (s *ToolSet) beside(other *ToolSet) *ToolSet {
 	rest, known := &ToolSet{}, map[*segment]part{}
 	for _, p := range other.all() {
@@ -188,7 +188,7 @@ func (s *ToolSet) lookup(name string) *entry {
 	return nil
 }
 
-// filtered returns the tools for which keep holds. Segments stay whole.
+// filtered returns the tools for which keep returns true. Segments stay whole.
 func (s *ToolSet) filtered(keep func(*entry) bool) *ToolSet {
 	next := &ToolSet{}
 	if s == nil {
@@ -216,8 +216,8 @@ func (s *ToolSet) filtered(keep func(*entry) bool) *ToolSet {
 	return next
 }
 
-// dense is the part, in a segment of its own if it is a small share of a large one: it
-// would keep the others in memory, and be passed over tool by tool.
+// dense copies a small share of a large segment into its own segment: otherwise the part would
+// keep the rest in memory, and every pass would skip over it tool by tool.
 func (p part) dense() part {
 	if p.bits == nil || 8*p.size >= len(p.entries) {
 		return p
@@ -244,7 +244,7 @@ func wholePart(entries []*entry) part {
 
 func (p part) has(i int) bool { return p.bits == nil || p.bits[i/64]&(1<<(i%64)) != 0 }
 
-// allInfos are those of the segment's tools.
+// allInfos are the infos of the segment's tools.
 func (g *segment) allInfos() []*schema.ToolInfo {
 	g.infoOnce.Do(func() {
 		g.infos = make([]*schema.ToolInfo, len(g.entries))
@@ -255,7 +255,7 @@ func (g *segment) allInfos() []*schema.ToolInfo {
 	return g.infos
 }
 
-// byName is the place of each tool of the segment.
+// byName is the place of each of the segment's tools by name.
 func (g *segment) byName() map[string]int {
 	g.nameOnce.Do(func() {
 		g.names = make(map[string]int, len(g.entries))
@@ -266,7 +266,7 @@ func (g *segment) byName() map[string]int {
 	return g.names
 }
 
-// byValue is the place of each tool that can be compared with others.
+// byValue is the place of each of the segment's comparable tools by value.
 func (g *segment) byValue() map[tool.BaseTool]int {
 	g.valueOnce.Do(func() {
 		g.values = make(map[tool.BaseTool]int, len(g.entries))
@@ -279,12 +279,12 @@ func (g *segment) byValue() map[tool.BaseTool]int {
 	return g.values
 }
 
-// setKey is the key of tools in a row: a polynomial in each of two bases, whose coefficients
-// are the sums of the definitions. The key of two rows together follows from theirs, and the
-// bases are drawn when the process starts, so that nobody can make two definitions that meet.
+// setKey is the key of a sequence of tools: a polynomial in each of two bases, whose
+// coefficients are the sums of the definitions. The key of a concatenation follows from the two
+// keys. The bases are random per process, which keeps anyone from constructing collisions.
 type setKey [2]uint64
 
-// prime is what keys are counted in: 2^61 - 1.
+// prime is the modulus of keys: 2^61 - 1.
 const prime = 1<<61 - 1
 
 var bases = sync.OnceValue(func() (b setKey) {
@@ -310,7 +310,7 @@ func plus(a, b uint64) uint64 {
 	return a
 }
 
-// then is the key of this row with another of n tools after it.
+// then is the key of this sequence followed by another of n tools.
 func (k setKey) then(other setKey, n int) setKey {
 	for i, base := range bases() {
 		power := uint64(1)
@@ -325,9 +325,8 @@ func (k setKey) then(other setKey, n int) setKey {
 	return k
 }
 
-// identity is the same for sets whose tools have equal definitions in the same order: what is
-// worked out from definitions alone, such as an index, is then the same for both. It holds
-// within a process.
+// identity is equal for sets of tools with equal definitions in the same order, which can share
+// whatever is computed from definitions alone, such as an index. It is valid within a process.
 func (s *ToolSet) identity() setKey {
 	if s == nil {
 		return setKey{}
@@ -358,7 +357,7 @@ func (p part) identity() (k setKey) {
 	return p.key
 }
 
-// coefficients are the two of a definition. They are not 0, so that a tool more makes another key.
+// coefficients are the two of a definition. They are never 0: every added tool changes the key.
 func (e *entry) coefficients() (k setKey) {
 	sum := e.definition()
 	for i := range k {

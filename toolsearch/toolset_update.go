@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// How a set is made, also from an older one: what is the same is found segment by segment.
+// How Update makes a set from an older one: it reuses equal segments.
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// openSegment is the fewest tools of a segment that later sets take as it is. Smaller ones are put
-// together with their neighbours, so that many small changes leave few segments.
+// openSegment is the fewest tools of a segment that later sets reuse as it is. Smaller ones are
+// merged with their neighbours, to keep many small changes from leaving many segments.
 const openSegment = segmentSize / 8
 
 // NewToolSet returns the set of tools, in their order. It asks each tool for its Info once,
@@ -74,7 +74,7 @@ type updater struct {
 	fresh []*entry          // those with a definition that the old set has not
 	taken map[*segment]part // parts that the new set has
 	open  []*entry          // tools that are in no part yet
-	loose []located         // tools that were not taken with a whole part
+	loose []located         // tools not taken with a whole part
 	next  int               // the old part that follows the last one taken
 	from  int               // the old part of the last tool found alone
 	after int               // and the place after it
@@ -134,8 +134,8 @@ func (u *updater) follows(at int) bool {
 	return u.after < len(p.given) && same(p.given[u.after], u.tools[at])
 }
 
-// startsPart looks for the old part that begins here: after tools that came, went or moved it
-// need not be the next one.
+// startsPart finds the old part that begins here: it need not be the next one after tools were
+// added, removed or moved.
 func (u *updater) startsPart(at int) bool {
 	for i, p := range u.old.parts {
 		if same(p.given[p.lowest()], u.tools[at]) {
@@ -145,7 +145,7 @@ func (u *updater) startsPart(at int) bool {
 	return false
 }
 
-// takes reports whether all tools of an old part come next, and it was not taken before.
+// takes reports whether all tools of an old part come next, and the part is still unused.
 func (u *updater) takes(i, at int) bool {
 	p := u.old.parts[i]
 	if _, twice := u.taken[p.segment]; twice || !p.leads(u.tools[at:]) {
@@ -159,7 +159,7 @@ func (u *updater) takes(i, at int) bool {
 	return true
 }
 
-// flush makes segments of about the same size of the tools that are in no part yet.
+// flush makes segments of about the same size from the tools that are in no part yet.
 func (u *updater) flush() {
 	for n := (len(u.open) + segmentSize - 1) / segmentSize; n > 0; n-- {
 		size := (len(u.open) + n - 1) / n
@@ -192,7 +192,8 @@ func (u *updater) entryFor(ctx context.Context, t tool.BaseTool) (*entry, *segme
 	return e, nil, nil
 }
 
-// sameValue returns the old entry of a tool; nil if there is none, or if it cannot be told.
+// sameValue returns the old entry of a tool; nil if there is none, or if the tool cannot be
+// compared.
 func (u *updater) sameValue(t tool.BaseTool) (*entry, *segment) {
 	if u.old == nil || safe.IsNil(t) || !reflect.ValueOf(t).Comparable() {
 		return nil, nil
@@ -210,8 +211,8 @@ func (u *updater) sameValue(t tool.BaseTool) (*entry, *segment) {
 	return nil, nil
 }
 
-// checkNames refuses names that stand twice. Those of the old set differ, so that an old tool
-// can only meet itself.
+// checkNames refuses duplicate names. Those of the old set are unique, so an old tool can only
+// clash with itself.
 func (u *updater) checkNames() {
 	seen := make(map[string]int, len(u.loose))
 	for _, l := range u.loose {
@@ -242,7 +243,7 @@ func (u *updater) takenAt(name string) (at int, ok bool) {
 	return 0, false
 }
 
-// same reports whether two values are equal; it is false where that cannot be told.
+// same reports whether two values are equal; it is false if they cannot be compared.
 func same(a, b tool.BaseTool) (yes bool) {
 	defer func() { _ = recover() }() // values of one type, of which some cannot be compared
 	return a != nil && a == b
@@ -287,9 +288,8 @@ func (s *ToolSet) merge() {
 	}()
 }
 
-// mergeable returns the batches to put into one: the smallest, as long as the next is no
-// larger than all before it together, so that a tool moves seldom; and those of whose tools
-// the set has less than half.
+// mergeable returns the batches to merge: the smallest, as long as the next is no larger than
+// all before it together, so tools move rarely; and those of which the set uses less than half.
 func (s *ToolSet) mergeable() []*selected {
 	var all selection
 	all.addSet(s)
@@ -312,8 +312,8 @@ func (s *ToolSet) mergeable() []*selected {
 	return mergeable[:count]
 }
 
-// mergeBatches makes one batch of what is left of several. It indexes what they had
-// indexed, before their tools move there.
+// mergeBatches merges the remaining tools of several batches. It builds the indexes that the
+// batches had before their tools move.
 func mergeBatches(old []*selected, o *origin) {
 	var infos []*schema.ToolInfo
 	var addresses []*address

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// Which hidden tools a model call shows, and the tool lists that show them.
+// The hidden tools that a model call shows, and the tool lists that show them.
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type visibleTool struct {
 type visibleSet struct {
 	tools    []visibleTool
 	names    []string
-	follows  bool      // it follows on another model call of this run
+	follows  bool      // it follows another model call of this run
 	vanished stringSet // tools that the model saw before a resume, and that no longer exist
 }
 
@@ -65,13 +65,13 @@ func (s *visibility) visibleTools(ctx context.Context, r *run, v *evidence) visi
 		setRunLocal(ctx, visibleKey, names)
 	}
 	saveIdle(ctx, r.group(), tools)
-	if r.group().settings.cfg.UnloadAfter == 0 && r.group().isUnfiltered() { // it depends on the messages alone
+	if r.group().settings.cfg.UnloadAfter == 0 && r.group().isUnfiltered() { // the result depends on the messages alone
 		s.last = decision{visibleSet{tools: tools, names: names, follows: true}, r.group(), v.order}
 	}
 	return show
 }
 
-// chooseTools chooses the tools to show: those that always are, those shown before that are still in
+// chooseTools chooses the tools to show: those always visible, those shown before and still in
 // use, then new ones. unused are those that were not used for too long.
 func (s *visibility) chooseTools(ctx context.Context, t *turn, v *evidence, before []string, idle []int) (show []visibleTool, unused []string) {
 	done := make(map[string]bool, len(before)+len(v.order))
@@ -113,7 +113,7 @@ func (s *visibility) chooseTools(ctx context.Context, t *turn, v *evidence, befo
 	return show, unused
 }
 
-// withAll adds to the tools that a model call shows all others that it may show.
+// withAll adds to the tools of a model call all others that it may show.
 func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTool) {
 	shown := make(map[*entry]bool, len(show))
 	for _, s := range show {
@@ -127,7 +127,7 @@ func (t *turn) withAll(ctx context.Context, show []visibleTool) (all []visibleTo
 	return all
 }
 
-// vanished are those of the tools that the model saw which do not exist any more.
+// vanished are the tools that the model saw and that no longer exist.
 func (r *run) vanished(names []string) (gone stringSet) {
 	for _, name := range names {
 		if r.group().cat.lookup(name) == nil && !r.agent.own[name] {
@@ -148,7 +148,7 @@ func lastIdle(ctx context.Context, g *group, n int) (idle []int) {
 	return idle
 }
 
-// saveIdle keeps for the next model call how long tools have not been used.
+// saveIdle saves for the next model call how long tools have not been used.
 func saveIdle(ctx context.Context, g *group, tools []visibleTool) {
 	if g.settings.cfg.UnloadAfter == 0 || len(tools) == 0 {
 		return
@@ -160,15 +160,15 @@ func saveIdle(ctx context.Context, g *group, tools []visibleTool) {
 	setRunLocal(ctx, idleKey, idle)
 }
 
-// decision is what the last model call showed, and what it was decided from.
+// decision is the result of the last model call, and its inputs.
 type decision struct {
 	visibleSet
 	group *group
 	order []string
 }
 
-// holds reports whether nothing is new since. Both lists only ever grow or are rebuilt,
-// so that a list which is the same in memory is the same.
+// holds reports whether nothing has changed since. Both lists only ever grow or are rebuilt, so
+// a list at the same address with the same length is unchanged.
 func (d decision) holds(g *group, before, order []string) bool {
 	return d.names != nil && d.group == g && isSame(before, d.names) && isSame(order, d.order)
 }
@@ -178,13 +178,13 @@ func isSame(a, b []string) bool {
 }
 
 // toolLists makes the tool lists of a model call: the agent's own tools as they are, then the
-// loaded ones in the order in which they were loaded, so that the list only grows at its
-// end and a provider's prompt cache holds.
+// loaded ones in the order of loading. The list only grows at its end, and a provider's prompt
+// cache holds.
 type toolLists struct {
 	run    *run
 	group  *group
 	hiding *hiding
-	stale  stringSet // names of tools that are others than in the last model call
+	stale  stringSet // names of tools whose definition has changed since the last model call
 	show   visibleSet
 }
 
@@ -227,9 +227,9 @@ func (l toolLists) shows(infos []*schema.ToolInfo) bool {
 	return own >= 0
 }
 
-// rebuildList rebuilds the tool list. Loaded tools are copies, so that a handler that edits
-// one edits this run's; a copy from an earlier call of the run is kept for that reason.
-// A copy from before a resume is not: the tool may have changed.
+// rebuildList rebuilds the tool list. Loaded tools are copies: a handler that edits one edits
+// only this run's. Copies from earlier calls of the run are kept, with those edits, but not
+// copies from before a resume: the tool may have changed.
 func (l toolLists) rebuildList(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	if l.hiding.inPlace() {
 		return l.listInPlace(infos)
@@ -253,8 +253,8 @@ func (l toolLists) rebuildList(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	return next
 }
 
-// ownInfos are the tools of a list that are not hidden ones. Never nil: Eino replaces a
-// nil list by the list of all tools. In native mode the search tool is not one either.
+// ownInfos returns the tools of a list that are not hidden. Never nil: Eino replaces a nil list
+// by the list of all tools. In native mode, it leaves out the search tool as well.
 func (l toolLists) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range infos {
@@ -268,8 +268,8 @@ func (l toolLists) ownInfos(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	return next
 }
 
-// listInPlace makes the tool list of a run that shows all tools, or did: what is in the list
-// keeps its place, and what joins comes last. Without a change, it returns the same list.
+// listInPlace makes the tool list of a run that shows all tools, or did: tools in the list keep
+// their places, and new ones come last. Without a change, it returns the same list.
 func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	shown := make(map[string]*entry, len(l.show.tools))
 	for _, s := range l.show.tools {
@@ -292,8 +292,8 @@ func (l toolLists) listInPlace(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	return next
 }
 
-// inPlace is what stands in place of a tool in the list; nil if nothing does. e is the
-// hidden tool of its name, if it is shown. Copies are kept within a run.
+// inPlace returns the replacement of a tool in the list; nil if it is removed. e is the hidden
+// tool of its name, if it is shown. Copies are kept within a run.
 func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 	hidden := l.group.cat.lookup(t.Name)
 	switch {
@@ -305,7 +305,7 @@ func (l toolLists) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 	return t
 }
 
-// unlistedTools are the tools that a list lacks: search tools, and then those to show.
+// unlistedTools are the tools missing from a list: search tools, then those to show.
 func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
 	if !l.hiding.showsAll && !l.group.settings.rules.native {
 		for _, m := range l.group.metaTools() {
@@ -322,8 +322,8 @@ func (l toolLists) unlistedTools(listed stringSet) (infos []*schema.ToolInfo) {
 	return infos
 }
 
-// wasTakenOut reports whether a tool that is missing from the list was there: another
-// handler took it out.
+// wasTakenOut reports whether a tool that is missing from the list was in it before: another
+// handler removed it.
 func (l toolLists) wasTakenOut(e *entry) bool {
 	return l.hiding.showsAll && l.run.agent.size > 0 && !l.group.isLive(e) && l.group.owner(e).cfg.Filter == nil
 }
@@ -337,8 +337,8 @@ func (l toolLists) infoFor(e *entry) *schema.ToolInfo {
 }
 
 // inFull are the tools that a native model call must show in full, because nothing in the
-// history shows them to the provider: they were loaded by a search of another kind, or by
-// being called. What the provider loaded by itself, it knows.
+// history shows them to the provider: a search of another kind loaded them, or a call did. The
+// provider knows the tools that it loaded itself.
 func (l toolLists) inFull(v *evidence) []visibleTool {
 	c := l.group.settings.rules
 	return slices.DeleteFunc(slices.Clone(l.show.tools), func(s visibleTool) bool {
@@ -353,8 +353,8 @@ func (l toolLists) inFull(v *evidence) []visibleTool {
 	})
 }
 
-// deferredTools is the list of deferred tools: what others put there, and all hidden tools that
-// are not shown in full.
+// deferredTools is the list of deferred tools: those of others, and all hidden tools that are
+// not shown in full.
 func (l toolLists) deferredTools(ctx context.Context, infos []*schema.ToolInfo, v *evidence) []*schema.ToolInfo {
 	next := without(infos, l.group.cat)
 	for e := range l.group.cat.entries() {
@@ -366,7 +366,7 @@ func (l toolLists) deferredTools(ctx context.Context, infos []*schema.ToolInfo, 
 	return next
 }
 
-// without is a list without the hidden tools; nil if nothing is left.
+// without returns a list without the hidden tools; nil if none are left.
 func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	var next []*schema.ToolInfo
 	for _, t := range infos {
@@ -377,8 +377,8 @@ func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	return next
 }
 
-// noteShownByOthers adds those hidden tools that a later handler showed in this model call: the
-// model has seen them, so that it may call them, and they stay.
+// noteShownByOthers adds hidden tools that a later handler showed in this model call: the model
+// has seen them, so it may call them, and they stay.
 func noteShownByOthers(ctx context.Context, r *run, infos []*schema.ToolInfo) {
 	before, known := r.notes.lastVisible(ctx)
 	if r.group().settings.rules.native || !known {

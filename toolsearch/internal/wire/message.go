@@ -178,9 +178,9 @@ func isMarked(extra map[string]any, key string) bool {
 	return b
 }
 
-// isHandlers reports whether a message carries a key with which handlers mark messages of
-// their own: all of Eino's and ours begin with an underscore. The id that Eino gives every
-// message is none.
+// isHandlers reports whether a message has a key with which handlers mark their own
+// messages: all of Eino's and ours begin with an underscore. The id that Eino gives every
+// message does not count.
 func isHandlers(extra map[string]any) bool {
 	for key := range extra {
 		if strings.HasPrefix(key, "_") && key != messageIDKey {
@@ -190,7 +190,7 @@ func isHandlers(extra map[string]any) bool {
 	return false
 }
 
-// toolInfos are the tools of a result, without those that are nil.
+// toolInfos returns the tools of a result, without nil ones.
 func toolInfos(r *schema.ToolSearchResult) []*schema.ToolInfo {
 	if r == nil {
 		return nil

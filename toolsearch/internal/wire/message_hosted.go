@@ -3,9 +3,9 @@
 
 package wire
 
-// What a provider's own search left in a message, read, and put into a form that a checkpoint
-// can hold: Eino cannot store the adapters' types. It fails on the raw JSON in them, and a run
-// that waits for a person would end.
+// The traces of a provider's own search in a message, read and converted to a form that a
+// checkpoint can hold. Eino cannot store the adapters' types: it fails on the raw JSON in
+// them, and a run that waits for a person would end.
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// jsonOf is a value as JSON, or the text that is there in its place while a run may stop.
+// jsonOf is a value as JSON, or the text that replaces it while a run may stop.
 func jsonOf(v any) (string, error) {
 	if text, packed := v.(string); packed {
 		return text, nil
@@ -64,7 +64,7 @@ func hostedSearch(v any) (names []string, ok bool) {
 	return names, ok
 }
 
-// referred are the tools in a result of agenticopenai's or agenticclaude's hosted search.
+// referred returns the tools in a result of agenticopenai's or agenticclaude's hosted search.
 func referred(result []byte) (names []string) {
 	var r struct {
 		Tools []struct {
@@ -88,9 +88,9 @@ func referred(result []byte) (names []string) {
 	return names
 }
 
-// claudeEventsType is the type of what the claude adapter keeps under claudeEventsKey, once
-// one has been seen. The adapter takes no other; without it the events are lost, and the
-// model searches again.
+// claudeEventsType is the type of the claude adapter's value under claudeEventsKey, once one
+// has been seen. The adapter accepts no other; without it the events are lost, and the model
+// searches again.
 var claudeEventsType atomic.Pointer[reflect.Type]
 
 func (plain) Pack(m *schema.Message) *schema.Message {
@@ -157,7 +157,7 @@ func (agentic) Unpack(m *schema.AgenticMessage) *schema.AgenticMessage {
 }
 
 // convertHosted returns a copy in which the values of server tools are converted; the same
-// message if none is.
+// message if there are none.
 func convertHosted(m *schema.AgenticMessage, convert func(any) (any, bool)) *schema.AgenticMessage {
 	if m == nil {
 		return m

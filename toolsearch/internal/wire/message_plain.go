@@ -88,7 +88,7 @@ func (plain) Rewrite(m *schema.Message, e Editor) *schema.Message {
 	return m
 }
 
-// rewriteEvents leaves out the events of a hosted search that may not stay.
+// rewriteEvents removes the events of a hosted search that may not stay.
 func rewriteEvents(m *schema.Message, e Editor) *schema.Message {
 	names := referredInEvents(m.Extra[claudeEventsKey])
 	if e.Hosted(names) {
@@ -103,8 +103,8 @@ func rewriteEvents(m *schema.Message, e Editor) *schema.Message {
 	return &c
 }
 
-// rewriteParts makes the parts of a tool message that are in a provider's own form one
-// part, or text.
+// rewriteParts turns the parts of a tool message that are in a provider's own form
+// into one part, or text.
 func rewriteParts(m *schema.Message, e Editor) *schema.Message {
 	var tools []*schema.ToolInfo
 	native := 0
