@@ -3,8 +3,8 @@
 
 package reduction
 
-// What the calls that a model has just made are told of the conversation: the files that it names,
-// which they may read or must not write to, and what was said last.
+// What the hooks tell the calls that a model has just made about the conversation: the files
+// that it names, which they may read or must not write to, and the last user and model texts.
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// callNotes keeps what calls are told, as run-local values. It never changes.
+// callNotes passes notes to calls as run-local values. It is immutable.
 type callNotes[M adk.MessageType] struct {
 	cfg    *TypedConfig[M]
 	codec  codec[M]
@@ -31,10 +31,10 @@ type callNotes[M adk.MessageType] struct {
 	files  *vault.Vault
 	names  *storedNames // nil: no read tool is provided
 
-	tracksUse bool // a store knows what is used
+	tracksUse bool // a store records the use of files
 }
 
-// note notes everything for the calls of the last message.
+// note records everything for the calls of the last message.
 func (n *callNotes[M]) note(ctx context.Context, msgs []M) {
 	if len(msgs) == 0 {
 		return
@@ -52,8 +52,8 @@ func (n *callNotes[M]) note(ctx context.Context, msgs []M) {
 	}
 }
 
-// noteNamedFiles tells calls which of the files that they would be given a notice in the
-// history names. They must not be written to.
+// noteNamedFiles tells calls which of their future files the notices in the history already
+// name. They must not write to these.
 func (n *callNotes[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []call) {
 	shown := namedFiles(n.cfg, n.codec, msgs)
 	n.files.Note(ctx, shown)
@@ -63,7 +63,7 @@ func (n *callNotes[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []cal
 	}
 	var taken []string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
-		// Where a generator makes the names, any of them may be next.
+		// A generator may return any of the names next.
 		if wanted[name] || n.cfg.GenTruncOffloadFilePath != nil {
 			taken = append(taken, name)
 		}
@@ -71,10 +71,10 @@ func (n *callNotes[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []cal
 	setRunNames(ctx, namedFilesKey, taken)
 }
 
-// maxQuestion is how much of a message goes into a question, in bytes.
+// maxQuestion is the most of a message that goes into a question, in bytes.
 const maxQuestion = 1000
 
-// noteQuestion keeps what the user and the model said last for the calls that the model
+// noteQuestion records the last texts of the user and the model for the calls that the model
 // has just made.
 func (n *callNotes[M]) noteQuestion(ctx context.Context, msgs []M) {
 	_, said := n.codec.said(msgs[len(msgs)-1])
@@ -85,7 +85,7 @@ func (n *callNotes[M]) noteQuestion(ctx context.Context, msgs []M) {
 	setRunText(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
 }
 
-// lastBytes is the end of a text, from the start of a character on.
+// lastBytes returns the end of a text, starting at a whole character.
 func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most):] }
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
@@ -106,8 +106,8 @@ func (n *callNotes[M]) markUsed(ctx context.Context, msgs []M) {
 	}
 }
 
-// everyName lists all files that a history names, in the place of results, media and
-// arguments. One that a tool made up does no harm.
+// everyName lists all files that a history names in notices, for results, media and arguments.
+// A name that a tool made up does no harm.
 func (n *callNotes[M]) everyName(msgs []M) []string {
 	names := make(map[string]bool)
 	add := func(texts ...string) {
@@ -134,8 +134,8 @@ func (n *callNotes[M]) everyName(msgs []M) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// noteReadable tells calls which of the files outside of the default roots that they ask
-// for notices of the conversation show.
+// noteReadable tells calls which of the files outside the default roots that they ask for are
+// in the conversation's notices.
 func (n *callNotes[M]) noteReadable(ctx context.Context, msgs []M, calls []call) {
 	asked := make(map[string]bool)
 	for _, each := range calls {
@@ -152,8 +152,8 @@ func (n *callNotes[M]) noteReadable(ctx context.Context, msgs []M, calls []call)
 	setRunNames(ctx, readableKey, names)
 }
 
-// readableAmong lists those of the asked names that results show, if they are files
-// of the results' own calls: a tool can write what it likes.
+// readableAmong returns the asked names that results show, if they are files of the results'
+// own calls: a tool can write any name.
 func (n *callNotes[M]) readableAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
 	for _, r := range rounds {
 		for _, p := range r.pairs {
@@ -174,8 +174,8 @@ func (n *callNotes[M]) readableAmong(ctx context.Context, rounds []round, asked 
 	return out
 }
 
-// ownFile is the file that a notice in place of a result names, if a path
-// generator gives it for the call; else it is empty.
+// ownFile is the file that a notice in place of a result names, if a path generator returns it
+// for the call; else it is empty.
 func (n *callNotes[M]) ownFile(ctx context.Context, p pair) string {
 	at := noticeIn(p.result.texts).path
 	if at == "" || n.names.roots(at) {
@@ -201,8 +201,7 @@ func showsName(texts []string, name string) bool {
 // maxNesting bounds the walk through arguments, which a model writes.
 const maxNesting = 8
 
-// textsInJSON calls f with every text in arguments, also in arguments within
-// arguments.
+// textsInJSON calls f with every text in arguments, including JSON inside of texts.
 func textsInJSON(args string, depth int, f func(string)) {
 	var v any
 	if json.Unmarshal([]byte(args), &v) == nil {

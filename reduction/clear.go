@@ -3,8 +3,8 @@
 
 package reduction
 
-// Clearing old results before a model call: from the messages of a state to new
-// ones. The given messages never change, and whatever fails leaves them as they are.
+// Clears old results before a model call: makes new messages from those of a state. The
+// given messages never change, and on any failure they stay in use.
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// maxFailures is how many writes in a row may fail before a pass stops trying:
-	// a store that is down is not asked about every result at every model call. It
-	// is also how many failures a pass reports one by one.
+	// maxFailures is how many writes in a row may fail before a pass stops trying: a store
+	// that is down would otherwise slow every model call. It is also how many failures a
+	// pass reports one by one.
 	maxFailures = 3
 
 	// maxRecounts is how often the messages are counted again on the way to
@@ -31,7 +31,7 @@ const (
 	maxRecounts = 8
 )
 
-// clearPass is one look through a history: what may go, and whether that is worth it.
+// clearPass is one pass over a history: what can be cleared, and whether it is worth it.
 type clearPass[M adk.MessageType] struct {
 	phase   *clearPhase[M]
 	planner *planner[M]
@@ -39,10 +39,10 @@ type clearPass[M adk.MessageType] struct {
 	tools   []*schema.ToolInfo
 	given   []M          // the messages of the state
 	before  int64        // their tokens
-	factor  float64      // by which estimates are corrected
+	factor  float64      // corrects estimates
 	after   int64        // those of the draft; negative if they were not counted
-	listed  []*oldResult // where a look has listed them before
-	forced  bool         // the window wants all that is old cleared
+	listed  []*oldResult // an earlier look has listed them
+	forced  bool         // the window requires clearing everything old
 	early   bool         // below the threshold, since it breaks even
 }
 
@@ -62,8 +62,8 @@ func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk
 	return withMessages(state, p.draft.out), nil
 }
 
-// countTokens counts the tokens of a state. The factor is what every estimate is corrected
-// by; it is 1 where the user's counter counts.
+// countTokens counts the tokens of a state. The factor corrects every estimate; it is 1
+// with the user's counter.
 func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
 	if c.estimator == nil {
 		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
@@ -80,8 +80,7 @@ func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgent
 	}
 }
 
-// run decides, stores what is to be stored, and reports whether the draft holds anything
-// new.
+// run decides, stores content, and reports whether the draft changes anything.
 func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 	rewritten := false
 	if p.phase.cfg.ClearMessageRewriter != nil {
@@ -125,9 +124,8 @@ func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
 	return candidates
 }
 
-// cannotSaveEnough reports whether clearing everything cannot save
-// ClearAtLeastTokens. It can tell only where the default counter counts and no
-// handler has its say.
+// cannotSaveEnough reports whether even clearing everything cannot save
+// ClearAtLeastTokens. It knows only with the default counter and without a handler.
 func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
 	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.estimator == nil || p.forced {
 		return false
@@ -175,8 +173,8 @@ func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewrit
 	return nil
 }
 
-// step decides about one candidate and returns the tokens that this saves, if
-// there is a target that they count for.
+// step decides about one candidate and returns the tokens that this saves, if they count
+// towards a target.
 func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
 	why, err := p.planner.decide(ctx, r)
 	if err != nil {
@@ -214,7 +212,7 @@ func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 	return p.corrected(n), err
 }
 
-// worthIt reports whether there is anything to do and it saves enough.
+// worthIt reports whether there are changes and they save enough.
 func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
 	if len(p.draft.done) == 0 && !rewritten {
 		return false, nil
@@ -241,13 +239,13 @@ func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error
 	return false, nil
 }
 
-// dropShare is the part of MaxTokensForClear that clearing must save where it cannot
-// get below that: an eighth.
+// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
+// below that threshold: an eighth.
 const dropShare = 8
 
 // isDrop reports whether clearing is a drop in the ocean: the rest of the conversation
-// alone exceeds the threshold, and clearing a result as soon as it is old would break
-// the prompt cache at every call.
+// alone exceeds the threshold, and clearing each result as it becomes old would break the
+// prompt cache at every call.
 func (p *clearPass[M]) isDrop() bool {
 	var saved int64
 	for _, r := range p.draft.done {
@@ -283,9 +281,9 @@ func (p *clearPass[M]) countLeft(results []*oldResult) {
 	}
 }
 
-// tell reports what was replaced for the first time, and the pass. That an earlier
-// run replaced a result is known from the store or, where that does not tell, from
-// what this middleware reported.
+// tell reports results replaced for the first time, and the pass. Whether an earlier run
+// replaced a result is known from the store or else from earlier reports of this
+// middleware.
 func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
 	if p.planner.tally == nil {
 		return
@@ -318,8 +316,8 @@ func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 	p.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
 }
 
-// tokensAfter is what the draft has. With a counter of the user's that was not asked
-// anyway, what is saved is the default estimate.
+// tokensAfter is the size of the draft. If the user's counter has not counted it, it
+// subtracts the default estimate of the savings.
 func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	if p.after >= 0 {
 		return p.after
@@ -332,16 +330,17 @@ func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
 	return max(0, p.before-e.count(p.given, nil)+e.count(p.draft.out, nil))
 }
 
-// draft is the messages with the changes so far, and what these put into the store.
+// draft is the messages with the changes so far, and the content that these put into the
+// store.
 type draft[M adk.MessageType] struct {
 	planner  *planner[M]
 	out      []M
 	marked   map[int]bool // assistant messages that have the mark in out
-	done     []*oldResult // what is changed
+	done     []*oldResult // changed results
 	failures int          // writes in a row that failed
 }
 
-// draft returns a draft without a change. What the messages name in the store stays.
+// draft returns a draft without a change. Files that the messages name stay in the store.
 func (p *planner[M]) draft(ctx context.Context) *draft[M] {
 	p.phase.files.Note(ctx, namedFiles(p.phase.cfg, p.phase.codec, p.msgs))
 	return &draft[M]{planner: p, out: slices.Clone(p.msgs), marked: make(map[int]bool)}
@@ -370,7 +369,7 @@ func (d *draft[M]) apply(r *oldResult) {
 	}
 }
 
-// replaced are the results of the draft that something takes the place of.
+// replaced returns the results that the draft replaces.
 func (d *draft[M]) replaced() (out []*oldResult) {
 	for _, r := range d.done {
 		if r.replaces() {
@@ -380,7 +379,7 @@ func (d *draft[M]) replaced() (out []*oldResult) {
 	return out
 }
 
-// redo makes d.out again from the changes that are left.
+// redo rebuilds d.out from the remaining changes.
 func (d *draft[M]) redo() {
 	d.out = slices.Clone(d.planner.msgs)
 	clear(d.marked)
@@ -389,8 +388,8 @@ func (d *draft[M]) redo() {
 	}
 }
 
-// saveAll stores what is to be stored, and reports whether a change came to
-// nothing or came out otherwise than d.out has it.
+// saveAll stores the content of all changes, and reports whether a change was dropped or
+// differs from d.out.
 func (d *draft[M]) saveAll(ctx context.Context) (differs bool) {
 	kept := d.done[:0]
 	for _, r := range d.done {
@@ -404,8 +403,8 @@ func (d *draft[M]) saveAll(ctx context.Context) (differs bool) {
 	return differs
 }
 
-// save stores what a change needs. ok is false if nothing is left of the change, same if
-// it is what d.out has.
+// save stores the content of a change. ok is false if nothing is left of the change, same
+// is true if it is as in d.out.
 func (d *draft[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
 	same = true
 	if r.needsStoring {
@@ -443,8 +442,9 @@ func (d *draft[M]) saveResult(ctx context.Context, r *oldResult) (ok, same bool)
 	return true, false
 }
 
-// saveReferences stores the values and the media of a change, and leaves out those that
-// were not stored. It reports whether these are all, under the paths that were assumed.
+// saveReferences stores the values and the media of a change, and drops the references
+// whose content could not be stored. It reports whether all were stored, under the
+// expected paths.
 func (d *draft[M]) saveReferences(ctx context.Context, r *oldResult) (same bool) {
 	var sameMedia bool
 	if r.values, same = saveEach(ctx, d, r, r.values); !same {
@@ -459,7 +459,7 @@ func (d *draft[M]) saveReferences(ctx context.Context, r *oldResult) (same bool)
 	return same && sameMedia
 }
 
-// saveEach stores what references replace and keeps those of which that was stored.
+// saveEach stores the content of references and returns those that succeeded.
 func saveEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, d *draft[M], r *oldResult, all []R) (kept []R, same bool) {
 	kept, same = all[:0], true
 	for _, each := range all {
@@ -496,9 +496,9 @@ func (d *draft[M]) store(ctx context.Context, r *oldResult, at vault.Place, cont
 
 var errStoreDown = errors.New("the store has failed too often")
 
-// rewrite returns the messages with the rounds outside the kept ones as the
-// user's rewriter wants them, and whether anything is new. It has no effect on a
-// round that was rewritten or cleared before.
+// rewrite returns the messages with the rounds outside the kept ones changed by the user's
+// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
+// before.
 func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
 	if c.cfg.SkipClear {
 		return msgs, false, nil
@@ -537,8 +537,8 @@ func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error
 	return out, true, nil
 }
 
-// alone reports whether the messages with a round's results hold results of no
-// other round, and none of them is kept: then the round can be taken out.
+// alone reports whether the messages with a round's results hold results of no other
+// round, and none of them is kept: then the round can be taken out.
 func alone(vs []view, r round, end int) bool {
 	results := 0
 	for _, i := range r.messages() {
@@ -555,7 +555,7 @@ func alone(vs []view, r round, end int) bool {
 	return results == 0
 }
 
-// rewriteRound calls the rewriter. What comes back is not shown to it again.
+// rewriteRound calls the rewriter, which never sees its own output again.
 func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {

@@ -3,7 +3,7 @@
 
 package reduction
 
-// The configuration: its fields, its defaults, and what is wrong with it.
+// The configuration: its fields, defaults and validation.
 
 import (
 	"context"
@@ -270,8 +270,8 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 	}
 }
 
-// previewInShort is PreviewByKind in at most 12,000 bytes: a result that was cut and is read
-// back at once then costs no more than if it had stayed.
+// previewInShort is PreviewByKind in at most 12,000 bytes: reading a cut result back at once
+// then costs no more than keeping it whole.
 func previewInShort(r PreviewRequest) string {
 	const most = 12_000
 	r.MaxBytes = min(r.MaxBytes, most)
@@ -288,8 +288,8 @@ const (
 	defaultMaxArgument = 4000 // bytes, where the window is known
 )
 
-// withDefaults returns a copy that no later change of t reaches, or a
-// [leanctx.FieldError] for each field that is wrong, joined.
+// withDefaults returns an independent copy with defaults, or a [leanctx.FieldError] for each
+// invalid field, joined.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
 		return nil, &leanctx.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
@@ -339,7 +339,7 @@ func wrongField(field, format string, args ...any) error {
 	return &leanctx.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// wrong lists what is wrong, one error for each field.
+// wrong validates the fields, with one error for each invalid one.
 func (t *TypedConfig[M]) wrong() (out []error) {
 	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
 		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
@@ -362,7 +362,7 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
 		}
 	}
-	if !(t.CachedPrice >= 0 && t.CachedPrice < 1) { // NaN is wrong as well
+	if !(t.CachedPrice >= 0 && t.CachedPrice < 1) { // NaN is invalid as well
 		out = append(out, wrongField("CachedPrice", "is %v, and must be at least 0 and less than 1", t.CachedPrice))
 	}
 	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
@@ -372,11 +372,11 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 	return append(append(out, t.wrongTools()...), t.unreadable()...)
 }
 
-// noticeRoom is what the longest notice needs, in bytes, beside RootDir and
+// noticeRoom is the size of the longest notice in bytes, without RootDir and
 // ReadFileToolName.
 const noticeRoom = 400
 
-// tooSmall says so if a limit has no room for a notice: it would cut nothing.
+// tooSmall returns an error if a limit has no room for a notice: it would cut nothing.
 func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
 	least := noticeRoom + len(orDefault(t.RootDir, defaultRootDir)) + len(orDefault(t.ReadFileToolName, defaultReadTool))
 	if limit <= 0 || limit >= least {
@@ -385,7 +385,7 @@ func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
 	return []error{wrongField(field, "is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", limit, least)}
 }
 
-// unreadable lists what keeps ProvideReadTool from reading everything back.
+// unreadable lists the settings that keep ProvideReadTool from reading everything back.
 func (t *TypedConfig[M]) unreadable() (out []error) {
 	if !t.ProvideReadTool {
 		return nil
@@ -414,7 +414,7 @@ func (t *TypedConfig[M]) unreadable() (out []error) {
 
 func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
 
-// wrongTools lists what is wrong with ToolConfig, by name of the tool.
+// wrongTools validates ToolConfig, by name of the tool.
 func (t *TypedConfig[M]) wrongTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
 		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
@@ -437,8 +437,8 @@ func (t *TypedConfig[M]) wrongTools() (out []error) {
 	return out
 }
 
-// contain wraps the callbacks of c, which is a copy of the user's configuration.
-// OnEvent is not among them: see reporter.
+// contain wraps the callbacks of c, which is a copy of the user's configuration. OnEvent is
+// handled by reporter.
 func (c *TypedConfig[M]) contain() {
 	c.GenTruncOffloadFilePath = contained("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
 	c.GenClearOffloadFilePath = contained("GenClearOffloadFilePath", c.GenClearOffloadFilePath)

@@ -3,9 +3,8 @@
 
 package reduction
 
-// What depends on the version of Eino beside the hooks: the context that a run begins with,
-// and the run-local values with which one hook tells another something. Messages are the
-// affair of the codecs.
+// What depends on Eino's version, besides the hooks: the context of a run, and the
+// run-local values that hooks pass to one another. Messages are in the codecs.
 
 import (
 	"context"
@@ -28,12 +27,12 @@ func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msg
 	return &out
 }
 
-// Keys of run-local values, which survive an interrupt. Outside of a run there are
-// none, and nothing is kept.
+// Keys of run-local values, which survive an interrupt. Outside a run there are none, and
+// nothing is kept.
 const (
-	namedFilesKey = "__leanctx_reduction_shown__"    // files that the conversation shows and that calls of this round would otherwise be given
-	readableKey   = "__leanctx_reduction_readable__" // files outside of the default roots that calls of this round may read
-	questionKey   = "__leanctx_reduction_question__" // what the user and the model said last
+	namedFilesKey = "__leanctx_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
+	readableKey   = "__leanctx_reduction_readable__" // files outside the default roots that calls of this round may read
+	questionKey   = "__leanctx_reduction_question__" // the last texts of the user and the model
 	readerKey     = "__leanctx_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
 )
 
@@ -53,7 +52,7 @@ func runNames(ctx context.Context, key string) []string {
 	return names
 }
 
-// setRunNames keeps names for the calls that follow.
+// setRunNames stores names for the next calls.
 func setRunNames(ctx context.Context, key string, names []string) {
 	if len(names) == 0 {
 		_ = adk.DeleteRunLocalValue(ctx, key)

@@ -3,7 +3,7 @@
 
 package reduction
 
-// What OnEvent is told.
+// The events for OnEvent.
 
 import (
 	"context"
@@ -40,7 +40,7 @@ const (
 	ReasonTooFewTokens Reason = "too_few_tokens"
 )
 
-// What decided that a result is replaced.
+// The reasons to replace a result.
 const (
 	byLimit     = "limit"     // its length
 	byThreshold = "threshold" // the length of the conversation
@@ -50,7 +50,7 @@ const (
 	byWindow    = "window"    // the length of the whole request
 )
 
-// output is what became of a result, in bytes of text.
+// output is the outcome of a result, in bytes of text.
 type output struct {
 	kind          leanctx.Kind
 	before, after int
@@ -60,10 +60,10 @@ type output struct {
 	err           error
 }
 
-// reporter tells the user's OnEvent. A nil one tells nobody, and allocates nothing.
+// reporter calls the user's OnEvent. A nil one does nothing and allocates nothing.
 type reporter func(context.Context, leanctx.Event)
 
-// send adds the time. An observer cannot end a run: its panic is dropped.
+// send adds the time. It drops a panic of the observer.
 func (r reporter) send(ctx context.Context, e leanctx.Event) {
 	if r == nil {
 		return
@@ -73,7 +73,7 @@ func (r reporter) send(ctx context.Context, e leanctx.Event) {
 	r(ctx, e)
 }
 
-// output reports what became of the result of a call.
+// output reports the outcome of a call's result.
 func (r reporter) output(ctx context.Context, tool, callID string, o output) {
 	if r == nil {
 		return
@@ -85,10 +85,10 @@ func (r reporter) output(ctx context.Context, tool, callID string, o output) {
 	}})
 }
 
-// tally counts what a pass over a history finds. A nil one counts nothing.
+// tally counts the findings of a pass over a history. A nil one counts nothing.
 type tally struct {
 	pass   leanctx.Pass
-	failed int // stores that were reported
+	failed int // stores reported as failed
 }
 
 // keep counts a result that stays.

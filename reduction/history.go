@@ -3,9 +3,8 @@
 
 package reduction
 
-// A history as the package sees it: messages as plain data to decide on, edits to apply, and
-// the rounds that they make. How each kind of message is read and edited is in the file of its
-// codec.
+// A history as plain data: messages to decide on, edits to apply, and the rounds of calls and
+// results. Each kind of message has its codec in a file of its own.
 
 import (
 	"maps"
@@ -21,20 +20,20 @@ const (
 	// result that a user's handler replaced, which nothing else shows.
 	processedKey = "_reduction_mw_processed"
 
-	// oursKey stands beside processedKey where this package set it: results
-	// without a mark of their own were not replaced then.
+	// oursKey is set beside processedKey by this package: it means that results without their
+	// own mark were not replaced then.
 	oursKey = "__leanctx_reduction__"
 )
 
 // call is one tool call of an assistant message.
 type call struct {
-	index          int // where in its message
+	index          int // position in its message
 	id, name, args string
 }
 
 // result is one tool result. A message may carry several.
 type result struct {
-	index    int // where in its message
+	index    int // position in its message
 	id, name string
 	texts    []string // its text parts, in order
 	moved    []string // the references to its media
@@ -45,21 +44,21 @@ type result struct {
 // size is the number of bytes of text.
 func (r result) size() int { return sizeOf(r.texts) }
 
-// view is what decisions are made on: plain data, without a type parameter.
+// view is the input of decisions: plain data, without a type parameter.
 type view struct {
 	calls     []call
 	results   []result
-	processed bool     // cleared or rewritten before
+	processed bool     // cleared or rewritten earlier
 	ours      bool     // by this package
 	moved     []string // the references to media of the user's
 }
 
-// replacement puts something else in place of a result.
+// replacement replaces a result.
 type replacement struct {
 	index int                     // of the result in its message
-	text  string                  // takes the place of all texts, where parts is nil
-	parts []schema.ToolOutputPart // takes the place of everything
-	keep  bool                    // nothing takes its place: only the mark is set
+	text  string                  // replaces all texts, if parts is nil
+	parts []schema.ToolOutputPart // replaces everything
+	keep  bool                    // replaces nothing: only the mark is set
 	mark  bool                    // set processedKey on the result
 }
 
@@ -84,21 +83,20 @@ type movedMedium struct {
 	text         string
 }
 
-// codec reads a message into a view and applies edits. No method changes the
-// message that it is given.
+// codec reads a message into a view and applies edits. No method changes the given message.
 type codec[M adk.MessageType] interface {
 	view(m M) view
-	// said is the text of a message of the user, or of one of the model.
+	// said returns the text of a message of the user or the model.
 	said(m M) (user, model string)
-	// eachNoticed calls f with those results in messages that may be notices.
+	// eachNoticed calls f with the results in messages that may be notices.
 	eachNoticed(msgs []M, f func(result))
-	// weigh adds a message to w without allocating, and returns the tokens that the
-	// provider reports for the request that it answers; 0 if it does not.
+	// weigh adds a message to w without allocating, and returns the tokens that the provider
+	// reports for the request that it answers; 0 if there is no report.
 	weigh(w *weight, m M) (usage int)
 	// calls reports whether a message has tool calls.
 	calls(m M) bool
-	// resultSize is the bytes of text of the kth result in a message, negative if there
-	// is none. It allocates nothing.
+	// resultSize is the bytes of text of the kth result in a message, negative if there is
+	// none. It allocates nothing.
 	resultSize(m M, k int) int
 	// media lists the media that tools returned and that the user sent.
 	media(m M) []medium
@@ -106,10 +104,10 @@ type codec[M adk.MessageType] interface {
 	result(m M, index int) *schema.ToolResult
 	// apply returns a copy with the edit in it.
 	apply(m M, e edit) M
-	// clone returns a copy that may be changed without m noticing.
+	// clone returns a copy that may be changed without affecting m.
 	clone(m M) M
-	// withoutResults returns a copy of a message with results that has all but
-	// those. It reports false where nothing is left.
+	// withoutResults returns a copy of a message without its results. It reports false if
+	// nothing is left.
 	withoutResults(m M) (M, bool)
 	// onlyResults returns a clone of a message with results that has nothing else.
 	onlyResults(m M) M
@@ -134,7 +132,7 @@ func marked(extra map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// isMarked tolerates whatever a store made of the value.
+// isMarked accepts any form that a store may have given the value.
 func isMarked(extra map[string]any, key string) bool {
 	v, ok := extra[key].(bool)
 	return ok && v
@@ -148,7 +146,7 @@ type pair struct {
 	result result
 }
 
-// round is an assistant message with tool calls, and what came of them.
+// round is an assistant message with tool calls, and their results.
 type round struct {
 	at        int  // the assistant message
 	processed bool // cleared or rewritten before
@@ -169,10 +167,10 @@ func (r round) messages() []int {
 	return slices.Compact(out)
 }
 
-// roundsOf finds the rounds of a history. A result belongs to the newest call of
-// its id that has none yet; ids may repeat, in a round and over a conversation.
-// Where a result has no id, it belongs to a call of the newest round, by its
-// name or else by its position. A result that belongs to no call is in no round.
+// roundsOf finds the rounds of a history. A result belongs to the newest call of its id that
+// has none yet; ids may repeat, in a round and over a conversation. A result without an id
+// belongs to a call of the newest round, by its name or else by its position. A result that
+// matches no call is in no round.
 func roundsOf(vs []view) []round {
 	n := 0
 	for i := range vs {
@@ -193,9 +191,9 @@ func roundsOf(vs []view) []round {
 type pairer struct {
 	rounds []round
 
-	// Calls by id, for results that are not of the newest round: slots holds one
-	// entry for each round and id, latest the newest of each id. Both are nil
-	// until the first such result, as most histories have none.
+	// Calls by id, for results that are not of the newest round: slots holds one entry for
+	// each round and id, latest the newest of each id. Both are nil until the first such
+	// result, as most histories have none.
 	slots  []slot
 	latest map[string]int
 }
@@ -236,8 +234,8 @@ func (p *pairer) add(at int, r result) {
 	}
 }
 
-// older finds the newest call that waits for a result with an id. A round that has
-// none left is not looked at again.
+// older finds the newest call that waits for a result with an id. It skips rounds that have
+// none left.
 func (p *pairer) older(r result) *pair {
 	if p.latest == nil {
 		p.latest = make(map[string]int, len(p.rounds))
@@ -256,7 +254,7 @@ func (p *pairer) older(r result) *pair {
 	return nil
 }
 
-// enter notes the ids of a round's calls.
+// enter adds the ids of a round's calls.
 func (p *pairer) enter(round int) {
 	for i := range p.rounds[round].pairs {
 		id := p.rounds[round].pairs[i].call.id
@@ -272,9 +270,9 @@ func (p *pairer) enter(round int) {
 	}
 }
 
-// waiting returns the call that waits for a result: of those with its id, or
-// where its id is lost of all, the first of its name, or else the first. Without
-// an id, a call of another name is not the one.
+// waiting returns the call that waits for a result: among those with its id, or among all if
+// its id is lost, the first of its name, or else the first. Without an id, a call of another
+// name does not match.
 func (r *round) waiting(got result, byID bool) *pair {
 	var first *pair
 	for i := range r.pairs {
@@ -292,8 +290,7 @@ func (r *round) waiting(got result, byID bool) *pair {
 	return first
 }
 
-// outside returns the rounds before the last keep, and where those that are kept
-// begin.
+// outside returns the rounds before the last keep, and where the kept ones begin.
 func outside(rounds []round, keep int) (old []round, end int) {
 	if len(rounds) <= keep {
 		return nil, 0

@@ -16,9 +16,9 @@ import (
 	"github.com/leanctx/leanctx/internal/tokens"
 )
 
-// agentic is the codec of *schema.AgenticMessage, where calls and results are
-// blocks of a message. What the provider's own tools returned is not a result
-// here: it belongs to the provider.
+// agentic is the codec of *schema.AgenticMessage, whose calls and results are blocks
+// of a message. Results of the provider's own tools do not count: they belong to the
+// provider.
 type agentic struct{}
 
 func (agentic) view(m *schema.AgenticMessage) view {
@@ -154,7 +154,7 @@ func (agentic) media(m *schema.AgenticMessage) (out []medium) {
 	return out
 }
 
-// move puts a text in place of a medium, in a copy of its block.
+// move replaces a medium by a text, in a copy of its block.
 func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
 	text := &schema.UserInputText{Text: moved.text}
 	if moved.result < 0 {
@@ -166,7 +166,7 @@ func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
 	res.Content[moved.part] = &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: text}
 }
 
-// ownResult puts a copy in place of a result and its block, and returns the result.
+// ownResult copies a result and its block into m, and returns the result.
 func ownResult(blocks []*schema.ContentBlock, i int) *schema.FunctionToolResult {
 	blocks[i] = copied(blocks[i])
 	blocks[i].FunctionToolResult = copied(blocks[i].FunctionToolResult)
@@ -229,7 +229,7 @@ func (c agentic) apply(m *schema.AgenticMessage, e edit) *schema.AgenticMessage 
 	return &out
 }
 
-// content is what takes the place of a result's blocks.
+// content returns the blocks that replace those of a result.
 func (agentic) content(before []*schema.FunctionToolResultContentBlock, r replacement) []*schema.FunctionToolResultContentBlock {
 	if r.keep {
 		return before
@@ -255,8 +255,9 @@ func noticeBlocks(blocks []*schema.FunctionToolResultContentBlock, notice string
 	})
 }
 
-// partBlock turns what a handler returned into a block. A medium that was in the
-// message before is taken from there, with all that a tool result cannot express.
+// partBlock turns a part from a handler into a block. A medium that was in the
+// message before is taken from there, with everything that a tool result cannot
+// express.
 func partBlock(before []*schema.FunctionToolResultContentBlock, p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlock {
 	for _, b := range before {
 		if b == nil {
@@ -329,7 +330,7 @@ func cloneBlock(b *schema.ContentBlock) *schema.ContentBlock {
 	return &out
 }
 
-// copied points to a copy of what p points to, if to anything.
+// copied points to a copy of what p points to, or is nil.
 func copied[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -338,7 +339,7 @@ func copied[T any](p *T) *T {
 	return &out
 }
 
-// withoutResults keeps what a user said in the message that holds results.
+// withoutResults keeps the user's own content of a message with results.
 func (agentic) withoutResults(m *schema.AgenticMessage) (*schema.AgenticMessage, bool) {
 	out := *m
 	out.Extra = maps.Clone(m.Extra)
@@ -375,8 +376,7 @@ func (agentic) weigh(w *weight, m *schema.AgenticMessage) (usage int) {
 	return usage
 }
 
-// block weighs what the model reads of a block. The kinds that make up nearly
-// every conversation come first.
+// block weighs what the model reads of a block. The most common kinds come first.
 func (w *weight) block(b *schema.ContentBlock) {
 	switch {
 	case b.FunctionToolResult != nil:
@@ -417,7 +417,7 @@ func hasMedium(b *schema.ContentBlock) bool {
 		b.AssistantGenImage != nil || b.AssistantGenAudio != nil || b.AssistantGenVideo != nil
 }
 
-// provider weighs what the provider's own tools were asked and answered.
+// provider weighs the calls and results of the provider's own tools.
 func (w *weight) provider(b *schema.ContentBlock) {
 	switch {
 	case b.ServerToolCall != nil:
@@ -454,8 +454,8 @@ func (w *weight) mcpTools(items []*schema.MCPListToolsItem) {
 	}
 }
 
-// value weighs what a component supplied. Only what is neither text nor bytes has to
-// be written to be measured. What cannot be written counts as nothing.
+// value weighs a value from a component. Only values that are neither text nor bytes
+// must be marshalled for that; those that cannot be count as nothing.
 func (w *weight) value(v any) {
 	defer func() { _ = recover() }()
 	switch v := v.(type) {

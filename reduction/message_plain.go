@@ -140,8 +140,8 @@ func (plain) result(m *schema.Message, _ int) *schema.ToolResult {
 	return out
 }
 
-// resultParts are the parts of a message with a result. Where there are only those of
-// the deprecated field, they are these.
+// resultParts are the parts of a message with a result. They include the deprecated
+// field only if there are no others.
 func resultParts(m *schema.Message) []schema.MessageInputPart {
 	if len(m.UserInputMultiContent) > 0 {
 		return m.UserInputMultiContent
@@ -168,9 +168,9 @@ func byURL(url, mimeType string) schema.MessagePartCommon {
 	return schema.MessagePartCommon{URL: &url, MIMEType: mimeType}
 }
 
-// outputPart is an input part as a tool would have returned it. A part of a kind
-// that tools cannot return keeps its type and loses its content; it is put back
-// whole when the result is written.
+// outputPart is an input part as a tool would have returned it. A part of a kind that
+// tools cannot return keeps its type and loses its content, which is restored when
+// the result is written.
 func outputPart(p *schema.MessageInputPart) schema.ToolOutputPart {
 	switch {
 	case p.Type == schema.ChatMessagePartTypeText:
@@ -243,8 +243,8 @@ func noticeInput(parts []schema.MessageInputPart, notice string) []schema.Messag
 	}, func(p *schema.MessageInputPart) { p.Text = notice })
 }
 
-// inputParts turns what a handler returned into parts of a message. A part that
-// was in the message before is taken from there, with all that a tool result
+// inputParts turns what a handler returned into parts of a message. A part that was
+// in the message before is taken from there, with everything that a tool result
 // cannot express, such as the name of a file.
 func inputParts(before []schema.MessageInputPart, parts []schema.ToolOutputPart) ([]schema.MessageInputPart, bool) {
 	out := make([]schema.MessageInputPart, 0, len(parts))
@@ -345,7 +345,7 @@ func (w *weight) output(parts []schema.MessageOutputPart) {
 	}
 }
 
-// old weighs the field that was there before the two others.
+// old weighs the older, deprecated field.
 func (w *weight) old(m *schema.Message) {
 	for i := range m.MultiContent {
 		if p := &m.MultiContent[i]; p.Type == schema.ChatMessagePartTypeText {

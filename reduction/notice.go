@@ -3,8 +3,8 @@
 
 package reduction
 
-// What a model reads in place of a result, in both languages, and how it is found
-// again in a history.
+// The text that replaces a result, in both languages, and how it is recognised in a
+// history.
 
 import (
 	"embed"
@@ -33,10 +33,10 @@ type notices struct {
 	placeholder template // an old result, not stored
 	truncated   template // a finished result that is too long
 	stream      template // the end of a stream that is too long
-	unsaved     template // the same, where it could not be stored
+	unsaved     template // the same, if it could not be stored
 	previewed   template // a finished result that a Preview shortened
 	found       template // the end of a stream with errors in it
-	medium      template // a medium
+	medium      template // an image, a sound, a film or a file
 	hint        template // which tool to read it with
 	hintQuery   template // the same, for one that finds passages
 }
@@ -46,7 +46,7 @@ var (
 	chinese = parseNotices(noticeTexts.Chinese())
 )
 
-// Eino's own notices are known as well, so that its histories are understood.
+// Eino's own notices are recognised as well: histories may come from it.
 var (
 	clearedTemplates     = bothLanguages("cleared", "page", "repeated", "eino/cleared")
 	truncatedTemplates   = bothLanguages("truncated", "eino/truncated")
@@ -82,7 +82,7 @@ func bothLanguages(names ...string) (out []template) {
 	return out
 }
 
-// currentNotices is that of the language which is set.
+// currentNotices are the notices of the current language.
 func currentNotices() *notices {
 	if language.Chinese() {
 		return chinese
@@ -90,15 +90,15 @@ func currentNotices() *notices {
 	return english
 }
 
-// fill makes a notice. Without a tool it says nothing of one.
+// fill makes a notice. Without a tool, the notice does not mention one.
 func (w *notices) fill(f template, v noticeData) string {
 	v.head, v.tail, v.shown = defused(v.head), defused(v.tail), defused(v.shown)
 	return f.fill(w.hinted(v))
 }
 
-// defused makes a piece of tool output fit for a notice, at the same length:
-// bytes that are not UTF-8 become question marks, and what could be taken for the
-// end or the start of a notice is defused.
+// defused makes a piece of tool output safe for a notice, at the same length: bytes that
+// are not UTF-8 become question marks, and anything like the end or the start of a
+// notice is changed.
 func defused(s string) string {
 	if s = display.Valid(s); strings.Contains(s, envelopeName) {
 		return defuse.Replace(s)
@@ -122,7 +122,7 @@ func (w *notices) hinted(v noticeData) noticeData {
 // minExcerpt is how many bytes of a result are worth showing.
 const minExcerpt = 40
 
-// charSlack is how much longer an excerpt can get so that no character is split.
+// charSlack is how much an excerpt can grow to avoid splitting a character.
 const charSlack = 4
 
 // room is how many bytes of a result of size bytes a notice of at most limit
@@ -136,8 +136,8 @@ func (w *notices) room(size int, v noticeData, limit int) (n int, ok bool) {
 	return 0, w.cleared.length(v) <= limit
 }
 
-// excerpt makes a notice of at most limit bytes about text, with as much of its
-// start and end as there is room for. room says whether there is any.
+// excerpt makes a notice of at most limit bytes about text, with as much of its start
+// and end as fits. room reports whether any fits.
 func (w *notices) excerpt(text string, v noticeData, limit int) string {
 	v.bytes = len(text)
 	room, _ := w.room(len(text), v, limit)
@@ -151,8 +151,8 @@ func (w *notices) excerpt(text string, v noticeData, limit int) string {
 	return w.fill(w.truncated, v)
 }
 
-// shortened makes a notice of at most limit bytes about a result of size bytes with what
-// show makes of the room that is left. It is empty if show makes nothing.
+// shortened makes a notice of at most limit bytes about a result of size bytes, with the
+// text that show makes for the remaining room. It is empty if show returns nothing.
 func (w *notices) shortened(size int, v noticeData, limit int, show func(room int) string) string {
 	v.bytes = size
 	if v.shown = show(limit - w.previewed.length(w.hinted(v))); v.shown == "" {
@@ -161,9 +161,9 @@ func (w *notices) shortened(size int, v noticeData, limit int, show func(room in
 	return w.fill(w.previewed, v)
 }
 
-// ending makes the end of a stream of which the first v.headBytes bytes were
-// passed on: a notice of at most limit bytes, with as much of the end of tail as
-// there is room for. ok is false if there is not even room for the notice.
+// ending makes the end of a stream of which the first v.headBytes bytes were passed on:
+// a notice of at most limit bytes, with as much of the end of tail as fits. ok is false
+// if not even the notice fits.
 func (w *notices) ending(f template, v noticeData, tail string, limit int) (notice string, ok bool) {
 	v.tailBytes = len(tail)
 	room := limit - f.length(w.hinted(v))
@@ -183,20 +183,20 @@ const (
 	truncatedNotice
 )
 
-// notice is what was found in place of a result.
+// notice is a notice found in place of a result.
 type notice struct {
 	kind  noticeKind
 	path  string // empty in a placeholder
-	bytes int    // size that the notice states; 0 where it does not
+	bytes int    // size that the notice states, or 0
 }
 
-// isMovedMedium reports whether a text stands in place of a medium.
+// isMovedMedium reports whether a text replaces a medium.
 func isMovedMedium(text string) bool {
 	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
 }
 
-// mediaName begins the names of files with media. The rest is a hash of the content, so
-// that a name is known before anything is written, and holds one medium for ever.
+// mediaName begins the names of files with media. The rest is a hash of the content: the
+// name is known before writing, and always holds the same medium.
 const mediaName = "media-"
 
 // isMediaFile reports whether a path is that of a medium.
@@ -250,9 +250,9 @@ func sizeOf(texts []string) (n int) {
 	return n
 }
 
-// joined is the content that is stored for texts: they follow one another with
-// nothing between them, so that each can be found whole, and so that a stream,
-// which an agentic message keeps as one text per chunk, is what the tool sent.
+// joined is the content that is stored for texts: they are concatenated without
+// separators. Each can then be found whole, and a stream, which an agentic message keeps
+// as one text per chunk, is stored as the tool sent it.
 func joined(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]
@@ -260,9 +260,9 @@ func joined(texts []string) string {
 	return strings.Join(texts, "")
 }
 
-// noticeIn finds the notice that stands in place of a whole result. Eino puts
-// one in place of each text; of a stream in an agentic message only the last
-// text holds it. Texts that name different paths are not a notice of one result.
+// noticeIn finds the notice that replaces a whole result. Eino writes one in place of
+// each text; for a stream in an agentic message only the last text has it. Texts that
+// name different paths are not a notice of one result.
 func noticeIn(texts []string) notice {
 	var found notice
 	cleared := 0
@@ -286,8 +286,8 @@ func noticeIn(texts []string) notice {
 	return found
 }
 
-// showable reports whether a path can stand in a notice: it is one line of text,
-// it cannot be taken for the end of the notice, and it can be found again.
+// showable reports whether a path can be in a notice: it is one line of text, is
+// distinct from the end of the notice, and can be found again.
 func showable(p string) bool {
 	if p == "" || len(p) > maxPath || !utf8.ValidString(p) || strings.Contains(p, envelopeName) {
 		return false
@@ -301,13 +301,13 @@ const (
 	closeTag     = "</" + envelopeName
 )
 
-// maxPath is the longest path in bytes that is believed to be one.
+// maxPath is the longest text in bytes that can be a path.
 const maxPath = 4096
 
 // maxEnd is how much may follow the path in a notice that shows nothing else.
 const maxEnd = 512
 
-// noticeData is what goes into a notice. Where a field is empty, it says nothing.
+// noticeData is the data of a notice. Empty fields are left out of its text.
 type noticeData struct {
 	bytes, headBytes, tailBytes int
 	path, tool                  string
@@ -318,11 +318,11 @@ type noticeData struct {
 	hint                        string // set by hinted
 }
 
-// template is a notice to be filled in. It never changes.
+// template is a notice with fields. It is immutable.
 type template []texts.Piece
 
-// fill puts noticeData in place of the fields. What is put in is not looked at
-// again.
+// fill replaces the fields by noticeData. It does not expand fields in the inserted
+// text.
 func (f template) fill(v noticeData) string {
 	var b strings.Builder
 	b.Grow(f.length(v))
@@ -333,7 +333,7 @@ func (f template) fill(v noticeData) string {
 	return b.String()
 }
 
-// length is that of what fill returns, in bytes.
+// length is the length of what fill returns, in bytes.
 func (f template) length(v noticeData) (n int) {
 	for _, p := range f {
 		n += len(p.Text) + v.length(p.Field)
@@ -341,7 +341,7 @@ func (f template) length(v noticeData) (n int) {
 	return n
 }
 
-// length is that of what get returns, in bytes.
+// length is the length of what get returns, in bytes.
 func (v *noticeData) length(field string) int {
 	if n := v.number(field); n != nil {
 		var digits [20]byte
@@ -388,9 +388,9 @@ func (v *noticeData) get(field string) string {
 	return ""
 }
 
-// find reads the path, and the size where it stands before the path, out of a
-// notice of this template at the start of text. What follows the path is returned as
-// rest: it depends on the language and the tool of the time, and on the content.
+// find reads the path out of a notice of this template at the start of text, and the
+// size if it comes before the path. rest is the text after the path: it depends on the
+// language and the tool of the time, and on the content.
 func (f template) find(text string) (v noticeData, rest string, ok bool) {
 	for i, p := range f {
 		if i == 0 {
@@ -412,8 +412,8 @@ func (f template) find(text string) (v noticeData, rest string, ok bool) {
 	return noticeData{}, "", false
 }
 
-// excerpt reads the head and the tail that a notice of this template shows out of what
-// follows its path.
+// excerpt reads the head and the tail of a notice of this template from the text after
+// its path.
 func (f template) excerpt(rest string) (head, tail string, ok bool) {
 	var v noticeData
 	after := slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
@@ -446,7 +446,7 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 	return head, tail, true
 }
 
-// excerptIn is what the first finished notice among texts shows of its file.
+// excerptIn returns what the first finished notice among texts shows of its file.
 func excerptIn(texts []string) (head, tail string, ok bool) {
 	for _, text := range texts {
 		for _, f := range truncatedTemplates {
@@ -458,7 +458,7 @@ func excerptIn(texts []string) (head, tail string, ok bool) {
 	return "", "", false
 }
 
-// shownIn is what a notice with a preview among texts shows of its file.
+// shownIn returns what a notice with a preview among texts shows of its file.
 func shownIn(texts []string) (shown string, ok bool) {
 	for _, text := range texts {
 		for _, f := range previewedTemplates {
@@ -475,8 +475,8 @@ func shownIn(texts []string) (shown string, ok bool) {
 	return "", false
 }
 
-// beforeNotice is what stands before the notice at the end of a stream, and how
-// many bytes the notice says that are; a negative number if it does not say.
+// beforeNotice returns the text before the notice at the end of a stream, and its size
+// in bytes according to the notice; a negative number if that is missing.
 func beforeNotice(texts []string) (before string, stated int) {
 	all := joined(texts)
 	at := strings.LastIndex(all, openTag)
@@ -495,7 +495,7 @@ func beforeNotice(texts []string) (before string, stated int) {
 	return "", -1
 }
 
-// findPath takes a path off the start of text, which end follows.
+// findPath splits a path, which end follows, off the start of text.
 func findPath(text, end string, v noticeData) (noticeData, string, bool) {
 	n := strings.Index(text[:min(len(text), maxPath+len(end))], end)
 	if n <= 0 || strings.ContainsAny(text[:n], "\n\x00") {

@@ -35,8 +35,8 @@ func firstText(r *schema.ToolResult) string {
 	return r.Parts[0].Text
 }
 
-// withNotice returns parts with notice in place of the first text and without
-// the other texts. Everything else stays, in order.
+// withNotice returns parts with notice in place of the first text and without the other
+// texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
 	return oneText(parts, func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
 }
@@ -59,7 +59,7 @@ func oneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
 	return out
 }
 
-// samePart reports whether b is the medium or the search result that a is.
+// samePart reports whether a and b are the same medium or search result.
 func samePart(a, b *schema.ToolOutputPart) bool {
 	if a.Type != b.Type || a.Type == schema.ToolPartTypeText {
 		return false
@@ -72,7 +72,7 @@ func samePart(a, b *schema.ToolOutputPart) bool {
 		deref(x.URL) == deref(y.URL) && deref(x.Base64Data) == deref(y.Base64Data)
 }
 
-// mediumOf returns the data of a media part, nil where there is none.
+// mediumOf returns the data of a media part, or nil.
 func mediumOf(p *schema.ToolOutputPart) *schema.MessagePartCommon {
 	switch {
 	case p.Type == schema.ToolPartTypeImage && p.Image != nil:
@@ -117,11 +117,11 @@ func pointer(s string) *string {
 	return &s
 }
 
-// lineShare is the part of an excerpt that is given up for it to end with a line:
+// lineShare is the share of an excerpt that may be dropped to end it with a whole line:
 // a quarter.
 const lineShare = 4
 
-// lineEnd moves n back to the end of a line, if there is one not far before it.
+// lineEnd moves n back to the end of a line, if there is one nearby.
 func lineEnd(s string, n int) int {
 	from := n - n/lineShare
 	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
@@ -130,7 +130,7 @@ func lineEnd(s string, n int) int {
 	return n
 }
 
-// lineStart moves n on to the start of a line, if there is one not far after it.
+// lineStart moves n forward to the start of a line, if there is one nearby.
 func lineStart(s string, n int) int {
 	near := s[n : n+(len(s)-n)/lineShare]
 	if i := strings.IndexByte(near, '\n'); i >= 0 {
@@ -139,8 +139,8 @@ func lineStart(s string, n int) int {
 	return n
 }
 
-// chunkOps is what the cutting of a stream needs to know of its chunks. No method
-// changes a chunk.
+// chunkOps are the operations on chunks for cutting a stream. No method changes a
+// chunk.
 type chunkOps[T any] interface {
 	// eachString calls f with each text of a chunk.
 	eachString(chunk T, f func(text string))

@@ -23,8 +23,8 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// clearPhase is the clearing of old results: what all of its steps share. It never changes,
-// except for what names and reported remember.
+// clearPhase is the clearing of old results: the state common to all of its steps. It is
+// immutable, except for the memory in names and reported.
 type clearPhase[M adk.MessageType] struct {
 	cfg       *TypedConfig[M]
 	codec     codec[M]
@@ -33,12 +33,12 @@ type clearPhase[M adk.MessageType] struct {
 	files     *vault.Vault
 	names     *storedNames // nil: no read tool is provided
 	report    reporter
-	results   func(filePath string) bool // results are stored there
+	results   func(filePath string) bool // stores the results
 
 	reported seen.Set
 }
 
-// oldResult is a result that may be cleared, and what becomes of it.
+// oldResult is a result that may be cleared, and its fate.
 type oldResult struct {
 	call   call
 	result result
@@ -46,17 +46,17 @@ type oldResult struct {
 	rule   rule
 	callAt int    // the message of the call
 	marked bool   // that has this package's mark
-	notice notice // that stands in place of the result already
+	notice notice // that already replaces the result
 	size   int    // bytes of text
 
 	instead replacement
 	args    *string    // new arguments
 	after   int        // bytes of text then
-	data    noticeData // for the notice, where it is ours
+	data    noticeData // for the notice, if it is ours
 	path    string     // where the content is
 	page    bool       // the result is a page of that file
 	like    string     // the earlier call with the same result, if it is a repeat
-	tokens  int        // of the texts, where they are needed
+	tokens  int        // of the texts, if they are needed
 	most    int        // tokens that may stay, if the window says so
 	stays   bool       // a part of the result stays
 
@@ -69,11 +69,11 @@ type oldResult struct {
 	existed      bool        // it was there already
 }
 
-// replaces reports whether something takes the place of the result or of its
-// arguments; a handler may also want it to stay as it is for good.
+// replaces reports whether the result or its arguments are replaced; a handler may also ask
+// to keep it unchanged for good.
 func (r *oldResult) replaces() bool { return !r.instead.keep || r.args != nil || len(r.media) > 0 }
 
-// sizes adds, to what is told of a result, the arguments and media that references replace.
+// sizes adds the arguments and media that references replace to a report on a result.
 func (r *oldResult) sizes(o output) output {
 	if r.args != nil && len(r.values) > 0 {
 		o.before += len(r.call.args)
@@ -88,12 +88,12 @@ func (r *oldResult) sizes(o output) output {
 	return o
 }
 
-// planner decides what becomes of results. It never changes.
+// planner decides the fate of results. It is immutable.
 type planner[M adk.MessageType] struct {
 	phase   *clearPhase[M]
 	wording *wording
 	msgs    []M
-	tally   *tally // nil if nobody is told
+	tally   *tally // nil if there is no OnEvent
 }
 
 // planner returns a planner for messages.
@@ -158,8 +158,8 @@ func (p *planner[M]) oldMedia(r *oldResult) (out []*attachment) {
 	return out
 }
 
-// decide says what is to become of a result and of its call's arguments, or why both
-// are left alone. An error is that of a user's callback.
+// decide decides the fate of a result and of its call's arguments, or returns why both stay
+// as they are. Its error is that of a user's callback.
 func (p *planner[M]) decide(ctx context.Context, r *oldResult) (Reason, error) {
 	r.instead.index = r.result.index
 	if r.rule.clear != nil {
@@ -181,7 +181,7 @@ func (r *oldResult) keepResult() {
 	r.instead.keep, r.needsStoring, r.path, r.after = true, false, "", r.size
 }
 
-// decideResult says what is to become of a result without a handler.
+// decideResult decides the fate of a result without a handler.
 func (p *planner[M]) decideResult(ctx context.Context, r *oldResult) (Reason, error) {
 	if r.notice.kind == clearedNotice {
 		return ReasonNotSmaller, nil
@@ -238,7 +238,7 @@ func (p *planner[M]) toolResult(r *oldResult) *schema.ToolResult {
 	return p.phase.codec.result(p.msgs[r.at], r.result.index)
 }
 
-// place finds out where the content is or should go.
+// place determines the file of the content.
 func (p *planner[M]) place(ctx context.Context, r *oldResult) (err error) {
 	root := p.phase.cfg.RootDir
 	r.data = p.wording.data
@@ -267,9 +267,9 @@ func (p *planner[M]) place(ctx context.Context, r *oldResult) (err error) {
 	return err
 }
 
-// pageOf returns the stored file that a result is a page of, empty if it is none. The
-// same call gives the page again, because the file is still there and never changes;
-// of a file that is not this package's, nobody knows that.
+// pageOf returns the stored file that a result is a page of, empty if it is none. The same
+// call returns the page again, because the file still exists and never changes; for other
+// files than this package's, that is unknown.
 func (p *planner[M]) pageOf(ctx context.Context, r *oldResult) string {
 	if !r.rule.reads {
 		return ""
@@ -289,10 +289,9 @@ func (p *planner[M]) pageOf(ctx context.Context, r *oldResult) string {
 	return name
 }
 
-// isOurNotice reports whether a notice in place of a result is what this package
-// or Eino's put there: a tool may return anything, a notice about a file of
-// somebody else's included, or quote one. Its path must be one that the call can
-// have, and what it shows must be in that file.
+// isOurNotice reports whether this package or Eino's wrote a notice in place of a result. A
+// tool may return anything, such as a notice about somebody else's file, or quote one. The
+// path must be possible for the call, and the file must contain the excerpt.
 func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
 	n, s := r.notice, r.rule.store
 	named := slices.Contains(vault.Mentions(c.cfg.RootDir, r.call.args), n.path)
@@ -315,15 +314,13 @@ func (c *clearPhase[M]) isOurNotice(ctx context.Context, r *oldResult) bool {
 	return named || showsExcerpt(ctx, s, n, r.result.texts)
 }
 
-// showsExcerpt reports whether the head and the tail that a finished notice shows are
-// those of its file.
+// showsExcerpt reports whether the head and the tail in a finished notice match its file.
 func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
 	head, tail, ok := excerptIn(texts)
 	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
 }
 
-// has reports whether the file of a notice has the size that it states, or at least
-// shown bytes.
+// has reports whether the file of a notice has the stated size, or at least shown bytes.
 func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
 	size, err := s.Size(ctx, n.path)
 	return err == nil && size >= int64(max(n.bytes, shown))
@@ -335,9 +332,8 @@ func shows(ctx context.Context, s *vault.Store, filePath string, offset int, tex
 	return err == nil && (piece == text || defused(piece) == text)
 }
 
-// word makes the notice, and reports whether it saves enough. That must not
-// depend on whether the path will need a suffix: a result that is left alone
-// today would be cleared tomorrow.
+// word makes the notice, and reports whether it saves enough. That must not depend on whether
+// the path will need a suffix: otherwise a result that stays today would be cleared tomorrow.
 func (w *wording) word(r *oldResult) bool {
 	if len(r.values) > 0 {
 		args := w.withReferences(r.call.args, r.values)
@@ -367,7 +363,7 @@ func (w *wording) word(r *oldResult) bool {
 	return r.size-r.after-longest >= w.least
 }
 
-// minShown is how many bytes of a result the window leaves at least.
+// minShown is how many bytes of a result always stay when it must fit the window.
 const minShown = 1000
 
 // shorten makes the notice with as much of a result as fits, and reports whether it is
@@ -395,7 +391,7 @@ func (w *wording) shorten(r *oldResult) bool {
 	}
 }
 
-// excerptOf is a notice of at most limit bytes with the start and the end of a result.
+// excerptOf makes a notice of at most limit bytes with the start and the end of a result.
 func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, bool) {
 	if r.notice.kind != truncatedNotice || r.path != r.notice.path {
 		text := joined(r.result.texts)
@@ -422,8 +418,8 @@ func (w *wording) excerptOf(r *oldResult, data noticeData, limit int) (string, b
 	return w.notices.fill(w.notices.truncated, data), true
 }
 
-// namedFiles lists the names of the files that notices in a history name. A notice
-// about a file that cannot be its call's was made up by a tool.
+// namedFiles lists the files that notices in a history name. A notice naming a file that its
+// call could not have written is a forgery.
 func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) map[string]bool {
 	out := make(map[string]bool)
 	codec.eachNoticed(msgs, func(r result) {
@@ -435,7 +431,7 @@ func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M
 	return out
 }
 
-// detailOf is a call and its result as a handler or a path generator sees them.
+// detailOf describes a call and its result for a handler or a path generator.
 func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{
 		ToolContext:  &adk.ToolContext{Name: c.name, CallID: c.id},
@@ -444,16 +440,16 @@ func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 	}
 }
 
-// A result of fewer tokens stays for some rounds: clearing small ones as soon as it
-// pays saves little, and they are what is needed again most often.
+// A result of fewer tokens stays for some rounds: clearing a small one as soon as it breaks
+// even saves little, and recent results are needed most often.
 const (
 	largeResult = 2000
 	smallStays  = 5
 )
 
-// breaksEven reports whether sending results, the oldest first, has cost as much as
-// writing what follows the first of them to the cache once more, less what reading
-// it there costs.
+// breaksEven reports whether sending results, the oldest first, has cost as much as writing
+// everything after the first of them to the cache again, less the cost of reading it from the
+// cache.
 func (p *planner[M]) breaksEven(results []*oldResult) bool {
 	if len(results) == 0 {
 		return false
@@ -477,7 +473,7 @@ func (p *planner[M]) breaksEven(results []*oldResult) bool {
 	return float64(sent)*price >= float64(behind.tokens)*(1-price)
 }
 
-// ripeOf leaves out small results that have not stayed long.
+// ripeOf drops small results that have not stayed long.
 func ripeOf(candidates []*oldResult, rounds []round) (ripe []*oldResult) {
 	later := len(rounds) // rounds after that of the candidate
 	for _, r := range candidates {
@@ -491,8 +487,8 @@ func ripeOf(candidates []*oldResult, rounds []round) (ripe []*oldResult) {
 	return ripe
 }
 
-// roughly is what a result and the long arguments of its call have, in tokens of four
-// bytes: both sides of the comparison count so.
+// roughly is the size of a result and the long arguments of its call, in tokens of four
+// bytes, as on both sides of the comparison.
 func (r *oldResult) roughly() int64 {
 	bytes := 0
 	if r.notice.kind != clearedNotice {

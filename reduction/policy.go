@@ -3,8 +3,8 @@
 
 package reduction
 
-// The rule for the results of each tool, and which tool of a run reads stored content. The
-// exclude lists and ToolConfig are read here only.
+// The rules for the results of each tool, and which tool of a run reads stored content.
+// The exclude lists and ToolConfig are read only here.
 
 import (
 	"cmp"
@@ -20,14 +20,14 @@ import (
 
 var errNoBackend = errors.New("no backend for offload")
 
-// rule is what holds for one tool in one phase.
+// rule is the rule for one tool in one phase.
 type rule struct {
 	store *vault.Store // nil: nowhere to put content
 	trunc truncHandler
 	clear clearHandler // a nil handler means the default one
-	leave Reason       // not empty: the results are left alone
+	leave Reason       // if not empty, the reason to leave results alone
 
-	limit     int // bytes that a result may have when it returns
+	limit     int // the most bytes of a returned result
 	preview   Preview
 	reads     bool   // the tool reads stored content back
 	otherwise Reason // leave, if there were no handler
@@ -57,7 +57,7 @@ type policy struct {
 	stores               map[string]*vault.Store // of those with a Backend of their own
 }
 
-// policyOf reads a configuration whose defaults are filled in.
+// policyOf reads a configuration with defaults.
 func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy {
 	p := &policy{
 		readTool:  c.ReadFileToolName,
@@ -78,9 +78,9 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 	return p
 }
 
-// truncation is the rule for a result that returns. What was just read from the store
-// is not cut: the model would read it again, without end. Nor are answers that load
-// tools: toolsearch reads from the history which tools are loaded.
+// truncation is the rule for a returned result. Content just read from the store is not
+// cut: the model would read it again, endlessly. Nor are answers that load tools:
+// toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]
 	r := rule{store: p.storeOf(tool), limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
@@ -139,7 +139,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// readerKind is what an agent has under the name of the read tool.
+// readerKind is the kind of tool that an agent has under the name of the read tool.
 type readerKind string
 
 const (
@@ -149,7 +149,7 @@ const (
 	ownReader     readerKind = "own"     // one of this package's
 )
 
-// runKey holds, in the context of a run, what one middleware saw at its start.
+// runKey holds, in the context of a run, what one middleware recorded at its start.
 type runKey struct{ of *policy }
 
 type agentRun struct {
@@ -162,7 +162,7 @@ type agentRun struct {
 	fitted   atomic.Bool  // all rounds keep to their share of the window
 }
 
-// counted is what the run knows of the texts of its messages; nil outside of a run.
+// counted returns the run's knowledge of the texts of its messages; nil outside a run.
 func (b *agentRun) counted() *counted {
 	if b == nil {
 		return nil
@@ -170,18 +170,18 @@ func (b *agentRun) counted() *counted {
 	return &b.counts
 }
 
-// begin notes, in the context of a run, what its agent has for a read tool.
+// begin records the agent's read tool in the context of a run.
 func (p *policy) begin(ctx context.Context, found readerKind) context.Context {
 	return context.WithValue(ctx, runKey{p}, &agentRun{reader: found})
 }
 
-// runOf is nil outside of a run.
+// runOf is nil outside a run.
 func (p *policy) runOf(ctx context.Context) *agentRun {
 	b, _ := ctx.Value(runKey{p}).(*agentRun)
 	return b
 }
 
-// readerKind says what is known of the read tool. Outside of a run nothing is.
+// readerKind returns the known kind of the read tool. Outside a run it is unknown.
 func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
 	b := p.runOf(ctx)
 	if b == nil {
@@ -197,8 +197,8 @@ func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
 	return readerKind(late), true
 }
 
-// seeksReader reports whether the tools of a model call must be looked at for the read
-// tool: where the run began without one, and where this middleware provides it, once.
+// seeksReader reports whether the tools of a model call must be searched for the read
+// tool: if the run began without one, and once if this middleware provides it.
 func (p *policy) seeksReader(ctx context.Context, provides bool) bool {
 	b := p.runOf(ctx)
 	return b != nil && (b.reader == noReader || provides && !b.looked.Swap(true))
@@ -218,8 +218,8 @@ func (p *policy) ownPages(ctx context.Context) bool {
 	return r == ownReader
 }
 
-// readsPages reports whether a tool is the read tool. One that the configuration
-// does not name is not, if nothing else speaks for it.
+// readsPages reports whether a tool is the read tool. A tool that the configuration does
+// not name needs other evidence.
 func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	if tool != p.readTool {
 		return false

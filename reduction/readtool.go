@@ -3,8 +3,8 @@
 
 package reduction
 
-// The tool that reads stored content back, and which tool of an agent that is. Handlers
-// add tools in any order, so this is known only in a run.
+// The tool that reads stored content back, and how an agent's read tool is found. Handlers
+// add tools in any order, so it is known only in a run.
 
 import (
 	"context"
@@ -77,7 +77,7 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	}), nil
 }
 
-// wrong lists what is wrong, one error for each field.
+// wrong validates the fields, with one error for each invalid one.
 func (c *ReadToolConfig) wrong() (out []error) {
 	_, reads := c.Backend.(Reader)
 	_, ranges := c.Backend.(RangeReader)
@@ -96,15 +96,14 @@ func (c *ReadToolConfig) wrong() (out []error) {
 	return out
 }
 
-// readers sees to the read tool of a middleware's agents. It never changes.
+// readers manages the read tool of a middleware's agents. It is immutable.
 type readers struct {
 	policy       *policy
-	ours         *provided // what ProvideReadTool adds; nil: nothing
-	returnsMedia bool      // ours returns media as what they were, if the model takes them
+	ours         *provided // the tool of ProvideReadTool; nil for none
+	returnsMedia bool      // ours returns media in their original form, if the model accepts them
 }
 
-// newReaders makes the tool that ProvideReadTool adds, if there is one to add. names is nil
-// if there is none.
+// newReaders makes the tool that ProvideReadTool adds, if any. names is nil without one.
 func newReaders[M adk.MessageType](ctx context.Context, c *TypedConfig[M], p *policy, stores []*vault.Store, names *storedNames) (readers, error) {
 	out := readers{policy: p, returnsMedia: c.WindowTokens > 0}
 	if names == nil {
@@ -119,9 +118,8 @@ func newReaders[M adk.MessageType](ctx context.Context, c *TypedConfig[M], p *po
 	return out, nil
 }
 
-// withReader returns the tools of a run with the read tool that is wanted, and what reads
-// then. A tool of its name that is not this package's is an error: notices would send
-// the model to it.
+// withReader returns the tools of a run with the read tool, and its kind. A tool of its
+// name that is not this package's is an error: notices would send the model to it.
 func (r *readers) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
 	found, at := readerAmong(ctx, tools, r.policy.readTool)
 	if r.ours == nil {
@@ -140,18 +138,18 @@ func (r *readers) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool
 	return out, ownReader, nil
 }
 
-// maxDescription is how much of the description of another tool an error holds, in bytes.
+// maxDescription is how much of another tool's description an error quotes, in bytes.
 const maxDescription = 80
 
-// clash is the error of two tools that have the name of the read tool.
+// clash is the error for two tools with the name of the read tool.
 func (r *readers) clash(how string) error {
 	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
 		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
 		r.policy.readTool, how)}
 }
 
-// checkReader looks at the tools of a model call, where those that handlers after this
-// one added show up. Before the first one, two tools of one name end the run.
+// checkReader checks the tools of a model call, including those that later handlers added.
+// Before the first call, two tools of one name end the run.
 func (r *readers) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
 	p := r.policy
 	var named []*schema.ToolInfo
@@ -185,8 +183,8 @@ func descOf(info *schema.ToolInfo) string {
 	return info.Desc
 }
 
-// readerFor returns the provided tool as an agent with these tools needs it: where the
-// window is known and some tool returns parts, it returns media as what they were.
+// readerFor returns the provided tool in the form that these tools require: if the window
+// is known and some tool returns parts, it returns media in their original form.
 func (r *readers) readerFor(tools []tool.BaseTool) tool.BaseTool {
 	if r.returnsMedia && slices.ContainsFunc(tools, returnsParts) {
 		return &mediaReader{r.ours}
@@ -202,9 +200,8 @@ func returnsParts(t tool.BaseTool) bool {
 	return false
 }
 
-// readerAmong looks for the tools of a name. Of several, the one that is least
-// trusted counts. A tool that cannot say its name is not one of them; the agent
-// itself will report it.
+// readerAmong looks for the tools of a name. Of several, the least trusted one counts. It
+// skips tools whose Info fails; the agent itself reports them.
 func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found readerKind, at int) {
 	found, at = noReader, -1
 	for i, t := range tools {
@@ -222,10 +219,9 @@ func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found
 	return found, at
 }
 
-// kindOf says what a tool is. Eino's own read_file, which is the natural
-// companion, gives its answers page by page, by offset and limit; a tool that
-// takes the same arguments is taken for one like it. Nothing else is known about
-// a tool of that name, and an answer of it may be anything.
+// kindOf returns the kind of a tool. Eino's own read_file, the usual companion, answers
+// page by page, by offset and limit; a tool with the same arguments is assumed to do the
+// same. Nothing is known about other tools of that name, which may answer anything.
 func kindOf(info *schema.ToolInfo) readerKind {
 	if readtool.Made(info) {
 		return ownReader
@@ -239,10 +235,10 @@ func kindOf(info *schema.ToolInfo) readerKind {
 	return pagesReader
 }
 
-// provided is the tool that ProvideReadTool adds. It reads what lies below the
-// default roots, the catalogues of package toolsearch, and beyond them what the
-// conversation's notices show, and nothing else of a store: that may be the file
-// system of the machine, or hold what belongs to others.
+// provided is the tool that ProvideReadTool adds. It reads what is below the default roots,
+// the catalogues of package toolsearch, and otherwise only files that the conversation's
+// notices name: the store may be the file system of the machine, or hold the data of
+// others.
 type provided struct {
 	tool.InvokableTool // what the model is told
 	name               string
@@ -284,7 +280,7 @@ type permit struct {
 	roots func(filePath string) bool
 }
 
-// mediaReader is the provided tool for a model that takes results of several parts. Eino
+// mediaReader is the provided tool for a model that accepts results of several parts. Eino
 // prefers its enhanced form.
 type mediaReader struct{ *provided }
 
@@ -323,15 +319,15 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 	return readMedium(content)
 }
 
-// joinReaders is the tool of an agent that has one of this package's already: of
-// two middlewares that provide one, each stores where it likes.
+// joinReaders returns the tool for an agent that already has one of this package's: two
+// middlewares may provide one for different stores.
 func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 	if m, ok := there.(*mediaReader); ok {
 		return &mediaReader{joinReaders(m.provided, ours).(*provided)}
 	}
 	p, ok := there.(*provided)
 	if !ok {
-		return there // the user's own, which reads what the user says
+		return there // the user's own tool, which reads what the user allows
 	}
 	joined := *p
 	joined.stores, joined.may = slices.Clone(p.stores), slices.Clone(p.may)
@@ -367,10 +363,10 @@ func (u *union) ReadRange(ctx context.Context, filePath string, offset, length i
 	return nil, 0, err
 }
 
-// storedNames remembers which files outside of the default roots this middleware
-// stored, and for which calls. It is safe for concurrent use.
+// storedNames remembers the files outside the default roots that this middleware stored,
+// and their calls. It is safe for concurrent use.
 type storedNames struct {
-	roots func(filePath string) bool // what the provided tool may read anyway
+	roots func(filePath string) bool // always readable by the provided tool
 	known seen.Set
 }
 

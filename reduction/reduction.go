@@ -3,7 +3,7 @@
 
 package reduction
 
-// The constructors, the hooks, and the order of what they do before a model call.
+// The constructors and the hooks, with the order of their work before a model call.
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}, nil
 }
 
-// middleware implements the hooks. It never changes after NewTyped.
+// middleware implements the hooks. It is immutable after NewTyped.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	readers   readers
@@ -201,8 +201,8 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 	}, nil
 }
 
-// state returns the state that the model call should see, which is the one it was
-// given if nothing is to be done.
+// state returns the state that the model call should see, the given one if there is nothing
+// to do.
 func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state == nil || !c.policy.clears {
 		return ctx, state, nil
@@ -230,9 +230,8 @@ func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatMo
 	return next, nil
 }
 
-// reduced returns a state in which old results are cleared and, where the configuration
-// wants that, rounds keep to their share of the window, repeats are references, and all of
-// it fits.
+// reduced returns a state with old results cleared. If configured, rounds also keep to
+// their share of the window, references replace repeats, and the whole fits the window.
 func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	out, err := state, error(nil)
 	if c.cfg.WindowTokens > 0 {
@@ -270,8 +269,8 @@ func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	return out, nil
 }
 
-// early returns a state in which old results are cleared if that breaks even, as
-// CachedPrice has it. The messages alone decide.
+// early returns a state with old results cleared if that breaks even under CachedPrice. It
+// decides by the messages alone.
 func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
 	if c.cfg.SkipClear {
 		return state, nil

@@ -3,10 +3,10 @@
 
 package reduction
 
-// Long values in the arguments of old calls, and images, audio, video and files: they
-// become references, and the store has what they refer to. A value is replaced as a whole
-// and the arguments stay valid JSON: a model that sees cut arguments learns to write the
-// mark of the cut into files.
+// References to stored content, in place of long values in the arguments of old calls, and
+// of images, audio, video and files. They replace whole values and the arguments stay
+// valid JSON: a model that sees cut arguments learns to write the mark of the cut into
+// files.
 
 import (
 	"bytes"
@@ -31,10 +31,10 @@ const (
 	maxMediaType = 64
 )
 
-// reference is a text in place of content that the store has.
+// reference is a text in place of stored content.
 type reference struct {
 	content string
-	path    string // where it is, or should go
+	path    string // the file or its future name
 	existed bool   // it was there already
 }
 
@@ -43,28 +43,28 @@ func (r *reference) target() *reference { return r }
 // argument is a value in the arguments of a call that a reference replaces.
 type argument struct {
 	reference
-	from, to int // where its JSON stands
+	from, to int // the position of its JSON
 }
 
-// attachment is a medium that a reference replaces. Its content is JSON, so that it can be
-// made again.
+// attachment is a medium that a reference replaces. It is stored as JSON, to restore the
+// medium from.
 type attachment struct {
 	reference
 	medium
 	text string
 }
 
-// wording makes what stands in place of results, of values in arguments, and of media. It
-// never changes.
+// wording makes the texts that replace results, values in arguments, and media. It is
+// immutable.
 type wording struct {
 	notices *notices
-	data    noticeData // what all notices say
+	data    noticeData // common to all notices
 	root    string     // of the store
-	least   int        // bytes that a notice in place of a result saves
+	least   int        // the least bytes that a notice in place of a result saves
 }
 
-// arguments makes the references to those values of a call's arguments that are longer
-// than a number of bytes.
+// arguments makes references to the values of a call's arguments that are longer than a
+// number of bytes.
 func (w *wording) arguments(c call, over int) (out []*argument) {
 	file := vault.DefaultPath(w.root, vault.ClearDir, c.id)
 	room := len(w.referenceTo(1<<30, file+vault.Padding+vault.Padding))
@@ -75,13 +75,13 @@ func (w *wording) arguments(c call, over int) (out []*argument) {
 	return out
 }
 
-// attached makes the references to media, and leaves out those that cannot be stored.
+// attached makes references to media, and drops those that cannot be stored.
 func (w *wording) attached(media []*attachment) []*attachment {
 	out := media[:0:0]
 	for _, a := range media {
 		content, err := json.Marshal(a.is)
 		if err != nil {
-			continue // what somebody put into Extra cannot be written
+			continue // a value in Extra cannot be encoded
 		}
 		a.content = string(content)
 		a.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(a.content))
@@ -102,7 +102,7 @@ func (w *wording) mention(a *attachment) {
 	a.text = w.notices.fill(w.notices.medium, data)
 }
 
-// withReferences returns arguments in which references stand for values.
+// withReferences returns arguments with references in place of values.
 func (w *wording) withReferences(args string, values []*argument) string {
 	var b strings.Builder
 	end := 0
@@ -115,19 +115,19 @@ func (w *wording) withReferences(args string, values []*argument) string {
 	return b.String()
 }
 
-// referenceTo is the JSON string that stands for a value of size bytes.
+// referenceTo is the JSON string that replaces a value of size bytes.
 func (w *wording) referenceTo(size int, path string) string {
 	data := w.data
 	data.bytes, data.path = size, path
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // a string cannot fail
+	_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // encoding a string never fails
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decoded is the text of a JSON string, and the JSON of everything else. A string that
-// cannot be decoded without a loss stays JSON.
+// decoded is the text of a JSON string, or the JSON of any other value. A string whose
+// decoding loses data stays JSON.
 func decoded(value string) string {
 	var s string
 	if json.Unmarshal([]byte(value), &s) != nil || strings.ContainsRune(s, utf8.RuneError) {
@@ -140,7 +140,7 @@ func decoded(value string) string {
 type span struct{ from, to int }
 
 // longValues finds the values in a JSON object that are longer than a number of bytes:
-// strings, and lists and objects that are too long even without the strings in them.
+// strings, and lists and objects that are too long even without their long strings.
 func longValues(args string, over int) []span {
 	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
 		return nil
@@ -249,8 +249,8 @@ func mediaSaved(media []*attachment) (n int) {
 	return n
 }
 
-// readMedium makes a medium again from what was stored of it. ok is false for a file that
-// holds something else.
+// readMedium restores a medium from stored content. ok is false for a file that holds
+// something else.
 func readMedium(content []byte) (part schema.ToolOutputPart, ok bool) {
 	if json.Unmarshal(content, &part) != nil || mediumOf(&part) == nil {
 		return schema.ToolOutputPart{}, false

@@ -3,8 +3,8 @@
 
 package reduction
 
-// Results that the model sees already: the same content again becomes a reference
-// before it is sent for the first time.
+// Results that the model already sees: a reference replaces a repeat before it is sent
+// for the first time.
 
 import (
 	"cmp"
@@ -24,9 +24,9 @@ const minRepeat = 150
 // maxCallName is the most bytes of a tool's name or a call's id that a reference shows.
 const maxCallName = 64
 
-// refer returns a state in which new results that equal a visible one are references.
-// clears says that old results are about to be cleared, and so do not count as visible
-// for those that are kept. An error is that of a user's callback.
+// refer returns a state with references in place of new results that equal a visible
+// one. clears says that old results are about to be cleared, and so do not count as
+// visible for those that are kept. Its error is that of a user's callback.
 func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
 	from := 0
 	if b := c.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
@@ -136,7 +136,7 @@ func inOrder(rounds []round) (out []pair) {
 	return out
 }
 
-// callName names a call to the model, which knows the ids of most.
+// callName names a call for the model, which knows the ids of most.
 func callName(c call) string {
 	short := func(s string) bool { return len(s) <= maxCallName && showable(s) }
 	switch {

@@ -3,7 +3,7 @@
 
 package reduction
 
-// A store as one tenant sees it: which files are its own, and how much it may store.
+// A store as one tenant sees it: its own files, and a limit on how much it may store.
 
 import (
 	"context"
@@ -72,7 +72,7 @@ type scoped struct {
 	key   func(context.Context) (string, error)
 	quota *quota // nil: no limit
 
-	// The optional interfaces of inner, nil where it lacks one.
+	// The optional interfaces of inner, nil if it lacks one.
 	reader  Reader
 	ranges  RangeReader
 	creator Creator
@@ -95,7 +95,7 @@ var (
 	errEmptyScope = errors.New("reduction: Scope.Key returned an empty key")
 )
 
-// path returns where a path is in the inner store.
+// path returns the path in the inner store.
 func (s *scoped) path(ctx context.Context, filePath string) (string, error) {
 	dir, err := s.dir(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *scoped) dir(ctx context.Context) (string, error) {
 	key, err := safe.Value("Scope.Key", func() (string, error) { return s.key(ctx) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist):
-		// Whether a file exists is not known, whatever the key was read from.
+		// Hide the error's kind: without the key, nothing is known of the file.
 		return "", fmt.Errorf("reduction: finding the scope: %v", err)
 	case err != nil:
 		return "", fmt.Errorf("reduction: finding the scope: %w", err)
@@ -122,7 +122,7 @@ func (s *scoped) dir(ctx context.Context) (string, error) {
 	return "/" + backend.Directory(key), nil
 }
 
-// below returns where a path is below a directory, and refuses one that leaves it.
+// below returns a path relative to a directory, and refuses one outside it.
 func below(dir, filePath string) (string, error) {
 	name, err := backend.Name(filePath)
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, er
 	return vault.InnermostPath(ctx, s.inner, path)
 }
 
-// The optional interfaces are methods of types of their own, so that a store can have any
-// of them.
+// Each optional interface is a type of its own: a store can then have any combination of
+// them.
 type (
 	scopedReader  scoped
 	scopedRanges  scoped
@@ -328,14 +328,14 @@ func (s *scoped) withReader() Backend {
 
 var errScopeFull = errors.New("reduction: the scope has reached Scope.MaxBytes")
 
-// recount is how long what was counted of a scope is believed: others may write there,
-// and what nobody uses is deleted.
+// recount is how long the count of a scope stays valid: others may write there, and unused
+// files are deleted.
 const recount = time.Minute
 
-// maxScopes bounds how many scopes are remembered.
+// maxScopes bounds the scopes that are remembered.
 const maxScopes = 1 << 15
 
-// quota is how many bytes each scope of a store has. It is safe for concurrent use.
+// quota limits the bytes in each scope of a store. It is safe for concurrent use.
 type quota struct {
 	most int64
 
@@ -343,10 +343,10 @@ type quota struct {
 	used map[string]*usage // by directory
 }
 
-// usage is what one scope has.
+// usage is the count of one scope.
 type usage struct {
 	mu      sync.Mutex
-	bytes   int64 // what is being written included
+	bytes   int64 // includes files being written
 	counted time.Time
 }
 
@@ -365,7 +365,7 @@ func (q *quota) of(dir string) *usage {
 	return u
 }
 
-// countStored counts what a scope has, if that was not done just now.
+// countStored counts the files of a scope, unless that was done recently.
 func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
 	cleaner, ok := vault.Innermost(s.inner).(backend.Cleaner)
 	if !ok || time.Since(u.counted) < recount {
@@ -380,7 +380,7 @@ func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
 	}
 }
 
-// take takes room for some bytes of the scope, and reports whether there is any.
+// take reserves bytes of the scope, and reports whether there is room.
 func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -398,7 +398,7 @@ func (u *usage) give(bytes int64) {
 	u.bytes = max(0, u.bytes-bytes)
 }
 
-// within calls write if the scope has room for some bytes.
+// within calls write if the scope has room for the bytes.
 func (s *scoped) within(ctx context.Context, bytes int64, write func() error) error {
 	if s.quota == nil {
 		return write()
@@ -417,7 +417,7 @@ func (s *scoped) within(ctx context.Context, bytes int64, write func() error) er
 	return err
 }
 
-// counting returns content that fails where the scope is full. done says how it ended.
+// counting returns content that fails when the scope is full. done reports how it ended.
 func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Reader, done func(error), err error) {
 	if s.quota == nil {
 		return content, func(error) {}, nil
@@ -434,7 +434,7 @@ func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Re
 	}, nil
 }
 
-// countedContent is content of which each piece takes room when it is read.
+// countedContent is content that reserves room for each piece as it is read.
 type countedContent struct {
 	ctx   context.Context
 	from  io.Reader

@@ -3,8 +3,8 @@
 
 package reduction
 
-// Providers that keep the conversation on their server, which must not keep what was
-// cleared.
+// Providers that keep the conversation on their server: keeps them from using results
+// that were cleared.
 
 import (
 	"crypto/sha256"
@@ -17,11 +17,11 @@ import (
 	"github.com/leanctx/leanctx/internal/session"
 )
 
-// sessionKey marks, in Extra, a response that the provider keeps: which notices
-// its request held in place of results. A request without any leaves no mark.
+// sessionKey marks, in Extra, a response that the provider keeps: its value is the
+// digest of the notices in its request. A request without notices leaves no mark.
 const sessionKey = "__leanctx_reduction_session__"
 
-// continued returns a state in which no model call builds on a response whose request
+// continued returns a state in which no model call continues a response whose request
 // held other results than the state's messages do: those that were cleared since, or
 // notices in place of results that are whole. There must be messages.
 func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
@@ -48,9 +48,9 @@ func requestMark[M adk.MessageType](c codec[M], msgs []M) string {
 	return sent.mark()
 }
 
-// digest says what was cleared in the messages so far. It is a sum, so
-// that their order does not matter: events bring the results of parallel calls as
-// these end, and a state has them as they were called.
+// digest identifies the notices in the messages so far. It is a sum, independent of
+// order: events bring the results of parallel calls as these end, a state has them in
+// the order of the calls.
 type digest struct {
 	items int
 	sum   uint64
@@ -76,7 +76,7 @@ func (d *digest) add(v view) {
 }
 
 func (d *digest) mix(parts ...string) {
-	text, _ := json.Marshal(parts) // strings cannot fail
+	text, _ := json.Marshal(parts) // encoding strings never fails
 	sum := sha256.Sum256(text)
 	d.items++
 	d.sum += binary.BigEndian.Uint64(sum[:])

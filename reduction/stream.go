@@ -35,14 +35,14 @@ import (
 )
 
 const (
-	// maxTail is the most of a stream's end that is shown, in bytes.
+	// maxTail is the most of a stream's end that a notice shows, in bytes.
 	maxTail = 8 << 10
 
-	// tailShare is the part of the limit that the end may have at most: a third.
+	// tailShare is the largest share of the limit for the end: a third.
 	tailShare = 3
 
-	// longPath is what a path that a user's generator is going to make is assumed
-	// to need. If it needs more, the end gets less.
+	// longPath is the assumed length of a path from a user's generator. A longer one
+	// leaves less room for the end.
 	longPath = 256
 
 	// maxErrorBytes is the most that the errors of a stream take.
@@ -51,34 +51,32 @@ const (
 
 // takeOver takes over a stream that a tool has made, for the code that wraps or copies it.
 //
-// Eino sets every stream that it sends as an event to be closed by a finalizer,
-// and that closes the tool's stream, however deep it is wrapped. Whatever has been
-// closed before Eino sets this is then closed twice, which ends the process. So
-// the rule is:
+// Eino sets every stream that it sends as an event to be closed by a finalizer, and that
+// closes the tool's stream, however deep it is wrapped. Whatever was closed before Eino
+// sets this is then closed twice, which crashes the process. So the rule is:
 //
-//   - A stream that goes on as it is, nobody here touches.
-//   - Every other one is set here, before anything can close it: from then on
-//     closing it twice is harmless, and a reader who goes away early is made good
-//     by the garbage collector.
-//   - A part of a merged stream that ended before this is not set, now or later.
-//     For it, the stream is only closed through a copy (see [oneOf]), which closes
-//     it once at the most.
-//   - A stream that a TruncHandler returns is closed here only if it does not go
-//     on, and is never seen by Eino then.
+//   - A stream that is passed on unchanged is not touched here.
+//   - Every other one is set here, before anything can close it: from then on closing it
+//     twice is harmless, and the garbage collector cleans up after a reader that leaves early.
+//   - A part of a merged stream that ended before this is not set, now or later. For it,
+//     the stream is only closed through a copy (see [oneOf]), which closes it at most once.
+//   - A stream that a TruncHandler returns is closed here only if it is not passed on, and
+//     Eino never sees it then.
 func takeOver[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	src.SetAutomaticClose()
 	return src
 }
 
-// oneOf returns a reader of src that may be closed more than once, and that can
-// be read after that without asking src.
+// oneOf returns a reader of src that may be closed more than once, and that can then be
+// read without asking src.
 func oneOf[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	both := src.Copy(2)
 	both[1].Close()
 	return both[0]
 }
 
-// shut closes a stream. One that its maker has closed already panics.
+// shut closes a stream. It recovers the panic of a stream that its maker has already
+// closed.
 func shut[T any](s *schema.StreamReader[T]) {
 	_ = safe.Call("closing a stream", func() error {
 		s.Close()
@@ -86,15 +84,15 @@ func shut[T any](s *schema.StreamReader[T]) {
 	})
 }
 
-// isSourceEnd reports whether an error says that one source of a merged stream
-// has ended, which is not a failure: the others go on.
+// isSourceEnd reports whether an error says that one source of a merged stream has ended,
+// which is not a failure: the others continue.
 func isSourceEnd(err error) bool {
 	_, ok := schema.GetSourceName(err)
 	return ok
 }
 
-// wrapStream returns what takes the place of a stream. An error is that of a user's
-// callback; src is closed then.
+// wrapStream returns the replacement of a stream. On an error, which is that of a user's
+// callback, src is closed.
 func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	if info.rule.leave != "" || info.rule.trunc == nil {
 		return cutStream(ctx, t, info, chunks, src), nil
@@ -124,10 +122,10 @@ type handlerStream[T any] struct {
 	chunks   chunkOps[T]
 	original *schema.StreamReader[T]
 	copied   *schema.StreamReader[T]
-	size     atomic.Int64 // bytes that the handler has read, on whatever goroutine
+	size     atomic.Int64 // bytes that the handler has read, on any goroutine
 }
 
-// ask returns what the handler wants in place of the stream, nil for nothing.
+// ask returns the handler's replacement for the stream, or nil.
 func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
@@ -153,16 +151,16 @@ func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], er
 	return h.replacing(ctx, got), nil
 }
 
-// bytesRead is how many bytes the handler has read so far.
+// bytesRead returns how many bytes the handler has read so far.
 func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
 
-// tell reports that the handler's stream has taken the place of the original.
+// tell reports that the handler's stream has replaced the original.
 func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
 	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
 }
 
-// replacing is the handler's stream. When it ends, the handler's copy of the original
-// is closed, which the handler may have left unread.
+// replacing is the handler's stream. When it ends, it closes the handler's copy of the
+// original, which the handler may have left unread.
 func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
 		shut(h.copied)
@@ -210,7 +208,7 @@ func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks c
 	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.afterEnd), schema.WithOnEOF(c.rest))
 }
 
-// streamCut is one stream on its way. It is used by one goroutine at a time.
+// streamCut is the cutting of one stream. It is used by one goroutine at a time.
 type streamCut[T any] struct {
 	info      callInfo
 	ctx       context.Context
@@ -223,20 +221,20 @@ type streamCut[T any] struct {
 
 	source *schema.StreamReader[T] // the tool's own
 	in     *schema.StreamReader[T] // the same, ending at its first error
-	ends   []error                 // ends of its sources that follow what is held back
-	err    error                   // its first error, which follows last of all
+	ends   []error                 // ends of its sources, to pass on after the chunks held back
+	err    error                   // its first error, which comes last
 
 	through bool             // everything is passed on
 	ended   bool             // the notice is out
-	texts   []string         // everything so far, until it is stored
+	texts   []string         // all text so far, until it is stored
 	total   int              // bytes so far
 	passed  int              // of them passed on
-	errors  *previews.Errors // what looks like an error, if a Preview is set
+	errors  *previews.Errors // lines that look like errors, if a Preview is set
 	held    []T
 }
 
-// reserve is how many bytes can be passed on if the notice is to fit after them;
-// negative if it does not fit at all.
+// reserve is how many bytes can be passed on if the notice must fit after them; negative
+// if it does not fit at all.
 func (c *streamCut[T]) reserve() int {
 	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
 	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader, finds: c.finds}
@@ -249,9 +247,8 @@ func (c *streamCut[T]) reserve() int {
 	return free - min(maxTail, free/tailShare)
 }
 
-// failed passes on that one source has ended, after what is held back. Any other
-// error it notes and makes an end of it, and tells the tool that nobody listens
-// any more.
+// failed passes on the end of one source, after the chunks held back. It records any other
+// error as the end, and signals the tool that nobody listens any more.
 func (c *streamCut[T]) failed(err error) error {
 	if isSourceEnd(err) {
 		if len(c.held)+len(c.ends) == 0 {
@@ -265,8 +262,7 @@ func (c *streamCut[T]) failed(err error) error {
 	return io.EOF
 }
 
-// afterEnd is what reading comes to once c.in is closed: what follows the last
-// chunk.
+// afterEnd returns what follows the last chunk once c.in is closed.
 func (c *streamCut[T]) afterEnd(err error) error {
 	switch {
 	case !errors.Is(err, schema.ErrRecvAfterClosed):
@@ -312,7 +308,7 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 	return c.overflow()
 }
 
-// passOn passes a chunk on after what is still to come before it.
+// passOn passes a chunk on after everything that precedes it.
 func (c *streamCut[T]) passOn(chunk T) (T, error) {
 	if len(c.held)+len(c.ends) == 0 {
 		return chunk, nil
@@ -331,9 +327,10 @@ func (c *streamCut[T]) release() T {
 	return out
 }
 
-// rest follows when the source has ended: what was held back, if it was not cut.
+// rest ends the stream after its source: it returns the chunks held back, if nothing was
+// cut.
 func (c *streamCut[T]) rest() (any, error) {
-	shut(c.in) // so that after is called from now on
+	shut(c.in) // after is called from now on
 	if !c.ended {
 		c.ended = true
 		if c.err == nil {
@@ -346,8 +343,7 @@ func (c *streamCut[T]) rest() (any, error) {
 	return nil, c.following()
 }
 
-// overflow is called once the stream is known to be too long. It reads the source
-// to its end.
+// overflow handles a stream that is known to be too long. It reads the source to its end.
 func (c *streamCut[T]) overflow() (T, error) {
 	var none T
 	at, err := c.place()
@@ -378,8 +374,8 @@ func (c *streamCut[T]) place() (vault.Place, error) {
 	return c.t.place(c.ctx, c.info, textResult(joined(c.texts)))
 }
 
-// boundary is how many bytes of the stream come before an offset, so that no
-// character is split, and never fewer than are out already.
+// boundary is how many bytes of the stream come before an offset, without splitting a
+// character, and at least as many as are passed on already.
 func (c *streamCut[T]) boundary(offset int) int {
 	from := max(0, offset-charSlack)
 	around := bytesBetween(c.texts, from, offset+charSlack)
@@ -389,7 +385,7 @@ func (c *streamCut[T]) boundary(offset int) int {
 	return from + display.Ceil(around, c.passed-from)
 }
 
-// bytesBetween is the bytes from one offset to another of texts that follow each other.
+// bytesBetween returns the bytes between two offsets of consecutive texts.
 func bytesBetween(texts []string, from, to int) string {
 	var out []byte
 	for _, t := range texts {
@@ -405,9 +401,9 @@ func (c *streamCut[T]) dataFor(head int, path string) noticeData {
 	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader, finds: c.finds}
 }
 
-// swallow reads the source to its end, stores everything, and returns what
-// follows: the rest of the head with a notice, or, if the source failed, the
-// rest of what is within the limit.
+// swallow reads the source to its end, stores everything, and returns what follows: the
+// rest of the head with a notice, or, if the source failed, the rest of the text within
+// the limit.
 func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	c.ended = true
 	full := c.boundary(c.info.rule.limit)
@@ -438,8 +434,8 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	return c.chunks.join(append(last, media...))
 }
 
-// copies are the files that may hold this very stream already: the first choice,
-// from an earlier call, and what the call reads.
+// copies are the files that may already hold this stream: the first choice, from an
+// earlier call, and files that the call reads.
 func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
 	if c.info.rule.store != nil {
@@ -453,8 +449,8 @@ func (c *streamCut[T]) copies(at vault.Place) []string {
 	return out
 }
 
-// drain reads the source to its end and returns what is not text. It reads past
-// c.in, which would make garbage for each chunk.
+// drain reads the source to its end and returns the non-text parts. It reads past c.in,
+// which would make garbage for each chunk.
 func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
@@ -480,7 +476,7 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	}
 }
 
-// endNotice ends the stream. Without a path it says that there is none.
+// endNotice ends the stream. Without a path the notice says that nothing was stored.
 func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 	if path != "" {
 		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
@@ -494,7 +490,7 @@ func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 	return text
 }
 
-// errorShare is the part of the room after the head that errors may take: a half.
+// errorShare is the share of the room after the head for errors: a half.
 const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
@@ -520,14 +516,14 @@ func (c *streamCut[T]) report(path string, err error, after int) {
 	c.info.report(c.ctx, c.t, o)
 }
 
-// tail keeps the last bytes of what it is given.
+// tail keeps the last bytes of its input.
 type tail struct {
 	max  int
 	buf  []byte
 	lost bool // not everything is in buf
 }
 
-// skip adds what follows the first n bytes of texts.
+// skip adds the bytes after the first n of texts.
 func (t *tail) skip(texts []string, n int) {
 	for _, s := range texts {
 		t.add(s[min(max(n, 0), len(s)):])
@@ -550,7 +546,7 @@ func (t *tail) trim() {
 	}
 }
 
-// text is the tail, from the start of a character on.
+// text is the tail, starting at a whole character.
 func (t *tail) text() string {
 	t.trim()
 	from := 0

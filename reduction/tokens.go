@@ -3,8 +3,8 @@
 
 package reduction
 
-// The default token estimate, corrected by what the provider reports. No message is rendered,
-// nothing is allocated, and in a run a message that is still there is mostly not looked at.
+// The default token estimate, corrected by the provider's reports. It renders no message and
+// allocates nothing, and in a run it mostly skips unchanged messages.
 
 import (
 	"context"
@@ -43,11 +43,10 @@ func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
 	return w.tokens
 }
 
-// corrected estimates what the next request has, and returns the factor by which the
-// provider's counts differ from the estimate, which is in it. An answer counts if the
-// request that it answered stands in the history: before anything was cleared, and
-// not where something would have been, which a history that was kept whole does not
-// show; or, in this run, since something last was.
+// corrected estimates the size of the next request, and returns the factor by which the
+// provider's counts differ from the estimate, which is included. An answer counts if the
+// request that it answered is still in the history: before anything was cleared or would have
+// been, which a history kept whole does not show; or, in this run, since the last change.
 func (e *estimator[M]) corrected(run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
 	if run == nil || !run.busy.CompareAndSwap(false, true) {
 		run = &counted{}
@@ -63,8 +62,8 @@ func (e *estimator[M]) corrected(run *counted, msgs []M, tools []*schema.ToolInf
 	return n, factor
 }
 
-// walk is corrected for a run that nobody else looks at. all is false if it took leading
-// messages for what they were in the walk before.
+// walk is corrected for a run that has no other model call at the time. all is false if it
+// reused results of the previous walk for leading messages.
 func (e *estimator[M]) walk(run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (n int64, factor float64, all bool) {
 	run.weight = weight{sizes: e.sizes}
 	w := &run.weight
@@ -103,34 +102,33 @@ func (e *estimator[M]) walk(run *counted, msgs []M, tools []*schema.ToolInfo, th
 	return int64(float64(w.tokens) * c.Factor()), c.Factor(), all
 }
 
-// addressOf is where a message is.
+// addressOf is the address of a message.
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
-// counted is what a run knows about the texts of its messages. The zero value is
-// ready for use.
+// counted is a run's knowledge of the texts of its messages. The zero value is ready for use.
 type counted struct {
-	busy         atomic.Bool // a second model call of the run at the same time counts by itself
+	busy         atomic.Bool // a concurrent second model call of the run counts by itself
 	begun        bool
-	from         int // the requests of answers from here on stand as they were sent
+	from         int // the requests of answers from here on are unchanged
 	walks        int
 	messages     []knownMessage
-	end          knownMessage // what stands behind them
+	end          knownMessage // the totals after the last message
 	tools, texts memo
 	weight       weight
 }
 
-// knownMessage is a message of the walk before, with what stood before it. It is known by
-// where it is. Whoever changes a message in its place goes unnoticed for a few requests,
-// but never in one that would be over the threshold.
+// knownMessage is a message of the previous walk, with the totals before it. It is identified
+// by its address. A message that was changed in place goes unnoticed for a few requests, but
+// never in one over the threshold.
 type knownMessage struct {
 	at     unsafe.Pointer
 	before int64 // tokens of the messages before it
 	texts  int32 // in them
-	usage  int32 // the tokens of its request, as the provider tells
-	edited flag  // something before it was
+	usage  int32 // the tokens of its request, as the provider reports
+	edited flag  // an earlier message was edited
 }
 
-// wholeWalk is how often a walk looks at all messages.
+// wholeWalk is how often a walk reads all messages.
 const wholeWalk = 16
 
 // begin begins a walk over n messages.
@@ -143,13 +141,13 @@ func (r *counted) begin(n int) {
 	}
 }
 
-// forget makes the next walk look at all messages.
+// forget makes the next walk read all messages.
 func (r *counted) forget() {
 	clear(r.messages)
 	r.messages = r.messages[:0]
 }
 
-// correct learns from the answer that a message is, if its request stands in the history.
+// correct learns from the answer that a message is, if its request is still in the history.
 func (r *counted) correct(c *tokens.Correction, k *knownMessage, i int, definitions, threshold int64) {
 	before := definitions + k.before
 	if i >= r.from || k.edited == 0 && float64(before)*c.Factor() < float64(threshold) {
@@ -157,7 +155,7 @@ func (r *counted) correct(c *tokens.Correction, k *knownMessage, i int, definiti
 	}
 }
 
-// edited notes that what the model sees before the message with number n has changed.
+// edited records that what the model sees before the message with number n has changed.
 func (r *counted) edited(n int) {
 	if r != nil && r.busy.CompareAndSwap(false, true) {
 		r.from = n

@@ -3,8 +3,7 @@
 
 package reduction
 
-// What differs for one tool: its configuration, and what its handlers and its Preview get and
-// answer.
+// The configuration of one tool, and the inputs and outputs of its handlers and its Preview.
 
 import (
 	"context"
@@ -178,7 +177,7 @@ func request(r PreviewRequest) previews.Request {
 	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: language.Chinese()}
 }
 
-// contained is a Preview that returns nothing in place of a panic.
+// contained is a Preview that recovers from a panic and then returns nothing.
 func (p Preview) contained() Preview {
 	if p == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// truncator is the truncation phase. It never changes.
+// truncator is the truncation phase. It is immutable.
 type truncator struct {
 	policy   *policy
 	files    *vault.Vault
@@ -36,7 +36,7 @@ type callInfo struct {
 	args *schema.ToolArgument
 }
 
-// info returns what there is to do about the results of a call, if anything.
+// info describes the truncation of a call's results, if any.
 func (t *truncator) info(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
 	if tool == nil {
 		return callInfo{}, false
@@ -50,7 +50,7 @@ func (info callInfo) with(args *schema.ToolArgument) callInfo {
 	return info
 }
 
-// argText is what the tool was called with.
+// argText is the text of the call's arguments.
 func (info callInfo) argText() string {
 	if info.args == nil {
 		return ""
@@ -66,8 +66,8 @@ func (info callInfo) report(ctx context.Context, t *truncator, o output) {
 	t.report.output(ctx, info.tool.Name, info.tool.CallID, o)
 }
 
-// reportKept reports a result that goes on whole, if the model read it from the store or
-// if it is longer than its limit.
+// reportKept reports a result that is passed on whole, if the model read it from the
+// store or if it is longer than its limit.
 func (info callInfo) reportKept(ctx context.Context, t *truncator, o output, answer string) {
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
@@ -84,8 +84,8 @@ func (info callInfo) reportKept(ctx context.Context, t *truncator, o output, ans
 	info.report(ctx, t, o)
 }
 
-// finished returns what takes the place of a result, nil if it stays as it is.
-// The result is not changed. An error is that of a user's callback.
+// finished returns the replacement of a result, nil if it stays as it is. The result is
+// not changed. An error is that of a user's callback.
 func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	if result == nil {
 		return nil, nil
@@ -135,8 +135,8 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
-// previewOf is what a Preview makes of a result in at most room bytes, empty if that
-// cannot be shown.
+// previewOf returns a Preview of a result in at most room bytes, empty if it cannot be
+// shown.
 func (info callInfo) previewOf(ctx context.Context, content string, room int) string {
 	if info.rule.preview == nil || room < minExcerpt {
 		return ""
@@ -149,8 +149,8 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 	return shown
 }
 
-// save returns where content is: where it was read from, or where it is stored
-// now.
+// save returns the file of content: the one it was read from, or the one where it is
+// stored now.
 func (t *truncator) save(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
 	p := info.rule.store.ReadBack(ctx, t.root, info.argText(), content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
@@ -161,14 +161,14 @@ func (t *truncator) save(ctx context.Context, info callInfo, at vault.Place, con
 	return p, err
 }
 
-// noteStored notes that a file is one of the call's.
+// noteStored records that a file belongs to the call.
 func (t *truncator) noteStored(info callInfo, filePath string) {
 	if t.names != nil {
 		t.names.add(info.tool.CallID, filePath)
 	}
 }
 
-// place is where a result should go.
+// place chooses the file of a result.
 func (t *truncator) place(ctx context.Context, info callInfo, result *schema.ToolResult) (vault.Place, error) {
 	if t.generate == nil {
 		return t.defaultPlace(info), nil
@@ -209,7 +209,8 @@ func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema
 	return got.ToolResult, nil
 }
 
-// offload stores what a handler wants stored. Unless ok, the original goes on.
+// offload stores the content that a handler returns. If ok is false, the original is
+// passed on.
 func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil

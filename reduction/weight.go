@@ -3,8 +3,8 @@
 
 package reduction
 
-// What pieces of a conversation weigh in the default estimate. In a run each text is read
-// once.
+// The tokens of the pieces of a conversation in the default estimate. In a run each text
+// is read once.
 
 import (
 	"strings"
@@ -20,32 +20,32 @@ import (
 )
 
 const (
-	// mediaTokens is the price of an image, a sound, a film or a file, whatever
-	// its size: about what common providers ask for an image of 1,000 by 1,000
-	// pixels. The length of the data says nothing about it.
+	// mediaTokens is the estimate for an image, a sound, a film or a file of any size:
+	// about what common providers charge for an image of 1,000 by 1,000 pixels. The
+	// length of the data says nothing about it.
 	mediaTokens = 1600
 
-	// What stands around a message, a call and the definition of a tool.
+	// The overhead of a message, a call and the definition of a tool.
 	messageOverhead = 4
 	callOverhead    = 4
 	toolOverhead    = 10
 
-	// bytesPerToken is the rule of thumb by which events tell the size of a text.
+	// bytesPerToken converts the size of a text for events, by rule of thumb.
 	bytesPerToken = 4
 )
 
 // tokensOf is the size of a text in events.
 func tokensOf(bytes int) int64 { return int64(bytes / bytesPerToken) }
 
-// weight adds up what pieces of a conversation weigh.
+// weight adds up the tokens of pieces of a conversation.
 type weight struct {
 	tokens int64
 	sizes  *schemaSizes
 	memo   *memo       // nil: nothing is remembered
-	known  []knownText // what the memo holds
+	known  []knownText // the content of the memo
 	at     int         // how many texts there were
 	edited flag        // something was cleared or rewritten
-	rough  bool        // a token has four bytes
+	rough  bool        // counts four bytes as a token
 }
 
 // remember begins a walk over texts of which some are known.
@@ -64,8 +64,8 @@ func (w *weight) result(s string) {
 	}
 }
 
-// next weighs a text that is empty, or that the walk before found at this place. It is
-// small enough to become a part of its callers: a long history has thousands of texts.
+// next weighs a text that is empty, or is at the same place as in the previous walk. It
+// is small enough to be inlined: a long history has thousands of texts.
 func (w *weight) next(s string) bool {
 	if s == "" {
 		return true
@@ -83,7 +83,7 @@ func (w *weight) next(s string) bool {
 	return true
 }
 
-// unknown weighs a text that is not at this place of the walk before.
+// unknown weighs a text that is not at this place of the previous walk.
 func (w *weight) unknown(s string, result bool) {
 	if w.rough {
 		w.tokens += tokensOf(len(s))
@@ -128,11 +128,11 @@ func (w *weight) search(r *schema.ToolSearchResult) {
 	}
 }
 
-// memo holds the tokens of texts, in their order. A text is known by where its bytes
-// are; since the memo holds it, no other text can be there.
+// memo holds the tokens of texts, in their order. A text is identified by the address of
+// its bytes; the memo keeps it alive, so no other text can be there.
 type memo struct {
 	known []knownText
-	old   []knownText // those of the walk before, from the first that differs on
+	old   []knownText // those of the previous walk, from the first difference on
 	moved int         // how far old was used
 }
 
@@ -142,7 +142,7 @@ type knownText struct {
 	edited flag // it is the notice of a cleared result
 }
 
-// flag is 1 where something holds. Flags are joined without a branch.
+// flag is 1 if something holds. Flags are joined without a branch.
 type flag uint8
 
 func flagOf(holds bool) flag {
@@ -152,12 +152,13 @@ func flagOf(holds bool) flag {
 	return 0
 }
 
-// near is how many texts may be gone at one place for those after them to be known still.
+// near is how many texts may be missing at one place for those after them to be
+// recognised.
 const near = 32
 
 func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
 
-// add puts a text at a place of the walk, from which on the walk before differs.
+// add inserts a text into the walk, from where it differs from the previous one.
 func (m *memo) add(i int, text string, result bool) knownText {
 	if i < len(m.known) {
 		m.old = append(m.old[:0], m.known[i:]...)
@@ -171,7 +172,7 @@ func (m *memo) add(i int, text string, result bool) knownText {
 	return k
 }
 
-// before finds a text in the walk before.
+// before finds a text in the previous walk.
 func (m *memo) before(text string) knownText {
 	for i := m.moved; i < min(len(m.old), m.moved+near); i++ {
 		if same(m.old[i].text, text) {
@@ -200,20 +201,19 @@ func edited(text string) bool {
 	return n.kind == clearedNotice || isMovedMedium(text) || n.kind == truncatedNotice && strings.Contains(n.path, "/"+vault.ClearDir+"/")
 }
 
-// maxSchemas bounds a schemaSizes. When it is full it starts again.
+// maxSchemas bounds a schemaSizes, which is emptied when full.
 const maxSchemas = 4096
 
-// schemaSizes remembers how many tokens schemas have as JSON, because finding out
-// means writing them. A schema is known by its address, so one that is changed in
-// place keeps its first size. The zero value is ready for use, by any number of
-// goroutines.
+// schemaSizes caches the tokens of schemas as JSON, because counting them requires
+// marshalling. A schema is identified by its address, so one that is changed in place
+// keeps its first size. The zero value is ready for use, by any number of goroutines.
 type schemaSizes struct {
 	known sync.Map // int64 by address
 	count atomic.Int64
 }
 
-// schemaTokens estimates a schema as JSON, and one that is too large to be written by
-// the length of its words.
+// schemaTokens estimates a schema as JSON, or by the length of its words if it is too
+// large to marshal.
 func schemaTokens(p *schema.ParamsOneOf) int64 {
 	if text, ok := toolschema.Text(p); ok {
 		return int64(tokens.Estimate(text))
@@ -221,8 +221,8 @@ func schemaTokens(p *schema.ParamsOneOf) int64 {
 	return int64(toolschema.Bytes(p) / bytesPerToken)
 }
 
-// of returns the size of what has the address key, and measures it when that is
-// not known.
+// of returns the size of the value with the address key, and measures it if it is
+// unknown.
 func (s *schemaSizes) of(key any, measure func() int64) int64 {
 	if n, ok := s.known.Load(key); ok {
 		return n.(int64)

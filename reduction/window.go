@@ -3,8 +3,8 @@
 
 package reduction
 
-// The model's window: what the results of one round may take together, and what becomes
-// shorter when a request would not fit.
+// The model's window: the limit on the results of one round, and how a request that would
+// not fit becomes shorter.
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// roundShare is the part of the window that the results of one round may take: a
-	// quarter. Its media may take half of that.
+	// roundShare is the share of the window that the results of one round may take: a
+	// quarter. Media may take half of that.
 	roundShare = 4
 
-	// maxDensity is more than the tokens that a byte can have.
+	// maxDensity is more than the most tokens in a byte.
 	maxDensity = 2
 )
 
 // fitRounds returns a state in which the results of each new round keep within their
-// share of the window, the largest cut first. It looks at the round alone, so that it
-// decides the same whenever it is asked.
+// share of the window, the largest cut first. It considers the round alone, to decide the
+// same whenever it is called.
 func (c *clearPhase[M]) fitRounds(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	budget := int(c.cfg.WindowTokens / roundShare)
 	if budget == 0 {
@@ -82,8 +82,8 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 	return false
 }
 
-// fitMedia makes references of all media of a round's results but the last that fit in a
-// budget, and returns the tokens of all of them.
+// fitMedia replaces all media of a round's results by references but the last that fit in
+// a budget, and returns the tokens of all of them.
 func (d *draft[M]) fitMedia(results []*oldResult, budget int) (n int) {
 	left := budget
 	for _, r := range slices.Backward(results) {
@@ -96,21 +96,21 @@ func (d *draft[M]) fitMedia(results []*oldResult, budget int) (n int) {
 	return n
 }
 
-// stages are the ways in which a request becomes shorter until it fits, from the mildest
-// to the last.
+// stages are the ways in which a request becomes shorter until it fits, the mildest
+// first.
 type stage int
 
 const (
 	oldestMedia stage = iota // of all rounds but the newest, the oldest first
 	largest                  // results, and long arguments
-	larger                   // the same again, for a counter that counts otherwise
+	larger                   // the same again, for a counter that counts differently
 	pages                    // pages of the read tool too, and media of the newest round
-	everything               // that can go
+	everything               // everything that can be shortened
 	stages
 )
 
-// within returns a state that keeps to the window, if it can be made to. First all that
-// is old is cleared, and then what is left becomes shorter.
+// within returns a state that fits the window, if possible. It first clears everything
+// old, then shortens the rest.
 func (c *clearPhase[M]) within(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	window := c.cfg.WindowTokens
 	count, factor, err := c.countTokens(ctx, state)
@@ -188,8 +188,8 @@ func (c *clearPhase[M]) shorter(ctx context.Context, state *adk.TypedChatModelAg
 	return withMessages(state, d.out), nil
 }
 
-// sent lists the messages of the user with media before an index, as results of which
-// only the media change.
+// sent lists the user's messages with media before an index, as results of which only the
+// media change.
 func (d *draft[M]) sent(end int) (out []*oldResult) {
 	for i := range d.planner.msgs[:end] {
 		r := &oldResult{at: i, callAt: i, marked: true, rule: rule{store: d.planner.phase.policy.general}}
@@ -202,8 +202,8 @@ func (d *draft[M]) sent(end int) (out []*oldResult) {
 	return out
 }
 
-// chooseMedia leaves those media that are to become references: of messages before end
-// the oldest, until they save enough. It returns the tokens that they save.
+// chooseMedia selects the media to replace by references: the oldest in messages before
+// end, until they save enough. It returns the tokens that they save.
 func (d *draft[M]) chooseMedia(all []*oldResult, end int, at stage, over int) (saved int) {
 	slices.SortStableFunc(all, func(a, b *oldResult) int { return a.at - b.at })
 	for _, r := range all {
@@ -229,9 +229,9 @@ func (d *draft[M]) longArguments(all []*oldResult) (saved int) {
 	return saved
 }
 
-// shortenable lists the results of a round that may become shorter, or of whose media
-// references may be made, and the tokens of the others. A page that is alone in its round
-// is one of them only if everything has to go: the model asked for just that.
+// shortenable lists the results of a round that may be shortened, or whose media may
+// become references, and returns the tokens of the others. A page that is alone in its
+// round is included only in the last stage: the model asked for just that.
 func (d *draft[M]) shortenable(ctx context.Context, of round, everything bool) (out []*oldResult, fixed int) {
 	found := 0
 	for _, each := range of.pairs {
@@ -263,19 +263,18 @@ func (d *draft[M]) shortenable(ctx context.Context, of round, everything bool) (
 	return out, fixed
 }
 
-// mustStay reports whether the configuration wants a result to stay as it is.
+// mustStay reports whether the configuration keeps a result as it is.
 func (d *draft[M]) mustStay(ctx context.Context, r *oldResult) bool {
 	cut := d.planner.phase.policy.truncation(ctx, r.call.name)
 	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !d.planner.phase.policy.skipTrunc
 }
 
-// maxRefits bounds how often sizes are levelled again because some could not be made as
-// small as they should be.
+// maxRefits bounds how often sizes are levelled again because some results could not
+// become as small as required.
 const maxRefits = 16
 
-// shortenTo makes results so much shorter that they have a number of tokens together,
-// or at least minShown bytes each. What it comes to is levelled: the same again would
-// change nothing.
+// shortenTo shortens results to a total number of tokens, or to at least minShown bytes
+// each. The outcome is level: repeating it changes nothing.
 func (d *draft[M]) shortenTo(ctx context.Context, results []*oldResult, budget int) error {
 	var open []*oldResult
 	for _, r := range results {
@@ -319,7 +318,7 @@ func (r *oldResult) now() int {
 	return r.tokens
 }
 
-// shortenOne makes a result shorter, if that can be.
+// shortenOne makes a result shorter, if possible.
 func (d *draft[M]) shortenOne(ctx context.Context, r *oldResult, most int) error {
 	if r.most == 0 {
 		if err := d.planner.place(ctx, r); err != nil {
@@ -333,7 +332,7 @@ func (d *draft[M]) shortenOne(ctx context.Context, r *oldResult, most int) error
 	return nil
 }
 
-// take puts those results among the changes of which anything changes.
+// take adds those results to the changes of which anything changes.
 func (d *draft[M]) take(results []*oldResult) {
 	for _, r := range results {
 		if r.most == 0 {
@@ -348,7 +347,7 @@ func (d *draft[M]) take(results []*oldResult) {
 	}
 }
 
-// level is the greatest size to which all larger ones can be reduced so that the sum is
+// level is the greatest size to which all larger ones can be reduced for the sum to be
 // within a budget.
 func level(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
@@ -361,8 +360,8 @@ func level(sizes []int, budget int) int {
 	return math.MaxInt
 }
 
-// finish stores and applies what was decided, reports it, and reports whether there is
-// anything.
+// finish stores and applies the decisions, reports them, and reports whether anything
+// changes.
 func (d *draft[M]) finish(ctx context.Context, rule string) bool {
 	d.saveAll(ctx)
 	d.redo()

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// most bounds what is remembered in a Set. The oldest go first.
+// most bounds the entries of a Set. The oldest go first.
 const most = 1 << 15
 
 var seed = maphash.MakeSeed()

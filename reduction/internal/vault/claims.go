@@ -3,8 +3,8 @@
 
 package vault
 
-// Which names of a store this process has used, and for what content, so that no
-// content is written over another even where the store cannot be asked.
+// The names of a store that this process has used, and their content: no content
+// overwrites another, even if the store cannot be asked.
 
 import (
 	"hash/maphash"
@@ -18,19 +18,19 @@ import (
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
-// maxClaims bounds what is remembered of one store. The oldest go first.
+// maxClaims bounds the claims of one store. The oldest go first.
 const maxClaims = 1 << 15
 
-// maxUnreadable is how many stores that cannot be read are remembered after the
-// last middleware over them is gone. Of the others nothing need be.
+// maxUnreadable is how many unreadable stores are remembered after the last
+// middleware over them is gone. Readable ones need no record.
 const maxUnreadable = 64
 
-// maxDropped bounds what is remembered of those that were dropped and are still in
-// memory. When there are more, no store that cannot be read is taken for a new one.
+// maxDropped bounds the dropped stores that are remembered while still in memory.
+// Above it, no unreadable store counts as new.
 const maxDropped = 1 << 12
 
-// fingerprint tells content apart within this process. The zero value means that
-// the content is not known.
+// fingerprint identifies content within this process. The zero value means unknown
+// content.
 type fingerprint struct {
 	hash uint64
 	size int
@@ -50,19 +50,18 @@ type claim struct {
 	kept    bool // the name holds the content, or may hold anything
 }
 
-// claims are what is known of the names of one store. They are safe for concurrent
-// use.
+// claims is the record of the names of one store. It is safe for concurrent use.
 type claims struct {
-	store backend.Backend // kept from being replaced by another one at its address
+	store backend.Backend // keeps another store from taking its address
 
 	mu     sync.Mutex
 	byName map[uint64]*claim // by hash of the name
 	order  []uint64          // oldest first
-	forgot bool              // names may have been used that are not here
+	forgot bool              // names that are missing here may have been used
 	marked map[uint64]time.Time
 }
 
-// markUsed reports whether it is time to note that a name is in use.
+// markUsed reports whether it is time to record that a name is in use.
 func (l *claims) markUsed(name string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +76,7 @@ func (l *claims) markUsed(name string, now time.Time) bool {
 	return true
 }
 
-// mayHaveForgotten reports whether a name that is not known may have been used.
+// mayHaveForgotten reports whether an unknown name may have been used.
 func (l *claims) mayHaveForgotten(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +84,7 @@ func (l *claims) mayHaveForgotten(name string) bool {
 }
 
 // take claims a name for content, and reports whether it may be written there.
-// Several writers of one content may hold a name. Who takes must finish.
+// Several writers of the same content may hold a name. The caller must call finish.
 func (l *claims) take(name string, content fingerprint) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +101,7 @@ func (l *claims) take(name string, content fingerprint) bool {
 	return true
 }
 
-// known reports what is known of a name.
+// known returns the record of a name.
 func (l *claims) known(name string) (content fingerprint, used bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +112,8 @@ func (l *claims) known(name string) (content fingerprint, used bool) {
 	return c.content, true
 }
 
-// finish ends a claim. content is what the name holds now, if stored is true; it
-// is the zero fingerprint where that is uncertain.
+// finish ends a claim. content is what the name holds now, if stored is true; it is
+// the zero fingerprint if that is uncertain.
 func (l *claims) finish(name string, content fingerprint, stored bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +131,7 @@ func (l *claims) finish(name string, content fingerprint, stored bool) {
 	}
 }
 
-// note records that a name is in use for content that is not known.
+// note records that a name is in use for unknown content.
 func (l *claims) note(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +141,7 @@ func (l *claims) note(name string) {
 	}
 }
 
-// add makes room for a claim; l.mu is held. A claim that is being written stays.
+// add makes room for a claim; l.mu is held. Claims with an active writer stay.
 func (l *claims) add(key uint64, c *claim) {
 	if l.byName == nil {
 		l.byName = make(map[uint64]*claim)
@@ -170,12 +169,12 @@ type claimsOfStores struct {
 	overfull   bool             // there were more
 }
 
-// allClaims is the one thing here that outlives a middleware: what this process
+// allClaims is the only state here that outlives a middleware: what this process
 // wrote is a fact about the process.
 var allClaims claimsOfStores
 
-// of returns the claims of a store: equal stores have one. A store that cannot be
-// compared gets a claims of its own, which knows nothing of an earlier one.
+// of returns the claims of a store: equal stores share one. A store that cannot be
+// compared gets its own claims, without a past.
 func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	key, ok := storeKey(b)
 	if !ok {
@@ -198,8 +197,8 @@ func (l *claimsOfStores) of(b backend.Backend, readable bool) *claims {
 	return made
 }
 
-// storeKey is what a store is known again by. A pointer is known by its address, so
-// that the store is not kept in memory.
+// storeKey identifies a store. For a pointer it is the address, which does not keep
+// the store in memory.
 func storeKey(b backend.Backend) (key any, ok bool) {
 	v := reflect.ValueOf(b)
 	switch {
@@ -211,7 +210,7 @@ func storeKey(b backend.Backend) (key any, ok bool) {
 	return b, true
 }
 
-// drop notes that what is known of a store may be gone; l.mu is held.
+// drop records that the claims of a store may be gone; l.mu is held.
 func (l *claimsOfStores) drop(b backend.Backend) {
 	if len(l.dropped) >= maxDropped {
 		maps.DeleteFunc(l.dropped, func(_ uint64, t trace) bool { return t.gone() })
@@ -231,9 +230,8 @@ func (l *claimsOfStores) wasDropped(b backend.Backend) bool {
 
 func hashOf(b backend.Backend) uint64 { return maphash.Comparable(seed, b) }
 
-// trace is what is left of a store that is dropped: what it points to, which is not
-// kept in memory. Where some of it is gone, so is the store, and a new one may have
-// its address.
+// trace is what remains of a dropped store: weak pointers to what it points to. If
+// some of these are gone, so is the store, and a new one may have its address.
 type trace []weak.Pointer[byte]
 
 func traceOf(b backend.Backend) (t trace) {
@@ -245,7 +243,7 @@ func (t trace) gone() bool {
 	return slices.ContainsFunc(t, func(p weak.Pointer[byte]) bool { return p.Value() == nil })
 }
 
-// pointers calls f with each pointer that tells a value from another one.
+// pointers calls f with each pointer that distinguishes a value from another one.
 func pointers(v reflect.Value, f func(*byte)) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Chan, reflect.UnsafePointer:
@@ -265,7 +263,7 @@ func pointers(v reflect.Value, f func(*byte)) {
 	}
 }
 
-// add enters a claims and drops those that are gone; l.mu is held.
+// add adds claims and removes those that are gone; l.mu is held.
 func (l *claimsOfStores) add(key any, made *claims) {
 	if l.byStore == nil {
 		l.byStore = make(map[any]weak.Pointer[claims])

@@ -3,8 +3,8 @@
 
 package vault
 
-// What a store holds, and which results were read from it, by whatever tool: these are not
-// stored again.
+// Compares content with a store, and finds results that were read from it, by any tool:
+// these are not stored again.
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 )
 
-// compareSize is how much of a stored content is held while it is looked at.
+// compareSize is how much of stored content is held in memory during a comparison.
 const compareSize = 64 << 10
 
 // Missing reports whether an error says that there is no file at p. The type of an
@@ -33,9 +33,9 @@ func Missing(err error, p string) bool {
 	return err.Error() == "file not found: "+Clean(p)
 }
 
-// exists reports whether something may be there. Where the store cannot tell, it
-// may; but not under a name that is made for one content: nothing else can be
-// there, and it keeps a store usable whose errors have no type.
+// exists reports whether something may be there. A store that cannot tell means yes,
+// except for a name made for one content: nothing else can be there. This keeps stores
+// usable whose errors have no type.
 func (s *Store) exists(ctx context.Context, p string, unique bool) bool {
 	_, err := s.Size(ctx, p)
 	return err == nil || !unique && !Missing(err, p)
@@ -56,7 +56,7 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 	})
 }
 
-// text is a whole content, from a store that has no windows.
+// text is whole content, from a store that has no windows.
 func (s *Store) text(ctx context.Context, p string) (string, error) {
 	return guard(ctx, func() (string, error) {
 		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
@@ -67,8 +67,8 @@ func (s *Store) text(ctx context.Context, p string) (string, error) {
 	})
 }
 
-// look reports whether a part of what is stored under a name is as it should be. Where the
-// store cannot tell, it is not.
+// look reports whether a part of stored content is as expected. If the store cannot tell,
+// it returns false.
 func (s *Store) look(ctx context.Context, p string, length int64, right func(content io.Reader, size int64) bool) bool {
 	if !s.Readable() {
 		return false
@@ -105,8 +105,8 @@ func equal(r io.Reader, content string) bool {
 	}
 }
 
-// knownAs returns the first of paths that this process wrote content of this
-// fingerprint to, and that is still there where that can be told.
+// knownAs returns the first of paths where this process wrote content of this fingerprint,
+// and where it still exists as far as that can be checked.
 func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) string {
 	for _, p := range paths {
 		known, used := s.claims.known(s.claimName(ctx, p))
@@ -117,8 +117,8 @@ func (s *Store) knownAs(ctx context.Context, sum fingerprint, paths []string) st
 	return ""
 }
 
-// still reports whether a name has content of this fingerprint. A store may have
-// let go of what it was given; one that cannot be asked is believed.
+// still reports whether a name has content of this fingerprint. A store may have dropped
+// it; one that cannot be asked is trusted.
 func (s *Store) still(ctx context.Context, p string, sum fingerprint) bool {
 	return !s.Readable() || s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
 		if size != int64(sum.size) {
@@ -133,11 +133,11 @@ func (s *Store) still(ctx context.Context, p string, sum fingerprint) bool {
 
 const (
 	needleSize    = 256 // bytes of a piece that are searched for first
-	maxCandidates = 32  // places that are looked at more closely
+	maxCandidates = 32  // places that are compared
 )
 
-// contains reports whether content is the whole or a part of what is stored
-// under a name. Where it cannot tell, it is not.
+// contains reports whether content is the whole or a part of the file stored under a name.
+// If it cannot tell, it returns false.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
 	if s.ranges == nil && s.reader != nil {
 		text, err := s.text(ctx, p)
@@ -156,7 +156,7 @@ func (s *Store) contains(ctx context.Context, p, part string) bool {
 	})
 }
 
-// matches reports whether part stands at an offset.
+// matches reports whether part is at an offset.
 func (s *Store) matches(ctx context.Context, p string, at int64, part string) bool {
 	r, _, err := s.ranges.ReadRange(ctx, p, at, int64(len(part)))
 	if err != nil {
@@ -166,10 +166,10 @@ func (s *Store) matches(ctx context.Context, p string, at int64, part string) bo
 	return equal(r, part)
 }
 
-// places yields, numbered, the offsets at which needle stands in a stream.
+// places yields, numbered, the offsets of needle in a stream.
 func places(r io.Reader, needle string) iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
-		var held []byte // what may hold the start of a needle, and what was read
+		var held []byte // the possible start of a needle, and the latest bytes
 		var base int64  // the offset of held
 		buf := make([]byte, compareSize)
 		for count := 0; ; {

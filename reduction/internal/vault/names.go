@@ -23,7 +23,7 @@ const (
 )
 
 // maxTries is how many names are tried for one content. The second one is made
-// of the content's hash, so that only malice can take it.
+// of the content's hash: only an attacker can have taken it.
 const maxTries = 4
 
 // SuffixSize is the most bytes that a suffix adds to a path.
@@ -38,7 +38,7 @@ type Place struct {
 	alone bool // under a name that no other process chooses
 }
 
-// processSum tells the names of this process from those of others.
+// processSum distinguishes the names of this process from others.
 var processSum = anySum()
 
 // DefaultPath is {root}/{dir}/{id}, with the id made safe.
@@ -46,7 +46,7 @@ func DefaultPath(root, dir, id string) string {
 	return path.Join(root, dir, backend.Component(id))
 }
 
-// tries is how many candidates there are.
+// tries is the number of candidates.
 func (s Place) tries() int {
 	if s.Fixed {
 		return 1
@@ -73,9 +73,9 @@ var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 // SumOf is a hash of 128 bits of content, fit for a name.
 func SumOf(content string) string {
 	h := sha256.New()
-	pieces := bufio.NewWriter(h) // so that no copy of the whole is made
+	pieces := bufio.NewWriter(h) // avoids a copy of the whole
 	_, _ = pieces.WriteString(content)
-	_ = pieces.Flush() // a hash takes everything
+	_ = pieces.Flush() // a hash never fails
 	return lowerBase32.EncodeToString(h.Sum(nil)[:16])
 }
 
@@ -87,7 +87,7 @@ func IsSuffix(s string) bool {
 	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
 }
 
-// anySum takes the place of a hash for content that is not there yet.
+// anySum stands in for a hash before the content has arrived.
 func anySum() string { return strings.ToLower(rand.Text()) }
 
 // Clean makes one of the paths that a store takes for the same file.

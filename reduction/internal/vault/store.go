@@ -3,7 +3,7 @@
 
 package vault
 
-// Finished content on its way to a store.
+// Writes finished content to a store.
 
 import (
 	"context"
@@ -37,9 +37,8 @@ type Store struct {
 	reader  backend.Reader
 	claims  *claims
 
-	// byWrite says that a whole content is better written than created: a store in
-	// memory then keeps it without a copy, and what it has no other process can
-	// change.
+	// byWrite reports that whole content is better written than created: a store in memory
+	// then keeps it without a copy, and no other process can change it.
 	byWrite bool
 }
 
@@ -97,10 +96,10 @@ func (s *Store) Cleans() bool {
 // Readable reports whether content can be read back.
 func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
-// maxHashed is the size in bytes up to which content is always told apart by its
-// hash. Hashing a larger one would cost more than the rest of the work, and mostly
-// for nothing: it is hashed when its name turns out to be taken. In a store that
-// cannot be read the same content may so be there twice.
+// maxHashed is the size in bytes up to which content is always identified by its hash. For
+// larger content, hashing would cost more than the rest of the work, mostly in vain: it is
+// hashed only if its name is taken. An unreadable store may therefore hold the same content
+// twice.
 const maxHashed = 64 << 10
 
 // Vault stores content for one middleware. It is safe for concurrent use.
@@ -187,7 +186,7 @@ func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (f
 	return "", false, fmt.Errorf("reduction: storing %q: %w", at.Path, errTaken)
 }
 
-// pending is content on its way.
+// pending is content to be stored.
 type pending struct {
 	content string
 	sum     fingerprint
@@ -207,7 +206,7 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, c pending) (exis
 	}
 	if !own {
 		if s.Holds(ctx, p, c.content) {
-			return true, nil // known to hold something, and it turned out to be this
+			return true, nil // the name is known to hold content, which is the same
 		}
 		return false, errTaken
 	}
@@ -220,15 +219,15 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, c pending) (exis
 	case errors.Is(err, errTaken):
 		s.claims.finish(name, c.sum, false)
 	default:
-		// What is there now is uncertain: an abandoned call may still be writing.
+		// The content is uncertain now: an abandoned call may still be writing.
 		s.claims.finish(name, fingerprint{}, ctx.Err() != nil)
 	}
 	return existed, err
 }
 
-// take claims a name in s, unless it is known to hold something else there, or
-// in another store of the same middleware: a tool that reads from all of them
-// must find one content under a name.
+// take claims a name in s, unless it is known to hold something else there or in another
+// store of the same middleware: a tool that reads from all of them must find the same
+// content under a name.
 func (v *Vault) take(ctx context.Context, s *Store, p string, sum fingerprint) (own, elsewhere bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -240,7 +239,7 @@ func (v *Vault) take(ctx context.Context, s *Store, p string, sum fingerprint) (
 	return s.claims.take(s.claimName(ctx, p), sum), false
 }
 
-// others looks for something else under the name in the other stores.
+// others looks for other content under the name in the other stores.
 func (v *Vault) others(ctx context.Context, s *Store, p, content string) error {
 	for _, other := range v.stores {
 		if other == s || !other.Readable() {
@@ -253,7 +252,7 @@ func (v *Vault) others(ctx context.Context, s *Store, p, content string) error {
 	return nil
 }
 
-// put writes content that may already be there, and checks what can be checked.
+// put writes content that may already be there, and checks the result as far as possible.
 func (s *Store) put(ctx context.Context, p string, c pending) (existed bool, err error) {
 	content := c.content
 	switch {
@@ -293,8 +292,8 @@ func (s *Store) write(ctx context.Context, p, content string) error {
 	return err
 }
 
-// check finds out whether a store that says it kept everything did. If that cannot be
-// told, the error is errAsked: who still has the content need not rely on the store.
+// check verifies that a store kept everything. If it cannot tell, the error is errAsked: a
+// caller that still has the content need not rely on the store.
 func (s *Store) check(ctx context.Context, p string, size int64) error {
 	if s.ranges == nil {
 		return nil
@@ -311,8 +310,8 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 	return nil
 }
 
-// guard runs a call to a Backend. A panic is an error, and when the context ends
-// the call is not waited for.
+// guard runs a call to a Backend. A panic becomes an error. When the context ends, guard
+// returns without waiting for the call.
 func guard[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {

@@ -3,7 +3,7 @@
 
 package vault
 
-// Streams on their way to a store, while they arrive.
+// Writes streams to a store while they arrive.
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// streamBuffer is how much is collected before it is handed to the store.
+// streamBuffer is how much is collected before it goes to the store.
 const streamBuffer = 64 << 10
 
 // Sink takes the text of a stream. Nothing that goes wrong shows before Commit,
@@ -51,7 +51,7 @@ func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) 
 	return failedWriter{err}
 }
 
-// failedWriter is the sink of a stream that nothing takes.
+// failedWriter is the sink of a stream that nothing accepts.
 type failedWriter struct{ err error }
 
 func (failedWriter) Write(string)                      {}
@@ -61,8 +61,8 @@ func (failedWriter) Abort()                            {}
 // FirstName is the first path that a stream for a place may end under.
 func (s *Store) FirstName(at Place) string { return s.forStream(at).candidate(0, anySum) }
 
-// begin claims a name for a stream, whose content nobody knows yet, so that any
-// file that is there is another one.
+// begin claims a name for a stream. Its content is still unknown, so any existing file
+// counts as different.
 func (v *Vault) begin(ctx context.Context, s *Store, at Place, n int) (*streamWriter, error) {
 	p := at.candidate(n, anySum)
 	if !v.showable(p) {
@@ -80,16 +80,16 @@ func (v *Vault) begin(ctx context.Context, s *Store, at Place, n int) (*streamWr
 	return newStreamWriter(ctx, v, s, at, p), nil
 }
 
-// forStream is where a stream can go. Its name is chosen before its content is
-// there, and another process may take it meanwhile. A store that can finish under
-// another name then loses nothing; in any other one the name is this process's own.
+// forStream returns where a stream can go. Its name is chosen before its content is known,
+// and another process may take it meanwhile. A store that can finish under another name then
+// loses nothing; in others the name is unique to this process.
 func (s *Store) forStream(at Place) Place {
 	at.alone = s.creator != nil && s.any == nil && !at.Fixed
 	return at
 }
 
-// streamWriter is a Sink over a store that takes streams. The store runs on a goroutine
-// of its own, which ends with Commit or Abort, or with the context.
+// streamWriter is a Sink over a store that accepts streams. The store runs on a goroutine of
+// its own, which ends with Commit or Abort, or with the context.
 type streamWriter struct {
 	ctx   context.Context
 	v     *Vault
@@ -129,8 +129,8 @@ func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string
 	return f
 }
 
-// start hands over what had arrived before, and so finds out whether the store
-// has refused the name.
+// start passes on what has already arrived, and so finds out whether the store has refused
+// the name.
 func (f *streamWriter) start(texts []string) error {
 	for _, t := range texts {
 		f.Write(t)
@@ -174,8 +174,8 @@ func (f *streamWriter) Commit(same []string) (string, error) {
 	return f.path, nil
 }
 
-// believed leaves out that a store could not be asked whether it has what it says it
-// has: of a stream, nobody else has all of it.
+// believed drops the error that a store could not be asked for its content: nobody else has
+// the whole stream.
 func believed(err error) error {
 	if errors.Is(err, errAsked) {
 		return nil
@@ -193,7 +193,7 @@ func (f *streamWriter) Abort() {
 // end closes the pipe, with an error if there is one, and waits for the store.
 func (f *streamWriter) end(err error) error {
 	f.ended = true
-	_ = f.pipe.CloseWithError(err) // a nil error is io.EOF
+	_ = f.pipe.CloseWithError(err) // nil becomes io.EOF
 	result := <-f.done
 	f.stop()
 	if result.err == nil {
@@ -202,8 +202,8 @@ func (f *streamWriter) end(err error) error {
 	return result.err
 }
 
-// create makes the file under the first name or, if that is taken by the time the content is
-// there, under a name that nobody else chooses. It returns the name.
+// create makes the file under the first name or, if that is taken by the time the content
+// has arrived, under a name unique to this process. It returns the name.
 func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, error) {
 	if f.s.any == nil {
 		return f.first, f.s.create(ctx, f.first, content)
@@ -242,14 +242,14 @@ func (f *streamWriter) release(stored bool) {
 	if !stored && f.ctx.Err() != nil {
 		sum, stored = fingerprint{}, true // an abandoned call may still write
 	}
-	if f.path != f.first { // somebody else has the first name
+	if f.path != f.first { // another writer has the first name
 		f.v.take(f.ctx, f.s, f.path, sum)
 		f.s.claims.finish(f.s.claimName(f.ctx, f.first), fingerprint{}, true)
 	}
 	f.s.claims.finish(f.s.claimName(f.ctx, f.path), sum, stored)
 }
 
-// bufferedWriter is a Sink over a store that takes only whole content.
+// bufferedWriter is a Sink over a store that accepts only whole content.
 type bufferedWriter struct {
 	v     *Vault
 	ctx   context.Context
