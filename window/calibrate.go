@@ -29,8 +29,8 @@ func (c *calibration) learn(estimated, parts, reported int) {
 	c.lastEstimate, c.lastReported = e, r
 }
 
-// correct returns the corrected estimate. With fewer than two reports, or where two
-// factors make no sense, it uses one factor: that of the newest report.
+// correct returns the corrected estimate. With fewer than two reports, or if the two
+// factors are implausible, it uses one factor: that of the newest report.
 func (c *calibration) correct(estimated, parts int) int {
 	if c.n == 0 {
 		return estimated

@@ -25,7 +25,7 @@ import (
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// request is a request taken apart, before anything is compared or kept.
+// request is a parsed request, before any comparison.
 type request struct {
 	parts []Part
 	texts []string        // of the parts
@@ -35,14 +35,14 @@ type request struct {
 	asked string
 }
 
-// toolsKey holds what is known of an agent's hidden tools.
+// toolsKey holds, in a context, an agent's hidden tools.
 type toolsKey struct{ of *Collector }
 
 // hidden are the tools of a run that package toolsearch hides: the tokens of their
 // definitions by name.
 type hidden map[string]int
 
-// hiddenTool is what package toolsearch makes of a tool that it hides.
+// hiddenTool is the form that package toolsearch gives a hidden tool.
 type hiddenTool interface{ HiddenTool() }
 
 func hiddenAmong(ctx context.Context, tools []tool.BaseTool) hidden {
@@ -98,7 +98,7 @@ func observe[M adk.MessageType](ctx context.Context, by *observer, in []M, opts 
 	return call
 }
 
-// agentOf is the name of the agent that is at work, the innermost one.
+// agentOf is the name of the running agent, the innermost one.
 func agentOf(ctx context.Context) string {
 	for _, at := range slices.Backward(compose.GetCurrentAddress(ctx)) {
 		if at.Type == adk.AddressSegmentAgent {
@@ -108,7 +108,7 @@ func agentOf(ctx context.Context) string {
 	return ""
 }
 
-// read takes a request apart, in the order of the wire.
+// read parses a request, in the order of the wire.
 func read[M adk.MessageType](c *Collector, v *conversation, hide hidden, in []M, o *model.Options) *request {
 	q := &request{calls: map[string]bool{}, shown: map[string]bool{}, kept: session.Any(in)}
 	for _, t := range append(append(slices.Clip(o.Tools), o.DeferredTools...), o.ToolSearchTool) {
@@ -116,7 +116,7 @@ func read[M adk.MessageType](c *Collector, v *conversation, hide hidden, in []M,
 			q.tool(c, v, hide, t)
 		}
 	}
-	names := map[string]string{} // of the calls, since results may come without
+	names := map[string]string{} // of the calls, since results may lack names
 	for _, m := range in {
 		for _, p := range pieces(m) {
 			switch p.kind {
@@ -182,8 +182,8 @@ const mediaTokens = 1000
 // estimate returns about how many tokens a text has.
 func estimate(text string) int { return (len(text) + 3) / 4 }
 
-// reads reports whether a call reads stored content back: an event said so, or the
-// call names a path that a notice shows.
+// reads reports whether a call reads stored content back: an event said so, or the call
+// names a path from a notice.
 func (v *conversation) reads(p piece) bool {
 	if v.outputs[p.callID].rule == "read" {
 		return true
@@ -196,8 +196,8 @@ func (v *conversation) reads(p piece) bool {
 	return false
 }
 
-// category says what a part of a message is; help is true of calls that only leanctx
-// needs and of their results.
+// category returns the category of a part; help is true for calls that only leanctx
+// needs and for their results.
 func (v *conversation) category(p piece, help bool) Category {
 	switch p.kind {
 	case systemPiece:
@@ -231,8 +231,8 @@ func (v *conversation) category(p piece, help bool) Category {
 	return Result
 }
 
-// measure counts the request, what is hidden, what is left out, and how large the
-// request would be without leanctx.
+// measure counts the request, the hidden tools, what is left out, and the size of the
+// request without leanctx.
 func (r *recorded) measure(hide hidden, q *request) {
 	v := r.conv
 	for i, p := range r.Parts {
@@ -265,7 +265,7 @@ func (r *recorded) measure(hide hidden, q *request) {
 
 // stillHidden counts the hidden tools that the request does not show.
 func (r *recorded) stillHidden(hide hidden, q *request) (h Hidden) {
-	if hide == nil { // they are known by events only
+	if hide == nil { // they are known only from events
 		h = r.conv.hidden
 		for _, p := range r.Parts {
 			if p.Category == LoadedTools {
@@ -310,8 +310,8 @@ func (r *recorded) leave(p Part, text string) {
 	r.Left = append(r.Left, l)
 }
 
-// follow compares the request with the one before it, and reports whether the answer of
-// that is known now not to be read to the end.
+// follow compares the request with the previous one, and reports whether that one's
+// answer is now known never to be read to the end.
 func (r *recorded) follow(before *recorded) (left bool) {
 	r.Prefix.Part = -1
 	var then []Part
@@ -344,7 +344,7 @@ func (r *recorded) follow(before *recorded) (left bool) {
 	return left
 }
 
-// equalUpTo marks the parts that are equal from the start on, and counts them.
+// equalUpTo marks and counts the parts that are equal from the start on.
 func (r *recorded) equalUpTo(then []Part) (same int) {
 	for same < len(r.Parts) && same < len(then) && r.Parts[same].hash == then[same].hash {
 		p := &r.Parts[same]
@@ -355,8 +355,7 @@ func (r *recorded) equalUpTo(then []Part) (same int) {
 	return same
 }
 
-// cause says what ended an equal prefix: the part that stands there now, or the one
-// that stood there before.
+// cause names the part that ended an equal prefix: the new one there, or the old one.
 func cause(now, then Part) string {
 	isTool := func(p Part) bool {
 		return p.Category == OwnTools || p.Category == HelpTools || p.Category == LoadedTools
@@ -395,14 +394,14 @@ func (r *recorded) hold(c *Collector, q *request) {
 			}
 		}
 	}
-	for i := range r.Left { // a whole result stays in memory as long as an earlier call has it
+	for i := range r.Left { // a whole result stays in memory while an earlier call has it
 		if v.texts.byID[r.Left[i].Text] == nil {
 			r.Left[i].Text = 0
 		}
 	}
 }
 
-// finish completes a record with the answer, or with why there is none.
+// finish completes a record with the answer, or with the reason that there is none.
 func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Time, err error) {
 	if r == nil {
 		return
@@ -428,8 +427,8 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	tell()
 }
 
-// ended returns what tells others that a call has ended, once the collector's mutex,
-// which is held, is free.
+// ended returns a function that reports the end of a call. It must run after the
+// collector's mutex, which is held, is released.
 func (c *Collector) ended(r *recorded) (tell func()) {
 	c.logCall(r)
 	ctx, done, first := r.ctx, *r.ModelCall, !r.told

@@ -3,8 +3,8 @@
 
 package window
 
-// This file keeps conversations, finds the one that an event or a call belongs to, and
-// bounds the memory they take.
+// This file keeps conversations, assigns events and calls to them, and bounds their
+// memory.
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type Collector struct {
 	mu    sync.Mutex
 	convs map[string]*conversation
 	made  int             // names made up for conversations
-	kept  int64           // bytes of all that is kept, about
+	kept  int64           // approximate bytes of everything kept
 	queue []*recorded     // all calls, oldest first, until their parts are dropped
 	texts int             // queue[:texts] have no texts any more
 	idle  []*conversation // by their newest call, oldest first
@@ -45,8 +45,7 @@ func New(c Config) *Collector {
 	return &Collector{cfg: c, seed: maphash.MakeSeed(), convs: map[string]*conversation{}}
 }
 
-// logger writes lines in their order. No lock of the collector is held while it
-// writes.
+// logger writes lines in their order. The collector holds no lock while it writes.
 type logger struct {
 	wait []line // not written yet; the collector's mutex guards it
 
@@ -54,7 +53,7 @@ type logger struct {
 	failed bool
 }
 
-// conversation is what is recorded of one. The collector's mutex guards it.
+// conversation is the record of one conversation. The collector's mutex guards it.
 type conversation struct {
 	id       string
 	runs     []Run
@@ -63,7 +62,7 @@ type conversation struct {
 	outputs  map[string]output // by call ID
 	paths    map[string]bool   // that notices name
 	loaded   map[string]bool   // hidden tools that events reported as loaded
-	hidden   Hidden            // as events report the catalogue
+	hidden   Hidden            // according to events about the catalogue
 	pending  []leanctx.Event
 	previous map[*observer]*recorded
 	fit      calibration
@@ -72,7 +71,7 @@ type conversation struct {
 	gone     bool
 }
 
-// recorded is a call as it is kept.
+// recorded is the stored record of a call.
 type recorded struct {
 	*ModelCall
 	conv  *conversation
@@ -81,14 +80,14 @@ type recorded struct {
 	size  int64
 	help  int // tokens that only leanctx needs
 	ended bool
-	told  bool // OnCall knows of it
+	told  bool // OnCall has been told
 	slim  bool // its parts are gone
 }
 
 // observer records the model calls that one handler sees.
 type observer struct{ c *Collector }
 
-// output is what became of the result of a call.
+// output is the outcome of a tool call's result.
 type output struct {
 	rule   string // "cut", "cleared", "referred" or "read"
 	before int    // tokens
@@ -114,8 +113,8 @@ func (c *Collector) runOf(ctx context.Context) run {
 	return r
 }
 
-// begin opens a run. A run inside another one, as of an agent that is a tool, belongs
-// to the same conversation.
+// begin starts a run. A run inside another one, such as that of an agent used as a
+// tool, belongs to the same conversation.
 func (c *Collector) begin(ctx context.Context) context.Context {
 	id := c.ask(ctx)
 	c.mu.Lock()
@@ -128,7 +127,7 @@ func (c *Collector) begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{c}, run{conv, len(conv.runs)})
 }
 
-// ask returns the conversation's name as the user's function gives it, or "".
+// ask returns the conversation's name from the user's function, or "".
 func (c *Collector) ask(ctx context.Context) string {
 	if c.cfg.Conversation == nil {
 		return ""
@@ -209,7 +208,7 @@ func (v *conversation) became(rule string, e leanctx.Event) {
 		return
 	}
 	now := output{rule: rule, before: int(e.Output.Before.Tokens), path: e.Output.Path, whole: old.whole, tokens: old.tokens}
-	if old.rule == "cut" { // what the tool returned was longer still
+	if old.rule == "cut" { // the tool returned an even longer one
 		now.before = max(now.before, old.before)
 		now.path = cmp.Or(now.path, old.path)
 	}
@@ -260,7 +259,7 @@ func (c *Collector) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// snapshot copies a conversation. A call that is still under way is unfinished.
+// snapshot copies a conversation. A call still in progress is unfinished.
 func (v *conversation) snapshot() *Conversation {
 	s := &Conversation{ID: v.id, Runs: slices.Clone(v.runs), Texts: make(map[int]string, len(v.texts.byID)), Dropped: v.dropped}
 	for _, r := range v.calls {
@@ -274,7 +273,7 @@ func (v *conversation) snapshot() *Conversation {
 	return s
 }
 
-// Estimates of the bytes that things take besides their texts.
+// Estimated overhead in bytes, without texts.
 const (
 	conversationCost = 2048
 	callCost         = 600
@@ -292,7 +291,7 @@ func (c *Collector) add(r *recorded) {
 	c.shrink()
 }
 
-// shrink drops the oldest until the rest fits: texts, then parts, then whole
+// shrink drops the oldest data until the rest fits: texts, then parts, then whole
 // conversations. The newest call stays.
 func (c *Collector) shrink() {
 	for c.kept > c.cfg.MaxBytes {

@@ -139,9 +139,8 @@ func (d *decoder) open(c *Conversation) {
 	d.all, d.byID[c.ID], d.last = append(d.all, c), c, c
 }
 
-// put adds a run or a call, or has it in the place of what was known of it before: a log
-// has calls in the order in which they ended, and once more where an answer was read to its
-// end after all.
+// put adds a run or a call, or replaces the earlier one: a log has calls in the order in
+// which they ended, and a second time if an answer was read to its end later.
 func put[T any](all []T, one T, n func(T) int) []T {
 	at, known := slices.BinarySearchFunc(all, n(one), func(other T, want int) int { return n(other) - want })
 	if known {

@@ -3,7 +3,7 @@
 
 package window
 
-// This file writes calls as they end, so that others can watch while the agent runs.
+// This file writes calls as they end, for others to watch while the agent runs.
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// logCall puts a call in line, after what it needs to be shown. The collector's mutex
-// is held.
+// logCall queues a call, after the lines that it depends on. The collector's mutex is
+// held.
 func (c *Collector) logCall(r *recorded) {
 	if c.cfg.Log == nil {
 		return
@@ -52,8 +52,8 @@ func (c *Collector) logCall(r *recorded) {
 	add(line{Call: &done})
 }
 
-// flush writes what is in line. After an error of the writer nothing more is written:
-// a line may be there in part.
+// flush writes the queue. After an error of the writer it writes nothing more: the
+// last line may be incomplete.
 func (c *Collector) flush() {
 	if c.cfg.Log == nil {
 		return

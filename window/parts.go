@@ -3,7 +3,7 @@
 
 package window
 
-// This file takes a request apart. It is the only one that knows both message types.
+// This file parses requests. It is the only one that knows both message types.
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// piece is one part of a message before it is known what it is.
+// piece is one part of a message before it has a category.
 type piece struct {
 	kind   pieceKind
 	tool   string // of a call or a result
@@ -36,7 +36,7 @@ const (
 	resultPiece
 )
 
-// pieces takes one message apart.
+// pieces parses one message.
 func pieces[M adk.MessageType](m M) []piece {
 	switch m := any(m).(type) {
 	case *schema.Message:
@@ -103,7 +103,7 @@ func mediaLabel(kind string) string {
 }
 
 func jsonSize(v any) int {
-	b, _ := json.Marshal(v) // empty where that fails
+	b, _ := json.Marshal(v) // empty on an error
 	return len(b)
 }
 
@@ -193,7 +193,7 @@ func answer[M adk.MessageType](m M) (text string, calls []piece, usage *schema.T
 	return text, calls, usage
 }
 
-// join makes the chunks of a stream one answer.
+// join joins the chunks of a stream into one answer.
 func join[M adk.MessageType](chunks []M) (M, error) {
 	var whole any
 	var err error
@@ -224,13 +224,13 @@ func definition(t *schema.ToolInfo) string {
 	return string(text)
 }
 
-// searches reports whether a tool is one through which package toolsearch finds,
-// loads or calls others.
+// searches reports whether package toolsearch uses a tool to find, load or call
+// others.
 func searches(tool string) bool {
 	return tool == toolnames.Search || tool == toolnames.SearchTools || tool == toolnames.Load
 }
 
-// isReminder recognises the message that lists hidden tools, Eino's too, and one that
+// isReminder recognises the message that lists hidden tools, also Eino's, and one that
 // reports changes of the list.
 func isReminder(text string) bool {
 	_, lists := toolnames.Reminder(text)
@@ -238,18 +238,18 @@ func isReminder(text string) bool {
 	return lists || changes
 }
 
-// isOffer recognises the message that describes tools for what a user said.
+// isOffer recognises the message that describes tools for a user's message.
 func isOffer(text string) bool {
 	_, is := toolnames.Offer(text)
 	return is
 }
 
-// notice is what replaced a result, as its text says: it serves histories whose events
-// are not known.
+// notice is what the text in place of a result says: it serves histories without
+// events.
 type notice struct {
 	category Category // "" if it is not a notice
 	path     string
-	bytes    int // that the tool returned, 0 where it is not stated
+	bytes    int // bytes that the tool returned, 0 if not stated
 }
 
 const (

@@ -28,10 +28,10 @@ type text struct {
 	logged bool
 }
 
-// textCost is about how many bytes a text takes besides its value.
+// textCost is the approximate overhead of a text in bytes.
 const textCost = 120
 
-// hold returns the ID of a text, and how many bytes more are kept now.
+// hold returns the ID of a text, and how many more bytes are kept now.
 func (t *texts) hold(c *Config, hash uint64, value string, tokens int) (id int, grown int64) {
 	if c.Texts == TextsNone {
 		return 0, 0
@@ -65,7 +65,7 @@ func (t *texts) drop(id int) (freed int64) {
 	return int64(len(kept.value)) + textCost
 }
 
-// keep returns what is kept of a text.
+// keep returns the part of a text to keep.
 func (c *Config) keep(value string) string {
 	if c.Texts == TextsNone {
 		return ""

@@ -140,7 +140,7 @@ func (x *Index) hits(found []ranked, most int32) []Hit {
 	return hits
 }
 
-// What a term scores, by the best place it is found in.
+// The scores of a term, by the best place where it is found.
 const (
 	scorePart     = 10 // a part of the name is the term
 	scoreInPart   = 5  // a part of the name contains it
@@ -158,7 +158,7 @@ type cell struct {
 }
 
 // tally adds up the scores of all documents for one query. Indexes share the memory of
-// those that are not in use.
+// unused ones.
 type tally struct {
 	cells   []cell
 	touched []uint32 // documents with a cell that is not zero

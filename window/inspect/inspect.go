@@ -90,14 +90,14 @@ func write(w io.Writer, c *window.Conversation, live bool) error {
 	if live {
 		policy += "; connect-src 'self'"
 	}
-	// The script goes in whole: a template would strip its comments, and the hash that
-	// the policy allows would not match.
+	// The script is inserted verbatim: a template would strip its comments, and the hash in the
+	// policy would not match.
 	return page.Execute(w, map[string]any{
 		"Title": c.ID, "Policy": policy, "Style": template.CSS(pageCSS), "Script": template.JS(pageJS), "Data": template.JS(data),
 	})
 }
 
-// data is what the page is drawn from.
+// data is the data of the page.
 type data struct {
 	ID        string              `json:"id"`
 	Live      bool                `json:"live,omitempty"`

@@ -42,8 +42,8 @@ func Handler(c *window.Collector) http.Handler {
 	})
 }
 
-// isLocal reports whether a request comes from this machine and names it: a name that
-// an attacker's DNS points here is not a loopback name.
+// isLocal reports whether a request comes from this machine and addresses it by a
+// loopback name, which an attacker's DNS name is not.
 func isLocal(r *http.Request) bool {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || !net.ParseIP(from).IsLoopback() {
@@ -103,8 +103,8 @@ func send(w http.ResponseWriter, draw func(*bytes.Buffer) error) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// follow tells the page when there is more to show. It looks once a second, so that a
-// collector needs not know who is watching.
+// follow tells the page when there is more to show. It polls once a second, which keeps
+// the collector independent of its viewers.
 func follow(w http.ResponseWriter, r *http.Request, c *window.Collector) {
 	id := r.PathValue("id")
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -79,7 +79,7 @@ type follower struct {
 
 // shownCalls are the calls of one conversation that have their lines.
 type shownCalls struct {
-	first time.Time // when the first of them was sent: another one has the same name otherwise
+	first time.Time // when the first of them was sent, to distinguish conversations of the same name
 	n     map[int]bool
 }
 
@@ -113,8 +113,8 @@ func (f *follower) show(c *window.Conversation) {
 	}
 }
 
-// grow widens the scale of the bars to the next step that a call fits in: what is
-// largest is not known before the end.
+// grow widens the scale of the bars to the next step that a call fits in: the largest
+// call is unknown until the end.
 func (f *follower) grow(call *window.ModelCall) {
 	if call.Tokens.Estimated <= f.scale {
 		return
@@ -129,7 +129,7 @@ func (f *follower) grow(call *window.ModelCall) {
 	fmt.Fprintf(f, "%s\n", f.dim(fmt.Sprintf("%*s a full bar is %s tokens", 4+1+9+1, "", display.Grouped(f.scale))))
 }
 
-// group is what a bar shows in one colour.
+// group is the part of a bar in one colour.
 type group struct {
 	name   string
 	letter byte
@@ -167,7 +167,7 @@ func newTerminal(o TextOptions) *terminal {
 	return &terminal{o: o, bars: min(40, max(10, o.Width-60))}
 }
 
-// verdict says in two lines what the conversation cost.
+// verdict sums up in two lines what the conversation cost.
 func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	verdict := t.bold("the same")
 	switch {
@@ -183,7 +183,7 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	}
 }
 
-// head says what the colours, or the letters, and the columns mean.
+// head explains the colours, or the letters, and the columns.
 func (t *terminal) head() {
 	for i, g := range groups {
 		if i > 0 {

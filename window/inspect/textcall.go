@@ -3,7 +3,8 @@
 
 package inspect
 
-// This file shows one call in a terminal: what stands in its window, and why.
+// This file shows one call in a terminal: the parts of its window, and why they are
+// there.
 
 import (
 	"fmt"
@@ -74,7 +75,7 @@ func (t detail) title() {
 	fmt.Fprintf(t, "\n%s\n", strings.TrimRight(t.bar(t.c), " "))
 }
 
-// words are the categories as people say them.
+// words are the categories in plain words.
 var words = map[window.Category]string{
 	window.OwnTools: "agent's tools", window.HelpTools: "search and read", window.LoadedTools: "loaded tools", window.System: "system",
 	window.Reminder: "names of tools", window.User: "user", window.Assistant: "assistant", window.Found: "search answer", window.Result: "result",
@@ -83,7 +84,7 @@ var words = map[window.Category]string{
 
 var tags = map[window.State]string{window.StateSame: "as before", window.StateNew: "new", window.StateMoved: "resent"}
 
-// parts writes a row for each part: tools of one state are one row, and so are five or
+// parts writes a row for each part. Tools of one state share a row, and so do five or
 // more short messages that did not change.
 func (t detail) parts() {
 	all := t.c.Parts
@@ -155,7 +156,7 @@ func (t detail) tag(s window.State) string {
 	return t.dim(tags[s])
 }
 
-// causes say what ended the part that equals the call before.
+// causes explain what ended the prefix equal to the previous call.
 var causes = map[string]string{
 	"tools_loaded":   "Tools were loaded, and definitions come before all messages.",
 	"tools_unloaded": "The tool definitions changed, and they come before all messages.",
@@ -218,7 +219,7 @@ func wrap(text string, columns int) (lines []string) {
 	return lines
 }
 
-// events writes what happened since the call before, and what searches found.
+// events writes what happened since the previous call, and what searches found.
 func (t detail) events() {
 	if len(t.c.Events) == 0 {
 		return

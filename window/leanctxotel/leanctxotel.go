@@ -136,8 +136,8 @@ const (
 	untilFirst = "gen_ai.client.operation.time_to_first_chunk"
 )
 
-// chat is the only operation that is reported, and otherError what an error is called
-// whose kind is not known.
+// chat is the only operation that is reported, and otherError the type of an error of unknown
+// kind.
 const (
 	chat       = "chat"
 	otherError = "_OTHER"
@@ -145,7 +145,7 @@ const (
 
 func (t *Telemetry) modelOf(c *window.ModelCall) string { return cmp.Or(c.Model, t.model) }
 
-// who says what made a call, and of whom: the attributes that spans and metrics share.
+// who returns the attributes that spans and metrics share: provider, model, agent and error.
 func (t *Telemetry) who(c *window.ModelCall) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String(operationName, chat)}
 	for _, named := range []struct{ key, value string }{{providerName, t.provider}, {requestModel, t.modelOf(c)}, {agentName, c.Agent}} {
@@ -202,7 +202,7 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	return append(all, t.since(c)...)
 }
 
-// since describes what happened since the call before.
+// since describes the events since the previous call.
 func (t *Telemetry) since(c *window.ModelCall) []attribute.KeyValue {
 	var queries []string
 	cut, cleared, pages := 0, 0, 0
@@ -291,7 +291,7 @@ func one(key, value string) metric.MeasurementOption {
 
 // call counts a model call; ownGenAI also counts what other instrumentations count.
 func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.KeyValue, ownGenAI bool) {
-	of := metric.WithAttributes() // the agent, where it is known
+	of := metric.WithAttributes() // the agent, if it is known
 	if c.Agent != "" {
 		of = one(agentName, c.Agent)
 	}

@@ -26,18 +26,18 @@ type docState struct {
 	met            int32   // requirements, in order
 }
 
-// keptDoc is a document that has what a query requires, with what the whole query scores.
+// keptDoc is a document that meets a query's requirements, with its scores.
 type keptDoc struct {
 	doc            uint32
 	fits           bool    // it is an answer to a clause, or named
 	total, covered float64 // the sum over the terms, and the share of the query
-	score          float64 // 0: not worked out yet
+	score          float64 // 0 means not computed yet
 }
 
 // accumulator is the scratch memory of a search. Indexes share it: a thousand of them need
-// no more than are asked at once.
+// only as much as their concurrent searches.
 type accumulator struct {
-	x       *Index // the index that the values below are of
+	x       *Index // the index of the values below
 	states  []docState
 	touched []uint32
 	kept    []keptDoc
@@ -47,7 +47,7 @@ type accumulator struct {
 	mentions []uint8   // by token: the scopes in which it stands for a term
 	marked   []uint32  // tokens with a mention
 	shared   []uint8   // for typos
-	idfs     []float32 // by token; 0: not worked out yet
+	idfs     []float32 // by token; 0 means not computed yet
 	norms    [fieldCount][shortField]float64
 	parser   queryParser
 	about    about
@@ -57,11 +57,11 @@ type accumulator struct {
 	fits  []map[uint32]float64 // of the clauses
 }
 
-// shortField is the length from which on what an occurrence in a field counts is not
-// worked out in advance.
+// shortField is the field length from which the weight of an occurrence is not
+// precomputed.
 const shortField = 128
 
-// scope says for what a token stands for a term.
+// scope is the text in which a token stands for a term: the query, or one clause.
 type scope uint8
 
 const (
@@ -94,8 +94,8 @@ func (x *Index) accumulator() *accumulator {
 	return acc
 }
 
-// grown returns memory for n values, which are zero where they were. It has room for the
-// indexes that follow, of catalogues to which tools come one by one.
+// grown returns memory for n values: those that were zero stay zero. It has room for the
+// next indexes of a growing catalogue.
 func grown[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
@@ -103,7 +103,7 @@ func grown[T any](s []T, n int) []T {
 	return make([]T, n, n+n/8)
 }
 
-// release drops what the search left, and gives the memory back.
+// release clears the state of the search, and returns the memory.
 func (acc *accumulator) release() {
 	acc.clear()
 	for i := range acc.kept {
@@ -145,7 +145,7 @@ func (acc *accumulator) mark(token uint32, s scope) {
 	acc.mentions[token] |= uint8(s)
 }
 
-// unmark forgets what was marked in a scope.
+// unmark removes the marks in a scope.
 func (acc *accumulator) unmark(s scope) {
 	for _, token := range acc.marked {
 		acc.mentions[token] &^= uint8(s)
@@ -229,8 +229,8 @@ func (acc *accumulator) score(k *keptDoc) float64 {
 	return k.score
 }
 
-// most is the highest score that the document can have. Most documents are far from the
-// best, and their names need not be looked at.
+// most is an upper bound of the document's score. Most documents are far from the best,
+// and their names need no check.
 func (k *keptDoc) most() float64 { return finalScore(k.total, 1, k.covered) }
 
 func finalScore(total, name, covered float64) float64 {

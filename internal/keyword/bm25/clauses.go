@@ -20,8 +20,8 @@ const (
 	maxClauses = 16 // the last one is all the rest of the text
 )
 
-// clauseBreaks separate clauses in normalized text. " or " does not: what stands on its
-// two sides mostly asks for one tool.
+// clauseBreaks separate clauses in normalized text. " or " does not: both sides mostly
+// ask for one tool.
 var clauseBreaks = []string{
 	"!", "?", ";", "\n", "。", " + ", ", and ", ", then ", ", also ", " then ",
 	",然后", ",再", ",并", "然后", "并且", "接着", "同时",
@@ -146,11 +146,11 @@ func isAddress(field string) bool {
 
 const (
 	maxPhraseGap = 4 // other words inside an open phrase
-	// weightMeaning is the weight of the first meaning of a phrase, and weightOtherMeaning
-	// what each of the others counts.
+	// weightMeaning is the weight of the first meaning of a phrase, and
+	// weightOtherMeaning that of each of the others.
 	weightMeaning      = 0.8
 	weightOtherMeaning = 0.6
-	// ignoredWeight is what a word counts that a phrase ignores: to set up a meeting is
+	// ignoredWeight is the weight of a word that a phrase ignores: to set up a meeting is
 	// not to set anything.
 	ignoredWeight = 0.2
 )
@@ -197,7 +197,7 @@ type phraseMatch struct {
 	last  stemmedWord
 }
 
-// written returns the words of the phrase as they stand in the query.
+// written returns the words of the phrase as written in the query.
 func (q *queryParser) written(m phraseMatch) string {
 	text := q.scratch.word[:0]
 	for _, w := range m.first {

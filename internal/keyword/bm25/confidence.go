@@ -3,8 +3,8 @@
 
 package bm25
 
-// This file says how sure an answer is: how much of the query speaks for a document, if
-// words that say little about which tool to call count little.
+// This file computes how sure an answer is: how much of the query speaks for a document, if
+// words that say little about the tool to call count little.
 
 import (
 	"math"
@@ -25,8 +25,8 @@ const (
 
 var calibration = keyword.Calibration{Evidence: 3.40, Size: -8.17, Offset: 9.13}
 
-// significance says what a term tells about whether a document is meant. Scores do not
-// depend on it: there, all documents lack the same words.
+// significance is how much a term says about whether a document is meant. It does not change
+// scores: there, all documents lack the same words.
 type significance struct {
 	found   float64 // of a match
 	missing float64 // of no match, compared with a match
@@ -34,26 +34,27 @@ type significance struct {
 
 var (
 	significant = significance{1, 1}
-	// incidental words are about the talk, or are values: "please", "tomorrow", "10:30".
+	// incidental words belong to the conversation, or are values: "please", "tomorrow",
+	// "10:30".
 	incidental = significance{0.6, 0.2}
-	// commonVerb is for what the tools of every field do: "list". That a tool does it says
-	// little, that it does something else much.
+	// commonVerb is for verbs of tools in every field, such as "list". Having it says little;
+	// having another verb says much.
 	commonVerb = significance{0.7, 2.5}
 	// properName is for a name, which is a value unless a tool has it.
 	properName = significance{1, 0.2}
 	// unknownWord is for a word that no tool has: the query is about something else.
 	unknownWord = significance{1.3, 2.5}
-	// character is for one without spaces, or two neighbours: most of them are not words, and
-	// what the words among them mean counts besides.
+	// character is for a single character without spaces, or two neighbours: most are not
+	// words, and the meaning of the words among them counts separately.
 	character = significance{1, 0.4}
 )
 
-// foreignWord is how much a word without spaces counts that no document has in any language,
-// compared with the rarest word that one has.
+// foreignWord is the weight of a word without spaces that no document has in any language,
+// relative to the rarest word that one has.
 const foreignWord = 2.5
 
-// tells returns what a match says by its relation, compared with the word itself: where words
-// are alike only, the query may mean something else.
+// tells returns how much a match says by its relation, relative to the word itself: if words
+// are only similar, the query may mean something else.
 func tells(relation string) float64 {
 	switch relation {
 	case relatedTo, partOf:
@@ -66,7 +67,7 @@ func tells(relation string) float64 {
 	return 1
 }
 
-// significanceOf returns that of a word of the query.
+// significanceOf returns the significance of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
 	switch lower := q.lower(word); {
 	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
@@ -83,7 +84,8 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	return significant
 }
 
-// significanceOfMeaning returns that of a word without spaces that stands for an English one.
+// significanceOfMeaning returns the significance of a word without spaces that stands for an
+// English one.
 func (q *queryParser) significanceOfMeaning(word, english string) significance {
 	switch {
 	case q.l.commonVerbs[english]:
@@ -145,7 +147,7 @@ func (acc *accumulator) evidence(q *parsedQuery, k *keptDoc) float64 {
 	return total * (1 + float64(nameEvidence*acc.nameCoverage(k.doc, inQuery))) * math.Pow(covered/all, evidenceSlope)
 }
 
-// matchOf returns what the matches of a term in a document tell, and how much of its
+// matchOf returns how much the matches of a term in a document say, and how much of its
 // importance they cover.
 func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64) {
 	for i := range w.expansions {

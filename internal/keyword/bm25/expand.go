@@ -15,7 +15,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// What a token that stands for a word counts, compared with the word itself.
+// The weights of tokens that stand for a word, relative to the word itself.
 const (
 	weightForm        = 0.8
 	weightEquivalent  = 0.6
@@ -28,16 +28,16 @@ const (
 	weightTypo        = 0.7 // times the closeness
 	weightJoined      = 0.6 // two words written as one
 	weightSplit       = 0.7 // one word written as two
-	// unknownFactor is for the synonyms and related words of a word that no document
-	// uses: nothing else is known about it.
+	// unknownFactor is for the synonyms and related words of a word that no document uses:
+	// nothing else is known about it.
 	unknownFactor = 1.5
-	// unknownCharacters is how much characters matter that no document has: most pairs
+	// unknownCharacters is the importance of characters that no document has: most pairs
 	// of neighbours are not words, and those that are may be translated.
 	unknownCharacters = 0.1
 )
 
-// Relations of a token to the word that it stands for, of which more than the explanation
-// depends.
+// Relations of a token to the word that it stands for, if more than the explanation
+// depends on them.
 const (
 	equalTo       = "equals"
 	beginsLike    = "begins like"
@@ -45,7 +45,7 @@ const (
 	partOf        = "part of"
 	translationOf = "translation of"
 	synonymOf     = "synonym of"
-	// relatedTo is that of a word that tools have to one that people say for them.
+	// relatedTo is the relation of a word in tools to one that people use for it.
 	relatedTo = "related to"
 )
 
@@ -454,16 +454,16 @@ func typoCloseness(word, other string, limit int) float64 {
 	return c
 }
 
-// otherEnding reports whether two short words differ in nothing but the last letter. Words
-// are stems here, and what follows the stem is gone: "paris" and "parse" are "pari" and
-// "pars", one letter apart.
+// otherEnding reports whether two short words differ only in the last letter. Words are
+// stems here, without what follows the stem: "paris" and "parse" are "pari" and "pars",
+// one letter apart.
 func otherEnding(word, other string) bool {
 	end := len(word) - 1
 	return len(word) == len(other) && end < minTyped && word[:end] == other[:end]
 }
 
-// affixRatio returns the share of the longer word that the shorter one is, if it is long
-// enough and begins or ends it.
+// affixRatio returns the length of the shorter word as a share of the longer one, if it is
+// long enough and begins or ends it.
 func affixRatio(word, other string) float64 {
 	short, long := word, other
 	if len(short) > len(long) {

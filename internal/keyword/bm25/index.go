@@ -3,7 +3,7 @@
 
 package bm25
 
-// This file holds the index: segments, and what depends on all their documents together.
+// This file holds the index: segments, and the data that depend on all their documents.
 
 import (
 	"math"
@@ -38,7 +38,7 @@ type Part struct {
 // firstDoc; a token by its number there, plus firstToken.
 type part struct {
 	*Segment
-	live                 names.Set // ordinals; nil: all
+	live                 names.Set // ordinals; nil means all
 	firstDoc, firstToken uint32
 }
 
@@ -103,10 +103,10 @@ func (x *Index) nameOf(doc uint32) (p *part, tokens []uint32) {
 }
 
 // find returns the number that a token has in the first segment in which a document of the
-// index uses it; ok is false where none does.
+// index uses it; ok is false if there is none.
 func (x *Index) find(text string) (token uint32, ok bool) { return find(x, text) }
 
-// find is Index.find, also of text that is no string.
+// find is Index.find for strings and byte slices.
 func find[T string | []byte](x *Index, text T) (token uint32, ok bool) {
 	for i := range x.parts {
 		p := &x.parts[i]
@@ -197,11 +197,11 @@ func (x *Index) posting(token, doc uint32) (lengths *[fieldCount]uint16, found p
 	return lengths, found, ok
 }
 
-// This package converts each product in a sum to float64, so that no compiler fuses
-// the two operations: fused ones round once instead of twice, and the order of equally
-// good documents would differ between machines.
+// This package converts each product in a sum to float64, which keeps compilers from
+// fusing the two operations: fused ones round once instead of twice, and the order of
+// equally good documents would differ between machines.
 
-// norm returns what one occurrence in a field of this length counts.
+// norm returns the weight of one occurrence in a field of this length.
 func (x *Index) norm(f field, length int) float64 {
 	relative := float64(length) / x.average[f]
 	return fieldWeights[f] / (1 - fieldSlopes[f] + float64(fieldSlopes[f]*relative))

@@ -3,8 +3,8 @@
 
 package bm25
 
-// This file moves up those of the best answers that are about what the query is about,
-// whatever words they have for it.
+// This file moves up the best answers with the same subject as the query, in whatever
+// words.
 
 import (
 	"math"
@@ -18,16 +18,16 @@ const (
 	// nearBonus is for an answer that stands out as far as chance puts the nearest of all,
 	// if nothing is known of the best one.
 	nearBonus = 0.8
-	// sureAnswer is the confidence of the best answer from which on the words alone decide.
+	// sureAnswer is the confidence of the best answer from which the words alone decide.
 	sureAnswer = 0.9
 	// maxReordered is the number of the best answers that are compared.
 	maxReordered = 100
 )
 
-// aboutWeights is what a word in a field tells of what the document is about.
+// aboutWeights are the weights of a word in each field for the subject of a document.
 var aboutWeights = [fieldCount]float64{1, 1, 0.5, 0.25, 0.25, 0.5}
 
-// about is scratch memory for working out what a text is about.
+// about is scratch memory for computing the subject of a text.
 type about struct {
 	sum     []float32
 	rows    []int32 // of a segment's tokens in the table; -1: none
@@ -43,8 +43,8 @@ func (a *about) reset(table *wordvectors.Table) {
 	clear(a.sum)
 }
 
-// addDirection keeps what the document is about whose usages were read last. What is rare
-// in the catalogue does not count more: the segment does not know it.
+// addDirection stores the subject of the document read last. Rare words do not count more:
+// the segment does not know the catalogue.
 func (b *builder) addDirection(doc uint32) {
 	table := b.s.table
 	b.about.reset(table)
@@ -71,14 +71,14 @@ func (b *builder) addDirection(doc uint32) {
 	wordvectors.Pack(b.s.direction(doc), b.about.sum)
 }
 
-// direction is where what a document is about lies among all that words are about.
+// direction is the subject of a document as a direction in the space of word vectors.
 func (s *Segment) direction(doc uint32) []int8 {
 	size := s.table.Dimensions()
 	return s.directions[int(doc)*size:][:size]
 }
 
 // rowOf returns the row of a term in the table: that of the word, or of the translation of
-// one that no document uses. A Chinese word that documents use speaks for itself.
+// one that no document uses. A Chinese word that documents use stands for itself.
 func (acc *accumulator) rowOf(table *wordvectors.Table, w *term) (row int, ok bool) {
 	if !startsUnspaced(w.text) {
 		return table.Find(w.text)
@@ -89,7 +89,7 @@ func (acc *accumulator) rowOf(table *wordvectors.Table, w *term) (row int, ok bo
 	return 0, false
 }
 
-// readQuery works out what a query is about, and returns the share of it that is known.
+// readQuery computes the subject of a query, and returns the share of it that is known.
 func (acc *accumulator) readQuery(q *parsedQuery, table *wordvectors.Table) float64 {
 	acc.about.reset(table)
 	known, all := 0.0, 0.0
@@ -111,9 +111,9 @@ func (acc *accumulator) readQuery(q *parsedQuery, table *wordvectors.Table) floa
 	return known / all
 }
 
-// reorder moves up the candidates, which are in the order of their scores, that are nearer
-// to the query than the others, the further the less sure the best answer is. The best
-// score stays what it is: all are multiplied by what it returns.
+// reorder moves up the candidates, given in the order of their scores, that are nearer to
+// the query than the others: further up, the less sure the best answer is. It then scales
+// all scores to keep the best one as it was, and returns the scale.
 func (acc *accumulator) reorder(q *parsedQuery, clauses []clause, candidates []scored) float64 {
 	weight := acc.nearWeight(q, clauses, candidates)
 	if weight == 0 {
@@ -134,7 +134,7 @@ func (acc *accumulator) reorder(q *parsedQuery, clauses []clause, candidates []s
 	if spread == 0 {
 		return 1
 	}
-	// Of n numbers that say nothing the largest is about this far above their mean.
+	// The largest of n random numbers is about this far above their mean.
 	chance := math.Sqrt(2 * math.Log(float64(len(front))) * spread / float64(len(front)))
 	for i := range front {
 		front[i].score += float64(acc.top * weight * max(0, cosines[i]-mean) / chance)
@@ -147,8 +147,8 @@ func (acc *accumulator) reorder(q *parsedQuery, clauses []clause, candidates []s
 	return scale
 }
 
-// nearWeight returns what standing out counts, compared with the best score. It is zero
-// where the words are sure enough, or name a document.
+// nearWeight returns the weight of standing out, relative to the best score. It is zero if
+// the words are sure enough, or name a document.
 func (acc *accumulator) nearWeight(q *parsedQuery, clauses []clause, candidates []scored) float64 {
 	if len(candidates) < 2 {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// What is read of a query. The rest of it is ignored.
+// The limits for a query. The rest of it is ignored.
 const (
 	maxQueryBytes = 32 << 10
 	maxTerms      = 256
@@ -22,14 +22,14 @@ const (
 	maxNamed      = 64 // fields that are looked up as names
 )
 
-// singleWeight is what a single character of a longer run without spaces counts: most
-// of them are halves of words.
+// singleWeight is the weight of a single character of a longer run without spaces: most are
+// halves of words.
 const singleWeight = 0.5
 
-// term is a word of the query, or another thing that it says.
+// term is a word of the query, or another element of it.
 type term struct {
 	text       string
-	written    string  // what of the query it stands for
+	written    string  // the part of the query that it stands for
 	weight     float64 // less than 1 if it is probably a value
 	importance float64 // how much it matters that a document matches it
 	required   bool
@@ -44,7 +44,7 @@ type expansion struct {
 	relation string
 }
 
-// parsedQuery is what a text asks for.
+// parsedQuery is the content of a query.
 type parsedQuery struct {
 	terms   []term
 	clauses [][]int // positions of terms; nil if there is only one clause
@@ -52,8 +52,8 @@ type parsedQuery struct {
 	required [][]uint32
 	// named are the documents whose names are in the text.
 	named []uint32
-	// foreign is the importance of the words without spaces that are known, but no document
-	// has in any language.
+	// foreign is the importance of the known words without spaces that no document has in
+	// any language.
 	foreign float64
 }
 
@@ -73,7 +73,7 @@ type queryParser struct {
 	words   []stemmedWord
 	phrases map[int]phraseMatch // by their start
 	ignored map[int]bool        // starts of words that a phrase ignores
-	own     strings.Builder     // texts that the query has and the index has not
+	own     strings.Builder     // texts of the query that are not in the index
 	scratch scratch
 
 	parsed  parsedQuery
@@ -86,7 +86,7 @@ type queryParser struct {
 	must    int      // end of the field that is marked as required
 }
 
-// scratch is memory for what lasts no longer than one step of parsing.
+// scratch is memory for a single step of parsing.
 type scratch struct {
 	word      []byte
 	affixed   []affixed
@@ -98,10 +98,10 @@ type scratch struct {
 	clauses   [][]int  // as long as the query
 }
 
-// ownBytes is the memory for a query's own texts. More is taken if they need it.
+// ownBytes is the initial memory for a query's own texts, which can grow.
 const ownBytes = 512
 
-// parse parses text. What it returns belongs to the accumulator.
+// parse parses text. The accumulator owns the result.
 func (acc *accumulator) parse(text string) *parsedQuery {
 	q := &acc.parser
 	if q.acc == nil {
@@ -271,7 +271,8 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	}
 }
 
-// keep returns a text as a string that is as old as the query, or that the index has.
+// keep returns a text as a string that lives as long as the query, or as the index if that
+// has it.
 func (q *queryParser) keep(text []byte) string {
 	for i := range q.x.parts {
 		p := &q.x.parts[i]
@@ -302,7 +303,7 @@ func (q *queryParser) lower(text string) string {
 	return q.keep(word)
 }
 
-// stem returns the stem of a word: that of the index, where a document has the word.
+// stem returns the stem of a word: that of the index, if a document has the word.
 func (q *queryParser) stem(word string) string {
 	for i := range q.x.parts {
 		p := &q.x.parts[i]
@@ -327,7 +328,7 @@ func (q *queryParser) findStem(a, b string) (token uint32, ok bool) {
 	return find(q.x, stemInPlace(word))
 }
 
-// joined returns parts as one text, that is kept as keep does.
+// joined returns parts as one text that is kept as keep does.
 func (q *queryParser) joined(parts ...string) string {
 	text := q.scratch.word[:0]
 	for _, part := range parts {
@@ -338,7 +339,7 @@ func (q *queryParser) joined(parts ...string) string {
 }
 
 // addStem adds a word by its stem, unless it is a stop word. It reports whether the query
-// has it.
+// now has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 	stem := q.stem(word)
 	empty := q.l.stop[stem] || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
@@ -382,8 +383,8 @@ func (q *queryParser) addCharacters(text string, weight float64) {
 	})
 }
 
-// addTerm adds a term, which is written so in the query, and calls fill for it, or finds it
-// if the query has it already. It returns its position, or -1 if there are maxTerms.
+// addTerm adds a term with its written form in the query, and calls fill for it, or finds
+// it if the query has it already. It returns its position, or -1 if there are maxTerms.
 func (q *queryParser) addTerm(text, written string, weight float64, fill func(*term)) int {
 	at, known := q.seen[text]
 	if !known {

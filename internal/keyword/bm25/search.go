@@ -45,8 +45,8 @@ func (x *Index) Search(ctx context.Context, text string, limit int) ([]keyword.H
 	return acc.choose(q, clauses, limit), nil
 }
 
-// scoreWhole scores the whole query, and keeps the scores of all documents that have
-// what it requires.
+// scoreWhole scores the whole query, and keeps the scores of all documents that meet
+// its requirements.
 func (acc *accumulator) scoreWhole(ctx context.Context, q *parsedQuery) error {
 	defer acc.clear()
 	importance, err := acc.accumulate(ctx, q.terms, inQuery)

@@ -3,7 +3,7 @@
 
 package bm25
 
-// This file holds a segment of an index: what is read of documents.
+// This file holds a segment of an index: the data of some documents.
 
 import (
 	"cmp"
@@ -53,9 +53,9 @@ type posting struct {
 // description and 32 values each.
 func NewSegment(docs []keyword.Doc) *Segment { return newSegment(docs, wordvectors.Default()) }
 
-// newSegment reads docs, and what they are about by a table, which may be nil.
+// newSegment reads docs, and the directions of their meaning by a table, which may be nil.
 func newSegment(docs []keyword.Doc, table *wordvectors.Table) *Segment {
-	wordLists() // so that the first search does not wait for them
+	wordLists() // keeps the first search from waiting for them
 	b := newBuilder(docs, table)
 	for i := range uint32(len(docs)) {
 		b.add(i, &docs[b.s.Position(i)])
@@ -98,15 +98,15 @@ var fieldNames = [fieldCount]string{
 	"name", "description", "parameter", "parameter description", "parameter value", "server",
 }
 
-// fieldWeights is what one occurrence in a field counts, and fieldSlopes how much less
-// it counts in a longer field. The fields of parameters have a slope, since otherwise
+// fieldWeights are the weights of one occurrence in each field, and fieldSlopes how much
+// less it counts in a longer field. The fields of parameters have a slope, since otherwise
 // tools with many parameters would win every search.
 var (
 	fieldWeights = [fieldCount]float64{2.5, 1, 0.8, 0.35, 0.35, 1}
 	fieldSlopes  = [fieldCount]float64{0.4, 0.75, 0.5, 0.5, 0.5, 0}
 )
 
-// What is read of one document. The rest of it cannot be found.
+// The limits for one document. Anything beyond them cannot be found.
 const (
 	maxNameBytes        = 512
 	maxDescriptionBytes = 16 << 10
@@ -162,13 +162,13 @@ type builder struct {
 	tokens  names.IDs
 	servers names.IDs
 	usages  [][]usage // of the documents that were read, in blocks
-	current []usage   // of the document that is read
+	current []usage   // of the document being read
 	latest  []uint32  // per token: its usage in current, if that is of the token
 	joined  []byte    // scratch
 	about   about
 }
 
-// usageBlock is how many usages a block holds. A list of blocks grows without being copied.
+// usageBlock is how many usages a block holds. A list of blocks grows without copying.
 const usageBlock = 1 << 15
 
 func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
@@ -214,7 +214,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.keepUsages()
 }
 
-// keepUsages keeps those of the document that was read.
+// keepUsages keeps those of the document just read.
 func (b *builder) keepUsages() {
 	last := len(b.usages) - 1
 	if last < 0 || cap(b.usages[last])-len(b.usages[last]) < len(b.current) {
@@ -225,7 +225,7 @@ func (b *builder) keepUsages() {
 	b.usages[last] = append(b.usages[last], b.current...)
 }
 
-// addName keeps the tokens read so far as those of the name.
+// addName records the tokens read so far as those of the name.
 func (b *builder) addName() {
 	for _, u := range b.current {
 		b.s.nameTokens = append(b.s.nameTokens, u.token)
@@ -233,8 +233,8 @@ func (b *builder) addName() {
 	b.s.nameStarts = append(b.s.nameStarts, uint32(len(b.s.nameTokens)))
 }
 
-// addJoined adds each two neighbouring words of a name as one word, so that a query for
-// "timezone" finds time_zone.
+// addJoined adds each pair of neighbouring words of a name as one word: a query for
+// "timezone" then finds time_zone.
 func (b *builder) addJoined(doc uint32, name string) {
 	previous := ""
 	eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
@@ -312,8 +312,8 @@ func (b *builder) finish() *Segment {
 	return s
 }
 
-// copyTokens moves the tokens into one block of memory, so that they do not keep alive
-// the texts that they were cut from.
+// copyTokens moves the tokens into one block of memory: the texts that they were cut from
+// can then be freed.
 func (b *builder) copyTokens() {
 	s := b.s
 	block := strings.Join(b.tokens.Words(), "")

@@ -16,12 +16,12 @@ import (
 // porter2 is a word that loses its endings, step by step. 'Y' is a y that is a consonant.
 type porter2 struct {
 	word []byte
-	// r1 is where what follows the first consonant after a vowel starts, and r2 the same
-	// within that. Only endings in them are removed.
+	// r1 is the start of the region after the first consonant that follows a vowel, and r2
+	// the same within that region. Only endings in them are removed.
 	r1, r2 int
 }
 
-// rule is an ending, and what takes its place.
+// rule is an ending and its replacement.
 type rule struct{ old, new string }
 
 // irregular are the stems of words that the steps get wrong.
@@ -163,7 +163,7 @@ var (
 	}
 )
 
-// removePast removes "ed" and "ing", and what the word got before them.
+// removePast removes "ed" and "ing", and restores the stem before them.
 func (w *porter2) removePast() {
 	e := w.find(pasts)
 	switch {
@@ -186,8 +186,7 @@ func (w *porter2) removePast() {
 	}
 }
 
-// replaceY replaces a y at the end by an i, if a consonant precedes it that is not the
-// first letter.
+// replaceY replaces a y at the end by an i, after a consonant that is not the first letter.
 func (w *porter2) replaceY() {
 	if last := w.fromEnd(1); len(w.word) > 2 && (last == 'y' || last == 'Y') && !isVowel(w.fromEnd(2)) {
 		w.word[len(w.word)-1] = 'i'

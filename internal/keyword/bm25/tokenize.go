@@ -98,7 +98,7 @@ func stemInPlace(word []byte) []byte {
 		switch {
 		case c >= utf8.RuneSelf:
 			if n, err := fold.Span(word, true); err == nil && n == len(word) {
-				return word // which takes no memory, as for Chinese
+				return word // allocates nothing, as for Chinese
 			}
 			return fold.Bytes(word)
 		case 'A' <= c && c <= 'Z':

@@ -31,12 +31,11 @@ type knowledge struct {
 	// one slice for each of them, which holds the alternatives.
 	lexicon map[string][][]string
 	longest int // length of the longest Chinese entry, in runes
-	// chinese maps an English token to Chinese words of two characters, which are
-	// tokens.
+	// chinese maps an English token to Chinese words of two characters, which are tokens.
 	chinese map[string][]string
 }
 
-// wordLists parses the lists when they are first needed.
+// wordLists parses the lists on first use.
 var wordLists = sync.OnceValue(func() *knowledge {
 	l := &knowledge{
 		stop:        make(map[string]bool),

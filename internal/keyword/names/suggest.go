@@ -3,7 +3,7 @@
 
 package names
 
-// This file finds the existing name that a wrong one was meant to be.
+// This file finds the existing name that was meant by a wrong one.
 
 import (
 	"cmp"
@@ -15,18 +15,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// What is read of a name that was typed. The rest of it is ignored.
+// The limits for a typed name. The rest of it is ignored.
 const (
 	maxTypedBytes = 256
 	maxTypedWords = 16
 )
 
-// How similar two names are that differ only in some respect.
+// The similarity of two names that differ only in some respect.
 const (
 	similarPunctuation = 1    // case, separators, quotes
 	similarServer      = 0.97 // these and the server's prefix
 	similarSuffix      = 0.9  // one ends with the other
-	similarWords       = 0.85 // the most that shared words count
+	similarWords       = 0.85 // the most for shared words
 	minSimilarity      = 0.4  // names below it are not suggested
 )
 
@@ -103,7 +103,7 @@ func (c *Catalog) Resolve(name string, keep func(doc int) bool) (doc int, ok boo
 	return 0, false
 }
 
-// suggester holds the names as they are compared, by ordinal.
+// suggester holds the names in the forms to compare, by ordinal.
 type suggester struct {
 	folded  []string
 	tails   []string // folded, without the server's prefix
@@ -198,8 +198,8 @@ func endsWith(s, suffix string) bool {
 	return len(suffix) >= 4 && 3*len(suffix) >= len(s) && strings.HasSuffix(s, suffix)
 }
 
-// compareWords compares the words of names: each word counts by how well the most
-// similar word of the other name matches it.
+// compareWords compares the words of names: each word counts by its similarity to the
+// most similar word of the other name.
 func (l *List) compareWords(name string, similarity []float64) {
 	s, words := l.suggester(), wordsOf(name)
 	total := 0

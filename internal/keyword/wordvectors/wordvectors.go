@@ -34,8 +34,8 @@ type Table struct {
 	dimensions int
 }
 
-// Default returns the table that comes with the package, which is read when it is first
-// asked for. It is nil if the table is damaged.
+// Default returns the table that comes with the package, read on first use. It is nil if the
+// table is damaged.
 var Default = sync.OnceValue(func() *Table {
 	t, err := Read(embedded)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *Table) readWords(data string, count int) error {
 	return nil
 }
 
-// cutNumber returns the number with which data begins, and what follows.
+// cutNumber splits the number at the start off data.
 func cutNumber(data string) (n uint64, rest string, ok bool) {
 	n, size := binary.Uvarint([]byte(data[:min(len(data), binary.MaxVarintLen64)]))
 	if size <= 0 {
