@@ -83,7 +83,7 @@ type middleware[M adk.MessageType] struct {
 	notes     callNotes[M]
 }
 
-// BeforeAgent adds the read tool where it is wanted and missing.
+// BeforeAgent adds the read tool if the configuration asks for one and the agent has none.
 func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
 	if runCtx == nil {
 		return ctx, runCtx, nil

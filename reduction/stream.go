@@ -3,18 +3,17 @@
 
 package reduction
 
-// Streams that are too long, cut with bounded memory, and those that a handler decides on.
+// Streams: those that are too long are cut with bounded memory, others go to a handler.
 //
 //	source : C1 --- C2 --- C3 --- C4 (over the limit) --- … --- EOF
 //	out    : C1 --- [C2, C3 held back] ------------------------ head of C2 + notice
 //
-// Chunks are passed on until what is left of the limit is needed for the notice.
-// Those after that are held back: if the source ends within the limit they
-// follow, whole. If it does not, everything goes to the store as it comes, and
-// the tail of it into the notice. If the source fails, what was held back
-// follows, and then the error, at once. After that the source is not asked
-// again: a tool that forgets to close it blocks nobody. That one source of a merged
-// stream has ended is not a failure, and is passed on.
+// Chunks are passed on until the notice needs the rest of the limit. Later ones are held
+// back. If the source ends within the limit, they follow, whole. If it goes over the
+// limit, everything is written to the store as it arrives, and its tail goes into the
+// notice. If the source fails, the chunks held back follow, then the error, at once; the
+// source is not read again, so a tool that forgets to close it blocks nobody. The end of
+// one source of a merged stream is not a failure, and is passed on.
 
 import (
 	"cmp"

@@ -85,8 +85,8 @@ func (g *guard) GetType() string {
 	return g.e.typ()
 }
 
-// IsCallbacksEnabled says that Eino need not wrap the tool once more, which it would do
-// for all tools in every round: runGuarded tells the callbacks.
+// IsCallbacksEnabled keeps Eino from wrapping the tool again, as it would in every round:
+// runGuarded calls the callbacks.
 func (g *guard) IsCallbacksEnabled() bool { return true }
 
 // describes is the info read at construction. It is read only.

@@ -113,10 +113,10 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
 }
 
-// AfterModelRewriteState notes which tools other handlers showed, and makes the slots stand
-// for the tools that the model called. It takes the deferred ones out of the state again, so that they do not become part of every checkpoint, and
-// makes what a provider's search left fit to be part of one. Before each model call both
-// are as they were.
+// AfterModelRewriteState notes which tools other handlers showed, and points the slots at
+// the tools that the model called. It also keeps checkpoints small and encodable: until the
+// next model call, deferred tools are not in the state, and what a provider's search left
+// in messages is text.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	h := m.hooks(ctx)
 	if state == nil || h == nil {

@@ -58,8 +58,8 @@ func newStore(b backend.Backend) *Store {
 	return s
 }
 
-// claimName is what the claims call a path: its name in the innermost store, so that
-// scopes that share a store share its claims.
+// claimName returns the name of a path in the claims: its name in the innermost store,
+// since scopes of one store share its claims.
 func (s *Store) claimName(ctx context.Context, p string) string {
 	full, err := InnermostPath(ctx, s.backend, p)
 	if err != nil {
