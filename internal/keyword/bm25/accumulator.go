@@ -37,17 +37,16 @@ type keptDoc struct {
 // accumulator is the scratch memory of a search. Indexes share it: a thousand of them need
 // only as much as their concurrent searches.
 type accumulator struct {
-	x       *Index // the index of the values below
+	rareness // its index is that of the values below
+
 	states  []docState
 	touched []uint32
 	kept    []keptDoc
 	place   []uint32 // of each document in kept, plus 1
 	top     float64  // the highest score in kept
 
-	mentions []uint8   // by token: the scopes in which it stands for a term
-	marked   []uint32  // tokens with a mention
-	shared   []uint8   // for typos
-	idfs     []float32 // by token; 0 means not computed yet
+	mentions []uint8  // by token: the scopes in which it stands for a term
+	marked   []uint32 // tokens with a mention
 	norms    [fieldCount][shortField]float64
 	parser   queryParser
 	about    about
@@ -71,6 +70,7 @@ const (
 
 var accumulators = sync.Pool{New: func() any {
 	acc := &accumulator{}
+	acc.parser = newQueryParser(&acc.rareness)
 	acc.best = best{names.NewTopK(0, acc.compare)}
 	return acc
 }}
@@ -84,7 +84,7 @@ func (x *Index) accumulator() *accumulator {
 	acc.x = x
 	docs, tokens := x.Numbers(), x.tokens
 	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
-	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
+	acc.mentions, acc.parser.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.parser.shared, tokens), grown(acc.idfs, tokens)
 	clear(acc.idfs)
 	for f := range fieldCount {
 		for length := range acc.norms[f] {
@@ -92,15 +92,6 @@ func (x *Index) accumulator() *accumulator {
 		}
 	}
 	return acc
-}
-
-// grown returns memory for n values: those that were zero stay zero. It has room for the
-// next indexes of a growing catalogue.
-func grown[T any](s []T, n int) []T {
-	if n <= cap(s) {
-		return s[:n]
-	}
-	return make([]T, n, n+n/8)
 }
 
 // release clears the state of the search, and returns the memory.
@@ -125,16 +116,6 @@ func (acc *accumulator) clear() {
 		acc.states[doc] = docState{}
 	}
 	acc.touched = acc.touched[:0]
-}
-
-// idf returns the inverse document frequency of a token.
-func (acc *accumulator) idf(token uint32) float64 {
-	v := acc.idfs[token]
-	if v == 0 {
-		v = acc.x.idf(token)
-		acc.idfs[token] = v
-	}
-	return float64(v)
 }
 
 // mark notes that a token stands for a term.

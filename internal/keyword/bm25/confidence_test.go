@@ -156,7 +156,7 @@ func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
 	} {
 		x := New([]keyword.Doc{{Name: "x", Description: c.word}, {Name: "y", Description: "other"}})
 		acc := x.accumulator()
-		q := acc.parse(c.text)
+		q := acc.parser.parse(c.text)
 		w := &q.terms[len(q.terms)-1]
 		says, _ := acc.matchOf(w, x.Ordinal(0))
 		scores, _ := acc.explainTerm(w, x.Ordinal(0))
@@ -175,7 +175,7 @@ func TestNamesAreWrittenWithCapitals(t *testing.T) {
 		"please ask Quentin about it": properName, "Quentin is ill": unknownWord, "Is it Quentin Or Abel Or Ann": unknownWord,
 		"please ask quentin about it": unknownWord, "please ask about SQL": unknownWord, "well. Quentin is ill": unknownWord,
 	} {
-		q := acc.parse(text)
+		q := acc.parser.parse(text)
 		for _, w := range q.terms {
 			if w.text == "quentin" || w.text == "sql" {
 				require.Equal(t, want, w.says, text)

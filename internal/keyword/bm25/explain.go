@@ -25,7 +25,7 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 	acc := x.accumulator()
 	defer acc.release()
 	inner := x.Ordinal(doc)
-	q := acc.parse(text)
+	q := acc.parser.parse(text)
 	e := keyword.Explanation{Name: x.Name(doc)}
 	importance, covered := 0.0, 0.0
 	for i := range q.terms {

@@ -8,7 +8,7 @@ import (
 )
 
 // parsed is what an index makes of a text.
-func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parse(text) }
+func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parser.parse(text) }
 
 // rarity is the inverse document frequency of a word that a document uses.
 func rarity(x *Index, word string) float64 {
@@ -30,12 +30,16 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 }
 
 // affixesOf are the words of an index's names that begin or end like a word.
-func affixesOf(x *Index, word string) []affixed { return (&queryParser{x: x}).affixesOf(word) }
+func affixesOf(x *Index, word string) []affixed { return finderOf(x).affixesOf(word) }
 
 // correctionsOf are the tokens that a word may be meant to be. shared is the accumulator's.
 func correctionsOf(x *Index, word string, shared []uint8) []correction {
-	return (&queryParser{x: x, acc: &accumulator{shared: shared}}).correctionsOf(word)
+	f := finderOf(x)
+	f.shared = shared
+	return f.correctionsOf(word)
 }
+
+func finderOf(x *Index) *finder { return &finder{rareness: &rareness{x: x}} }
 
 // segment is the words of the lexicon in a text.
 func segment(l *knowledge, text string) (words []string) {
@@ -59,6 +63,6 @@ func indexOf(texts ...string) *Index {
 	for i, text := range texts {
 		s.tokens[text] = uint32(i)
 	}
-	s.affixes, s.typos = newAffixes(s), newTypos(texts)
+	s.affixes, s.typos = newAffixes(texts, s.nameWords), newTypos(texts)
 	return Join(Part{Segment: s})
 }

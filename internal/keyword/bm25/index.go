@@ -215,3 +215,19 @@ func idf(users, all int) float64 {
 
 // saturation sets how fast further occurrences stop counting.
 const saturation = 1.2
+
+// rareness is how rare the tokens of an index are, computed on first use.
+type rareness struct {
+	x    *Index
+	idfs []float32 // by token; 0 means not computed yet
+}
+
+// idf returns the inverse document frequency of a token.
+func (r *rareness) idf(token uint32) float64 {
+	v := r.idfs[token]
+	if v == 0 {
+		v = r.x.idf(token)
+		r.idfs[token] = v
+	}
+	return float64(v)
+}

@@ -20,62 +20,7 @@ const (
 	nearBonus = 0.8
 	// sureAnswer is the confidence of the best answer from which the words alone decide.
 	sureAnswer = 0.9
-	// maxReordered is the number of the best answers that are compared.
-	maxReordered = 100
 )
-
-// aboutWeights are the weights of a word in each field for the subject of a document.
-var aboutWeights = [fieldCount]float64{1, 1, 0.5, 0.25, 0.25, 0.5}
-
-// about is scratch memory for computing the subject of a text.
-type about struct {
-	sum     []float32
-	rows    []int32 // of a segment's tokens in the table; -1: none
-	query   []int8
-	cosines [maxReordered]float64
-}
-
-// reset makes the sum that of no words.
-func (a *about) reset(table *wordvectors.Table) {
-	if len(a.sum) != table.Dimensions() {
-		a.sum, a.query = make([]float32, table.Dimensions()), make([]int8, table.Dimensions())
-	}
-	clear(a.sum)
-}
-
-// addDirection stores the subject of the document read last. Rare words do not count more:
-// the segment does not know the catalogue.
-func (b *builder) addDirection(doc uint32) {
-	table := b.s.table
-	b.about.reset(table)
-	for _, token := range b.tokens.Words()[len(b.about.rows):] {
-		row, ok := table.Find(token)
-		if !ok {
-			row = -1
-		}
-		b.about.rows = append(b.about.rows, int32(row))
-	}
-	for _, u := range b.current {
-		row := int(b.about.rows[u.token])
-		if row < 0 {
-			continue
-		}
-		weight := 0.0
-		for f := range fieldCount {
-			if u.counts.of(f) > 0 {
-				weight += aboutWeights[f]
-			}
-		}
-		table.AddTo(b.about.sum, row, weight*table.Weight(row))
-	}
-	wordvectors.Pack(b.s.direction(doc), b.about.sum)
-}
-
-// direction is the subject of a document as a direction in the space of word vectors.
-func (s *Segment) direction(doc uint32) []int8 {
-	size := s.table.Dimensions()
-	return s.directions[int(doc)*size:][:size]
-}
 
 // rowOf returns the row of a term in the table: that of the word, or of the translation of
 // one that no document uses. A Chinese word that documents use stands for itself.

@@ -16,8 +16,6 @@ import (
 // The limits for a query. The rest of it is ignored.
 const (
 	maxQueryBytes = 32 << 10
-	maxTerms      = 256
-	maxTypos      = 32 // unknown words that are checked for typing errors
 	maxRequired   = 32 // further requirements are ordinary terms
 	maxNamed      = 64 // fields that are looked up as names
 )
@@ -26,91 +24,8 @@ const (
 // halves of words.
 const singleWeight = 0.5
 
-// term is a word of the query, or another element of it.
-type term struct {
-	text       string
-	written    string  // the part of the query that it stands for
-	weight     float64 // less than 1 if it is probably a value
-	importance float64 // how much it matters that a document matches it
-	required   bool
-	says       significance
-	expansions []expansion
-}
-
-// expansion is a token that stands for a term.
-type expansion struct {
-	token    uint32
-	weight   float64 // 1 for the term itself
-	relation string
-}
-
-// parsedQuery is the content of a query.
-type parsedQuery struct {
-	terms   []term
-	clauses [][]int // positions of terms; nil if there is only one clause
-	// required are sets of tokens. A document must use a token of each.
-	required [][]uint32
-	// named are the documents whose names are in the text.
-	named []uint32
-	// foreign is the importance of the known words without spaces that no document has in
-	// any language.
-	foreign float64
-}
-
-// queryParser parses one text after another, and keeps its memory.
-type queryParser struct {
-	x     *Index
-	acc   *accumulator // whose parser it is
-	l     *knowledge
-	typos int // number of words checked for typing errors
-
-	text    string
-	spans   []span
-	ends    []int   // of the clauses
-	inParts [][]int // terms of the clauses, also of empty ones
-	keepAll bool    // keep stop words, because there is nothing else
-
-	words   []stemmedWord
-	phrases map[int]phraseMatch // by their start
-	ignored map[int]bool        // starts of words that a phrase ignores
-	own     strings.Builder     // texts of the query that are not in the index
-	scratch scratch
-
-	parsed  parsedQuery
-	seen    map[string]int // text of a term -> its position
-	clause  int
-	word    run      // the current one
-	before  run      // the previous one, if it is a word that counts
-	prose   bool     // most words begin with a small letter
-	foreign []string // words that are counted as foreign
-	must    int      // end of the field that is marked as required
-}
-
-// scratch is memory for a single step of parsing.
-type scratch struct {
-	word      []byte
-	affixed   []affixed
-	others    []string // words of names
-	touched   []uint32 // tokens that share letters with a word
-	meant     []correction
-	segmenter segmenter
-	tokens    []uint32 // of the requirements, as long as the query
-	clauses   [][]int  // as long as the query
-}
-
-// ownBytes is the initial memory for a query's own texts, which can grow.
-const ownBytes = 512
-
-// parse parses text. The accumulator owns the result.
-func (acc *accumulator) parse(text string) *parsedQuery {
-	q := &acc.parser
-	if q.acc == nil {
-		*q = queryParser{
-			acc: acc, l: wordLists(),
-			phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
-		}
-	}
-	q.x = acc.x
+// parse parses text. The parser owns the result.
+func (q *queryParser) parse(text string) *parsedQuery {
 	q.text = normalize(names.Clip(text, maxQueryBytes))
 	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
 	q.findPhrases()
@@ -122,33 +37,6 @@ func (acc *accumulator) parse(text string) *parsedQuery {
 	q.findClauses()
 	q.findNamed(text)
 	return &q.parsed
-}
-
-// forget drops the text.
-func (q *queryParser) forget() {
-	clear(q.phrases)
-	clear(q.ignored)
-	clear(q.seen)
-	clear(q.words)
-	clear(q.foreign)
-	terms := q.parsed.terms
-	for i := range terms {
-		terms[i] = term{expansions: terms[i].expansions[:0]}
-	}
-	s := &q.scratch
-	clear(s.others[:cap(s.others)])
-	clear(s.meant[:cap(s.meant)])
-	s.segmenter.text = ""
-	q.text, q.keepAll, q.typos = "", false, 0
-	q.word, q.before, q.words = run{}, run{}, q.words[:0]
-	q.own.Reset()
-	q.reset()
-}
-
-// reset drops what was parsed.
-func (q *queryParser) reset() {
-	q.parsed = parsedQuery{terms: q.parsed.terms[:0], required: q.parsed.required[:0], named: q.parsed.named[:0]}
-	q.scratch.tokens = q.scratch.tokens[:0]
 }
 
 // findClauses collects the clauses that have terms.
@@ -229,8 +117,6 @@ func (q *queryParser) markRequired(word run) {
 	q.must = word.start + fieldLength(q.text[word.start:])
 }
 
-func (q *queryParser) isRequired(word run) bool { return word.start < q.must }
-
 // parseWord adds the parts of a word, and the whole of it.
 func (q *queryParser) parseWord(word run, weight float64) {
 	if len(word.text) > maxWordBytes {
@@ -269,73 +155,6 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	if _, known := q.x.find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
-}
-
-// keep returns a text as a string that lives as long as the query, or as the index if that
-// has it.
-func (q *queryParser) keep(text []byte) string {
-	for i := range q.x.parts {
-		p := &q.x.parts[i]
-		if token, ok := p.tokens[string(text)]; ok {
-			return p.texts[token]
-		}
-	}
-	start := q.own.Len()
-	if q.own.Cap() == 0 {
-		q.own.Grow(ownBytes)
-	}
-	q.own.Write(text)
-	return q.own.String()[start:]
-}
-
-// lower returns ASCII text in lower case.
-func (q *queryParser) lower(text string) string {
-	if !isASCII(text) || strings.IndexFunc(text, func(r rune) bool { return 'A' <= r && r <= 'Z' }) < 0 {
-		return strings.ToLower(text)
-	}
-	word := append(q.scratch.word[:0], text...)
-	q.scratch.word = word
-	for i, c := range word {
-		if 'A' <= c && c <= 'Z' {
-			word[i] = c - 'A' + 'a'
-		}
-	}
-	return q.keep(word)
-}
-
-// stem returns the stem of a word: that of the index, if a document has the word.
-func (q *queryParser) stem(word string) string {
-	for i := range q.x.parts {
-		p := &q.x.parts[i]
-		if token, ok := p.words[word]; ok {
-			return p.texts[token]
-		}
-	}
-	q.scratch.word = append(q.scratch.word[:0], word...)
-	return q.keep(stemInPlace(q.scratch.word))
-}
-
-// findStem finds the token of two words written as one.
-func (q *queryParser) findStem(a, b string) (token uint32, ok bool) {
-	word := append(append(q.scratch.word[:0], a...), b...)
-	q.scratch.word = word
-	for i := range q.x.parts {
-		p := &q.x.parts[i]
-		if token, ok := p.words[string(word)]; ok {
-			return q.x.find(p.texts[token])
-		}
-	}
-	return find(q.x, stemInPlace(word))
-}
-
-// joined returns parts as one text that is kept as keep does.
-func (q *queryParser) joined(parts ...string) string {
-	text := q.scratch.word[:0]
-	for _, part := range parts {
-		text = append(text, part...)
-	}
-	q.scratch.word = text
-	return q.keep(text)
 }
 
 // addStem adds a word by its stem, unless it is a stop word. It reports whether the query
@@ -381,37 +200,6 @@ func (q *queryParser) addCharacters(text string, weight float64) {
 		}
 		q.addTerm(token, token, own, q.expand)
 	})
-}
-
-// addTerm adds a term with its written form in the query, and calls fill for it, or finds
-// it if the query has it already. It returns its position, or -1 if there are maxTerms.
-func (q *queryParser) addTerm(text, written string, weight float64, fill func(*term)) int {
-	at, known := q.seen[text]
-	if !known {
-		if len(q.parsed.terms) == maxTerms {
-			return -1
-		}
-		at = len(q.parsed.terms)
-		q.seen[text] = at
-		q.newTerm(term{text: text, written: written, weight: weight, says: significant})
-		fill(&q.parsed.terms[at])
-	}
-	w := &q.parsed.terms[at]
-	w.weight = max(w.weight, weight)
-	w.required = w.required || q.isRequired(q.word)
-	if clause := &q.inParts[q.clause]; len(q.ends) > 1 && !slices.Contains(*clause, at) {
-		*clause = append(*clause, at) // a single clause is the whole
-	}
-	return at
-}
-
-// newTerm adds a term, in the memory of one of an earlier query.
-func (q *queryParser) newTerm(w term) {
-	terms := q.parsed.terms
-	if n := len(terms); n < cap(terms) {
-		w.expansions = terms[:n+1][n].expansions[:0]
-	}
-	q.parsed.terms = append(terms, w)
 }
 
 // require makes a term required: the word itself, one that begins like it, or its

@@ -58,7 +58,7 @@ func TestASearchKeepsNoText(t *testing.T) {
 		"天气qqq的天气。然后查询qqq鱻鱻，并且+鱻qqq", "qqq", "+qqq", "the qqqmail weaqqqther",
 	} {
 		acc := x.accumulator()
-		q := acc.parse(text)
+		q := acc.parser.parse(text)
 		require.NoError(t, acc.scoreWhole(t.Context(), q))
 		_, err := acc.scoreClauses(t.Context(), q)
 		require.NoError(t, err)

@@ -215,3 +215,5 @@ func isWordRune(r rune) bool {
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

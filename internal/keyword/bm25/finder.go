@@ -1,0 +1,261 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+// This file finds the tokens of an index for the words of a query: those that the words
+// have, and those like them, with a common beginning or end, cut in two, or corrected.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
+)
+
+// finder finds tokens of an index: those that words of a query have, and those that are
+// like them. It keeps its memory.
+type finder struct {
+	*rareness
+	own     strings.Builder // texts of the query that are not in the index
+	shared  []uint8         // by token: the pairs of letters that it shares with a word
+	letters []byte          // of a word
+	affixed []affixed
+	others  []string // words of names
+	touched []uint32 // tokens that share letters with a word
+	meant   []correction
+}
+
+// forget drops the texts of a query.
+func (f *finder) forget() {
+	clear(f.others[:cap(f.others)])
+	clear(f.meant[:cap(f.meant)])
+	f.own.Reset()
+}
+
+// ownBytes is the initial memory for a query's own texts, which can grow.
+const ownBytes = 512
+
+// keep returns a text as a string that lives as long as the query, or as the index if that
+// has it.
+func (f *finder) keep(text []byte) string {
+	for i := range f.x.parts {
+		p := &f.x.parts[i]
+		if token, ok := p.tokens[string(text)]; ok {
+			return p.texts[token]
+		}
+	}
+	start := f.own.Len()
+	if f.own.Cap() == 0 {
+		f.own.Grow(ownBytes)
+	}
+	f.own.Write(text)
+	return f.own.String()[start:]
+}
+
+// joined returns parts as one text that is kept as keep does.
+func (f *finder) joined(parts ...string) string {
+	text := f.letters[:0]
+	for _, part := range parts {
+		text = append(text, part...)
+	}
+	f.letters = text
+	return f.keep(text)
+}
+
+// lower returns ASCII text in lower case.
+func (f *finder) lower(text string) string {
+	if !isASCII(text) || strings.IndexFunc(text, func(r rune) bool { return 'A' <= r && r <= 'Z' }) < 0 {
+		return strings.ToLower(text)
+	}
+	word := append(f.letters[:0], text...)
+	f.letters = word
+	for i, c := range word {
+		if 'A' <= c && c <= 'Z' {
+			word[i] = c - 'A' + 'a'
+		}
+	}
+	return f.keep(word)
+}
+
+// stem returns the stem of a word: that of the index, if a document has the word.
+func (f *finder) stem(word string) string {
+	for i := range f.x.parts {
+		p := &f.x.parts[i]
+		if token, ok := p.words[word]; ok {
+			return p.texts[token]
+		}
+	}
+	f.letters = append(f.letters[:0], word...)
+	return f.keep(stemInPlace(f.letters))
+}
+
+// findStem finds the token of two words written as one.
+func (f *finder) findStem(a, b string) (token uint32, ok bool) {
+	word := append(append(f.letters[:0], a...), b...)
+	f.letters = word
+	for i := range f.x.parts {
+		p := &f.x.parts[i]
+		if token, ok := p.words[string(word)]; ok {
+			return f.x.find(p.texts[token])
+		}
+	}
+	return find(f.x, stemInPlace(word))
+}
+
+func (f *finder) knowsAny(stems []string) bool {
+	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := f.x.find(stem); return ok })
+}
+
+// isUsed reports whether documents use every two neighbouring characters of a word.
+func (f *finder) isUsed(word string) bool {
+	used := true
+	eachCharacter(word, func(token string) {
+		if _, ok := f.x.find(token); !ok {
+			used = false
+		}
+	})
+	return used
+}
+
+// split cuts a word into the two most common words that documents use.
+func (f *finder) split(word string) (left, right uint32, ok bool) {
+	if !isASCII(word) {
+		return 0, 0, false
+	}
+	best := 0
+	for at := 1; at < len(word); at++ {
+		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
+			continue
+		}
+		l, ok1 := f.findStem(word[:at], "")
+		if !ok1 {
+			continue
+		}
+		h, ok2 := f.findStem(word[at:], "")
+		if !ok2 {
+			continue
+		}
+		if users := min(f.x.users(l), f.x.users(h)); users > best {
+			left, right, best, ok = l, h, users, true
+		}
+	}
+	return left, right, ok
+}
+
+// affixesOf returns the words of names that begin or end with word and those that word
+// begins or ends with, at most maxAffixes.
+func (f *finder) affixesOf(word string) []affixed {
+	if len(word) < minAffix || !isASCII(word) {
+		return nil
+	}
+	found := f.affixed[:0]
+	add := func(other string, prefix bool) {
+		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
+		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
+			return
+		}
+		if token, ok := f.x.findNameWord(other); ok {
+			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
+		}
+	}
+	for size := minAffix; size < len(word); size++ {
+		add(word[:size], true)
+		add(word[len(word)-size:], false)
+	}
+	for _, other := range f.startingWith(word, func(a *affixes) []string { return a.forward }) {
+		add(other, true)
+	}
+	for _, other := range f.startingWith(f.backwards(word), func(a *affixes) []string { return a.backward }) {
+		add(f.backwards(other), false)
+	}
+	f.affixed = found
+	return found
+}
+
+// findNameWord returns the number of a token that is one of a name.
+func (x *Index) findNameWord(text string) (token uint32, ok bool) {
+	for i := range x.parts {
+		p := &x.parts[i]
+		if id, has := p.tokens[text]; has && p.isNameWord(id) {
+			return x.find(text)
+		}
+	}
+	return 0, false
+}
+
+// startingWith returns the words of the segments' lists that begin with prefix, in order.
+func (f *finder) startingWith(prefix string, list func(*affixes) []string) []string {
+	if len(f.x.parts) == 1 {
+		return startingWith(list(&f.x.parts[0].affixes), prefix)
+	}
+	all := f.others[:0]
+	for i := range f.x.parts {
+		all = append(all, startingWith(list(&f.x.parts[i].affixes), prefix)...)
+	}
+	f.others = all
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// backwards returns ASCII text, written backwards.
+func (f *finder) backwards(text string) string {
+	f.letters = appendBackwards(f.letters[:0], text)
+	return f.keep(f.letters)
+}
+
+// correctionsOf returns the tokens that word may be a misspelling of, and those that begin
+// or end with it or with which it begins or ends, most likely first.
+func (f *finder) correctionsOf(word string) []correction {
+	meant := f.meant[:0]
+	if len(word) >= minTyped && len(word) <= maxWordBytes && isASCII(word) {
+		for i := range f.x.parts {
+			meant = f.appendCorrections(meant, &f.x.parts[i], word)
+		}
+	}
+	f.meant = meant
+	for i := range meant {
+		meant[i].token, _ = f.x.find(meant[i].text)
+	}
+	return meant
+}
+
+// appendCorrections adds those of a segment to the most likely ones.
+func (f *finder) appendCorrections(meant []correction, p *part, word string) []correction {
+	shared := f.shared
+	limit := names.MaxTypos(len(word))
+	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
+	for _, token := range f.countPairs(p, word) {
+		other := p.texts[token]
+		c := 0.0
+		if int(shared[token]) >= enough {
+			c = typoCloseness(word, other, limit)
+		}
+		if int(shared[token]) >= min(len(word), len(other)) {
+			c = max(c, affixFactor*affixRatio(word, other))
+		}
+		shared[token] = 0
+		if c > 0 && !areOpposite(word, other) && p.isUsed(token) {
+			meant = addCorrection(meant, correction{text: other, closeness: c})
+		}
+	}
+	return meant
+}
+
+// countPairs counts the pairs of letters that tokens of a segment share with word, and
+// returns these tokens.
+func (f *finder) countPairs(p *part, word string) []uint32 {
+	edged := appendEdged(f.letters[:0], word)
+	touched := f.touched[:0]
+	for i := 0; i+pairSize <= len(edged); i++ {
+		for _, token := range p.typos.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
+			if f.shared[token] == 0 {
+				touched = append(touched, token)
+			}
+			f.shared[token]++
+		}
+	}
+	f.letters, f.touched = edged, touched
+	return touched
+}
