@@ -231,3 +231,12 @@ func (r *rareness) idf(token uint32) float64 {
 	}
 	return float64(v)
 }
+
+// grown returns memory for n values: those that were zero stay zero. It has room for the
+// next indexes of a growing catalogue.
+func grown[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]T, n, n+n/8)
+}

@@ -3,9 +3,16 @@
 
 package bm25
 
-// This file orders answers: those to open clauses first, and those of several servers in turn.
+// This file orders answers: those to open clauses first, those of several servers in turn,
+// and those with the same subject as the query before others, in whatever words.
 
-import "slices"
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/leanctx/leanctx/internal/keyword/wordvectors"
+)
 
 // clause says how well documents answer one clause of a query.
 type clause struct {
@@ -101,4 +108,98 @@ func (p *places) next(candidates []scored) int {
 		}
 	}
 	return at
+}
+
+const (
+	// nearBonus is for an answer that stands out as far as chance puts the nearest of all,
+	// if nothing is known of the best one.
+	nearBonus = 0.8
+	// sureAnswer is the confidence of the best answer from which the words alone decide.
+	sureAnswer = 0.9
+)
+
+// rowOf returns the row of a term in the table: that of the word, or of the translation of
+// one that no document uses. A Chinese word that documents use stands for itself.
+func (acc *accumulator) rowOf(table *wordvectors.Table, w *term) (row int, ok bool) {
+	if !startsUnspaced(w.text) {
+		return table.Find(w.text)
+	}
+	if _, meaning, translated := strings.Cut(w.text, "/"); translated && w.weight > weightAlsoUsed {
+		return table.Find(meaning)
+	}
+	return 0, false
+}
+
+// readQuery computes the subject of a query, and returns the share of it that is known.
+func (acc *accumulator) readQuery(q *parsedQuery, table *wordvectors.Table) float64 {
+	acc.about.reset(table)
+	known, all := 0.0, 0.0
+	for i := range q.terms {
+		w := &q.terms[i]
+		matters := w.weight * w.importance
+		all += matters
+		row, ok := acc.rowOf(table, w)
+		if !ok {
+			continue
+		}
+		known += matters
+		table.AddTo(acc.about.sum, row, w.weight*w.says.found*table.Weight(row))
+	}
+	wordvectors.Pack(acc.about.query, acc.about.sum)
+	if known == 0 {
+		return 0
+	}
+	return known / all
+}
+
+// reorder moves up the candidates, given in the order of their scores, that are nearer to
+// the query than the others: further up, the less sure the best answer is. It then scales
+// all scores to keep the best one as it was, and returns the scale.
+func (acc *accumulator) reorder(q *parsedQuery, clauses []clause, candidates []scored) float64 {
+	weight := acc.nearWeight(q, clauses, candidates)
+	if weight == 0 {
+		return 1
+	}
+	best := candidates[0].score
+	front := candidates[:min(len(candidates), maxReordered)]
+	cosines := acc.about.cosines[:len(front)]
+	mean, spread := 0.0, 0.0
+	for i, c := range front {
+		p := acc.x.partOfDoc(c.doc)
+		cosines[i] = wordvectors.Cosine(acc.about.query, p.direction(c.doc-p.firstDoc))
+		mean += cosines[i] / float64(len(front))
+	}
+	for _, cosine := range cosines {
+		spread += float64((cosine - mean) * (cosine - mean))
+	}
+	if spread == 0 {
+		return 1
+	}
+	// The largest of n random numbers is about this far above their mean.
+	chance := math.Sqrt(2 * math.Log(float64(len(front))) * spread / float64(len(front)))
+	for i := range front {
+		front[i].score += float64(acc.top * weight * max(0, cosines[i]-mean) / chance)
+	}
+	slices.SortFunc(front, acc.compare)
+	scale := best / candidates[0].score
+	for i := range candidates {
+		candidates[i].score *= scale
+	}
+	return scale
+}
+
+// nearWeight returns the weight of standing out, relative to the best score. It is zero if
+// the words are sure enough, or name a document.
+func (acc *accumulator) nearWeight(q *parsedQuery, clauses []clause, candidates []scored) float64 {
+	if len(candidates) < 2 {
+		return 0
+	}
+	table := acc.x.parts[0].table // of all parts
+	first := acc.x.first(candidates, clauses, acc.top).doc
+	sure := acc.confidence(q, first, acc.evidence(q, acc.find(first)))
+	if sure >= sureAnswer {
+		return 0
+	}
+	doubt := 1 - sure/sureAnswer
+	return nearBonus * doubt * doubt * acc.readQuery(q, table)
 }

@@ -3,9 +3,12 @@
 
 package bm25
 
-// This file holds the parser of queries: its memory, and how terms are added.
+// This file holds the parser of queries: its memory, how terms are added, and how text
+// without spaces is cut into words.
 
-import "slices"
+import (
+	"slices"
+)
 
 // maxTerms is the most terms of a query. The rest of it is ignored.
 const maxTerms = 256
@@ -128,4 +131,93 @@ func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation 
 			w.expansions = append(w.expansions, expansion{token: id, weight: weight, relation: relation})
 		}
 	}
+}
+
+// Costs of the ways to cut a run into words. Few long words beat many short ones, and a
+// character that is a word is barely better than one that is not.
+const (
+	costWord   = 0.5
+	costSingle = 1.1
+	costGap    = 1.2
+)
+
+// maxSegmented is the number of characters that are cut into words at once.
+const maxSegmented = 512
+
+// stretch is the position of a word in a text.
+type stretch struct{ start, end int }
+
+// segmenter cuts runs without spaces into words of the lexicon, one after the other, and
+// keeps its memory.
+type segmenter struct {
+	l     *knowledge
+	text  string
+	words []stretch // of the lexicon, and politeness
+
+	offsets []int // of the characters, and of the end
+	cost    []float64
+	from    []int // start of the last word of a prefix, at the least cost
+}
+
+// cutRun finds the words of a run, and the politeness in it.
+func (s *segmenter) cutRun(l *knowledge, text string) {
+	s.l, s.text, s.words, s.offsets = l, text, s.words[:0], s.offsets[:0]
+	for at := range text {
+		if len(s.offsets) == maxSegmented {
+			s.cut(at)
+		}
+		s.offsets = append(s.offsets, at)
+	}
+	s.cut(len(text))
+}
+
+// eachWord visits the words, in order. It leaves out politeness and characters that belong
+// to no word.
+func (s *segmenter) eachWord(visit func(word string)) {
+	for _, at := range s.words {
+		if word := s.text[at.start:at.end]; !s.l.politeness[word] {
+			visit(word)
+		}
+	}
+}
+
+// eachRest visits the parts of the run between its politeness.
+func (s *segmenter) eachRest(visit func(part string)) {
+	start := 0
+	for _, at := range s.words {
+		if s.l.politeness[s.text[at.start:at.end]] {
+			visit(s.text[start:at.start])
+			start = at.end
+		}
+	}
+	visit(s.text[start:])
+}
+
+func (l *knowledge) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
+
+// cut finds the words between the offsets and an end at the least cost.
+func (s *segmenter) cut(end int) {
+	offsets := append(s.offsets, end)
+	cost, from := grown(s.cost, len(offsets)), grown(s.from, len(offsets))
+	s.offsets, s.cost, s.from = offsets[:0], cost, from
+	cost[0] = 0
+	for end := 1; end < len(offsets); end++ {
+		cost[end], from[end] = cost[end-1]+costGap, end-1
+		for size := 1; size <= min(s.l.longest, end); size++ {
+			price := cost[end-size] + costWord
+			if size == 1 {
+				price = cost[end-size] + costSingle
+			}
+			if price <= cost[end] && s.l.isWord(s.text[offsets[end-size]:offsets[end]]) {
+				cost[end], from[end] = price, end-size
+			}
+		}
+	}
+	first := len(s.words)
+	for end := len(offsets) - 1; end > 0; end = from[end] {
+		if at := (stretch{start: offsets[from[end]], end: offsets[end]}); s.l.isWord(s.text[at.start:at.end]) {
+			s.words = append(s.words, at)
+		}
+	}
+	slices.Reverse(s.words[first:])
 }

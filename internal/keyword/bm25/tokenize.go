@@ -6,6 +6,7 @@ package bm25
 // This file turns text into tokens.
 
 import (
+	"embed"
 	"strings"
 	"sync"
 	"unicode"
@@ -217,3 +218,19 @@ func isWordRune(r rune) bool {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+//go:embed lists/*.txt
+var listFiles embed.FS
+
+// eachLine visits the lines of an embedded file, except empty ones and comments.
+func eachLine(name string, visit func(fields []string)) {
+	text, err := listFiles.ReadFile("lists/" + name)
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] != "#" {
+			visit(fields)
+		}
+	}
+}
