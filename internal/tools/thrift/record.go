@@ -163,7 +163,8 @@ func record(ctx context.Context, r *run, w *worker, tools []tool.BaseTool, jobs 
 	m := &rules{w: w}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "agent", Description: "works with tools", Model: m, MaxIterations: 400,
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+		// One after the other, since events come in the order in which calls end.
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools, ExecuteSequentially: true}},
 	})
 	if err != nil {
 		return nil, err
