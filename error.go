@@ -3,8 +3,6 @@
 
 package leanctx
 
-// This file holds the error that names a field of a configuration.
-
 import (
 	"strings"
 

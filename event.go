@@ -1,26 +1,15 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctx holds what the middlewares of this module share: the [Event] that
-// both report, ready-made receivers for it, and the [FieldError] that both return for a
-// wrong configuration. The middlewares themselves are the packages toolsearch and
-// reduction.
-//
-//	log := leanctx.Slog(slog.Default())
-//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
-//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
-//
-// Events report changes and totals, never unchanged things. A run has at most four for
-// each model call, two for each tool call, one for each result that is replaced for the
-// first time, one for each change of the catalogue, and one for tools that could not be
-// hidden.
 package leanctx
 
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -52,6 +41,10 @@ const (
 	// KindCallGated: a call did not run because its tool was not loaded. Tool and
 	// CallID are set.
 	KindCallGated Kind = "call_gated"
+	// KindProgramEnded: a program of the model ended. Tool and CallID are those of its call,
+	// Program says what it called, and Output compares all that its calls returned with what
+	// the model reads.
+	KindProgramEnded Kind = "program_ended"
 	// KindSourceFailed: a Source of tools failed, and the run keeps its last tools.
 	// Err is set.
 	KindSourceFailed Kind = "source_failed"
@@ -66,6 +59,9 @@ const (
 	// KindResultKept: a result was longer than its limit and stays whole.
 	// Output.Reason says why.
 	KindResultKept Kind = "result_kept"
+	// KindResultCompacted: the same value in fewer bytes took the place of a result. Output
+	// is set.
+	KindResultCompacted Kind = "result_compacted"
 	// KindResultReferred: a result became a reference to an equal one that the model
 	// still sees. Output is set.
 	KindResultReferred Kind = "result_referred"
@@ -83,8 +79,10 @@ const (
 	// KindStoreFailed: a write to a store failed, and the content stays in the
 	// conversation. Err is set, and Output if it was a result.
 	KindStoreFailed Kind = "store_failed"
-	// KindSessionRestarted: the conversation that the provider keeps cannot be
-	// continued, so the next request is sent whole.
+	// KindSessionRestarted: the last answer was tied to something that has changed since.
+	// The conversation that the provider keeps cannot be continued, so the next request
+	// is sent whole; or thinking that Claude has bound to what was cleared or loaded is
+	// left out of it.
 	KindSessionRestarted Kind = "session_restarted"
 	// KindServerUp: an MCP server answers. Server is set.
 	KindServerUp Kind = "server_up"
@@ -118,6 +116,8 @@ type Event struct {
 	Output *OutputChange
 	// Pass is one clearing pass.
 	Pass *Pass
+	// Program is what a program called.
+	Program *Program
 	// Err is what failed. Its text may name machines and files, and never reaches
 	// the model. In JSON it is the text.
 	Err error
@@ -179,6 +179,27 @@ type ToolChange struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// Program is what a program of the model called, without a model.
+type Program struct {
+	// Calls are its calls, one for each tool, in the order of the first; at most 20.
+	Calls []ProgramCalls `json:"calls,omitempty"`
+	// Rounds is how often it waited for calls: turns in which no model was asked.
+	Rounds int `json:"rounds,omitempty"`
+	// Failed says that it ended before its end.
+	Failed bool `json:"failed,omitempty"`
+}
+
+// ProgramCalls counts the calls of a program to one tool.
+type ProgramCalls struct {
+	// Tool is the tool's name.
+	Tool string `json:"tool"`
+	// Calls counts all calls, and Failed those that failed or were refused.
+	Calls  int `json:"calls"`
+	Failed int `json:"failed,omitempty"`
+	// Bytes is the size of all results.
+	Bytes int `json:"bytes"`
+}
+
 // Size measures the text of a result.
 type Size struct {
 	// Bytes of text, in UTF-8.
@@ -222,23 +243,50 @@ type Pass struct {
 
 // eventJSON is the form of an Event on the wire.
 type eventJSON struct {
-	Time   time.Time     `json:"time"`
-	Kind   Kind          `json:"kind"`
-	Tool   string        `json:"tool,omitempty"`
-	CallID string        `json:"call_id,omitempty"`
-	Server string        `json:"server,omitempty"`
-	Repeat bool          `json:"repeat,omitempty"`
-	Search *Search       `json:"search,omitempty"`
-	Tools  *ToolChange   `json:"tools,omitempty"`
-	Output *OutputChange `json:"output,omitempty"`
-	Pass   *Pass         `json:"pass,omitempty"`
-	Error  string        `json:"error,omitempty"`
+	Time    time.Time     `json:"time"`
+	Kind    Kind          `json:"kind"`
+	Tool    string        `json:"tool,omitempty"`
+	CallID  string        `json:"call_id,omitempty"`
+	Server  string        `json:"server,omitempty"`
+	Repeat  bool          `json:"repeat,omitempty"`
+	Search  *Search       `json:"search,omitempty"`
+	Tools   *ToolChange   `json:"tools,omitempty"`
+	Output  *OutputChange `json:"output,omitempty"`
+	Pass    *Pass         `json:"pass,omitempty"`
+	Program *Program      `json:"program,omitempty"`
+	Error   string        `json:"error,omitempty"`
 }
 
-// MarshalJSON writes the parts that are set under keys in snake_case.
+// MarshalJSON writes the parts that are set under keys in snake_case. It writes 0 for a
+// score that is no number, the largest number for one that is infinite, and no time that
+// JSON has no form for.
 func (e Event) MarshalJSON() ([]byte, error) {
-	return json.Marshal(eventJSON{e.Time, e.Kind, e.Tool, e.CallID, e.Server, e.Repeat, e.Search, e.Tools, e.Output, e.Pass, safe.ErrorText(e.Err)})
+	if _, err := e.Time.MarshalJSON(); err != nil {
+		e.Time = time.Time{}
+	}
+	return json.Marshal(eventJSON{e.Time, e.Kind, e.Tool, e.CallID, e.Server, e.Repeat, e.Search.finite(), e.Tools, e.Output, e.Pass, e.Program, safe.ErrorText(e.Err)})
 }
+
+// finite returns the search with numbers that JSON can hold.
+func (s *Search) finite() *Search {
+	if s == nil || !slices.ContainsFunc(s.Hits, func(h Hit) bool {
+		return !isFinite(h.Score) || !isFinite(h.Confidence) || slices.ContainsFunc(h.Terms, func(t Term) bool { return !isFinite(t.Score) })
+	}) {
+		return s
+	}
+	mended := *s
+	mended.Hits = slices.Clone(s.Hits)
+	for i := range mended.Hits {
+		h := &mended.Hits[i]
+		h.Score, h.Confidence, h.Terms = display.Finite(h.Score), display.Finite(h.Confidence), slices.Clone(h.Terms)
+		for j := range h.Terms {
+			h.Terms[j].Score = display.Finite(h.Terms[j].Score)
+		}
+	}
+	return &mended
+}
+
+func isFinite(x float64) bool { return x == display.Finite(x) }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Err is then an error with the same text.
 func (e *Event) UnmarshalJSON(data []byte) error {
@@ -246,7 +294,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &j); err != nil {
 		return err
 	}
-	*e = Event{j.Time, j.Kind, j.Tool, j.CallID, j.Server, j.Repeat, j.Search, j.Tools, j.Output, j.Pass, nil}
+	*e = Event{j.Time, j.Kind, j.Tool, j.CallID, j.Server, j.Repeat, j.Search, j.Tools, j.Output, j.Pass, j.Program, nil}
 	if j.Error != "" {
 		e.Err = errors.New(j.Error)
 	}

@@ -3,8 +3,6 @@
 
 package leanctx_test
 
-// This file tests what receivers of events may rely on.
-
 import (
 	"bytes"
 	"context"
@@ -12,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -225,4 +224,35 @@ func TestAFieldErrorNamesPackageAndField(t *testing.T) {
 	var field *leanctx.FieldError
 	require.ErrorAs(t, err, &field)
 	require.Equal(t, "MaxResults", field.Field)
+}
+
+func TestAnEventWithNumbersThatAreNoneIsWrittenAllTheSame(t *testing.T) {
+	strange := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1}
+	for _, score := range strange {
+		for _, confidence := range strange {
+			for _, term := range strange {
+				e := leanctx.Event{Kind: leanctx.KindToolsSearched, Time: time.Date(12_000, 1, 1, 0, 0, 0, 0, time.UTC), Search: &leanctx.Search{Query: "miles",
+					Hits: []leanctx.Hit{{Name: "a", Score: 2}, {Name: "b", Score: score, Confidence: confidence, Terms: []leanctx.Term{{Text: "miles", Score: term}}}}}}
+				var file bytes.Buffer
+				leanctx.JSONL(&file)(context.Background(), e)
+				var got leanctx.Event
+				require.NoError(t, json.Unmarshal(file.Bytes(), &got), "%v", e.Search.Hits)
+				require.Equal(t, "miles", got.Search.Query)
+				require.Zero(t, got.Time)
+				require.Equal(t, leanctx.Hit{Name: "a", Score: 2}, got.Search.Hits[0])
+				hit := got.Search.Hits[1]
+				for was, is := range map[*float64]float64{&score: hit.Score, &confidence: hit.Confidence, &term: hit.Terms[0].Score} {
+					switch {
+					case math.IsNaN(*was):
+						require.Zero(t, is)
+					case math.IsInf(*was, 0):
+						require.Equal(t, math.Copysign(math.MaxFloat64, *was), is)
+					default:
+						require.Equal(t, *was, is)
+					}
+				}
+				require.True(t, math.IsNaN(score) == math.IsNaN(e.Search.Hits[1].Score), "the event is not changed")
+			}
+		}
+	}
 }

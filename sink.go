@@ -3,8 +3,6 @@
 
 package leanctx
 
-// This file passes events on: to a log, to a file, to several receivers, to people.
-
 import (
 	"context"
 	"encoding/json"
@@ -131,6 +129,12 @@ func (e Event) attrs() []slog.Attr {
 	}
 	if p := e.Pass; p != nil {
 		g.nest("pass", p.attrs())
+	}
+	if p := e.Program; p != nil {
+		var in group
+		in = append(in, slog.Any("calls", p.Calls), slog.Int("rounds", p.Rounds))
+		in.flag("failed", p.Failed)
+		g.nest("program", in)
 	}
 	g.text("error", safe.ErrorText(e.Err))
 	return g

@@ -3,35 +3,24 @@ module github.com/leanctx/leanctx/examples
 go 1.25.0
 
 require (
-	github.com/Masterminds/semver/v3 v3.5.0
-	github.com/PuerkitoBio/goquery v1.11.0
 	github.com/adrg/strutil v0.3.1
-	github.com/aymanbagabas/go-udiff v0.4.1
-	github.com/beevik/etree v1.8.1
 	github.com/cloudwego/eino v0.9.21
-	github.com/dustin/go-humanize v1.0.1
 	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/ettle/strcase v0.2.0
-	github.com/expr-lang/expr v1.17.8
-	github.com/fzipp/gocyclo v0.6.0
-	github.com/google/uuid v1.6.0
-	github.com/gosimple/slug v1.15.0
-	github.com/gosimple/unidecode v1.0.1
+	github.com/google/jsonschema-go v0.4.3
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/leanctx/leanctx v0.0.0
-	github.com/lucasb-eyer/go-colorful v1.4.1
 	github.com/ohler55/ojg v1.28.5
-	github.com/robfig/cron/v3 v3.0.1
 	github.com/stretchr/testify v1.12.1
-	github.com/xhit/go-str2duration/v2 v2.2.0
-	github.com/yuin/goldmark v1.8.7
 	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb
-	golang.org/x/image v0.30.0
-	golang.org/x/net v0.52.0
 )
 
 require (
-	github.com/andybalholm/cascadia v1.3.3 // indirect
+	github.com/aperturerobotics/go-quickjs-wasi-reactor v0.15.1 // indirect
+	github.com/tetratelabs/wazero v1.12.0 // indirect
+)
+
+require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
@@ -39,10 +28,12 @@ require (
 	github.com/bytedance/sonic v1.15.5 // indirect
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
-	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
+	github.com/leanctx/leanctx/toolsearch/javascript v0.0.0
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -58,10 +49,13 @@ require (
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/arch v0.11.0 // indirect
+	golang.org/x/crypto v0.49.0 // indirect
 	golang.org/x/exp v0.0.0-20230713183714-613f0c0eb8a1 // indirect
-	golang.org/x/sys v0.42.0 // indirect
+	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
 replace github.com/leanctx/leanctx => ..
+
+replace github.com/leanctx/leanctx/toolsearch/javascript => ../toolsearch/javascript

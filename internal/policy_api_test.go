@@ -241,6 +241,74 @@ var wholeExamples = rule{
 	}},
 }
 
+var shownInUse = rule{
+	name: "every exported function and configuration type is in an example",
+	mend: "write an Example that uses it, or use it in one that the package has: people copy from those",
+	check: func(t *tree) (found []string) {
+		used := map[string]map[string]bool{} // by directory, the names that examples use
+		for _, f := range t.where(func(f *file) bool { return f.ast != nil && f.isTest() && !f.testdata() }) {
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || !strings.HasPrefix(fn.Name.Name, "Example") {
+					continue
+				}
+				if used[f.dir()] == nil {
+					used[f.dir()] = map[string]bool{}
+				}
+				ast.Inspect(fn, func(n ast.Node) bool {
+					if sel, ok := n.(*ast.SelectorExpr); ok {
+						used[f.dir()][sel.Sel.Name] = true
+					}
+					return true
+				})
+			}
+		}
+		for _, f := range t.product() {
+			if !public(f) {
+				continue
+			}
+			for _, id := range toShow(f.ast) {
+				if !used[f.dir()][id.Name] {
+					found = append(found, t.at(id.Pos())+": no example uses "+id.Name)
+				}
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"toolsearch/a.go":      "package toolsearch\n\ntype Config struct{}\n\nfunc New() {}\n\nfunc Old() {}\n\nfunc (Config) Is() {}\n\ntype Phase int\n",
+		"toolsearch/a_test.go": "package toolsearch_test\n\nfunc ExampleNew() {\n\ttoolsearch.New()\n}\n\nfunc TestOld() {\n\ttoolsearch.Old()\n}\n",
+	}, []string{"toolsearch/a.go:3: no example uses Config", "toolsearch/a.go:7: no example uses Old"}}},
+	good: []map[string]string{{
+		"toolsearch/a.go":      "package toolsearch\n\ntype Options struct{}\n\nfunc New() {}\n\nfunc old() {}\n",
+		"toolsearch/a_test.go": "package toolsearch_test\n\nfunc Example() {\n\ttoolsearch.New(toolsearch.Options{})\n}\n",
+		"internal/x/a.go":      "package x\n\nfunc New() {}\n",
+		"cmd/x/a.go":           "package main\n\nfunc New() {}\n",
+	}},
+}
+
+// toShow are the exported functions and the types of configurations.
+func toShow(f *ast.File) (names []*ast.Ident) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() {
+				names = append(names, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if spec, ok := s.(*ast.TypeSpec); ok && configuring.MatchString(spec.Name.Name) {
+					names = append(names, spec.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// configuring is how types of configurations are called.
+var configuring = regexp.MustCompile(`^[A-Z]\w*(Config|Options)$|^(Config|Options|Limits)$`)
+
 var documentedNames = rule{
 	name: "every exported name is documented",
 	mend: "say above it what it is: its zero value, its unit, its errors, who owns what, and whether it is safe for concurrent use",

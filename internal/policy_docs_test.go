@@ -6,6 +6,7 @@ package internal_test
 // Rules on what documents claim.
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"path"
@@ -156,4 +157,87 @@ func (t *tree) bodies(file, name string) (out []*ast.BlockStmt) {
 		}
 	}
 	return out
+}
+
+var (
+	// translated is how a page in another language begins: with its original, and the start of the
+	// hash of what that was when the page was last brought up to date.
+	translated = regexp.MustCompile(`^<!-- from (\.\./[\w.-]+\.md) ([0-9a-f]{12}) -->\n`)
+	// codeBlock is code that readers copy. Comments in it are translated as well.
+	codeBlock   = regexp.MustCompile("(?ms)^```(?:go|sh|json)\n.*?^```")
+	codeComment = regexp.MustCompile(`(?m)\s*(//|# ).*$`)
+)
+
+// behind stands in a page whose original has changed since.
+const behind = "> 英文版在此之后有改动，以英文版为准。\n"
+
+var translations = rule{
+	name: "a translated page is up to date, or says that it is not",
+	mend: "bring the page up to date and write the new hash into its first line; if you cannot, put the line \"" + strings.TrimSpace(behind) + "\" below its title",
+	check: func(t *tree) (found []string) {
+		pages := map[string]*file{}
+		for _, f := range t.files {
+			pages[f.path] = f
+		}
+		for _, f := range t.files {
+			if f.dir() != "docs/zh" || path.Ext(f.path) != ".md" {
+				continue
+			}
+			m := translated.FindStringSubmatch(f.text)
+			if m == nil {
+				found = append(found, f.path+": does not begin with <!-- from ../x.md HASH -->")
+				continue
+			}
+			if original := pages[path.Join(f.dir(), m[1])]; original == nil {
+				found = append(found, f.path+": no page "+m[1])
+			} else {
+				found = append(found, original.translation(f, m[2])...)
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"docs/a.md":    "# A\n\n[中文](zh/a.md)\n\n```go\na() // one\n```\n",
+		"docs/b.md":    "# B\n",
+		"docs/zh/a.md": "<!-- from ../a.md df354442523e -->\n# 甲\n\n[English](../a.md)\n\n```go\nb() // 一\n```\n",
+		"docs/zh/b.md": "<!-- from ../b.md 000000000000 -->\n# 乙\n",
+		"docs/zh/c.md": "<!-- from ../c.md 000000000000 -->\n# 丙\n",
+		"docs/zh/d.md": "# 丁\n",
+	}, []string{
+		"docs/zh/a.md: its code is not that of docs/a.md",
+		"docs/zh/b.md: docs/b.md does not link to it", "docs/zh/b.md: does not link to docs/b.md",
+		"docs/zh/b.md: older than docs/b.md, whose hash is now a81d3fbddd44",
+		"docs/zh/c.md: no page ../c.md", "docs/zh/d.md: does not begin with <!-- from ../x.md HASH -->",
+	}}},
+	good: []map[string]string{{
+		"docs/a.md":    "# A\n\n[中文](zh/a.md)\n\n```go\na() // one\n```\n",
+		"docs/zh/a.md": "<!-- from ../a.md df354442523e -->\n# 甲\n\n[English](../a.md)\n\n```go\na() // 一\n```\n",
+		"docs/b.md":    "# B\n\n[中文](zh/b.md)\n",
+		"docs/zh/b.md": "<!-- from ../b.md 000000000000 -->\n# 乙\n\n" + behind + "\n[English](../b.md)\n",
+	}},
+}
+
+// translation says what is wrong with a translation of a page, made when the page had a hash.
+func (f *file) translation(page *file, hash string) (wrong []string) {
+	tell := func(text string) { wrong = append(wrong, page.path+": "+text) }
+	if !strings.Contains(f.text, "(zh/"+path.Base(page.path)+")") {
+		tell(f.path + " does not link to it")
+	}
+	if !strings.Contains(page.text, "(../"+path.Base(f.path)+")") {
+		tell("does not link to " + f.path)
+	}
+	now := fmt.Sprintf("%x", sha256.Sum256([]byte(f.text)))[:12]
+	switch {
+	case strings.Contains(page.text, behind):
+	case now != hash:
+		tell("older than " + f.path + ", whose hash is now " + now)
+	case codeOf(f.text) != codeOf(page.text):
+		tell("its code is not that of " + f.path)
+	}
+	return wrong
+}
+
+// codeOf is the code that a page shows, without comments.
+func codeOf(text string) string {
+	return codeComment.ReplaceAllString(strings.Join(codeBlock.FindAllString(text, -1), "\n"), "")
 }

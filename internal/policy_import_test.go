@@ -71,7 +71,7 @@ var rootRequirements = rule{
 }
 
 // alone are modules whose dependencies are newer than a user of the others should need.
-var alone = []string{"internal/tools/collector"}
+var alone = []string{"internal/tools/collector", "examples/models", "internal/einonext"}
 
 // Two versions of golang.org/x/sys have Go compile Eino twice: plain, with the race detector, and with the oldest Go.
 var oneVersion = rule{
@@ -172,6 +172,7 @@ var bans = []ban{
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
 	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "internal/adktest", "leanctxtest"}, "test support is no part of a user's program"},
 	{nil, modulePath + "/internal/adktest", []string{"leanctxtest"}, "test support is no part of a user's program"},
+	{[]string{"reduction"}, modulePath + "/internal/keyword/bm25/lists", nil, "passages are ranked without the word lists, which only those who search tools link"},
 }
 
 var importBans = rule{

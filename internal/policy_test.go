@@ -45,10 +45,10 @@ type sample struct {
 }
 
 var rules = []rule{
-	licenceHeader, packageComments, filePurpose, fileSize, functionSize, complexity,
+	licenceHeader, packageComments, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
-	messageSwitch, noInternalAliases, documentedNames, wholeExamples,
-	openEnds, markdownLinks, namedTests, walks, fileOrder,
+	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
+	openEnds, markdownLinks, namedTests, walks, translations, packageLayout,
 }
 
 func TestPolicy(t *testing.T) {

@@ -5,9 +5,11 @@ package leanctxtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolsearch"
 )
 
 // A scripted model in an agent: the program decides each answer, and reads each request.
@@ -83,5 +86,54 @@ func ExampleReplay() {
 			cfg.Model = leanctxtest.Replay[*schema.Message](t, file)
 		}
 		leanctxtest.Run(t, cfg, "Will it rain in Oslo?")
+	}
+}
+
+// A conversation of two runs: the second is streamed, sees the first, and may end with an error.
+func ExampleOption() {
+	_ = func(t *testing.T) {
+		cfg := &adk.ChatModelAgentConfig{Model: leanctxtest.Script[*schema.Message](
+			leanctxtest.Say("It is noon."), leanctxtest.Fail(errors.New("the provider is down")))}
+		first := leanctxtest.Run(t, cfg, "What time is it?")
+		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		second := leanctxtest.Run(t, cfg, "And now?", leanctxtest.After(first.Messages...),
+			leanctxtest.Streaming(), leanctxtest.WithContext(soon), leanctxtest.MayFail())
+		if second.Err == nil {
+			t.Error("the run went on without a model")
+		}
+	}
+}
+
+// A model that answers what it is asked, for agents that do not take one path only.
+func ExampleRespond() {
+	m := leanctxtest.Respond(func(r leanctxtest.Request[*schema.Message]) leanctxtest.Turn {
+		if len(r.Results()) == 0 {
+			return leanctxtest.Call("clock", `{}`)
+		}
+		return leanctxtest.Say("It is " + r.Results()[0].Text + ".")
+	})
+	answer, err := m.Generate(context.Background(), []*schema.Message{schema.UserMessage("What time is it?")})
+	fmt.Println(answer.ToolCalls[0].Function.Name, err)
+	// Output: clock <nil>
+}
+
+// The test of a store of your own.
+func ExampleTestBackend() {
+	_ = func(t *testing.T) { // func TestMyStore(t *testing.T)
+		leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+			store, err := reduction.NewDirBackend(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return store
+		})
+	}
+}
+
+// The test of an interpreter of your own.
+func ExampleTestInterpreter() {
+	_ = func(t *testing.T, mine toolsearch.Interpreter) { // func TestMyInterpreter(t *testing.T)
+		leanctxtest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return mine })
 	}
 }

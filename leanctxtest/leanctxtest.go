@@ -25,7 +25,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -41,10 +41,10 @@ import (
 func TestBackend(t *testing.T, open func(t *testing.T) reduction.Backend) {
 	t.Helper()
 	t.Run("store", func(t *testing.T) {
-		backendtest.Run(t, func(t *testing.T) backend.Backend { return open(t) }, backendtest.Options{})
+		backendtest.Run(t, func(t *testing.T) leanctx.Backend { return open(t) }, backendtest.Options{})
 	})
 	scope := reduction.Scope{Key: func(context.Context) (string, error) { return "Acme/42", nil }}
 	t.Run("scoped", func(t *testing.T) {
-		backendtest.Run(t, func(t *testing.T) backend.Backend { return reduction.Scoped(open(t), scope) }, backendtest.Options{})
+		backendtest.Run(t, func(t *testing.T) leanctx.Backend { return reduction.Scoped(open(t), scope) }, backendtest.Options{})
 	})
 }

@@ -3,8 +3,6 @@
 
 package leanctxtest
 
-// This file holds the chat model whose answers a test decides.
-
 import (
 	"context"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package leanctxtest
 
-// This file records the conversation with a real model, and replays it.
-
 import (
 	"bytes"
 	"context"
@@ -88,8 +86,8 @@ func (r *Recorder[M]) keep(x *exchange[M], stream *schema.StreamReader[M]) {
 	r.exchanges, r.streams = append(r.exchanges, x), append(r.streams, stream)
 }
 
-// Save writes the recording as JSON Lines, and creates the directory if it is missing.
-// Call it once, after the run. The file holds the messages, the tools and the answers
+// Save writes the recording as JSON Lines, readable by its owner only, and creates the
+// directory if it is missing. Call it once, after the run. The file holds the messages, the tools and the answers
 // as they are: check it for secrets before you commit it.
 func (r *Recorder[M]) Save(t testing.TB, file string) {
 	t.Helper()
@@ -107,10 +105,14 @@ func (r *Recorder[M]) Save(t testing.TB, file string) {
 		}
 		out.Write(append(line, '\n'))
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatalf("leanctxtest: %v", err)
 	}
-	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+	err := os.WriteFile(file, out.Bytes(), 0o600)
+	if err == nil {
+		err = os.Chmod(file, 0o600) // one that was there keeps its mode otherwise
+	}
+	if err != nil {
 		t.Fatalf("leanctxtest: %v", err)
 	}
 }

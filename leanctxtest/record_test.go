@@ -125,3 +125,20 @@ func TestErrorsOfTheModelAreRecorded(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTheOwnerMayReadARecording(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new")
+	file := filepath.Join(folder, "run.jsonl")
+	recorder := leanctxtest.Record[*schema.Message](leanctxtest.Script[*schema.Message](leanctxtest.Say("a secret")))
+	_, err := recorder.Generate(t.Context(), []*schema.Message{schema.UserMessage("tell me")})
+	require.NoError(t, err)
+	for range 2 {
+		recorder.Save(t, file)
+		for name, want := range map[string]os.FileMode{file: 0o600, folder: 0o700} {
+			info, err := os.Stat(name)
+			require.NoError(t, err)
+			require.Equal(t, want, info.Mode().Perm(), name)
+		}
+		require.NoError(t, os.Chmod(file, 0o644))
+	}
+}

@@ -3,8 +3,6 @@
 
 package leanctxtest
 
-// This file holds the assertions on runs.
-
 import (
 	"context"
 	"encoding/json"

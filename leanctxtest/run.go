@@ -3,8 +3,6 @@
 
 package leanctxtest
 
-// This file runs agents and sees what goes in and out.
-
 import (
 	"context"
 	"slices"

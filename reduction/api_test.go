@@ -24,7 +24,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -66,20 +65,6 @@ func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
 	}
 	for name := range deprecated {
 		require.Contains(t, eino, name, "Eino has dropped it as well")
-	}
-}
-
-// The interfaces of stores are declared twice, so that pkg.go.dev shows their methods.
-func TestTheInterfacesOfStoresAreThoseOfTheirPackage(t *testing.T) {
-	for ours, theirs := range map[reflect.Type]reflect.Type{
-		reflect.TypeFor[reduction.Backend]():     reflect.TypeFor[backend.Backend](),
-		reflect.TypeFor[reduction.Reader]():      reflect.TypeFor[backend.Reader](),
-		reflect.TypeFor[reduction.RangeReader](): reflect.TypeFor[backend.RangeReader](),
-		reflect.TypeFor[reduction.Creator]():     reflect.TypeFor[backend.Creator](),
-		reflect.TypeFor[reduction.AnyCreator]():  reflect.TypeFor[backend.AnyCreator](),
-		reflect.TypeFor[reduction.Cleaner]():     reflect.TypeFor[backend.Cleaner](),
-	} {
-		require.True(t, ours.Implements(theirs) && theirs.Implements(ours), "%s is not %s", ours, theirs)
 	}
 }
 
@@ -136,5 +121,15 @@ func sameFields(t *testing.T, eino, ours reflect.Type) {
 			continue
 		}
 		require.Equal(t, e.Type.String(), o.Type.String(), e.Name)
+	}
+}
+
+// TestReductionLinksNoWordListsAndNoVectors: what ranks tools is of no use here, and 570 KB.
+func TestReductionLinksNoWordListsAndNoVectors(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "/internal/readtool\n")
+	for _, each := range []string{"/internal/keyword/bm25", "/wordvectors"} {
+		require.NotContains(t, string(out), each)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,11 +21,15 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	theirs "github.com/cloudwego/eino/adk/middlewares/reduction"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 )
 
@@ -99,7 +104,7 @@ func belowThreshold[M adk.MessageType](b *testing.B, n, tools int) {
 	for _, s := range sides[M]() {
 		b.Run(s.name, func(b *testing.B) {
 			mw := s.make(b, settings{&discard{}, 1 << 40})
-			ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: []tool.BaseTool{readerFor(b)}})
+			ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{Tools: []tool.BaseTool{readerFor(b)}})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -109,6 +114,108 @@ func belowThreshold[M adk.MessageType](b *testing.B, n, tools int) {
 			}
 		})
 	}
+}
+
+// BenchmarkHookOfANewRun is the first model call of a run. Under "seen" an earlier run of the
+// process had the same history, and the threshold is so near that it must be read.
+func BenchmarkHookOfANewRun(b *testing.B) {
+	b.Run("Message", firstHooks[*schema.Message])
+	b.Run("AgenticMessage", firstHooks[*schema.AgenticMessage])
+}
+
+func firstHooks[M adk.MessageType](b *testing.B) {
+	msgs := distinctTalk[M](1000, 4096)
+	for _, s := range sides[M]() {
+		// The texts have 1.0 million tokens by four bytes each and .9 by estimate.
+		for name, most := range map[string]int64{"far": 1 << 40, "unread": 1_500_000, "seen": 1_100_000} {
+			b.Run(name+"/"+s.name, func(b *testing.B) {
+				mw, reader := s.make(b, settings{&discard{}, most}), readerFor(b)
+				first := func() {
+					ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{Tools: []tool.BaseTool{reader}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					state := &adk.TypedChatModelAgentState[M]{Messages: msgs}
+					if _, out, err := mw.BeforeModelRewriteState(ctx, state, nil); err != nil || out != state {
+						b.Fatal("changed", err)
+					}
+				}
+				if name == "seen" {
+					first()
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					first()
+				}
+			})
+		}
+	}
+}
+
+// distinctTalk is talk in which no two texts are equal.
+func distinctTalk[M adk.MessageType](n, size int) []M {
+	r := rand.New(rand.NewPCG(1, 1))
+	words := strings.Fields("the store keeps every result that a tool returned and shows its beginning and its end to the model 2026-03-04 status=200 id:4711")
+	text := func() string {
+		var b strings.Builder
+		for b.Len() < size {
+			b.WriteString(words[r.IntN(len(words))])
+			b.WriteByte(' ')
+		}
+		return b.String()[:size]
+	}
+	var out []M
+	for i := 0; len(out) < n; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		out = append(out, adktest.User[M](text()), adktest.Assistant[M](text(), adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", text()))
+	}
+	return out[:n]
+}
+
+// BenchmarkRun is a whole run of an agent on a long history of which nothing is cleared.
+func BenchmarkRun(b *testing.B) {
+	for _, calls := range []int{1, 3, 10} {
+		b.Run(fmt.Sprintf("Message/calls=%d", calls), func(b *testing.B) { wholeRun[*schema.Message](b, calls) })
+		b.Run(fmt.Sprintf("AgenticMessage/calls=%d", calls), func(b *testing.B) { wholeRun[*schema.AgenticMessage](b, calls) })
+	}
+}
+
+func wholeRun[M adk.MessageType](b *testing.B, calls int) {
+	history := distinctTalk[M](1000, 4096)
+	for _, s := range sides[M]() {
+		b.Run(s.name, func(b *testing.B) {
+			mw, reader := s.make(b, settings{&discard{}, 1_500_000}), readerFor(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				agent, err := adk.NewTypedChatModelAgent(context.Background(), &adk.TypedChatModelAgentConfig[M]{
+					Name: "agent", Description: "works", Model: &caller[M]{calls: calls}, MaxIterations: calls + 1,
+					ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{adktest.Simple("shell", "runs"), reader}}},
+					Handlers:    []adk.TypedChatModelAgentMiddleware[M]{mw},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := adktest.Collect(agent.Run(context.Background(), &adk.TypedAgentInput[M]{Messages: history})).Err; err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// caller is a model that calls a tool in all its answers but the last.
+type caller[M adk.MessageType] struct{ calls, made int }
+
+func (c *caller[M]) Generate(context.Context, []M, ...model.Option) (M, error) {
+	if c.made++; c.made >= c.calls {
+		return adktest.Assistant[M]("done"), nil
+	}
+	return adktest.Assistant[M]("", adktest.ToolCall{ID: fmt.Sprint("new_", c.made), Name: "shell", Args: `{}`}), nil
+}
+
+func (c *caller[M]) Stream(ctx context.Context, in []M, o ...model.Option) (*schema.StreamReader[M], error) {
+	m, err := c.Generate(ctx, in, o...)
+	return schema.StreamReaderFromArray([]M{m}), err
 }
 
 // readerFor is a read tool, so that it need not be looked for.
@@ -142,6 +249,29 @@ func firstClear[M adk.MessageType](b *testing.B, n int) {
 			}
 		})
 	}
+}
+
+func TestAFirstClearingAllocatesLittleForEachResult(t *testing.T) {
+	race.Skip(t, "it allocates by itself")
+	both(t, clearingAllocates[*schema.Message], clearingAllocates[*schema.AgenticMessage])
+}
+
+func clearingAllocates[M adk.MessageType](t *testing.T) {
+	const results, most = 200, 36
+	msgs := rounds[M](results, 4096)
+	var fresh []adk.TypedChatModelAgentMiddleware[M] // AllocsPerRun calls once more
+	for range 2 {
+		fresh = append(fresh, typed(t, &reduction.TypedConfig[M]{Backend: filesystem.NewInMemoryBackend(), MaxTokensForClear: 1}))
+	}
+	allocated := testing.AllocsPerRun(len(fresh)-1, func() {
+		mw := fresh[0]
+		fresh = fresh[1:]
+		_, out, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+		require.NoError(t, err)
+		require.Contains(t, adktest.Text(out.Messages[2]), "persisted-output")
+	})
+	t.Logf("%.1f allocations for each result", allocated/results)
+	require.Less(t, allocated/results, float64(most))
 }
 
 // BenchmarkHookAfterClearing is every further model call of a conversation that is

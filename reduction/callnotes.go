@@ -24,15 +24,7 @@ import (
 )
 
 // callNotes passes notes to calls as run-local values. It is immutable.
-type callNotes[M adk.MessageType] struct {
-	cfg    *TypedConfig[M]
-	codec  codec[M]
-	policy *policy
-	files  *vault.Vault
-	names  *storedNames // nil: no read tool is provided
-
-	tracksUse bool // a store records the use of files
-}
+type callNotes[M adk.MessageType] struct{ *clearer[M] }
 
 // note records everything for the calls of the last message.
 func (n *callNotes[M]) note(ctx context.Context, msgs []M) {
@@ -92,7 +84,7 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // history names.
 func (n *callNotes[M]) markUsed(ctx context.Context, msgs []M) {
 	b := n.policy.runOf(ctx)
-	if b == nil || !n.tracksUse {
+	if b == nil || !slices.ContainsFunc(n.files.Stores(), (*vault.Store).Cleans) {
 		return
 	}
 	now, last := time.Now().Unix(), b.markedAt.Load()
@@ -147,7 +139,7 @@ func (n *callNotes[M]) noteReadable(ctx context.Context, msgs []M, calls []call)
 	}
 	var names []string
 	if len(asked) > 0 && (n.cfg.GenClearOffloadFilePath != nil || n.cfg.GenTruncOffloadFilePath != nil || n.names.known.Any()) {
-		names = n.readableAmong(ctx, roundsOf(views(n.codec, msgs)), asked)
+		names = n.readableAmong(ctx, roundsOf(n.codec, msgs), asked)
 	}
 	setRunNames(ctx, readableKey, names)
 }

@@ -3,18 +3,22 @@
 
 package reduction
 
-// Clears old results before a model call: makes new messages from those of a state. The
-// given messages never change, and on any failure they stay in use.
+// Clears old results before a model call: lists them, decides about each, stores what will be
+// gone, and makes new messages. The given messages never change, and on any failure they stay
+// in use.
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
@@ -31,140 +35,346 @@ const (
 	maxRecounts = 8
 )
 
-// clearPass is one pass over a history: what can be cleared, and whether it is worth it.
-type clearPass[M adk.MessageType] struct {
-	phase   *clearPhase[M]
-	planner *planner[M]
-	draft   *draft[M]
-	tools   []*schema.ToolInfo
-	given   []M          // the messages of the state
-	before  int64        // their tokens
-	factor  float64      // corrects estimates
-	after   int64        // those of the draft; negative if they were not counted
-	listed  []*oldResult // an earlier look has listed them
-	forced  bool         // the window requires clearing everything old
-	early   bool         // below the threshold, since it breaks even
+// clearer clears old results. It is immutable, except for the memory in names and reported.
+type clearer[M adk.MessageType] struct {
+	cfg       *TypedConfig[M]
+	codec     codec[M]
+	estimator *estimator[M] // the default counter; nil if the user's counts
+	policy    *policy
+	files     *vault.Vault
+	names     *storedNames // nil: no read tool is provided
+	report    reporter
+	results   func(filePath string) bool // stores the results
+
+	reported seen.Set
 }
 
-// runPass returns the state that a pass makes of one.
-func (c *clearPhase[M]) runPass(ctx context.Context, p *clearPass[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+// state returns the state that the model call should see, the given one if there is nothing
+// to do.
+func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	if state == nil || !c.policy.clears {
+		return ctx, state, nil
+	}
+	out, err := c.reduced(ctx, state)
+	if err != nil || out == state {
+		return ctx, state, err
+	}
+	next, err := c.cfg.postProcess(ctx, out)
+	if err != nil {
+		return ctx, state, err
+	}
+	return next, out, nil
+}
+
+// reduced returns a state with old results cleared. If configured, rounds also keep to
+// their share of the window, references replace repeats, and the whole fits the window.
+func (c *clearer[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	out, err := state, error(nil)
+	if c.cfg.WindowTokens > 0 {
+		if out, err = fitRounds(ctx, c, out); err != nil {
+			return nil, err
+		}
+	}
+	count, err := c.decisive(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if out, count, err = c.referred(ctx, out, count); err != nil {
+		return nil, err
+	}
+	if over := count.tokens >= c.cfg.MaxTokensForClear; over || c.cfg.CachedPrice > 0 && !c.cfg.SkipClear {
+		p := c.pass(ctx, out, count)
+		p.early = !over
+		if out, err = p.cleared(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if c.cfg.WindowTokens > 0 && count.tokens > c.cfg.WindowTokens && !c.cfg.SkipClear {
+		return within(ctx, c, out)
+	}
+	return out, nil
+}
+
+// referred returns a state and its size, with references in place of repeats if configured.
+func (c *clearer[M]) referred(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
+	if !c.cfg.ReferToRepeats {
+		return state, count, nil
+	}
+	clears := count.tokens >= c.cfg.MaxTokensForClear
+	out, err := refer(ctx, c, state, clears)
+	if err == nil && out != state && clears {
+		count, err = c.decisive(ctx, out)
+	}
+	return out, count, err
+}
+
+// countTokens counts the tokens of a state as far as it must be known to tell whether they are
+// less than a limit; if that is negative, exactly.
+func (c *clearer[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size, error) {
+	if c.estimator == nil {
+		n, err := c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
+		return size{n, 1, true}, err
+	}
+	return c.estimator.compared(c.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear, limit), nil
+}
+
+// decisive counts a state as far as what happens to it depends on that.
+func (c *clearer[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size, error) {
+	limit, window := c.cfg.MaxTokensForClear, c.cfg.WindowTokens
+	if window == 0 {
+		return c.countTokens(ctx, state, limit)
+	}
+	limit = min(limit, window)
+	n, err := c.countTokens(ctx, state, limit)
+	if err != nil || n.exact || n.tokens < limit {
+		return n, err
+	}
+	return c.countTokens(ctx, state, -1)
+}
+
+// pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
+// worth it.
+type pass[M adk.MessageType] struct {
+	*clearer[M]
+	wording
+	given  *adk.TypedChatModelAgentState[M]
+	before size  // of that
+	after  int64 // of what it becomes; negative if that was not counted
+	forced bool  // the window requires clearing everything old
+	early  bool  // below the threshold, if it breaks even
+
+	msgs      []M  // those of the state, or what a rewriter has made of them
+	rewritten bool // by that
+	rules     map[string]*rule
+	done      []*old // decisions to change something, the oldest first
+	failures  int    // writes in a row that failed
+	tally     *tally // nil if there is no OnEvent
+}
+
+// pass begins a pass over a state of a known size.
+func (c *clearer[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
+	p := &pass[M]{clearer: c, wording: newWording(c.cfg.RootDir, c.cfg.MinSavingBytes, c.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
+	if c.report != nil {
+		p.tally = &tally{}
+	}
+	return p
+}
+
+// cleared returns the state that the pass makes.
+func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := p.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if changed || !p.early {
-		p.tell(ctx, changed)
-	}
 	if !changed {
-		return state, nil
-	}
-	c.policy.runOf(ctx).counted().edited(len(p.draft.out))
-	return withMessages(state, p.draft.out), nil
-}
-
-// countTokens counts the tokens of a state. The factor corrects every estimate; it is 1
-// with the user's counter.
-func (c *clearPhase[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (n int64, factor float64, err error) {
-	if c.estimator == nil {
-		n, err = c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
-		return n, 1, err
-	}
-	n, factor = c.estimator.corrected(c.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear)
-	return n, factor, nil
-}
-
-func (c *clearPhase[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], tokens int64, factor float64) *clearPass[M] {
-	return &clearPass[M]{
-		phase: c, planner: c.planner(ctx, state.Messages), tools: state.ToolInfos, given: state.Messages,
-		before: tokens, factor: factor, after: -1,
-	}
-}
-
-// run decides, stores content, and reports whether the draft changes anything.
-func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
-	rewritten := false
-	if p.phase.cfg.ClearMessageRewriter != nil {
-		if p.planner.msgs, rewritten, err = p.phase.rewrite(ctx, p.given); err != nil {
-			return false, err
+		if !p.early {
+			p.tell(ctx, nil)
 		}
+		return p.given, nil
 	}
-	candidates := p.listed
-	if candidates == nil || rewritten {
-		if p.planner.tally != nil {
-			*p.planner.tally = tally{} // of these, not of those that a look has listed
+	out := p.out()
+	p.tell(ctx, out)
+	p.policy.runOf(ctx).counted().edited(len(out))
+	return withMessages(p.given, out), nil
+}
+
+// run decides and stores content, and reports whether anything changes.
+func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
+	candidates := p.list(ctx)
+	if p.early && !p.breaksEven(candidates) {
+		return false, nil
+	}
+	if p.early {
+		p.counted(ctx)
+	}
+	if p.msgs, p.rewritten, err = rewritten(ctx, p.clearer, p.msgs); err != nil {
+		return false, err
+	}
+	if p.rewritten {
+		if p.tally != nil {
+			*p.tally = tally{} // of these, not of those that were listed before
 		}
 		candidates = p.list(ctx)
 	}
-	if !rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
+	if !p.rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
 		p.countLeft(candidates)
 		return false, nil
 	}
-	p.draft = p.planner.draft(ctx)
-	if err := p.plan(ctx, candidates, rewritten); err != nil {
+	p.keepNamed(ctx)
+	if err := p.decideAll(ctx, candidates); err != nil {
 		return false, err
 	}
-	if ok, err := p.worthIt(ctx, rewritten); !ok {
+	if ok, err := p.worthIt(ctx); !ok {
 		return false, err
 	}
-	if p.draft.saveAll(ctx) {
-		p.draft.redo()
-		return p.worthIt(ctx, rewritten)
+	if p.saveAll(ctx) {
+		return p.worthIt(ctx)
 	}
 	return true, nil
 }
 
-// list lists the old results that may be cleared, oldest first.
-func (p *clearPass[M]) list(ctx context.Context) []*oldResult {
-	rounds := roundsOf(views(p.phase.codec, p.planner.msgs))
-	old, end := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
-	candidates := p.planner.candidates(ctx, old, end)
-	if p.early {
-		return ripeOf(candidates, rounds)
-	}
-	return candidates
+// keepNamed keeps the files in the store that the messages name.
+func (p *pass[M]) keepNamed(ctx context.Context) {
+	p.files.Note(ctx, namedFiles(p.cfg, p.codec, p.msgs))
 }
 
-// cannotSaveEnough reports whether even clearing everything cannot save
-// ClearAtLeastTokens. It knows only with the default counter and without a handler.
-func (p *clearPass[M]) cannotSaveEnough(candidates []*oldResult) bool {
-	if p.phase.cfg.ClearAtLeastTokens == 0 || p.phase.estimator == nil || p.forced {
+// old is a result that may be cleared, and what becomes of it.
+type old struct {
+	*pair
+	callAt int  // the message of the call
+	marked bool // which has this package's mark
+	rule   *rule
+	notice notice // that already replaces the result
+	size   int    // bytes of text
+	tokens int    // of the texts, if the window asks
+	like   string // the earlier call with the same result, if it is a repeat
+
+	instead replacement
+	args    *string       // new arguments
+	after   int           // bytes of text then
+	path    string        // where the content is
+	page    bool          // the result is a page of that file
+	bytes   int           // the size that the notice states
+	most    int           // tokens that may stay, if the window says so
+	existed bool          // the content was there already
+	item    vault.Item    // to store, unless its Store is nil
+	values  []*argument   // of the call's arguments, which references replace
+	media   []*attachment // which references replace
+}
+
+// replaces reports whether the result or its arguments are replaced; a handler may also ask
+// to keep it unchanged for good.
+func (r *old) replaces() bool { return !r.instead.keep || r.args != nil || len(r.media) > 0 }
+
+// roughly is the size of a result and the long arguments of its call, in tokens of four
+// bytes, as on both sides of the comparison.
+func (r *old) roughly() int64 {
+	bytes := 0
+	if r.notice.kind != clearedNotice {
+		bytes = r.size
+	}
+	for _, v := range r.values {
+		bytes += v.to - v.from
+	}
+	return tokensOf(bytes) + int64(len(r.media)*mediaTokens)
+}
+
+// saved estimates the tokens that replacing a result and its arguments saves.
+func (r *old) saved() (n int64) {
+	if !r.instead.keep {
+		for _, text := range r.result.texts {
+			n += int64(tokens.Of(text))
+		}
+		n -= tokensOf(r.after)
+	}
+	if r.args != nil {
+		n += int64(tokens.Of(r.call.args) - tokens.Of(*r.args))
+	}
+	return n + int64(len(r.media)*mediaSaving)
+}
+
+// keepResult leaves the result as it is.
+func (r *old) keepResult() {
+	r.instead.keep, r.item.Store, r.path, r.after = true, nil, "", r.size
+}
+
+// list lists the results that may be cleared, the oldest first.
+func (p *pass[M]) list(ctx context.Context) []*old {
+	rounds := roundsOf(p.codec, p.msgs)
+	before, end := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
+	n := 0
+	for _, r := range before {
+		n += len(r.pairs)
+	}
+	all, out := make([]old, 0, n), make([]*old, 0, n)
+	for _, r := range before {
+		for i := range r.pairs {
+			if each := &r.pairs[i]; each.found && each.at < end && !each.result.search {
+				all = append(all, old{pair: each, callAt: r.at, marked: r.processed && r.ours, size: each.result.size(), rule: p.ruleOf(ctx, each.call.name)})
+				if c := &all[len(all)-1]; p.isCandidate(c, r) {
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *old) int { return a.at - b.at })
+	if p.cfg.CachedPrice > 0 && !p.forced {
+		return ripeOf(out, rounds)
+	}
+	return out
+}
+
+// ruleOf is the rule for the old results of a tool.
+func (p *pass[M]) ruleOf(ctx context.Context, tool string) *rule {
+	r := p.rules[tool]
+	if r == nil {
+		own := p.policy.clearing(ctx, tool)
+		r = &own
+		p.rules[tool] = r
+	}
+	return r
+}
+
+// isCandidate reports whether a result of a round may be cleared.
+func (p *pass[M]) isCandidate(r *old, of round) bool {
+	r.values, r.media = p.longArguments(r), p.oldMedia(r)
+	if len(r.media) > 0 {
+		r.media = p.attached(r.media)
+	}
+	switch r.notice = noticeIn(r.result.texts); {
+	case r.notice.kind == clearedNotice && len(r.values)+len(r.media) == 0:
+		return false
+	case r.rule.clear != nil && (r.result.handled || of.processed && !of.ours):
+		return false
+	case r.rule.leave != "":
+		p.tally.keep(r.rule.leave)
 		return false
 	}
-	var most int64
-	for _, each := range candidates {
-		if each.rule.clear != nil {
-			return false
-		}
-		for _, text := range each.result.texts {
-			most += int64(tokens.Estimate(text))
-		}
-		for _, v := range each.values {
-			most += int64(tokens.Estimate(each.call.args[v.from:v.to]))
-		}
-		most += int64(len(each.media) * mediaTokens)
-	}
-	return p.corrected(most)+1 < p.phase.cfg.ClearAtLeastTokens
+	return true
 }
 
-// plan decides about candidates, oldest first, until the target is reached, and
-// puts the changes into the draft.
-func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewritten bool) error {
-	left, recounts := p.before, 0
-	if rewritten && p.phase.cfg.ClearTargetTokens > 0 {
-		var err error
-		if left, err = p.count(ctx, p.draft.out); err != nil {
+// longArguments lists the values of a call's arguments that are too long.
+func (p *pass[M]) longArguments(r *old) []*argument {
+	over := p.cfg.ClearArgumentsOver
+	if over == 0 || len(r.call.args) <= over || !r.rule.refers() {
+		return nil
+	}
+	return p.arguments(r.call, over)
+}
+
+// oldMedia lists the media of a result, if the window is known.
+func (p *pass[M]) oldMedia(r *old) (out []*attachment) {
+	if p.cfg.WindowTokens == 0 || !r.rule.refers() {
+		return nil
+	}
+	for _, m := range p.codec.media(p.msgs[r.at]) {
+		if m.result == r.result.index {
+			out = append(out, &attachment{medium: m})
+		}
+	}
+	return out
+}
+
+// decideAll decides about candidates, the oldest first, until the target is reached.
+func (p *pass[M]) decideAll(ctx context.Context, candidates []*old) (err error) {
+	target, left := p.cfg.ClearTargetTokens, int64(math.MaxInt64)
+	if target > 0 {
+		left = p.counted(ctx)
+	}
+	if target > 0 && p.rewritten {
+		if left, err = p.count(ctx, p.msgs); err != nil {
 			return err
 		}
 	}
+	recounts := 0
 	for _, r := range candidates {
-		if target := p.phase.cfg.ClearTargetTokens; !p.forced && target > 0 && left < target && recounts < maxRecounts {
-			var err error
-			if left, err = p.count(ctx, p.draft.out); err != nil || left < p.phase.cfg.ClearTargetTokens {
+		if !p.forced && target > 0 && left < target && recounts < maxRecounts {
+			if left, err = p.count(ctx, p.out()); err != nil || left < target {
 				return err
 			}
 			recounts++
 		}
-		saved, err := p.step(ctx, r)
+		saved, err := p.decideOne(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -173,139 +383,323 @@ func (p *clearPass[M]) plan(ctx context.Context, candidates []*oldResult, rewrit
 	return nil
 }
 
-// step decides about one candidate and returns the tokens that this saves, if they count
+// decideOne decides about one candidate and returns the tokens that this saves, if they count
 // towards a target.
-func (p *clearPass[M]) step(ctx context.Context, r *oldResult) (int64, error) {
-	why, err := p.planner.decide(ctx, r)
+func (p *pass[M]) decideOne(ctx context.Context, r *old) (saved int64, err error) {
+	why, err := p.decide(ctx, r)
 	if err != nil {
 		return 0, err
 	}
 	if why != "" {
-		p.planner.tally.keep(why)
+		p.tally.keep(why)
 	}
 	if why != "" && !r.instead.mark {
 		return 0, nil
 	}
-	out := p.draft.out
-	was := []M{out[r.at], out[r.callAt]}
-	p.draft.apply(r)
-	p.draft.done = append(p.draft.done, r)
-	if p.phase.cfg.ClearTargetTokens == 0 {
+	p.done = append(p.done, r)
+	if p.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, was, []M{out[r.at], out[r.callAt]})
+	return p.saving(ctx, r)
 }
 
-func (p *clearPass[M]) saving(ctx context.Context, was, is []M) (int64, error) {
-	before, err := p.phase.cfg.TokenCounter(ctx, was, nil)
-	if err != nil {
-		return 0, err
+// decide decides the fate of a result and of its call's arguments, or returns why both stay
+// as they are. Its error is that of a user's callback.
+func (p *pass[M]) decide(ctx context.Context, r *old) (Reason, error) {
+	r.instead.index = r.result.index
+	if r.rule.clear != nil {
+		return p.byHandler(ctx, r)
 	}
-	after, err := p.phase.cfg.TokenCounter(ctx, is, nil)
-	return p.corrected(before - after), err
+	why, err := p.decideResult(ctx, r)
+	if why != "" {
+		r.keepResult()
+	}
+	if len(r.values)+len(r.media) == 0 || err != nil {
+		return why, err
+	}
+	p.word(r)
+	return "", nil
 }
 
-func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.factor) }
-
-func (p *clearPass[M]) count(ctx context.Context, msgs []M) (int64, error) {
-	n, err := p.phase.cfg.TokenCounter(ctx, msgs, p.tools)
-	return p.corrected(n), err
+// decideResult decides the fate of a result without a handler.
+func (p *pass[M]) decideResult(ctx context.Context, r *old) (Reason, error) {
+	if r.notice.kind == clearedNotice || r.size == 0 {
+		return ReasonNotSmaller, nil
+	}
+	if err := p.place(ctx, r); err != nil {
+		return "", err
+	}
+	if !p.word(r) || r.path != "" && !showable(r.path) {
+		return ReasonNotSmaller, nil
+	}
+	return "", nil
 }
 
-// worthIt reports whether there are changes and they save enough.
-func (p *clearPass[M]) worthIt(ctx context.Context, rewritten bool) (bool, error) {
-	if len(p.draft.done) == 0 && !rewritten {
-		return false, nil
-	}
-	if p.forced {
-		return true, nil
-	}
-	if !rewritten && (p.isDrop() || p.early && !p.planner.breaksEven(p.draft.replaced())) {
-		p.countLeft(p.draft.done)
-		return false, nil
-	}
-	if p.phase.cfg.ClearAtLeastTokens == 0 {
-		return true, nil
-	}
-	after, err := p.count(ctx, p.draft.out)
-	if err != nil {
-		return false, err
-	}
-	if p.before-after >= p.phase.cfg.ClearAtLeastTokens {
-		p.after = after
-		return true, nil
-	}
-	p.countLeft(p.draft.done)
-	return false, nil
-}
-
-// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
-// below that threshold: an eighth.
-const dropShare = 8
-
-// isDrop reports whether clearing is a drop in the ocean: the rest of the conversation
-// alone exceeds the threshold, and clearing each result as it becomes old would break the
-// prompt cache at every call.
-func (p *clearPass[M]) isDrop() bool {
-	var saved int64
-	for _, r := range p.draft.done {
-		if r.rule.clear != nil {
-			return false // the user decides
+// byHandler asks the user's handler.
+func (p *pass[M]) byHandler(ctx context.Context, r *old) (Reason, error) {
+	got, err := r.rule.clear(ctx, p.detail(r))
+	if errors.Is(err, UseDefault) {
+		own := r.rule.byDefault()
+		if r.rule = &own; own.leave != "" {
+			return own.leave, nil
 		}
-		saved += r.saved()
+		return p.decide(ctx, r)
 	}
-	saved, most := p.corrected(saved), p.phase.cfg.MaxTokensForClear
-	return p.before-saved >= most && saved < most/dropShare
+	if err != nil {
+		return "", err
+	}
+	if got == nil || !got.NeedClear {
+		return ReasonHandler, nil
+	}
+	if got.NeedOffload && r.rule.store == nil {
+		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.call.name, errNoBackend)
+	}
+	r.after, r.instead.mark, r.instead.keep = r.size, true, true
+	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
+		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
+		r.after = sizeOf(textsOf(got.ToolResult.Parts))
+	}
+	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
+		r.args = &got.ToolArgument.Text
+	}
+	if got.NeedOffload {
+		r.path = got.OffloadFilePath
+		r.item = vault.Item{Store: r.rule.store, At: vault.Place{Path: r.path, Fixed: true}, Content: got.OffloadContent}
+	}
+	if !r.replaces() {
+		return ReasonHandler, nil
+	}
+	return "", nil
 }
 
-// saved estimates the tokens that replacing a result and its arguments saves.
-func (r *oldResult) saved() (n int64) {
-	if !r.instead.keep {
-		for _, text := range r.result.texts {
-			n += int64(tokens.Estimate(text))
-		}
-		n -= tokensOf(r.after)
+// detail describes a call and its result for a handler or a path generator, which may write to it.
+func (p *pass[M]) detail(r *old) *ToolDetail {
+	return detailOf(r.call, own(p.codec.result(p.msgs[r.at], r.result.index)))
+}
+
+// place determines the file of the content.
+func (p *pass[M]) place(ctx context.Context, r *old) (err error) {
+	r.bytes = r.size
+	if r.notice.kind == truncatedNotice && isOurNotice(ctx, p.cfg, r) {
+		r.path, r.bytes = r.notice.path, max(r.notice.bytes, r.size)
+		return nil
 	}
+	if r.rule.store == nil {
+		return nil
+	}
+	if r.path = p.pageOf(ctx, r); r.path != "" {
+		r.page = true
+		return nil
+	}
+	content := joined(r.result.texts)
+	if r.path = r.rule.store.ReadBack(ctx, p.root, r.call.args, content); r.path != "" {
+		return nil
+	}
+	r.path = vault.DefaultPath(p.root, vault.ClearDir, r.call.id)
+	if generate := p.cfg.GenClearOffloadFilePath; generate != nil && r.most == 0 {
+		r.path, err = generate(ctx, p.detail(r))
+	}
+	r.item = vault.Item{Store: r.rule.store, At: vault.Place{Path: r.path}, Content: content}
+	return err
+}
+
+// pageOf returns the stored file that a result is a page of, empty if it is none. The same
+// call returns the page again, because the file still exists and never changes; for other
+// files than this package's, that is unknown.
+func (p *pass[M]) pageOf(ctx context.Context, r *old) string {
+	if !r.rule.reads {
+		return ""
+	}
+	name, s := readtool.Path(r.call.args), r.rule.store
+	if name == "" || !showable(name) {
+		return ""
+	}
+	_, used := s.Recorded(ctx, name)
+	switch {
+	case used && !s.Readable():
+		return name
+	case !used && !p.results(name) || !s.Readable():
+		return "" // a store that cannot be asked may have something of its owner's there
+	}
+	if _, err := s.Size(ctx, name); err != nil {
+		return ""
+	}
+	return name
+}
+
+// saveAll stores the content of all changes, and drops those that cannot be. It reports
+// whether anything is other than decided.
+func (p *pass[M]) saveAll(ctx context.Context) (differs bool) {
+	items := make([]vault.Item, 0, len(p.done))
+	for _, r := range p.done {
+		if r.item.Store != nil {
+			items = append(items, r.item)
+		}
+	}
+	saved := p.files.SaveAll(ctx, items, maxFailures)
+	kept := p.done[:0]
+	for _, r := range p.done {
+		var got vault.Saved
+		switch {
+		case r.item.Store == nil:
+		case len(saved) > 0:
+			got, saved = saved[0], saved[1:]
+		default:
+			got = p.save(ctx, r.item)
+		}
+		ok, same := p.keep(ctx, r, got)
+		differs = differs || !same
+		if ok {
+			kept = append(kept, r)
+		}
+	}
+	p.done = kept
+	return differs
+}
+
+// keep takes note of what became of the content of a change, and stores what its references
+// replace. ok is false if nothing is left of the change, same is true if it is as decided.
+func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same bool) {
+	same = true
+	if r.item.Store != nil {
+		if !p.stored(ctx, r, got.Err) {
+			if r.replaces() {
+				p.tally.keep(ReasonNotStored)
+			}
+			return false, false
+		}
+		if r.existed = got.Existed; p.names != nil {
+			p.names.add(r.call.id, got.Path)
+		}
+		if same = got.Path == r.path; !same {
+			r.path = got.Path
+			p.word(r)
+		}
+	}
+	if len(r.values)+len(r.media) > 0 && !p.keepReferences(ctx, r) {
+		if same = false; !r.replaces() {
+			p.tally.keep(ReasonNotStored)
+			return false, false
+		}
+	}
+	return true, same
+}
+
+// keepReferences stores the values and the media of a change, and drops the references
+// whose content could not be stored. It reports whether all were stored, under the
+// expected paths.
+func (p *pass[M]) keepReferences(ctx context.Context, r *old) (same bool) {
+	var sameMedia bool
+	if r.values, same = keepEach(ctx, p, r, r.values); !same {
+		r.args = nil
+		p.word(r)
+	}
+	if r.media, sameMedia = keepEach(ctx, p, r, r.media); !sameMedia {
+		for _, a := range r.media {
+			p.mention(a)
+		}
+	}
+	return same && sameMedia
+}
+
+// keepEach stores the content of references and returns those that succeeded.
+func keepEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, p *pass[M], r *old, all []R) (kept []R, same bool) {
+	kept, same = all[:0], true
+	for _, each := range all {
+		to := each.target()
+		got := p.save(ctx, vault.Item{Store: r.rule.store, At: vault.Place{Path: to.path}, Content: to.content})
+		if !p.stored(ctx, r, got.Err) {
+			same = false
+			continue
+		}
+		same = same && got.Path == to.path
+		to.path, to.existed = got.Path, got.Existed
+		kept = append(kept, each)
+	}
+	return kept, same
+}
+
+// save stores an item, unless the store has failed too often in a row.
+func (p *pass[M]) save(ctx context.Context, item vault.Item) vault.Saved {
+	if p.failures >= maxFailures {
+		return vault.Saved{Err: errStoreDown}
+	}
+	return p.files.Save(ctx, item)
+}
+
+var errStoreDown = errors.New("the store has failed too often")
+
+// stored reports whether content of a call was stored, and counts and reports failures.
+func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
+	switch {
+	case err == nil:
+		p.failures = 0
+	case !errors.Is(err, errStoreDown):
+		p.failures++
+		if p.tally != nil && p.tally.failed < maxFailures {
+			p.tally.failed++
+			p.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+		}
+	}
+	return err == nil
+}
+
+// out returns the messages with all changes, in copies.
+func (p *pass[M]) out() []M {
+	out, edits := slices.Clone(p.msgs), make([]edit, len(p.msgs))
+	for _, r := range p.done {
+		r.edit(&edits[r.at], &edits[r.callAt])
+	}
+	for i := range edits {
+		if e := &edits[i]; e.mark || e.args != nil || e.results != nil || e.media != nil {
+			out[i] = p.codec.apply(out[i], *e)
+		}
+	}
+	return out
+}
+
+// edit adds the change to the edits of the messages of the result and of the call.
+func (r *old) edit(result, call *edit) {
+	for _, a := range r.media {
+		result.media = append(result.media, movedMedium{result: a.result, part: a.part, text: a.text})
+	}
+	if !r.instead.keep || r.instead.mark {
+		result.results = append(result.results, r.instead)
+	}
+	call.mark = call.mark || !r.marked
 	if r.args != nil {
-		n += int64(tokens.Estimate(r.call.args) - tokens.Estimate(*r.args))
-	}
-	return n + int64(len(r.media)*mediaSaving)
-}
-
-// countLeft counts results that stay because the pass would save too little.
-func (p *clearPass[M]) countLeft(results []*oldResult) {
-	for _, r := range results {
-		if r.replaces() {
-			p.planner.tally.keep(ReasonTooFewTokens)
+		if call.args == nil {
+			call.args = make(map[int]string)
 		}
+		call.args[r.call.index] = *r.args
 	}
 }
 
-// tell reports results replaced for the first time, and the pass. Whether an earlier run
-// replaced a result is known from the store or else from earlier reports of this
-// middleware.
-func (p *clearPass[M]) tell(ctx context.Context, changed bool) {
-	if p.planner.tally == nil {
+// tell reports results replaced for the first time, and the pass, of which out are the messages;
+// nil if nothing changes. Whether an earlier run replaced a result is known from the store or
+// else from earlier reports of this middleware.
+func (p *pass[M]) tell(ctx context.Context, out []M) {
+	if p.tally == nil {
 		return
 	}
-	after := p.before
-	if changed {
-		for _, r := range p.draft.done {
+	after := p.counted(ctx)
+	if out != nil {
+		for _, r := range p.done {
 			if r.replaces() {
 				p.tellOne(ctx, r)
 			}
 		}
-		after = p.tokensAfter(ctx)
+		after = p.tokensAfter(ctx, out)
 	}
-	out := p.planner.tally.pass
-	out.Before, out.After, out.Threshold, out.Target = p.before, after, p.phase.cfg.MaxTokensForClear, p.phase.cfg.ClearTargetTokens
-	p.phase.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &out})
+	pass := p.tally.pass
+	pass.Before, pass.After, pass.Threshold, pass.Target = p.counted(ctx), after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
+	p.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &pass})
 }
 
-func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
-	repeated := !p.phase.reported.Add(seen.Key(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
+func (p *pass[M]) tellOne(ctx context.Context, r *old) {
+	repeated := !p.reported.Add(seen.Key(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
-	p.planner.tally.replaced(repeated)
+	p.tally.replaced(repeated)
 	if repeated {
 		return
 	}
@@ -313,264 +707,20 @@ func (p *clearPass[M]) tellOne(ctx context.Context, r *oldResult) {
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.phase.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
+	p.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
 }
 
-// tokensAfter is the size of the draft. If the user's counter has not counted it, it
-// subtracts the default estimate of the savings.
-func (p *clearPass[M]) tokensAfter(ctx context.Context) int64 {
-	if p.after >= 0 {
-		return p.after
+// sizes adds the arguments and media that references replace to a report on a result.
+func (r *old) sizes(o output) output {
+	if r.args != nil && len(r.values) > 0 {
+		o.before += len(r.call.args)
+		o.after += len(*r.args)
+		o.path = cmp.Or(o.path, r.values[0].path)
 	}
-	if p.phase.estimator != nil {
-		n, _ := p.count(ctx, p.draft.out) // it never fails
-		return n
+	for _, a := range r.media {
+		o.before += len(a.content)
+		o.after += len(a.text)
+		o.path = cmp.Or(o.path, a.path)
 	}
-	e := newEstimator[M]()
-	return max(0, p.before-e.count(p.given, nil)+e.count(p.draft.out, nil))
-}
-
-// draft is the messages with the changes so far, and the content that these put into the
-// store.
-type draft[M adk.MessageType] struct {
-	planner  *planner[M]
-	out      []M
-	marked   map[int]bool // assistant messages that have the mark in out
-	done     []*oldResult // changed results
-	failures int          // writes in a row that failed
-}
-
-// draft returns a draft without a change. Files that the messages name stay in the store.
-func (p *planner[M]) draft(ctx context.Context) *draft[M] {
-	p.phase.files.Note(ctx, namedFiles(p.phase.cfg, p.phase.codec, p.msgs))
-	return &draft[M]{planner: p, out: slices.Clone(p.msgs), marked: make(map[int]bool)}
-}
-
-// apply puts a change into copies of its messages.
-func (d *draft[M]) apply(r *oldResult) {
-	codec := d.planner.phase.codec
-	if len(r.media) > 0 {
-		e := edit{}
-		for _, a := range r.media {
-			e.media = append(e.media, movedMedium{result: a.result, part: a.part, text: a.text})
-		}
-		d.out[r.at] = codec.apply(d.out[r.at], e)
-	}
-	if !r.instead.keep || r.instead.mark {
-		d.out[r.at] = codec.apply(d.out[r.at], edit{results: []replacement{r.instead}})
-	}
-	e := edit{mark: !r.marked && !d.marked[r.callAt]}
-	if r.args != nil {
-		e.args = map[int]string{r.call.index: *r.args}
-	}
-	if e.mark || e.args != nil {
-		d.marked[r.callAt] = true
-		d.out[r.callAt] = codec.apply(d.out[r.callAt], e)
-	}
-}
-
-// replaced returns the results that the draft replaces.
-func (d *draft[M]) replaced() (out []*oldResult) {
-	for _, r := range d.done {
-		if r.replaces() {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// redo rebuilds d.out from the remaining changes.
-func (d *draft[M]) redo() {
-	d.out = slices.Clone(d.planner.msgs)
-	clear(d.marked)
-	for _, r := range d.done {
-		d.apply(r)
-	}
-}
-
-// saveAll stores the content of all changes, and reports whether a change was dropped or
-// differs from d.out.
-func (d *draft[M]) saveAll(ctx context.Context) (differs bool) {
-	kept := d.done[:0]
-	for _, r := range d.done {
-		ok, same := d.save(ctx, r)
-		differs = differs || !same
-		if ok {
-			kept = append(kept, r)
-		}
-	}
-	d.done = kept
-	return differs
-}
-
-// save stores the content of a change. ok is false if nothing is left of the change, same
-// is true if it is as in d.out.
-func (d *draft[M]) save(ctx context.Context, r *oldResult) (ok, same bool) {
-	same = true
-	if r.needsStoring {
-		if ok, same = d.saveResult(ctx, r); !ok {
-			if r.replaces() {
-				d.planner.tally.keep(ReasonNotStored)
-			}
-			return false, false
-		}
-	}
-	if len(r.values)+len(r.media) > 0 && !d.saveReferences(ctx, r) {
-		if same = false; !r.replaces() {
-			d.planner.tally.keep(ReasonNotStored)
-			return false, false
-		}
-	}
-	return true, same
-}
-
-// saveResult stores the content of one result.
-func (d *draft[M]) saveResult(ctx context.Context, r *oldResult) (ok, same bool) {
-	path, existed, err := d.store(ctx, r, r.dest, r.content)
-	if err != nil {
-		return false, false
-	}
-	r.existed = existed
-	if names := d.planner.phase.names; names != nil {
-		names.add(r.call.id, path)
-	}
-	if path == r.path {
-		return true, true
-	}
-	r.path = path
-	d.planner.wording.word(r)
-	return true, false
-}
-
-// saveReferences stores the values and the media of a change, and drops the references
-// whose content could not be stored. It reports whether all were stored, under the
-// expected paths.
-func (d *draft[M]) saveReferences(ctx context.Context, r *oldResult) (same bool) {
-	var sameMedia bool
-	if r.values, same = saveEach(ctx, d, r, r.values); !same {
-		r.args = nil
-		d.planner.wording.word(r)
-	}
-	if r.media, sameMedia = saveEach(ctx, d, r, r.media); !sameMedia {
-		for _, a := range r.media {
-			d.planner.wording.mention(a)
-		}
-	}
-	return same && sameMedia
-}
-
-// saveEach stores the content of references and returns those that succeeded.
-func saveEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, d *draft[M], r *oldResult, all []R) (kept []R, same bool) {
-	kept, same = all[:0], true
-	for _, each := range all {
-		to := each.target()
-		path, existed, err := d.store(ctx, r, vault.Place{Path: to.path}, to.content)
-		if err != nil {
-			same = false
-			continue
-		}
-		same = same && path == to.path
-		to.path, to.existed = path, existed
-		kept = append(kept, each)
-	}
-	return kept, same
-}
-
-// store stores content of a call, unless the store has failed too often in a row.
-func (d *draft[M]) store(ctx context.Context, r *oldResult, at vault.Place, content string) (path string, existed bool, err error) {
-	if d.failures >= maxFailures {
-		return "", false, errStoreDown
-	}
-	path, existed, err = d.planner.phase.files.Save(ctx, r.rule.store, at, content)
-	if err == nil {
-		d.failures = 0
-		return path, existed, nil
-	}
-	d.failures++
-	if d.planner.tally != nil && d.planner.tally.failed < maxFailures {
-		d.planner.tally.failed++
-		d.planner.phase.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
-	}
-	return "", false, err
-}
-
-var errStoreDown = errors.New("the store has failed too often")
-
-// rewrite returns the messages with the rounds outside the kept ones changed by the user's
-// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
-// before.
-func (c *clearPhase[M]) rewrite(ctx context.Context, msgs []M) ([]M, bool, error) {
-	if c.cfg.SkipClear {
-		return msgs, false, nil
-	}
-	vs := views(c.codec, msgs)
-	old, end := outside(roundsOf(vs), c.cfg.ClearRetentionSuffixLimit)
-	instead := make(map[int][]M, len(old))
-	gone := make(map[int]bool)
-	for _, r := range old {
-		if r.processed || !alone(vs, r, end) {
-			continue
-		}
-		got, err := c.rewriteRound(ctx, msgs, r)
-		if err != nil {
-			return nil, false, err
-		}
-		instead[r.at] = got
-		gone[r.at] = true
-		for _, i := range r.messages() {
-			if rest, any := c.codec.withoutResults(msgs[i]); any {
-				instead[i] = append(instead[i], rest)
-			}
-			gone[i] = true
-		}
-	}
-	if len(instead) == 0 {
-		return msgs, false, nil
-	}
-	out := make([]M, 0, len(msgs))
-	for i, m := range msgs {
-		out = append(out, instead[i]...)
-		if !gone[i] {
-			out = append(out, m)
-		}
-	}
-	return out, true, nil
-}
-
-// alone reports whether the messages with a round's results hold results of no other
-// round, and none of them is kept: then the round can be taken out.
-func alone(vs []view, r round, end int) bool {
-	results := 0
-	for _, i := range r.messages() {
-		if i >= end {
-			return false
-		}
-		results += len(vs[i].results)
-	}
-	for _, p := range r.pairs {
-		if p.found {
-			results--
-		}
-	}
-	return results == 0
-}
-
-// rewriteRound calls the rewriter, which never sees its own output again.
-func (c *clearPhase[M]) rewriteRound(ctx context.Context, msgs []M, r round) ([]M, error) {
-	var responses []M
-	for _, i := range r.messages() {
-		responses = append(responses, c.codec.onlyResults(msgs[i]))
-	}
-	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]M, len(got))
-	for i, m := range got {
-		out[i] = m
-		if v := c.codec.view(m); len(v.calls) > 0 {
-			out[i] = c.codec.apply(m, edit{mark: true})
-		}
-	}
-	return out, nil
+	return o
 }

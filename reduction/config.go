@@ -82,7 +82,7 @@ type TypedConfig[M adk.MessageType] struct {
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
-	// ToolConfig says.
+	// ToolConfig says. A trailing * matches any rest.
 	TruncExcludeTools []string
 
 	// TokenCounter estimates the tokens of messages and tools. It decides when to clear
@@ -95,7 +95,9 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// MaxTokensForClear is the estimate at which old results are cleared. If the rest of
 	// the conversation alone exceeds it, clearing waits until it saves an eighth of
-	// this, so as not to break the prompt cache at every call. If zero, defaults to
+	// this, so as not to break the prompt cache at every call. For the same reason, unless
+	// ClearTargetTokens is set, clearing that saves less than a sixth of what follows the
+	// first cleared result waits until the estimate exceeds this by an eighth. If zero, defaults to
 	// 160,000. It must not be negative.
 	MaxTokensForClear int64
 
@@ -110,7 +112,7 @@ type TypedConfig[M adk.MessageType] struct {
 	ClearAtLeastTokens int64
 
 	// ClearExcludeTools names tools whose calls and results are never cleared,
-	// whatever ToolConfig says.
+	// whatever ToolConfig says. A trailing * matches any rest.
 	ClearExcludeTools []string
 
 	// ClearMessageRewriter may replace a round before its results are cleared. It gets
@@ -180,11 +182,13 @@ type TypedConfig[M adk.MessageType] struct {
 	ClearArgumentsOver int
 
 	// CachedPrice is the price of a prompt token read from the provider's cache, relative
-	// to one written to it: .1 with OpenAI, .08 with Anthropic. If set, old results are
-	// also cleared below MaxTokensForClear, as soon as sending them has cost as much as
-	// clearing them does: when the tokens of each, times the requests it was in, add up
-	// to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
-	// token is four bytes here, and a result of less than 2,000 stays for five rounds.
+	// to one written to it: from .02 to .2, by model; docs/models.md has a table. If set, old
+	// results are also cleared below MaxTokensForClear, as soon as sending them has cost as
+	// much as clearing them does: when the tokens of each, times the requests it was in, add
+	// up to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
+	// token is four bytes here. A result of less than 1,000 then stays for eight rounds,
+	// also above the threshold, and clearing that saves less than a sixth of what follows
+	// waits until the estimate is twice MaxTokensForClear; the window counts first.
 	// This lowers the bill of conversations that stay below the threshold for long, but
 	// the model more often needs a result that it no longer sees. If zero, only the
 	// threshold counts. It must be less than 1, and not negative.
@@ -215,6 +219,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// is zero, the window is unknown. It must not be negative.
 	WindowTokens int64
 
+	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
+	// that has nothing but one text becomes the text, and JSON loses its white space and
+	// needless escapes. Numbers keep their digits, objects the order of their keys. What
+	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
+	// the read tool, and those of calls whose arguments name a JSON file, which the model
+	// may want to edit. A result that is cut is stored as the tool returned it; of one that
+	// was only compacted nothing is stored. A stream that begins like JSON is held back up
+	// to four times MaxLengthForTrunc where it may be cut; elsewhere it is compacted as it
+	// comes, and an MCP result in it stays. If false, results stay as they are.
+	CompactJSON bool
+
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
 	// limit, and for each clearing pass, which starts once the history has grown to
@@ -240,11 +255,12 @@ type Config = TypedConfig[*schema.Message]
 type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
-// tokens if that saves at least 4,000, cuts results longer than 40,000 bytes and shows a
-// [PreviewByKind] of them in 12,000, keeps results if clearing would save less than 1,000
-// bytes, refers to repeats, clears values of arguments over 1,000 bytes, and provides the
-// read tool. b must be able to read. For queries about stored JSON, set JSONQuery to
-// jq.Query of module reduction/jq.
+// tokens, or earlier if that breaks even where a cached token costs a tenth, if that saves at
+// least 4,000; cuts results longer than 16,000 bytes and shows a [PreviewByKind] of them in
+// 5,000; keeps results if clearing would save less than 1,000 bytes; refers to repeats; clears
+// values of arguments over 1,000 bytes; compacts JSON; and provides the read tool. b must be
+// able to read. For queries about stored JSON, set JSONQuery to jq.Query of module
+// reduction/jq.
 //
 // The cost: each time the model reads something back, that takes a model call, and now
 // and then the model misses a fact that it no longer sees. The longer the conversation,
@@ -259,7 +275,7 @@ func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b
 func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 	return &TypedConfig[M]{
 		Backend:            b,
-		MaxLengthForTrunc:  40_000,
+		MaxLengthForTrunc:  16_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
 		MinSavingBytes:     1_000,
@@ -267,13 +283,15 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ClearArgumentsOver: 1_000,
 		ProvideReadTool:    true,
 		Preview:            previewInShort,
+		CompactJSON:        true,
+		CachedPrice:        .1,
 	}
 }
 
-// previewInShort is PreviewByKind in at most 12,000 bytes: reading a cut result back at once
+// previewInShort is PreviewByKind in at most 5,000 bytes: reading a cut result back at once
 // then costs no more than keeping it whole.
 func previewInShort(r PreviewRequest) string {
-	const most = 12_000
+	const most = 5_000
 	r.MaxBytes = min(r.MaxBytes, most)
 	return PreviewByKind(r)
 }
@@ -315,6 +333,18 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 		c.ToolConfig[name] = &entry
 	}
 	return &c, nil
+}
+
+// postProcess calls ClearPostProcess, which has no error of its own.
+func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
+	if c.ClearPostProcess == nil {
+		return ctx, nil
+	}
+	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
+	if err != nil || next == nil {
+		return ctx, err
+	}
+	return next, nil
 }
 
 // trigger is MaxTokensForClear with its default.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/internal/tokens"
@@ -117,7 +118,8 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	mw := typed(t, &reduction.Config{Backend: general, MaxLengthForTrunc: 1000, ProvideReadTool: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
 		"own": {Backend: own}, "plain": {Backend: plain},
 	}})
-	_, run, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	run := &adkrun.Run{}
+	_, err := adkrun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	require.Len(t, run.Tools, 1)
 	reader := run.Tools[0].(invoker)

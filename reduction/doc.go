@@ -52,9 +52,9 @@
 //     the limit is held in memory until its end;
 //   - be read ([Reader], [RangeReader]): existing content is compared before anything
 //     is written, so processes that share a store, and models that reuse call ids,
-//     cannot overwrite each other's results. If a Backend cannot be read, only files
-//     that this process wrote or the conversation shows are known, and a notice is
-//     believed if its path fits its call;
+//     cannot overwrite each other's results. In a Backend that cannot be read, every
+//     name ends in a hash of the content, and a notice is believed if its path fits
+//     its call;
 //   - delete unused files ([Cleaner]): only the store's owner calls that.
 //
 // # Reading back
@@ -67,10 +67,15 @@
 //
 // # Tokens
 //
-// The default estimate reads each text once per run. It is within a tenth of o200k for
-// code, prose, JSON, logs, hashes and Chinese, and counts what Eino leaves out: tool
-// schemas and, at a fixed price, media. From the second answer on, the provider's own
-// count corrects it. A model call below the threshold costs microseconds and no memory.
+// The default estimate is within a tenth of o200k for code, prose, JSON, logs, hashes and
+// Chinese, and counts what Eino leaves out: tool schemas and, at a fixed price, media. From
+// the second answer on, the provider's own count corrects it.
+//
+// Lengths, and then a sample, tell whether a conversation is far from the threshold: no text
+// is read. Near it each text is read once, at four nanoseconds a byte, and remembered for
+// the process, so the next run on the same history does not read it again. With 1,000
+// messages of 4 KB the first model call of a run takes less than half of the time that
+// Eino's package takes, and a further one below the threshold microseconds and no memory.
 //
 // Differences from Eino's package are listed in docs/differences.md.
 package reduction

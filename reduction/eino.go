@@ -3,22 +3,13 @@
 
 package reduction
 
-// What depends on Eino's version, besides the hooks: the context of a run, and the
-// run-local values that hooks pass to one another. Messages are in the codecs.
+// The run-local values that hooks pass to one another, and copies of Eino's state.
 
 import (
 	"context"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/tool"
 )
-
-// withTools returns a copy of a run's context that has other tools.
-func withTools(run *adk.ChatModelAgentContext, tools []tool.BaseTool) *adk.ChatModelAgentContext {
-	out := *run
-	out.Tools = tools
-	return &out
-}
 
 // withMessages returns a copy of a state that has other messages.
 func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
@@ -110,7 +111,8 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 	mw, events := told(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true})
 	_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("a line\n", 500)})
 	require.NoError(t, err)
-	ctx, run, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	run := &adkrun.Run{}
+	ctx, err := adkrun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	read, err := mw.WrapInvokableToolCall(ctx, run.Tools[0].(tool.InvokableTool).InvokableRun, &adk.ToolContext{Name: "read_file", CallID: "r"})
 	require.NoError(t, err)
@@ -307,7 +309,7 @@ func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
 		ctx := context.Background()
 		run, err := mw.WrapInvokableToolCall(ctx, func(context.Context, string, ...option) (string, error) { return content, nil }, &adk.ToolContext{Name: tool, CallID: "c"})
 		require.NoError(t, err)
-		return testing.AllocsPerRun(50, func() { _, _ = run(ctx, `{}`) })
+		return race.Allocations(50, func() { _, _ = run(ctx, `{}`) })
 	}
 	none := allocations(nil, "excluded", 2000)
 	require.Zero(t, none, "a tool that is left alone is not even wrapped")
@@ -316,7 +318,7 @@ func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
 	histories := func(onEvent func(context.Context, leanctx.Event)) float64 {
 		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxTokensForClear: 1, OnEvent: onEvent, ClearExcludeTools: []string{"shell"}})
 		state := &adk.ChatModelAgentState{Messages: rounds[*schema.Message](20, 900)}
-		return testing.AllocsPerRun(50, func() { _, _, _ = mw.BeforeModelRewriteState(context.Background(), state, nil) })
+		return race.Allocations(50, func() { _, _, _ = mw.BeforeModelRewriteState(context.Background(), state, nil) })
 	}
 	require.Less(t, histories(nil), histories(func(context.Context, leanctx.Event) {}))
 }

@@ -158,7 +158,7 @@ func ExampleScoped() {
 	tenants := reduction.Scoped(store, reduction.Scope{Key: func(ctx context.Context) (string, error) {
 		return userOf(ctx) // such as "acme/42"; an error or "" stores and reads nothing
 	}})
-	reduce, err := reduction.New(ctx, &reduction.Config{Backend: tenants, ProvideReadTool: true})
+	reduce, err := reduction.New(ctx, reduction.Recommended(tenants))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, piece string, times uint8, chunk, limit uint16, fails bool) {
 		content := strings.Repeat(piece, int(times))
 		store := backend.NewMemory(0)
-		files := vault.New(showable, inMemory)
+		files := vault.New(showable)
 		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1}, files)
 		tr := &truncator{policy: p, files: files, root: "/tmp", names: newStoredNames("/tmp")}
 		info, _ := tr.info(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})

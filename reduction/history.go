@@ -113,15 +113,6 @@ type codec[M adk.MessageType] interface {
 	onlyResults(m M) M
 }
 
-// views reads every message.
-func views[M adk.MessageType](c codec[M], msgs []M) []view {
-	out := make([]view, len(msgs))
-	for i, m := range msgs {
-		out[i] = c.view(m)
-	}
-	return out
-}
-
 // marked returns a copy of an Extra map with marks in it.
 func marked(extra map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(extra)+len(keys))
@@ -171,19 +162,14 @@ func (r round) messages() []int {
 // has none yet; ids may repeat, in a round and over a conversation. A result without an id
 // belongs to a call of the newest round, by its name or else by its position. A result that
 // matches no call is in no round.
-func roundsOf(vs []view) []round {
+func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
 	n := 0
-	for i := range vs {
-		n += min(1, len(vs[i].calls))
+	for _, m := range msgs {
+		n += int(flagOf(c.calls(m)))
 	}
 	p := pairer{rounds: make([]round, 0, n)}
-	for i := range vs {
-		for _, r := range vs[i].results {
-			p.add(i, r)
-		}
-		if len(vs[i].calls) > 0 {
-			p.begin(i, vs[i])
-		}
+	for i, m := range msgs {
+		p.next(i, c.view(m))
 	}
 	return p.rounds
 }
@@ -202,6 +188,16 @@ type pairer struct {
 type slot struct {
 	round  int
 	before int // the next older slot of the same id; negative: none
+}
+
+// next takes the message after those before.
+func (p *pairer) next(at int, v view) {
+	for _, r := range v.results {
+		p.add(at, r)
+	}
+	if len(v.calls) > 0 {
+		p.begin(at, v)
+	}
 }
 
 func (p *pairer) begin(at int, v view) {
@@ -291,7 +287,7 @@ func (r *round) waiting(got result, byID bool) *pair {
 }
 
 // outside returns the rounds before the last keep, and where the kept ones begin.
-func outside(rounds []round, keep int) (old []round, end int) {
+func outside(rounds []round, keep int) (before []round, end int) {
 	if len(rounds) <= keep {
 		return nil, 0
 	}

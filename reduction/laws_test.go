@@ -345,7 +345,7 @@ func TestParallelCallsOfOneIDDoNotWriteOverEachOther(t *testing.T) {
 func TestTheStoreMayFailAtAnyCall(t *testing.T) {
 	modes := map[string]backendtest.Mode{
 		"fails": backendtest.Fail, "short": backendtest.Short, "torn": backendtest.Torn,
-		"late": backendtest.Late, "hangs": backendtest.Hang, "panics": backendtest.Panic,
+		"late": backendtest.Late, "hangs": backendtest.Hang, "panics": backendtest.Panic, "ends its goroutine": backendtest.Exit,
 	}
 	offsets := []int64{0, 1, 700}
 	if race.Enabled {
@@ -435,11 +435,11 @@ func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
 // powerSets returns a store with each subset of the interfaces that callers ask for.
 func powerSets(m backendtest.FullStore) []reduction.Backend {
 	type (
-		bk = backend.Backend
-		rd = backend.Reader
-		rg = backend.RangeReader
-		cr = backend.Creator
-		ca = backend.AnyCreator
+		bk = leanctx.Backend
+		rd = leanctx.Reader
+		rg = leanctx.RangeReader
+		cr = leanctx.Creator
+		ca = leanctx.AnyCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {
@@ -662,10 +662,12 @@ func (b *breaking) clean() {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	b.cancel = stop
-	func() {
+	var deleting sync.WaitGroup
+	deleting.Go(func() { // which may end its goroutine
 		defer func() { _ = recover() }()
 		_, _, _ = b.faulty.DeleteUnused(ctx, "", time.Now().Add(time.Hour))
-	}()
+	})
+	deleting.Wait()
 	maps.DeleteFunc(b.others, func(path, _ string) bool { return !b.has(path) })
 }
 

@@ -3,9 +3,11 @@
 
 package reduction
 
-// The package's only switch on the message type.
+// The package's only switch on the message type, and copies for callbacks.
 
 import (
+	"reflect"
+
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -25,4 +27,58 @@ func codecFor[M adk.MessageType]() codec[M] {
 		c = agentic{}
 	}
 	return c.(codec[M])
+}
+
+// own returns a copy for a callback that may write to it. Values in Extra, and tools that were
+// found, are shared.
+func own[T any](v *T) *T {
+	if v == nil {
+		return nil
+	}
+	out := *v
+	ownParts(reflect.ValueOf(&out).Elem())
+	return &out
+}
+
+// messages is where the types of messages are.
+var messages = reflect.TypeFor[schema.Message]().PkgPath()
+
+// ownParts copies what a value points to.
+func ownParts(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		of := v.Type().Elem()
+		if v.IsNil() || of.PkgPath() != messages && of.PkgPath() != "" || of == reflect.TypeFor[schema.ToolSearchResult]() {
+			return
+		}
+		next := reflect.New(of)
+		next.Elem().Set(v.Elem())
+		ownParts(next.Elem())
+		v.Set(next)
+	case reflect.Slice:
+		if v.IsNil() {
+			return
+		}
+		next := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(next, v)
+		for i := range next.Len() {
+			ownParts(next.Index(i))
+		}
+		v.Set(next)
+	case reflect.Map:
+		if v.IsNil() {
+			return
+		}
+		next := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for entries := v.MapRange(); entries.Next(); {
+			next.SetMapIndex(entries.Key(), entries.Value())
+		}
+		v.Set(next)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				ownParts(field)
+			}
+		}
+	}
 }

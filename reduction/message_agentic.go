@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
-
-	"github.com/leanctx/leanctx/internal/tokens"
 )
 
 // agentic is the codec of *schema.AgenticMessage, whose calls and results are blocks
@@ -295,40 +293,7 @@ func mediaBlock(p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlock
 	return b
 }
 
-func (agentic) clone(m *schema.AgenticMessage) *schema.AgenticMessage {
-	if m == nil {
-		return nil
-	}
-	out := *m
-	out.Extra = maps.Clone(m.Extra)
-	out.ContentBlocks = slices.Clone(m.ContentBlocks)
-	for i, b := range out.ContentBlocks {
-		if b != nil {
-			out.ContentBlocks[i] = cloneBlock(b)
-		}
-	}
-	return &out
-}
-
-// cloneBlock copies a block and what a caller is likely to write to in it.
-func cloneBlock(b *schema.ContentBlock) *schema.ContentBlock {
-	out := *b
-	out.Extra = maps.Clone(b.Extra)
-	out.FunctionToolCall = copied(b.FunctionToolCall)
-	out.UserInputText = copied(b.UserInputText)
-	out.AssistantGenText = copied(b.AssistantGenText)
-	if out.FunctionToolResult = copied(b.FunctionToolResult); b.FunctionToolResult != nil {
-		content := slices.Clone(b.FunctionToolResult.Content)
-		for i, c := range content {
-			if c != nil && c.Text != nil {
-				content[i] = copied(c)
-				content[i].Text = copied(c.Text)
-			}
-		}
-		out.FunctionToolResult.Content = content
-	}
-	return &out
-}
+func (agentic) clone(m *schema.AgenticMessage) *schema.AgenticMessage { return own(m) }
 
 // copied points to a copy of what p points to, or is nil.
 func copied[T any](p *T) *T {
@@ -370,17 +335,17 @@ func (agentic) weigh(w *weight, m *schema.AgenticMessage) (usage int) {
 	}
 	for _, b := range m.ContentBlocks {
 		if b != nil {
-			w.block(b)
+			weighBlock(w, b)
 		}
 	}
 	return usage
 }
 
-// block weighs what the model reads of a block. The most common kinds come first.
-func (w *weight) block(b *schema.ContentBlock) {
+// weighBlock weighs what the model reads of a block. The most common kinds come first.
+func weighBlock(w *weight, b *schema.ContentBlock) {
 	switch {
 	case b.FunctionToolResult != nil:
-		w.functionResult(b.FunctionToolResult)
+		weighResult(w, b.FunctionToolResult)
 	case b.FunctionToolCall != nil:
 		w.call(b.FunctionToolCall.Name, b.FunctionToolCall.Arguments)
 	case b.AssistantGenText != nil:
@@ -395,11 +360,11 @@ func (w *weight) block(b *schema.ContentBlock) {
 	case hasMedium(b):
 		w.tokens += mediaTokens
 	default:
-		w.provider(b)
+		weighProvider(w, b)
 	}
 }
 
-func (w *weight) functionResult(r *schema.FunctionToolResult) {
+func weighResult(w *weight, r *schema.FunctionToolResult) {
 	w.text(r.Name)
 	for _, c := range r.Content {
 		switch {
@@ -417,22 +382,22 @@ func hasMedium(b *schema.ContentBlock) bool {
 		b.AssistantGenImage != nil || b.AssistantGenAudio != nil || b.AssistantGenVideo != nil
 }
 
-// provider weighs the calls and results of the provider's own tools.
-func (w *weight) provider(b *schema.ContentBlock) {
+// weighProvider weighs the calls and results of the provider's own tools.
+func weighProvider(w *weight, b *schema.ContentBlock) {
 	switch {
 	case b.ServerToolCall != nil:
 		w.text(b.ServerToolCall.Name)
-		w.value(b.ServerToolCall.Arguments)
+		weighValue(w, b.ServerToolCall.Arguments)
 	case b.ServerToolResult != nil:
 		w.text(b.ServerToolResult.Name)
-		w.value(b.ServerToolResult.Content)
+		weighValue(w, b.ServerToolResult.Content)
 	case b.MCPToolCall != nil:
 		w.call(b.MCPToolCall.Name, b.MCPToolCall.Arguments)
 	case b.MCPToolResult != nil:
 		w.text(b.MCPToolResult.Name)
 		w.text(b.MCPToolResult.Content)
 	case b.MCPListToolsResult != nil:
-		w.mcpTools(b.MCPListToolsResult.Tools)
+		weighTools(w, b.MCPListToolsResult.Tools)
 	case b.MCPToolApprovalRequest != nil:
 		w.call(b.MCPToolApprovalRequest.Name, b.MCPToolApprovalRequest.Arguments)
 	case b.MCPToolApprovalResponse != nil:
@@ -440,7 +405,7 @@ func (w *weight) provider(b *schema.ContentBlock) {
 	}
 }
 
-func (w *weight) mcpTools(items []*schema.MCPListToolsItem) {
+func weighTools(w *weight, items []*schema.MCPListToolsItem) {
 	for _, t := range items {
 		if t == nil {
 			continue
@@ -454,20 +419,20 @@ func (w *weight) mcpTools(items []*schema.MCPListToolsItem) {
 	}
 }
 
-// value weighs a value from a component. Only values that are neither text nor bytes
+// weighValue weighs a value from a component. Only values that are neither text nor bytes
 // must be marshalled for that; those that cannot be count as nothing.
-func (w *weight) value(v any) {
+func weighValue(w *weight, v any) {
 	defer func() { _ = recover() }()
 	switch v := v.(type) {
 	case nil:
 	case string:
 		w.text(v)
 	case []byte:
-		w.tokens += int64(tokens.Estimate(string(v)))
+		w.bytes(v)
 	case json.RawMessage:
-		w.tokens += int64(tokens.Estimate(string(v)))
+		w.bytes(v)
 	default:
 		text, _ := json.Marshal(v)
-		w.tokens += int64(tokens.Estimate(string(text)))
+		w.bytes(text)
 	}
 }

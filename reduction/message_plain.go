@@ -266,18 +266,7 @@ func inputParts(before []schema.MessageInputPart, parts []schema.ToolOutputPart)
 	return out, true
 }
 
-func (plain) clone(m *schema.Message) *schema.Message {
-	if m == nil {
-		return nil
-	}
-	out := *m
-	out.Extra = maps.Clone(m.Extra)
-	out.ToolCalls = slices.Clone(m.ToolCalls)
-	out.MultiContent = slices.Clone(m.MultiContent)
-	out.UserInputMultiContent = slices.Clone(m.UserInputMultiContent)
-	out.AssistantGenMultiContent = slices.Clone(m.AssistantGenMultiContent)
-	return &out
-}
+func (plain) clone(m *schema.Message) *schema.Message { return own(m) }
 
 // A tool message is its result.
 func (plain) withoutResults(*schema.Message) (*schema.Message, bool) { return nil, false }
@@ -306,18 +295,18 @@ func (plain) weigh(w *weight, m *schema.Message) (usage int) {
 		}
 	}
 	if len(m.UserInputMultiContent) > 0 {
-		w.input(m.UserInputMultiContent)
+		weighInput(w, m.UserInputMultiContent)
 	}
 	if len(m.AssistantGenMultiContent) > 0 {
-		w.output(m.AssistantGenMultiContent)
+		weighOutput(w, m.AssistantGenMultiContent)
 	}
 	if len(m.MultiContent) > 0 {
-		w.old(m)
+		weighOld(w, m)
 	}
 	return usage
 }
 
-func (w *weight) input(parts []schema.MessageInputPart) {
+func weighInput(w *weight, parts []schema.MessageInputPart) {
 	for i := range parts {
 		switch p := &parts[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
@@ -330,7 +319,7 @@ func (w *weight) input(parts []schema.MessageInputPart) {
 	}
 }
 
-func (w *weight) output(parts []schema.MessageOutputPart) {
+func weighOutput(w *weight, parts []schema.MessageOutputPart) {
 	for i := range parts {
 		switch p := &parts[i]; p.Type {
 		case schema.ChatMessagePartTypeText:
@@ -345,8 +334,8 @@ func (w *weight) output(parts []schema.MessageOutputPart) {
 	}
 }
 
-// old weighs the older, deprecated field.
-func (w *weight) old(m *schema.Message) {
+// weighOld weighs the older, deprecated field.
+func weighOld(w *weight, m *schema.Message) {
 	for i := range m.MultiContent {
 		if p := &m.MultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
 			w.text(p.Text)

@@ -234,6 +234,7 @@ var scenarios = []scenario{
 	{"R-34", "a limit without room for a notice", smallLimit[*schema.Message], smallLimit[*schema.AgenticMessage]},
 	{"R-35", "tokens of hexadecimal sums", sums[*schema.Message], sums[*schema.AgenticMessage]},
 	{"R-36", "a question that alone exceeds the threshold", longQuestion[*schema.Message], longQuestion[*schema.AgenticMessage]},
+	{"R-37", "the names in a store that can only write", writeOnlyNames[*schema.Message], writeOnlyNames[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -533,12 +534,20 @@ func keptByProvider[M adk.MessageType](_ *testing.T, m maker[M]) (string, error)
 			return "", err
 		}
 	}
-	_, state, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 1}).BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+	ctx, mw, script := context.Background(), m.must(&reduction.TypedConfig[M]{Backend: &writes{}, MaxTokensForClear: 1}), adktest.Script[M](adktest.Say("ok"))
+	_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
 	if err != nil {
 		return "", err
 	}
+	wrapped, err := mw.WrapModel(ctx, script, nil)
+	if err != nil {
+		return "", err
+	}
+	if _, err := wrapped.Generate(ctx, state.Messages); err != nil {
+		return "", err
+	}
 	var kept []int
-	for i, msg := range state.Messages {
+	for i, msg := range script.Wires()[0].Messages {
 		if adktest.Extra(msg)["ark-response-id"] != nil {
 			kept = append(kept, i)
 		}
@@ -647,12 +656,24 @@ func noBackend[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 }
 
 func swapped[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
-	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}}, append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}, adktest.ToolCall{ID: "2", Name: "b"}),
+	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}, adktest.ToolCall{ID: "2", Name: "b"}),
 		adktest.Result[M]("2", "b", big("two")), adktest.Result[M]("1", "a", big("one"))}, rounds[M](1, 10)...), 1)
 }
 
+// writeOnlyNames are the files of one result that was cut and of one that was cleared, in a
+// store that can only write.
+func writeOnlyNames[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	log := &writes{}
+	c := &reduction.TypedConfig[M]{Backend: log, MaxLengthForTrunc: 1000}
+	if _, err := runInvokable(context.Background(), m.must(c), callC, `{}`, []string{big("x"), big("y")}); err != nil {
+		return "", err
+	}
+	_, err := m.clear(c, rounds[M](2, 900), 1)
+	return fmt.Sprint(log.paths), err
+}
+
 func orphan[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
-	return m.clear(&reduction.TypedConfig[M]{Backend: &writes{}}, append([]M{adktest.Result[M]("0", "a", big("zero")), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}),
+	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, append([]M{adktest.Result[M]("0", "a", big("zero")), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}),
 		adktest.Result[M]("1", "a", big("one")), adktest.Result[M]("2", "b", big("two"))}, rounds[M](1, 10)...), 1)
 }
 

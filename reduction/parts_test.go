@@ -130,7 +130,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 		"twice the same result":          {[]view{assistant("1"), tool("1"), tool("1")}, "1@1"},
 	} {
 		var got []string
-		for _, r := range roundsOf(c.history) {
+		for _, r := range roundsIn(c.history) {
 			var pairs []string
 			for _, p := range r.pairs {
 				s := p.call.id + "-"
@@ -158,6 +158,14 @@ func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
 	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
 	require.Equal(t, io.EOF, c.afterEnd(err))
 	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))
+}
+
+func roundsIn(vs []view) []round {
+	p := pairer{rounds: []round{}}
+	for i, v := range vs {
+		p.next(i, v)
+	}
+	return p.rounds
 }
 
 // pairedSlowly is the rule for pairs, written down without regard to cost: every
@@ -206,7 +214,7 @@ func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
 			}
 			vs = append(vs, v)
 		}
-		require.Equal(t, pairedSlowly(vs), roundsOf(vs), "seed %d", seed)
+		require.Equal(t, pairedSlowly(vs), roundsIn(vs), "seed %d", seed)
 	}
 }
 
@@ -228,7 +236,7 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 	}
 	vs := history(rounds)
 	start := time.Now()
-	got := roundsOf(vs)
+	got := roundsIn(vs)
 	took := time.Since(start)
 	require.Len(t, got, rounds)
 	for i, r := range got {

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
@@ -27,7 +28,8 @@ type rule struct {
 	clear clearHandler // a nil handler means the default one
 	leave Reason       // if not empty, the reason to leave results alone
 
-	limit     int // the most bytes of a returned result
+	limit     int  // the most bytes of a returned result
+	compact   bool // it may become shorter JSON
 	preview   Preview
 	reads     bool   // the tool reads stored content back
 	otherwise Reason // leave, if there were no handler
@@ -49,7 +51,8 @@ type policy struct {
 	skipTrunc, skipClear bool
 	clears               bool // clearing can change anything at all
 	previews             bool // results of some tool have a Preview
-	limit                int  // bytes
+	compact              bool
+	limit                int // bytes
 	preview              Preview
 	noTrunc, noClear     map[string]bool
 	general              *vault.Store
@@ -64,7 +67,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
 		clears:  !c.SkipClear,
 		limit:   c.MaxLengthForTrunc,
-		preview: c.Preview, previews: c.Preview != nil,
+		preview: c.Preview, previews: c.Preview != nil, compact: c.CompactJSON,
 		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
 		general: files.Open(c.Backend),
 		byTool:  make(map[string]ToolReductionConfig),
@@ -87,6 +90,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 	if own.Preview != nil {
 		r.preview = own.Preview
 	}
+	r.compact = p.compact && !r.reads && !toolnames.Loads(tool) && !excludes(p.noTrunc, tool)
 	switch {
 	case r.reads || toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
@@ -94,7 +98,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 		r.otherwise = ReasonSkipped
 	}
 	switch {
-	case p.noTrunc[tool]:
+	case excludes(p.noTrunc, tool):
 		r.leave = ReasonExcluded
 	case own.SkipTruncation:
 		r.leave = ReasonSkipped
@@ -104,6 +108,19 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 		r.leave = r.otherwise
 	}
 	return r
+}
+
+// excludes reports whether a list names a tool. A trailing * matches any rest.
+func excludes(names map[string]bool, tool string) bool {
+	if names[tool] {
+		return true
+	}
+	for name := range names {
+		if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(tool, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // clearing is the rule for an old result. Only answers that load tools are exempt.
@@ -117,7 +134,7 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 		r.otherwise = ReasonSkipped
 	}
 	switch {
-	case p.noClear[tool]:
+	case excludes(p.noClear, tool):
 		r.leave = ReasonExcluded
 	case own.SkipClear:
 		r.leave = ReasonSkipped

@@ -36,8 +36,9 @@ type ReadToolConfig struct {
 	// Backend is the store to read from. It must be a [Reader] or a [RangeReader]; if
 	// it is both, the second is used.
 	Backend Backend
-	// Allowed reports whether a path may be read. The answer for a forbidden path is
-	// that for a missing file. If nil, every path in the store may be read, so set it
+	// Allowed reports whether a path may be read. It gets the path that would be read, with
+	// a slash at its start, single slashes, and without "." and "..": "/ok/../x" is "/x".
+	// The answer for a forbidden path is that for a missing file. If nil, every path in the store may be read, so set it
 	// if the store holds more than results, as a file system of the machine does. It
 	// must be safe for concurrent use.
 	Allowed func(filePath string) bool
@@ -272,6 +273,28 @@ func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...t
 		return "", err
 	}
 	return t.InvokableRun(ctx, arguments, opts...)
+}
+
+// maxStored is the most that a program reads of a file, in bytes.
+const maxStored = 64 << 20
+
+// Stored implements virtual.Results: the whole content of a file that the run allows.
+func (p *provided) Stored(ctx context.Context, filePath string) (string, error) {
+	if filePath = vault.Clean(filePath); !p.allowed(ctx, filePath) {
+		return "", errors.New("this path cannot be read")
+	}
+	return safe.Value("Backend", func() (string, error) {
+		file, size, err := (&union{p.stores}).ReadRange(ctx, filePath, 0, -1)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		if size > maxStored {
+			return "", fmt.Errorf("it has %d bytes, of %d at most: read a part of it with the read tool", size, maxStored)
+		}
+		content, err := io.ReadAll(io.LimitReader(file, maxStored))
+		return string(content), err
+	})
 }
 
 // permit is what one middleware lets its tool read.

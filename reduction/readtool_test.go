@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
@@ -177,14 +178,13 @@ type adds[M adk.MessageType] struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	out := *rc
-	out.Tools = append(slices.Clone(rc.Tools), a.tools...)
-	return ctx, &out, nil
+func (a *adds[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	rc.Tools = append(slices.Clone(rc.Tools), a.tools...)
+	return ctx, nil
 }
 
 func adding[M adk.MessageType](tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
-	return &adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools}
+	return adkrun.New(&adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools})
 }
 
 // serversReadFile is the read_file of a server for files, which knows nothing of
@@ -330,10 +330,10 @@ func TestTwoMiddlewaresProvideOneToolForBothStores(t *testing.T) {
 	ctx := context.Background()
 	first := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/one"})
 	second := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/two"})
-	run := &adk.ChatModelAgentContext{}
+	run := &adkrun.Run{}
 	var err error
 	for _, mw := range []adk.ChatModelAgentMiddleware{first, second, first} {
-		_, run, err = mw.BeforeAgent(ctx, run)
+		_, err = adkrun.Begin(ctx, mw, run)
 		require.NoError(t, err)
 		require.Len(t, run.Tools, 1)
 	}
@@ -397,6 +397,7 @@ func readsBackForEver[M adk.MessageType](t *testing.T, open func(*testing.T) (re
 				returned[path] = content
 			}
 			returned["/tmp/clear/"+id] = content
+			returned[writeOnlyName("/tmp/clear/"+id, content)] = content
 			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", text))
 			msgs = before(t, mw, msgs)
 		}
@@ -434,10 +435,9 @@ func readsBackForEver[M adk.MessageType](t *testing.T, open func(*testing.T) (re
 			}
 		}
 		require.Greater(t, shown, 60)
-		for step := range 60 {
-			_, _, err := memory.ReadRange(context.Background(), fmt.Sprintf("/tmp/clear/read_%d", step), 0, 0)
-			require.Error(t, err, "seed %d: a page was stored", seed)
-		}
+		files, _, err := memory.Stored(context.Background(), "")
+		require.NoError(t, err)
+		require.LessOrEqual(t, files, 8, "seed %d: a page was stored", seed)
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -38,7 +38,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		return nil, err
 	}
 	c.contain()
-	files := vault.New(showable, inMemory)
+	files := vault.New(showable)
 	var names *storedNames
 	if c.ProvideReadTool {
 		names = newStoredNames(c.RootDir)
@@ -54,8 +54,11 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	if err != nil {
 		return nil, err
 	}
-	codec := codecFor[M]()
-	return &middleware[M]{
+	clear := &clearer[M]{
+		cfg: c, codec: codecFor[M](), policy: p, files: files, names: names, report: c.OnEvent, estimator: e,
+		results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
+	}
+	return adkrun.New(&middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
 		readers: readers,
@@ -63,15 +66,9 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 			policy: p, files: files, root: c.RootDir,
 			generate: c.GenTruncOffloadFilePath, report: c.OnEvent, names: names,
 		},
-		clear: &clearPhase[M]{
-			cfg: c, codec: codec, policy: p, files: files, names: names, report: c.OnEvent, estimator: e,
-			results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
-		},
-		notes: callNotes[M]{
-			cfg: c, codec: codec, policy: p, files: files, names: names,
-			tracksUse: slices.ContainsFunc(files.Stores(), (*vault.Store).Cleans),
-		},
-	}, nil
+		clear: clear,
+		notes: callNotes[M]{clear},
+	}), nil
 }
 
 // middleware implements the hooks. It is immutable after NewTyped.
@@ -79,24 +76,25 @@ type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	readers   readers
 	truncator truncator
-	clear     *clearPhase[M]
+	clear     *clearer[M]
 	notes     callNotes[M]
 }
 
-// BeforeAgent adds the read tool if the configuration asks for one and the agent has none.
-func (m *middleware[M]) BeforeAgent(ctx context.Context, runCtx *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	if runCtx == nil {
-		return ctx, runCtx, nil
+// Begin adds the read tool if the configuration asks for one and the agent has none.
+func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Context, error) {
+	if run == nil {
+		return ctx, nil
 	}
-	tools, found, err := m.readers.withReader(ctx, runCtx.Tools)
+	tools, found, err := m.readers.withReader(ctx, run.Tools)
 	if err != nil {
-		return ctx, runCtx, err
+		return ctx, err
 	}
 	ctx = m.truncator.policy.begin(ctx, found)
-	if m.readers.ours == nil {
-		return ctx, runCtx, nil
+	if m.readers.ours != nil {
+		ctx = virtual.WithResults(ctx, m.readers.ours)
+		run.Tools = tools
 	}
-	return ctx, withTools(runCtx, tools), nil
+	return ctx, nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -107,21 +105,27 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		}
 	}
 	if state != nil {
-		m.notes.markUsed(ctx, state.Messages)
+		msgs, isVirtual, err := virtual.Settle(ctx, state.Messages)
+		if err != nil {
+			return ctx, state, err
+		}
+		if !slices.Equal(msgs, state.Messages) {
+			state = withMessages(state, msgs)
+		}
+		if isVirtual {
+			return ctx, state, nil
+		}
+		m.notes.markUsed(ctx, msgs)
 	}
-	ctx, state, err := m.clear.state(ctx, state)
-	if err != nil || state == nil || !m.clear.policy.clears || !session.Any(state.Messages) {
-		return ctx, state, err
-	}
-	return ctx, continued(m.clear.codec, state), nil
+	return m.clear.state(ctx, state)
 }
 
-// WrapModel marks the answers that a provider keeps on its server.
+// WrapModel keeps what a provider ties an answer to in step with what was cleared.
 func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	if !m.clear.policy.clears {
 		return inner, nil
 	}
-	return session.Marking(inner, sessionKey, func(msgs []M) string { return requestMark(m.clear.codec, msgs) }), nil
+	return m.clear.keeper().Model(inner), nil
 }
 
 // AfterModelRewriteState notes for the calls that the model has just made what they need to
@@ -199,87 +203,4 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		}
 		return wrapStream(ctx, &m.truncator, info.with(toolArgument), resultChunks{}, out)
 	}, nil
-}
-
-// state returns the state that the model call should see, the given one if there is nothing
-// to do.
-func (c *clearPhase[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state == nil || !c.policy.clears {
-		return ctx, state, nil
-	}
-	out, err := c.reduced(ctx, state)
-	if err != nil || out == state {
-		return ctx, state, err
-	}
-	next, err := c.cfg.postProcess(ctx, out)
-	if err != nil {
-		return ctx, state, err
-	}
-	return next, out, nil
-}
-
-// postProcess calls ClearPostProcess, which has no error of its own.
-func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	if c.ClearPostProcess == nil {
-		return ctx, nil
-	}
-	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
-	if err != nil || next == nil {
-		return ctx, err
-	}
-	return next, nil
-}
-
-// reduced returns a state with old results cleared. If configured, rounds also keep to
-// their share of the window, references replace repeats, and the whole fits the window.
-func (c *clearPhase[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	out, err := state, error(nil)
-	if c.cfg.WindowTokens > 0 {
-		if out, err = c.fitRounds(ctx, out); err != nil {
-			return nil, err
-		}
-	}
-	count, factor, err := c.countTokens(ctx, out)
-	if err != nil {
-		return nil, err
-	}
-	if c.cfg.ReferToRepeats {
-		clears, before := count >= c.cfg.MaxTokensForClear, out
-		if out, err = c.refer(ctx, out, clears); err != nil {
-			return nil, err
-		}
-		if out != before && clears {
-			if count, factor, err = c.countTokens(ctx, out); err != nil {
-				return nil, err
-			}
-		}
-	}
-	switch {
-	case count >= c.cfg.MaxTokensForClear:
-		out, err = c.runPass(ctx, c.pass(ctx, out, count, factor), out)
-	case c.cfg.CachedPrice > 0:
-		out, err = c.early(ctx, out, count, factor)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if c.cfg.WindowTokens > 0 && count > c.cfg.WindowTokens && !c.cfg.SkipClear {
-		return c.within(ctx, out)
-	}
-	return out, nil
-}
-
-// early returns a state with old results cleared if that breaks even under CachedPrice. It
-// decides by the messages alone.
-func (c *clearPhase[M]) early(ctx context.Context, state *adk.TypedChatModelAgentState[M], count int64, factor float64) (*adk.TypedChatModelAgentState[M], error) {
-	if c.cfg.SkipClear {
-		return state, nil
-	}
-	p := c.pass(ctx, state, count, factor)
-	p.early = true
-	p.listed = p.list(ctx)
-	if !p.planner.breaksEven(p.listed) {
-		return state, nil
-	}
-	return c.runPass(ctx, p, state)
 }

@@ -9,18 +9,13 @@ package reduction
 // files.
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"fmt"
-	"path"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 const (
@@ -54,78 +49,6 @@ type attachment struct {
 	text string
 }
 
-// wording makes the texts that replace results, values in arguments, and media. It is
-// immutable.
-type wording struct {
-	notices *notices
-	data    noticeData // common to all notices
-	root    string     // of the store
-	least   int        // the least bytes that a notice in place of a result saves
-}
-
-// arguments makes references to the values of a call's arguments that are longer than a
-// number of bytes.
-func (w *wording) arguments(c call, over int) (out []*argument) {
-	file := vault.DefaultPath(w.root, vault.ClearDir, c.id)
-	room := len(w.referenceTo(1<<30, file+vault.Padding+vault.Padding))
-	for i, s := range longValues(c.args, max(over, room)) {
-		to := reference{content: decoded(c.args[s.from:s.to]), path: fmt.Sprintf("%s-arg%d", file, i+1)}
-		out = append(out, &argument{to, s.from, s.to})
-	}
-	return out
-}
-
-// attached makes references to media, and drops those that cannot be stored.
-func (w *wording) attached(media []*attachment) []*attachment {
-	out := media[:0:0]
-	for _, a := range media {
-		content, err := json.Marshal(a.is)
-		if err != nil {
-			continue // a value in Extra cannot be encoded
-		}
-		a.content = string(content)
-		a.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(a.content))
-		w.mention(a)
-		out = append(out, a)
-	}
-	return out
-}
-
-// mention makes the text of a reference.
-func (w *wording) mention(a *attachment) {
-	data := w.data
-	data.path, data.bytes, data.medium = a.path, len(a.content), string(a.is.Type)
-	data.finds, data.hint = false, ""
-	if c := mediumOf(&a.is); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
-		data.medium = cmp.Or(c.MIMEType, data.medium)
-	}
-	a.text = w.notices.fill(w.notices.medium, data)
-}
-
-// withReferences returns arguments with references in place of values.
-func (w *wording) withReferences(args string, values []*argument) string {
-	var b strings.Builder
-	end := 0
-	for _, v := range values {
-		b.WriteString(args[end:v.from])
-		b.WriteString(w.referenceTo(v.to-v.from, v.path))
-		end = v.to
-	}
-	b.WriteString(args[end:])
-	return b.String()
-}
-
-// referenceTo is the JSON string that replaces a value of size bytes.
-func (w *wording) referenceTo(size int, path string) string {
-	data := w.data
-	data.bytes, data.path = size, path
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // encoding a string never fails
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
 // decoded is the text of a JSON string, or the JSON of any other value. A string whose
 // decoding loses data stays JSON.
 func decoded(value string) string {
@@ -145,85 +68,47 @@ func longValues(args string, over int) []span {
 	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
 		return nil
 	}
-	s := valueScanner{text: args, over: over}
+	s := valueScanner{text: args, over: over, Decoder: json.NewDecoder(strings.NewReader(args))}
+	s.UseNumber()
 	s.value(0)
 	return s.found
 }
 
 // valueScanner walks through valid JSON.
 type valueScanner struct {
+	*json.Decoder
 	text  string
 	over  int
-	at    int
 	found []span
 	refs  int // references so far
 }
 
 // value walks through one value at a depth.
 func (s *valueScanner) value(depth int) {
-	s.space()
-	from, before, refs := s.at, len(s.found), s.refs
-	switch s.text[s.at] {
-	case '"':
-		s.str()
-		if isReference(s.text[from:s.at]) {
-			s.refs++
-		} else if s.at-from > s.over && depth > 0 {
-			s.found = append(s.found, span{from, s.at})
+	rest := strings.TrimLeft(s.text[s.InputOffset():], " \t\r\n,:")
+	from, before, refs := len(s.text)-len(rest), len(s.found), s.refs
+	token, _ := s.Token()
+	switch token {
+	case json.Delim('{'), json.Delim('['):
+		for s.More() {
+			if token == json.Delim('{') {
+				_, _ = s.Token() // the key
+			}
+			s.value(depth + 1)
 		}
-		return
-	case '{', '[':
-		s.members(depth)
-	default:
-		for s.at < len(s.text) && !strings.ContainsRune(" \t\r\n,]}", rune(s.text[s.at])) {
-			s.at++
-		}
+		_, _ = s.Token() // the end
 	}
-	left := s.at - from
+	whole := span{from, int(s.InputOffset())}
+	if isReference(s.text[whole.from:whole.to]) {
+		s.refs++
+		return
+	}
+	left := whole.to - whole.from
 	for _, f := range s.found[before:] {
 		left -= f.to - f.from
 	}
 	if depth > 0 && left > s.over && s.refs == refs {
-		s.found = append(s.found[:before], span{from, s.at})
-	}
-}
-
-// members walks through a list or an object.
-func (s *valueScanner) members(depth int) {
-	object := s.text[s.at] == '{'
-	s.at++
-	for {
-		s.space()
-		switch s.text[s.at] {
-		case '}', ']':
-			s.at++
-			return
-		case ',':
-			s.at++
-			continue
-		}
-		if object {
-			s.str()
-			s.space()
-			s.at++ // the colon
-		}
-		s.value(depth + 1)
-	}
-}
-
-// str walks through a string.
-func (s *valueScanner) str() {
-	for s.at++; s.text[s.at] != '"'; s.at++ {
-		if s.text[s.at] == '\\' {
-			s.at++
-		}
-	}
-	s.at++
-}
-
-func (s *valueScanner) space() {
-	for s.at < len(s.text) && strings.IndexByte(" \t\r\n", s.text[s.at]) >= 0 {
-		s.at++
+		s.found = append(s.found[:before], whole)
 	}
 }
 
@@ -244,7 +129,7 @@ func isReference(value string) bool {
 // mediaSaved estimates the tokens that references to media save.
 func mediaSaved(media []*attachment) (n int) {
 	for _, a := range media {
-		n += mediaTokens - tokens.Estimate(a.text)
+		n += mediaTokens - tokens.Of(a.text)
 	}
 	return n
 }

@@ -27,7 +27,7 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible
 // one. clears says that old results are about to be cleared, and so do not count as
 // visible for those that are kept. Its error is that of a user's callback.
-func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
+func refer[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
 	from := 0
 	if b := c.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
 		from = newest(c.codec, state.Messages)
@@ -35,25 +35,24 @@ func (c *clearPhase[M]) refer(ctx context.Context, state *adk.TypedChatModelAgen
 	if !mayRepeat(c.codec, state.Messages, from) {
 		return state, nil
 	}
-	p := c.planner(ctx, state.Messages)
-	d := p.draft(ctx)
-	for _, r := range p.repeats(ctx, from, clears) {
+	p := c.pass(ctx, state, size{})
+	p.keepNamed(ctx)
+	for _, r := range repeats(ctx, p, from, clears) {
 		if err := p.place(ctx, r); err != nil {
 			return nil, err
 		}
-		if p.wording.word(r) && showable(r.path) {
-			d.done = append(d.done, r)
+		if p.word(r) && showable(r.path) {
+			p.done = append(p.done, r)
 		}
 	}
-	d.saveAll(ctx)
-	d.redo()
-	if len(d.done) == 0 {
+	p.saveAll(ctx)
+	if len(p.done) == 0 {
 		return state, nil
 	}
-	for _, r := range d.done {
+	for _, r := range p.done {
 		c.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
 	}
-	return withMessages(state, d.out), nil
+	return withMessages(state, p.out()), nil
 }
 
 // mayRepeat reports whether a result from an index on has the size of another one. It
@@ -93,10 +92,10 @@ func occurs[M adk.MessageType](c codec[M], msgs []M, size, at, k int) bool {
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func (p *planner[M]) repeats(ctx context.Context, from int, clears bool) (out []*oldResult) {
-	rounds := roundsOf(views(p.phase.codec, p.msgs))
-	_, kept := outside(rounds, p.phase.cfg.ClearRetentionSuffixLimit)
-	first := make(map[uint64]pair)
+func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []*old) {
+	rounds := roundsOf(p.codec, p.msgs)
+	_, kept := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
+	first := make(map[uint64]*pair)
 	for _, each := range inOrder(rounds) {
 		size := each.result.size()
 		if size < minRepeat || each.result.search {
@@ -108,11 +107,11 @@ func (p *planner[M]) repeats(ctx context.Context, from int, clears bool) (out []
 			first[key] = each
 			continue
 		}
-		rule := p.phase.policy.clearing(ctx, each.call.name)
+		rule := p.ruleOf(ctx, each.call.name)
 		if each.at < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.result.texts, each.result.texts) {
 			continue
 		}
-		r := &oldResult{call: each.call, result: each.result, at: each.at, rule: rule, size: size, marked: true, like: callName(earlier.call)}
+		r := &old{pair: each, rule: rule, size: size, marked: true, like: callName(earlier.call)}
 		if r.notice = noticeIn(each.result.texts); r.notice.kind != clearedNotice {
 			r.instead.index = each.result.index
 			out = append(out, r)
@@ -122,15 +121,15 @@ func (p *planner[M]) repeats(ctx context.Context, from int, clears bool) (out []
 }
 
 // inOrder lists the calls that have a result, in the order of their results.
-func inOrder(rounds []round) (out []pair) {
+func inOrder(rounds []round) (out []*pair) {
 	for _, r := range rounds {
-		for _, each := range r.pairs {
-			if each.found {
-				out = append(out, each)
+		for i := range r.pairs {
+			if r.pairs[i].found {
+				out = append(out, &r.pairs[i])
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b pair) int {
+	slices.SortStableFunc(out, func(a, b *pair) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.result.index, b.result.index))
 	})
 	return out

@@ -8,16 +8,20 @@ package reduction_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
@@ -133,7 +137,7 @@ func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	ctx := context.Background()
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), ReferToRepeats: true, ProvideReadTool: true})
-	ctx, _, err := mw.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(ctx, mw, &adkrun.Run{})
 	require.NoError(t, err)
 	msgs := talk[*schema.Message](999, 200)
 	for i, m := range msgs {
@@ -144,7 +148,7 @@ func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	state := &adk.ChatModelAgentState{Messages: msgs}
 	_, _, err = mw.BeforeModelRewriteState(ctx, state, nil)
 	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(20, func() { _, _, _ = mw.BeforeModelRewriteState(ctx, state, nil) }))
+	require.Zero(t, race.Allocations(20, func() { _, _, _ = mw.BeforeModelRewriteState(ctx, state, nil) }))
 }
 
 var argumentPath = regexp.MustCompile(`(?:saved in full to|保存到): ([^\n]+)\n`)
@@ -323,4 +327,55 @@ func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
 			adktest.Result[*schema.Message]("w", "write", "ok")}, rounds[*schema.Message](1, 10)...)
 		require.Equal(t, msgs, before(t, typed(t, cfg), msgs), name)
 	}
+}
+
+// Of two arguments, the one that could be stored is replaced, and the other stays.
+func TestArgumentsAreReplacedOneByOne(t *testing.T) {
+	forBoth(t, replacedOneByOne[*schema.Message], replacedOneByOne[*schema.AgenticMessage])
+}
+
+func replacedOneByOne[M adk.MessageType](t *testing.T) {
+	texts := map[string]string{"first": strings.Repeat("first line\n", 200), "second": strings.Repeat("second line\n", 200)}
+	stays := map[string]int{}
+	for _, fails := range []string{"first line", "second line"} {
+		memory := backend.NewMemory(0)
+		store := &refusing{Memory: memory, text: fails}
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ClearArgumentsOver: 100})
+		msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "w", Name: "write", Args: render(map[string]any{"first": texts["first"], "second": texts["second"]})}),
+			adktest.Result[M]("w", "write", "ok")}, rounds[M](1, 10)...)
+		out := before(t, mw, msgs)
+		var args map[string]any
+		require.NoError(t, json.Unmarshal([]byte(adktest.Calls(out[0])[0].Args), &args))
+		require.Len(t, args, 2)
+		for key, value := range args {
+			if text, ok := value.(string); ok && text == texts[key] {
+				stays[key]++
+				require.Contains(t, text, fails)
+				continue
+			}
+			require.Equal(t, texts[key], originalArguments(t, memory, value), "%s fails", fails)
+		}
+	}
+	require.Equal(t, map[string]int{"first": 1, "second": 1}, stays)
+}
+
+// refusing is a store that keeps no file with a text.
+type refusing struct {
+	*backend.Memory
+	text string
+}
+
+func (r *refusing) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	if strings.Contains(req.Content, r.text) {
+		return errors.New("refused")
+	}
+	return r.Memory.Write(ctx, req)
+}
+
+func (r *refusing) Create(ctx context.Context, path string, content io.Reader) error {
+	text, err := io.ReadAll(content)
+	if err != nil || strings.Contains(string(text), r.text) {
+		return errors.Join(err, errors.New("refused"))
+	}
+	return r.Memory.Create(ctx, path, strings.NewReader(string(text)))
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/proctest"
@@ -160,14 +161,14 @@ var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
 	"create only": func(d *reduction.DirBackend) reduction.Backend {
 		return struct {
 			reduction.Backend
-			backend.Creator
+			leanctx.Creator
 		}{d, d}
 	},
 	"create and read": func(d *reduction.DirBackend) reduction.Backend {
 		return struct {
 			reduction.Backend
-			backend.Creator
-			backend.RangeReader
+			leanctx.Creator
+			leanctx.RangeReader
 		}{d, d, d}
 	},
 }
@@ -321,7 +322,7 @@ func (c *living[M]) goOn(rounds int) {
 	require.NoError(c.T, err)
 	defer dir.Close()
 	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: reduction.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
-	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(c.T, err)
 	for range 1 + rounds {
 		_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: c.msgs}, nil)

@@ -3,49 +3,55 @@
 
 package reduction
 
-// Providers that keep the conversation on their server: keeps them from using results
-// that were cleared.
+// Providers that tie an answer to its request: keeps them from using results that were
+// cleared, and from refusing thinking that is bound to them.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"strconv"
 
-	"github.com/cloudwego/eino/adk"
-
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/session"
 )
 
-// sessionKey marks, in Extra, a response that the provider keeps: its value is the
-// digest of the notices in its request. A request without notices leaves no mark.
+// sessionKey marks, in Extra, an answer that the provider ties to its request: its value is
+// the digest of the notices there. A request without notices leaves no mark.
 const sessionKey = "__leanctx_reduction_session__"
 
-// continued returns a state in which no model call continues a response whose request
-// held other results than the state's messages do: those that were cleared since, or
-// notices in place of results that are whole. There must be messages.
-func continued[M adk.MessageType](c codec[M], state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
-	var sent digest
-	read := 0
-	msgs := session.Restart(state.Messages, func(i int, _ bool) bool {
-		for ; read <= i; read++ {
-			sent.add(c.view(state.Messages[read]))
-		}
-		return session.MarkOf(state.Messages[i], sessionKey) != sent.mark()
-	})
-	if &msgs[0] == &state.Messages[0] {
-		return state
+// keeper releases what is tied to other results than those of a request: to results that were
+// cleared since, or to notices in place of results that are whole.
+func (c *clearer[M]) keeper() session.Keeper[M] {
+	return session.Keeper[M]{
+		Key: sessionKey,
+		Mark: func(msgs []M, _ session.Tie) string {
+			var sent digest
+			for _, m := range msgs {
+				sent.add(c.codec.view(m))
+			}
+			return sent.mark()
+		},
+		Stale: func(msgs []M) func(int, session.Tie, string) bool {
+			var sent digest
+			read := 0
+			upTo := func(end int) {
+				for ; read < end; read++ {
+					sent.add(c.codec.view(msgs[read]))
+				}
+			}
+			return func(i int, t session.Tie, mark string) bool {
+				if upTo(i); t != session.Bound { // which stores the answer itself as well
+					upTo(i + 1)
+				}
+				return mark != sent.mark()
+			}
+		},
+		Changed: func(ctx context.Context) {
+			c.report.send(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+		},
 	}
-	return withMessages(state, msgs)
-}
-
-// requestMark is the mark of a request.
-func requestMark[M adk.MessageType](c codec[M], msgs []M) string {
-	var sent digest
-	for _, m := range msgs {
-		sent.add(c.view(m))
-	}
-	return sent.mark()
 }
 
 // digest identifies the notices in the messages so far. It is a sum, independent of

@@ -3,21 +3,19 @@
 
 package reduction_test
 
-// Stores that are down, that forget, that cannot be asked, and that are scoped.
+// Stores that are down, that forget, and that cannot be asked.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
-	"os"
 	"runtime"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -31,6 +29,7 @@ import (
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
@@ -69,8 +68,8 @@ type unclear struct {
 
 func (u unclear) readWrite() reduction.Backend {
 	return struct {
-		backend.Backend
-		backend.Reader
+		leanctx.Backend
+		leanctx.Reader
 	}{u.Memory, u}
 }
 
@@ -122,43 +121,117 @@ func TestStoresThatOnlyWriteAreNotWrittenOverByTheNextMiddleware(t *testing.T) {
 		"pointer":      func(f *backendtest.Faulty) reduction.Backend { return &byValue{f} },
 	} {
 		memory := backend.NewMemory(0)
-		faulty := backendtest.NewFaulty(memory, nil)
-		store := open(faulty)
-		want := map[string]string{}
+		store := open(backendtest.NewFaulty(memory, nil))
 		for i := range 4 {
-			mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})
-			for _, size := range []int{2000, 200_000} {
-				content := strings.Repeat(fmt.Sprint(i), size)
-				out, err := runInvokable(context.Background(), mw, callC, `{}`, []string{content})
+			for _, f := range forms {
+				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, GenTruncOffloadFilePath: [2]func(context.Context, *reduction.ToolDetail) (string, error){nil, pathsOf("/results/")}[i/2]})
+				content := strings.Repeat(fmt.Sprint(i%2), 2000)
+				out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
 				require.NoError(t, err)
-				require.NotEmpty(t, pathIn(out), kind)
-				want[pathIn(out)] = content
+				require.Equal(t, writeOnlyName([]string{"/tmp/trunc/c", "/results/shell/c"}[i/2], content), pathIn(out), "%s, %s", kind, f.name)
+				require.Equal(t, content, stored(t, memory, pathIn(out)), kind)
 			}
 		}
-		require.Len(t, want, 8, kind)
-		for path, content := range want {
-			require.Equal(t, content, stored(t, memory, path), "%s: %s", kind, path)
-		}
+		files, _, err := memory.Stored(context.Background(), "")
+		require.NoError(t, err)
+		require.Equal(t, 4, files, "one for each content and place")
 	}
 }
 
-func TestAForgottenNameIsNotWrittenOver(t *testing.T) {
-	race.Skip(t, "writes 33,000 files")
-	memory := backend.NewMemory(0)
-	mw := typed[*schema.Message](t, &reduction.Config{Backend: backendtest.NewFaulty(memory, nil).WriteOnly(), MaxLengthForTrunc: 1000})
-	cut := func(id, content string) string {
-		out, err := runInvokable(context.Background(), mw, &adk.ToolContext{Name: "shell", CallID: id}, `{}`, []string{content})
+// TestAStoreMayHoldMemoryThatGoDoesNotOwn: as with cgo and mmap, whose addresses say nothing
+// to the garbage collector.
+func TestAStoreMayHoldMemoryThatGoDoesNotOwn(t *testing.T) {
+	for range 100 {
+		memory, free := foreignMemory(t)
+		mw := typed(t, &reduction.Config{Backend: &mapped{at: memory}, MaxLengthForTrunc: 1000})
+		out, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 2000)})
 		require.NoError(t, err)
-		return pathIn(out)
+		require.NotEmpty(t, pathIn(out))
+		free()
 	}
-	first := strings.Repeat("first", 300)
-	path := cut("c", first)
-	for i := range 33_000 { // more than are remembered
-		cut(fmt.Sprint("other", i), strings.Repeat("x", 1001))
+}
+
+// mapped is a store over such memory.
+type mapped struct{ at unsafe.Pointer }
+
+func (*mapped) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+// TestAPageOfAFileThatNobodyStoredIsStored: where a store can only write, only this process
+// and the notices of the conversation know what is below its directories; the rest may be
+// its owner's, and may change.
+func TestAPageOfAFileThatNobodyStoredIsStored(t *testing.T) {
+	both(t, foreignPage[*schema.Message], foreignPage[*schema.AgenticMessage])
+}
+
+func foreignPage[M adk.MessageType](t *testing.T) {
+	memory := backend.NewMemory(0)
+	store := backendtest.NewFaulty(memory, nil).WriteOnly()
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
+	history := func(name, page string) []M {
+		args := fmt.Sprintf(`{"file_path":%q,"offset":1,"limit":100}`, name)
+		return append([]M{adktest.User[M]("go on"), adktest.Assistant[M]("", adktest.ToolCall{ID: "r", Name: "read_file", Args: args}), adktest.Result[M]("r", "read_file", page)}, rounds[M](1, 10)...)
 	}
-	second := strings.Repeat("second", 300)
-	require.Equal(t, second, stored(t, memory, cut("c", second)))
-	require.Equal(t, first, stored(t, memory, path))
+	for _, name := range []string{"/tmp/clear/notes.md", "/tmp/trunc/notes.md", "/tmp/clear/call_0-aaaaaaaaaaaaaaaaaaaaaaaaaa"} {
+		page := strings.Repeat("a note of the user's own\n", 100)
+		got := adktest.Text(before(t, mw, history(name, page))[2])
+		require.Equal(t, writeOnlyName("/tmp/clear/r", page), pathIn(got), name)
+		require.Equal(t, page, stored(t, memory, pathIn(got)))
+	}
+	content := strings.Repeat("a line that was stored\n", 300)
+	cut, err := runInvokable(t.Context(), mw, callC, `{}`, []string{content})
+	require.NoError(t, err)
+	require.Equal(t, content, cut)
+	first := append(rounds[M](1, 10)[:1:1], adktest.Assistant[M]("", adktest.ToolCall{ID: "c", Name: "shell", Args: `{}`}), adktest.Result[M]("c", "shell", content))
+	first = before(t, mw, append(first, rounds[M](2, 10)[1:]...))
+	name := pathIn(adktest.Text(first[2]))
+	require.Equal(t, writeOnlyName("/tmp/clear/c", content), name)
+	for kind, mw := range map[string]adk.TypedChatModelAgentMiddleware[M]{"the process knows it": mw, "a notice names it": typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})} {
+		msgs := append(first[:3:3], history(name, content[:2000])...)
+		got := before(t, mw, msgs)
+		require.Equal(t, name, pathIn(adktest.Text(got[5])), kind)
+	}
+	files, _, err := memory.Stored(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, 2, files, "no page of what was stored is stored again")
+}
+
+// TestNoStoreThatOnlyWritesIsRemembered: a server that opens one for each request would
+// otherwise keep them all.
+func TestNoStoreThatOnlyWritesIsRemembered(t *testing.T) {
+	const many = 200
+	var collected atomic.Int32
+	for range many {
+		store := &byValue{backendtest.NewFaulty(backend.NewMemory(0), nil)}
+		runtime.AddCleanup(store, func(int) { collected.Add(1) }, 0)
+		_, err := runInvokable(context.Background(), typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}), callC, `{}`, []string{strings.Repeat("x", 2000)})
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return collected.Load() >= many-2
+	}, time.Minute, time.Millisecond)
+}
+
+// TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash: of 8 MB.
+func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
+	race.Skip(t, "measures time")
+	content := strings.Repeat("a line of a long result\n", 8<<20/24)
+	mw := typed(t, &reduction.Config{Backend: &mapped{}, MaxLengthForTrunc: 1000})
+	best := func(f func()) time.Duration {
+		least := time.Hour
+		for range 5 {
+			start := time.Now()
+			f()
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	took := best(func() {
+		_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{content})
+		require.NoError(t, err)
+	})
+	hash := best(func() { vault.SumOf(content) })
+	require.Less(t, took, 2*hash+16*time.Millisecond, "one hash takes %v", hash)
 }
 
 // A sub-agent quotes what its tools returned: a report that ends with the notice of
@@ -233,7 +306,7 @@ func forgedNotice[M adk.MessageType](t *testing.T) {
 
 var faultModes = []backendtest.Mode{
 	backendtest.OK, backendtest.Fail, backendtest.Short, backendtest.Torn,
-	backendtest.Late, backendtest.Hang, backendtest.Panic,
+	backendtest.Late, backendtest.Hang, backendtest.Panic, backendtest.Exit,
 }
 
 func TestAStoreThatIsDownIsNotAskedAboutEveryResult(t *testing.T) {
@@ -242,6 +315,52 @@ func TestAStoreThatIsDownIsNotAskedAboutEveryResult(t *testing.T) {
 	msgs := rounds[*schema.Message](100, 500)
 	require.Equal(t, msgs, before(t, mw, msgs))
 	require.Equal(t, 3, store.Count(backendtest.OpWrite))
+}
+
+// TestAClearingPassLosesNothingWhateverTheStoreDoes: of results that a pass stores together,
+// one that cannot be stored stays, and all others are cleared.
+func TestAClearingPassLosesNothingWhateverTheStoreDoes(t *testing.T) {
+	for _, mode := range faultModes {
+		for _, plain := range []bool{false, true} {
+			if plain && mode == backendtest.Torn {
+				continue // nobody can see it
+			}
+			memory := backend.NewMemory(0)
+			ctx, cancel := context.WithCancel(context.Background())
+			faulty := backendtest.NewFaulty(memory, func(c backendtest.Call) (f backendtest.Fault) {
+				if c.N != 4 {
+					return f
+				}
+				if mode == backendtest.Hang {
+					defer cancel()
+				}
+				return backendtest.Fault{Mode: mode}
+			})
+			var store reduction.Backend = faulty
+			if plain {
+				store = faulty.WriteOnly()
+			}
+			mw := typed(t, &reduction.Config{Backend: store, MaxTokensForClear: 1})
+			msgs := rounds[*schema.Message](12, 5000)
+			_, state, err := mw.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{Messages: msgs}, nil)
+			cancel()
+			require.NoError(t, err)
+			cleared := 0
+			for i, m := range state.Messages {
+				if p := pathIn(m.Content); p != "" {
+					cleared++
+					require.Equal(t, msgs[i].Content, stored(t, memory, p), "mode %v, write only: %v", mode, plain)
+				} else {
+					require.Equal(t, msgs[i].Content, m.Content)
+				}
+			}
+			if mode == backendtest.Hang {
+				require.Positive(t, cleared)
+			} else {
+				require.GreaterOrEqual(t, cleared, 11-2, "mode %v: one write and one read went wrong", mode)
+			}
+		}
+	}
 }
 
 // rounds is a history of n rounds with results of size bytes.
@@ -375,288 +494,5 @@ func TestStreamsIntoABreakingStoreLeaveNothingRunning(t *testing.T) {
 			cancel()
 			require.LessOrEqual(t, settled(at), at, "mode %d after %d", mode, after)
 		}
-	}
-}
-
-// as returns a scope with a fixed key.
-func as(key string) reduction.Scope {
-	return reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }}
-}
-
-type tenantKey struct{}
-
-// byTenant is a scope whose key is in the context.
-var byTenant = reduction.Scope{Key: func(ctx context.Context) (string, error) {
-	tenant, _ := ctx.Value(tenantKey{}).(string)
-	return tenant, nil
-}}
-
-func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
-	m := backend.NewMemory(0)
-	for _, store := range append(powerSets(m), m) {
-		scoped := reduction.Scoped(store, as("a"))
-		require.Equal(t, powersOf(store), powersOf(scoped), "%T", store)
-		require.NotImplements(t, (*reduction.Cleaner)(nil), scoped)
-	}
-	require.Nil(t, reduction.Scoped(nil, as("a")))
-}
-
-// recorder keeps the paths that a store was asked for.
-type recorder struct {
-	*backend.Memory
-	mu    sync.Mutex
-	paths []string
-}
-
-func (r *recorder) note(path string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.paths = append(r.paths, path)
-}
-
-func (r *recorder) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	r.note(req.FilePath)
-	return r.Memory.Write(ctx, req)
-}
-
-func (r *recorder) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	r.note(req.FilePath)
-	return r.Memory.Read(ctx, req)
-}
-
-func (r *recorder) ReadRange(ctx context.Context, path string, offset, length int64) (io.ReadCloser, int64, error) {
-	r.note(path)
-	return r.Memory.ReadRange(ctx, path, offset, length)
-}
-
-func (r *recorder) Create(ctx context.Context, path string, content io.Reader) error {
-	r.note(path)
-	return r.Memory.Create(ctx, path, content)
-}
-
-func (r *recorder) CreateAny(ctx context.Context, names func(int) string, content io.Reader) (string, error) {
-	return r.Memory.CreateAny(ctx, func(attempt int) string {
-		name := names(attempt)
-		if name != "" {
-			r.note(name)
-		}
-		return name
-	}, content)
-}
-
-// ways are all calls that a scoped store takes for a path.
-func ways(b reduction.Backend) map[string]func(ctx context.Context, path string) error {
-	return map[string]func(ctx context.Context, path string) error{
-		"Write": func(ctx context.Context, path string) error {
-			return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: "content"})
-		},
-		"Read": func(ctx context.Context, path string) error {
-			_, err := b.(reduction.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: path})
-			return err
-		},
-		"ReadRange": func(ctx context.Context, path string) error {
-			_, _, err := b.(reduction.RangeReader).ReadRange(ctx, path, 0, -1)
-			return err
-		},
-		"Create": func(ctx context.Context, path string) error {
-			return b.(reduction.Creator).Create(ctx, path, strings.NewReader("content"))
-		},
-		"CreateAny": func(ctx context.Context, path string) error {
-			got, err := b.(reduction.AnyCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
-			if err == nil && !strings.HasPrefix(got, path) {
-				return fmt.Errorf("CreateAny returned %q for %q", got, path)
-			}
-			return err
-		},
-	}
-}
-
-var scopeKeys = []string{
-	"a", "a/b", "a/", "/a", "A", "a=2fb", "a=", "=", "==", ".", "..", "../a", "a/../b", "...", " ", "a ", "con", "CON", "con.txt",
-	"münchen", "MÜNCHEN", "mu\u0308nchen", "東京/1", "İ", "i", "I", "ı", "\x00", "\xff", "tmp", "acme/42", "acme", "acme:42", "Acme/42", ".leanctx-a", ".LEANCTX-a",
-	strings.Repeat("k", 128), strings.Repeat("k", 129), strings.Repeat("k", 10_000), strings.Repeat("K", 129), strings.Repeat("k/", 100),
-}
-
-// TestNoTwoScopesShareAFile: whatever a key and a path are, what one scope names is in
-// its own directory, which no other key has, on file systems that ignore case too.
-func TestNoTwoScopesShareAFile(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	keys := append([]string(nil), scopeKeys...)
-	for range 300 {
-		b := make([]byte, 1+random.IntN(6))
-		for i := range b {
-			b[i] = "aAbB/.=:2f-\xc3\xa9"[random.IntN(13)]
-		}
-		keys = append(keys, string(b))
-	}
-	paths := []string{"/tmp/trunc/x", "c", "b/c", "../a/c", "/../../a/c", "a/../../b/c", "..", ".", "", "x\x00y"}
-	owner := make(map[string]string)
-	for _, key := range keys {
-		inner := &recorder{Memory: backend.NewMemory(0)}
-		for _, call := range ways(reduction.Scoped(inner, as(key))) {
-			for _, path := range paths {
-				_ = call(t.Context(), path)
-			}
-		}
-		require.NotEmpty(t, inner.paths)
-		for _, path := range inner.paths {
-			parts := strings.Split(path, "/")
-			require.Empty(t, parts[0], "%q is not absolute", path)
-			require.NotContains(t, []string{"", ".", ".."}, parts[1], "the directory of key %q", key)
-			require.NotContains(t, parts[2:], "..", "key %q", key)
-			dir := strings.ToLower(parts[1])
-			if other, known := owner[dir]; known {
-				require.Equal(t, other, key, "the keys %q and %q have one directory, %q", other, key, dir)
-			}
-			owner[dir] = key
-		}
-	}
-}
-
-var errNoSession = errors.New("no session")
-
-// badScopes are all the ways in which a scope can fail.
-var badScopes = map[string]reduction.Scope{
-	"no function":   {},
-	"empty key":     as(""),
-	"error":         {Key: func(context.Context) (string, error) { return "a", errNoSession }},
-	"missing file":  {Key: func(context.Context) (string, error) { return "a", fs.ErrNotExist }},
-	"existing file": {Key: func(context.Context) (string, error) { return "a", fs.ErrExist }},
-	"panic":         {Key: func(context.Context) (string, error) { panic("no session") }},
-}
-
-func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
-	for name, scope := range badScopes {
-		inner := &recorder{Memory: backend.NewMemory(0)}
-		for way, call := range ways(reduction.Scoped(inner, scope)) {
-			err := call(t.Context(), "/x")
-			require.Error(t, err, "%s, %s", name, way)
-			require.NotErrorIs(t, err, fs.ErrNotExist, "%s, %s: nobody knows whether the file exists", name, way)
-			require.NotErrorIs(t, err, fs.ErrExist, "%s, %s", name, way)
-		}
-		require.Empty(t, inner.paths, name)
-	}
-	err := reduction.Scoped(backend.NewMemory(0), badScopes["error"]).Write(t.Context(), &filesystem.WriteRequest{FilePath: "/x"})
-	require.ErrorIs(t, err, errNoSession)
-}
-
-// TestAScopeWithoutAKeyKeepsTheResult: in a whole agent the run goes on, the result
-// stays in the conversation, and nothing is stored.
-func TestAScopeWithoutAKeyKeepsTheResult(t *testing.T) {
-	for name, scope := range badScopes {
-		t.Run(name, func(t *testing.T) {
-			inner := &recorder{Memory: backend.NewMemory(0)}
-			adktest.Both(t,
-				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.Message](t, reduction.Scoped(inner, scope), streaming)
-				},
-				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.AgenticMessage](t, reduction.Scoped(inner, scope), streaming)
-				})
-			require.Empty(t, inner.paths)
-		})
-	}
-}
-
-func keepsTheResult[M adk.MessageType](t *testing.T, store reduction.Backend, streaming bool) {
-	mw, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: store, ProvideReadTool: true, MaxLengthForTrunc: 4000})
-	require.NoError(t, err)
-	result := strings.Repeat("a line of the report\n", 1000)
-	model := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_0", Name: "report", Args: "{}"}), adktest.Say("done"))
-	report := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "report", Desc: "report"}, func(context.Context, string) (string, error) { return result, nil })
-	out := adktest.Agent[M]{Model: model, Tools: []tool.BaseTool{report}, Handlers: adktest.Handlers(mw), Streaming: streaming}.
-		Run(t.Context(), []M{adktest.User[M]("report")})
-	require.NoError(t, out.Err)
-	last := model.Wires()[1].Messages
-	results := adktest.Results(last[len(last)-1])
-	require.Len(t, results, 1)
-	require.Equal(t, result, results[0].Args)
-}
-
-// TestScopesOfOneStoreShareWhatIsKnownOfIt: a store that can only write is not written
-// over by another middleware over the same store and scope, while another scope has
-// the name for itself.
-func TestScopesOfOneStoreShareWhatIsKnownOfIt(t *testing.T) {
-	inner := backend.NewMemory(0)
-	store := backendtest.NewFaulty(inner, nil).WriteOnly()
-	wrapped := &struct{ reduction.Backend }{store}
-	cut := func(tenant, content string) string {
-		mw, err := reduction.New(t.Context(), &reduction.Config{Backend: reduction.Scoped(wrapped, byTenant), MaxLengthForTrunc: 1000})
-		require.NoError(t, err)
-		endpoint, err := mw.WrapInvokableToolCall(t.Context(), func(context.Context, string, ...tool.Option) (string, error) { return content, nil },
-			&adk.ToolContext{Name: "report", CallID: "call_0"})
-		require.NoError(t, err)
-		got, err := endpoint(context.WithValue(t.Context(), tenantKey{}, tenant), "{}")
-		require.NoError(t, err)
-		require.NotEqual(t, content, got)
-		return got
-	}
-	contents := map[string]string{}
-	for i, tenant := range []string{"a", "b", "a", "b/c"} {
-		content := strings.Repeat(fmt.Sprintln(tenant, i), 2000)
-		notice := cut(tenant, content)
-		require.NotContains(t, notice, "=2f", "the key is in a notice")
-		if i == 2 {
-			require.NotContains(t, notice, "/tmp/trunc/call_0\n")
-			continue
-		}
-		contents[[]string{"/a", "/b", "", "/b=2fc"}[i]+"/tmp/trunc/call_0"] = content
-	}
-	for path, content := range contents {
-		require.Equal(t, content, stored(t, inner, path))
-	}
-}
-
-// TestTheReadmesServerIsTheExample: what README.md shows is the code of ExampleScoped.
-func TestTheReadmesServerIsTheExample(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	_, region, found := strings.Cut(string(readme), "<!-- region: tenants -->\n```go\n")
-	require.True(t, found)
-	region, _, found = strings.Cut(region, "```")
-	require.True(t, found)
-	example, err := os.ReadFile("example_test.go")
-	require.NoError(t, err)
-	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
-}
-
-func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
-	ctx := context.Background()
-	memory := reduction.NewMemoryBackend(0)
-	scoped := func(key string) reduction.Backend {
-		return reduction.Scoped(memory, reduction.Scope{MaxBytes: 3000, Key: func(context.Context) (string, error) { return key, nil }})
-	}
-	one := scoped("one")
-	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 1000)}))
-	require.NoError(t, one.(reduction.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
-	_, err := one.(reduction.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
-	require.ErrorContains(t, err, "MaxBytes")
-	require.ErrorContains(t, one.(reduction.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
-	require.ErrorContains(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 1001)}), "MaxBytes")
-	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "d", Content: strings.Repeat("x", 1000)}), "what failed took no room")
-	require.ErrorContains(t, scoped("one").Write(ctx, &filesystem.WriteRequest{FilePath: "e", Content: "x"}), "MaxBytes", "what is there counts for another process")
-	require.NoError(t, scoped("two").Write(ctx, &filesystem.WriteRequest{FilePath: "e", Content: "x"}), "another scope has room")
-	files, bytes, err := memory.Stored(ctx, "one")
-	require.NoError(t, err)
-	require.Equal(t, 3, files)
-	require.EqualValues(t, 3000, bytes)
-
-	var failed []error
-	mw := typed(t, &reduction.Config{Backend: one, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e leanctx.Event) {
-		if e.Kind == leanctx.KindStoreFailed {
-			failed = append(failed, e.Err)
-		}
-	}})
-	for _, f := range forms {
-		whole := strings.Repeat("a line\n", 300)
-		got, err := f.run(ctx, mw, &adk.ToolContext{Name: "shell", CallID: f.name}, `{}`, []string{whole})
-		require.NoError(t, err)
-		if !f.stream {
-			require.Equal(t, whole, got, "%s: the result stays in the conversation", f.name)
-		}
-	}
-	require.Len(t, failed, len(forms))
-	for _, err := range failed {
-		require.ErrorContains(t, err, "MaxBytes")
 	}
 }

@@ -21,12 +21,14 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/compact"
 	"github.com/leanctx/leanctx/internal/display"
 	previews "github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -196,10 +198,13 @@ func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks c
 	}
 	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
-		if t.report == nil {
+		if t.report == nil && !info.compacts() {
 			return src
 		}
 		c.through = true
+	}
+	if info.compacts() {
+		c.json = new(jsonStream)
 	}
 	c.source = takeOver(src)
 	same := func(chunk T) (T, error) { return chunk, nil }
@@ -230,6 +235,11 @@ type streamCut[T any] struct {
 	passed  int              // of them passed on
 	errors  *previews.Errors // lines that look like errors, if a Preview is set
 	held    []T
+	waited  int  // of them for the end of JSON
+	drained bool // the source has ended
+
+	json    *jsonStream // nil: its text is not JSON, or stays
+	passing bool        // what json makes is passed on
 }
 
 // reserve is how many bytes can be passed on if the notice must fit after them; negative
@@ -293,18 +303,124 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 			c.texts = append(c.texts, text)
 		}
 	})
-	if c.through {
+	if c.json != nil {
+		c.chunks.eachString(chunk, c.json.add)
+	}
+	switch waits := c.waits(); {
+	case c.passing:
+		return c.passOn(c.withText(chunk, c.json.take()))
+	case waits:
+		c.held = append(c.held, chunk)
+		return none, schema.ErrNoValue
+	case c.through && c.json != nil:
+		c.passing = true
+		chunk, c.held = c.chunks.join(append(c.held, chunk)), nil
+		return c.passOn(c.withText(chunk, c.json.take()))
+	case c.through:
 		return c.passOn(chunk)
 	}
-	if len(c.held) == 0 && c.total <= c.allowance {
-		c.passed = c.total
-		return chunk, nil
+	if c.total <= c.allowance && len(c.ends) == 0 && len(c.held) == c.waited {
+		c.passed, c.waited = c.total, 0
+		return c.passOn(chunk)
 	}
 	c.held = append(c.held, chunk)
 	if c.total <= c.info.rule.limit {
 		return none, schema.ErrNoValue
 	}
 	return c.overflow()
+}
+
+// jsonStream is the JSON in a stream, in fewer bytes.
+type jsonStream struct {
+	w     compact.Writer
+	out   []byte
+	size  int  // bytes that came out
+	other bool // something else came
+}
+
+// add takes a text. What follows the document comes out as it is.
+func (j *jsonStream) add(text string) {
+	n, before := 0, len(j.out)
+	if !j.other {
+		n = j.w.Write(text)
+		j.out = append(j.out, j.w.Take()...)
+		j.other = n < len(text) && (!j.w.Whole() || strings.Trim(text[n:], " \t\r\n") != "")
+	}
+	if j.other {
+		j.out = append(j.out, text[n:]...)
+	}
+	j.size += len(j.out) - before
+}
+
+// take returns what has come out since the last call.
+func (j *jsonStream) take() string {
+	out := string(j.out)
+	j.out = j.out[:0]
+	return out
+}
+
+// worthIt reports whether what came out is shorter than size bytes by a twentieth.
+func (j *jsonStream) worthIt(size int) bool { return size-j.size >= max(1, size/20) }
+
+// decideAt is how many bytes of a stream tell whether compacting it is worth it.
+const decideAt = 4 << 10
+
+// waits reports whether what has come is held back because it may become shorter JSON. It
+// gives up where that does not come about.
+func (c *streamCut[T]) waits() bool {
+	switch j := c.json; {
+	case j == nil || c.passing:
+		return false
+	case c.through && !j.other && c.total < decideAt, !c.through && !j.other && j.size <= c.info.rule.limit && c.total <= maxShrink*c.info.rule.limit:
+		c.waited = len(c.held) + 1
+		return true
+	case !c.through || j.other || !j.worthIt(c.total):
+		c.json = nil
+	}
+	return false
+}
+
+// withText returns a chunk with another text.
+func (c *streamCut[T]) withText(chunk T, text string) T {
+	r := c.chunks.asResult(chunk)
+	if r == nil {
+		return chunk
+	}
+	return c.chunks.ofResult(&schema.ToolResult{Parts: withNotice(r.Parts, text)})
+}
+
+// endJSON is the end of a stream that may be JSON. It reports whether what was held back must
+// be cut.
+func (c *streamCut[T]) endJSON() (tooLong bool) {
+	j := c.json
+	switch {
+	case j == nil:
+		return false
+	case c.passing:
+		if rest := string(j.w.Pending()); rest != "" && !j.other {
+			c.held = append(c.held, c.chunks.ofResult(textResult(rest)))
+		}
+		c.reportCompacted(j.size)
+		return false
+	}
+	text, ok := "", false
+	if c.through && j.w.Whole() && !j.other {
+		if text, ok = compact.Text(string(j.out)); !ok {
+			ok = j.worthIt(c.total)
+		}
+	} else if !c.through {
+		text, ok = compact.Text(joined(c.texts))
+	}
+	if !ok || c.err != nil || !c.through && len(text) > c.info.rule.limit {
+		return !c.through && c.total > c.info.rule.limit
+	}
+	c.held = []T{c.withText(c.chunks.join(c.held), text)}
+	c.reportCompacted(len(text))
+	return false
+}
+
+func (c *streamCut[T]) reportCompacted(after int) {
+	c.info.report(c.ctx, c.t, output{kind: leanctx.KindResultCompacted, before: c.total, after: after, stream: true})
 }
 
 // passOn passes a chunk on after everything that precedes it.
@@ -329,6 +445,15 @@ func (c *streamCut[T]) release() T {
 // rest ends the stream after its source: it returns the chunks held back, if nothing was
 // cut.
 func (c *streamCut[T]) rest() (any, error) {
+	if !c.ended && c.endJSON() {
+		c.drained = true
+		out, err := c.overflow()
+		if !c.ended { // it stays whole
+			c.ended = true
+			shut(c.in)
+		}
+		return out, err
+	}
 	shut(c.in) // after is called from now on
 	if !c.ended {
 		c.ended = true
@@ -437,9 +562,6 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 // earlier call, and files that the call reads.
 func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	if c.info.rule.store != nil {
-		out[0] = c.info.rule.store.FirstName(at)
-	}
 	for _, p := range vault.Mentions(c.t.root, c.info.argText()) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
@@ -457,7 +579,7 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 		c.errors.Add(text)
 		file.Write(text)
 	}
-	for {
+	for !c.drained {
 		chunk, err := c.source.Recv()
 		if errors.Is(err, io.EOF) {
 			return media
@@ -473,6 +595,7 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 			media = append(media, m)
 		}
 	}
+	return media
 }
 
 // endNotice ends the stream. Without a path the notice says that nothing was stored.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/tokens"
@@ -128,10 +129,10 @@ func allocates[M adk.MessageType](t *testing.T) {
 	for i := range 50 {
 		tools = append(tools, &schema.ToolInfo{Name: fmt.Sprint("tool", i), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}})})
 	}
-	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: conversation[M](1000, 4096), ToolInfos: tools}
-	require.Zero(t, testing.AllocsPerRun(20, func() {
+	require.Zero(t, race.Allocations(20, func() {
 		_, out, err := mw.BeforeModelRewriteState(ctx, state, nil)
 		if err != nil || out != state {
 			t.Error("the state is not the one that came in")
@@ -230,7 +231,7 @@ func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, 
 	}
 	mw, err := NewTyped(context.Background(), c)
 	require.NoError(t, err)
-	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(t, err)
 	_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
 	require.NoError(t, err)
@@ -303,7 +304,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	msgs := charged[M](10, 1)
 	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: NewMemoryBackend(0), MaxTokensForClear: e.count(msgs, nil)})
 	require.NoError(t, err)
-	ctx, _, err := mw.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(t, err)
 	hook := func(msgs []M) []M {
 		_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
@@ -312,7 +313,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run := mw.(*middleware[M]).clear.policy.runOf(ctx).counted()
+	run := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).clear.policy.runOf(ctx).counted()
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.count(out, nil)))), adktest.Result[M](id, "shell", "done"))
@@ -368,7 +369,7 @@ func knows[M adk.MessageType](t *testing.T) {
 			} else {
 				corrected++
 			}
-			whole.forget() // it looks at every message
+			whole.messages = nil // it looks at every message
 			want, wanted := e.corrected(whole, msgs, tools, threshold)
 			require.Equal(t, []any{want, wanted}, []any{got, factor}, "seed %d", seed)
 			if r.IntN(10) == 0 {
@@ -398,7 +399,7 @@ func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 		got, _ = e.corrected(run, msgs, nil, 1<<40)
 		walks++
 	}
-	require.LessOrEqual(t, walks, wholeWalk)
+	require.LessOrEqual(t, walks, verifyEvery)
 	require.Greater(t, walks, 1, "messages are not looked at each time")
 }
 
@@ -433,11 +434,10 @@ func TestATextIsReadOnceInARun(t *testing.T) {
 func readOnce[M adk.MessageType](t *testing.T) {
 	e, run, msgs := newEstimator[M](), &counted{}, charged[M](20, 0)
 	first, _ := e.corrected(run, msgs, nil, 1<<40)
-	for i := range run.texts.known {
-		run.texts.known[i].tokens += 1000 // a text that is read again counts less
+	for i := range run.messages {
+		run.messages[i].tokens += 1000 // a message that is read again counts less
 	}
-	known := int64(len(run.texts.known)) * 1000
-	run.forget()
+	known := int64(len(run.messages)) * 1000
 	again, _ := e.corrected(run, msgs, nil, 1<<40)
 	require.Equal(t, first+known, again)
 	hello := adktest.User[M]("hello")
@@ -448,5 +448,142 @@ func readOnce[M adk.MessageType](t *testing.T) {
 		require.Equal(t, again+e.count([]M{hello}, nil), got, name)
 		got, _ = e.corrected(run, msgs, nil, 1<<40)
 		require.Equal(t, again, got, name)
+	}
+}
+
+// Whatever is decided without reading all texts is what reading them decides.
+func TestALimitIsComparedWithAsLittleReadingAsPossible(t *testing.T) {
+	bothTypes(t, compares[*schema.Message], compares[*schema.AgenticMessage])
+}
+
+func compares[M adk.MessageType](t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 7))
+	kinds := []string{"some words of a text, ", `{"id":"3fa85f64-5717-4562","total":118.5},`, "9f86d081884c7d659a2feaa0c55ad015", "工具的结果会保存到存储中", "\n        \t"}
+	e, unread := newEstimator[M](), 0
+	for range race.Cases(150) {
+		var msgs []M
+		ratio := []float64{0, 0, .7, 1.5}[r.IntN(4)]
+		sent := int64(0)
+		for i := range 1 + r.IntN(12) {
+			text := fmt.Sprint(r.Uint64()) + strings.Repeat(kinds[r.IntN(len(kinds))], 1+r.IntN(4000))
+			m := adktest.User[M](text)
+			if i%2 == 1 {
+				m = reporting(adktest.Assistant[M](text), int(ratio*float64(sent)))
+			}
+			msgs, sent = append(msgs, m), sent+e.count([]M{m}, nil)
+		}
+		limit := int64(float64(sent) * (.2 + 3*r.Float64()))
+		run := &counted{}
+		for range 3 {
+			got := e.compared(run, msgs, nil, limit, limit)
+			want, factor := e.corrected(&counted{}, msgs, nil, limit)
+			require.Equal(t, want < limit, got.tokens < limit, "seed %d: %d of %d, %+v", seed, want, limit, got)
+			if got.exact {
+				require.Equal(t, []any{want, factor}, []any{got.tokens, got.factor}, "seed %d", seed)
+			} else {
+				unread++
+			}
+			msgs = append(msgs, adktest.User[M](strings.Repeat("more of it ", r.IntN(100))))
+		}
+	}
+	require.NotZero(t, unread)
+}
+
+func TestTheStartOfARunReadsNoText(t *testing.T) {
+	bothTypes(t, startsUnread[*schema.Message], startsUnread[*schema.AgenticMessage])
+}
+
+func startsUnread[M adk.MessageType](t *testing.T) {
+	e, seed := newEstimator[M](), rand.Uint64() // no other test has these texts
+	var msgs []M
+	for i := range 100 {
+		msgs = append(msgs, adktest.User[M](strings.Repeat(fmt.Sprintf("line %d of the text %020d that no other one repeats\n", i, seed), 100)))
+	}
+	const bytes = 100 * 100 * 70
+	for _, limit := range []int64{2 * bytes, bytes * 3 / 4, 1} {
+		run := &counted{}
+		require.False(t, e.compared(run, msgs, nil, limit, limit).exact, "limit %d", limit)
+		require.Len(t, run.messages, 100)
+		for _, k := range run.messages {
+			require.Negative(t, k.tokens, "limit %d", limit)
+		}
+	}
+	// Read once, they are known to the next run, whose limit is too near for a sample.
+	near := e.count(msgs, nil)
+	require.True(t, e.compared(&counted{}, msgs, nil, near+1, near+1).exact)
+	require.True(t, tokens.Known(adktest.Text(msgs[50])))
+}
+
+// A pass rewrites everything behind the first result that it clears. One that saves next to
+// nothing of that would cost more than it saves.
+func TestAPassThatBreaksMuchMoreThanItSavesWaits(t *testing.T) {
+	bothTypes(t, breaksLittle[*schema.Message], breaksLittle[*schema.AgenticMessage])
+}
+
+func breaksLittle[M adk.MessageType](t *testing.T) {
+	msgs := []M{adktest.User[M]("look")}
+	add := func(size int) {
+		id := fmt.Sprint("call_", len(msgs))
+		msgs = append(msgs, adktest.Assistant[M](strings.Repeat("what I think of it. ", size), adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}),
+			adktest.Result[M](id, "shell", strings.Repeat("what the tool says. ", 31)))
+	}
+	for range 12 {
+		add(150)
+	}
+	n := newEstimator[M]().count(msgs, nil)
+	out, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: n - 10}, msgs)
+	require.Equal(t, msgs, out, "it would save a few bytes of each")
+	require.NotNil(t, pass)
+	require.Zero(t, pass.Cleared)
+	require.Positive(t, pass.Kept[string(ReasonTooFewTokens)])
+	out, _ = looked(t, &TypedConfig[M]{MaxTokensForClear: n - 10, CachedPrice: .1}, msgs)
+	require.Equal(t, msgs, out)
+	// It does not wait for ever, and a result that is worth it does not wait.
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: n * 88 / 100}, msgs)
+	require.Positive(t, pass.Cleared)
+	large := slices.Clone(msgs)
+	large[2] = adktest.Result[M]("call_1", "shell", strings.Repeat("a result that is long ", 3000))
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: newEstimator[M]().count(large, nil) - 10}, large)
+	require.Positive(t, pass.Cleared)
+}
+
+// A handler that changes arguments is reported like one that changes a result, also where
+// SkipClear leaves all other tools alone.
+func TestAHandlerThatChangesArgumentsIsReported(t *testing.T) {
+	bothTypes(t, changesArguments[*schema.Message], changesArguments[*schema.AgenticMessage])
+}
+
+func changesArguments[M adk.MessageType](t *testing.T) {
+	msgs := charged[M](4, 0)
+	for _, skips := range []bool{false, true} {
+		var cleared int
+		c := &TypedConfig[M]{Backend: NewMemoryBackend(0), MaxTokensForClear: 1, SkipClear: skips, ToolConfig: map[string]*ToolReductionConfig{"shell": {
+			ClearHandler: func(context.Context, *ToolDetail) (*ClearResult, error) {
+				return &ClearResult{NeedClear: true, ToolArgument: &schema.ToolArgument{Text: `{"shorter":true}`}}, nil
+			},
+		}}, OnEvent: func(_ context.Context, e leanctx.Event) {
+			if e.Kind == leanctx.KindResultCleared {
+				cleared++
+				require.Equal(t, byHandler, e.Output.Rule)
+			}
+		}}
+		mw, err := NewTyped(context.Background(), c)
+		require.NoError(t, err)
+		_, state, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+		require.NoError(t, err)
+		require.Equal(t, 3, cleared)
+		for i := range 3 {
+			require.Equal(t, `{"shorter":true}`, adktest.Calls(state.Messages[1+2*i])[0].Args)
+			require.Equal(t, adktest.Text(msgs[2+2*i]), adktest.Text(state.Messages[2+2*i]), "the result stays")
+			require.Equal(t, `{}`, adktest.Calls(msgs[1+2*i])[0].Args, "what came in stays")
+		}
+	}
+}
+
+func TestExcludedNamesMayEndInAStar(t *testing.T) {
+	names := map[string]bool{"one": true, "skill__*": true}
+	for name, want := range map[string]bool{"one": true, "ones": false, "skill__pdf": true, "skill_": false, "": false} {
+		require.Equal(t, want, excludes(names, name), name)
 	}
 }

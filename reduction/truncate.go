@@ -9,13 +9,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/compact"
 	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -36,13 +39,17 @@ type callInfo struct {
 	args *schema.ToolArgument
 }
 
+// compacts reports whether the result may become shorter JSON. A file's own JSON stays: the
+// model may be about to edit it.
+func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.argText()) }
+
 // info describes the truncation of a call's results, if any.
 func (t *truncator) info(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
-	if tool == nil {
+	if tool == nil || virtual.Inner(ctx, tool.CallID) { // a program reads all of it, and no model any
 		return callInfo{}, false
 	}
 	r := t.policy.truncation(ctx, tool.Name)
-	return callInfo{rule: r, tool: tool}, r.leave == "" || t.report != nil && (r.leave != ReasonExempt || r.reads)
+	return callInfo{rule: r, tool: tool}, r.leave == "" || r.compact || t.report != nil && (r.leave != ReasonExempt || r.reads)
 }
 
 func (info callInfo) with(args *schema.ToolArgument) callInfo {
@@ -84,12 +91,45 @@ func (info callInfo) reportKept(ctx context.Context, t *truncator, o output, ans
 	info.report(ctx, t, o)
 }
 
-// finished returns the replacement of a result, nil if it stays as it is. The result is
-// not changed. An error is that of a user's callback.
+// finished returns what replaces a result, nil if it stays.
 func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	if result == nil {
 		return nil, nil
 	}
+	out, err := t.shortened(ctx, info, result)
+	if out != nil || err != nil || !info.compacts() {
+		return out, err
+	}
+	if out = compacted(result); out != nil {
+		info.report(ctx, t, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: sizeOf(textsOf(out.Parts))})
+	}
+	return out, nil
+}
+
+// maxShrink is how many times longer than its limit a result may be that is compacted in the
+// hope that it need not be cut.
+const maxShrink = 4
+
+// compacted is a result with its JSON in fewer bytes, nil if it has none.
+func compacted(result *schema.ToolResult) (out *schema.ToolResult) {
+	for i := range result.Parts {
+		if result.Parts[i].Type != schema.ToolPartTypeText {
+			continue
+		}
+		text, ok := compact.Text(result.Parts[i].Text)
+		if !ok {
+			continue
+		}
+		if out == nil {
+			out = copyOf(result)
+		}
+		out.Parts[i].Text = text
+	}
+	return out
+}
+
+// shortened returns what replaces a result that is too long.
+func (t *truncator) shortened(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
 	case info.rule.leave != "":
 		info.reportKept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
@@ -107,6 +147,11 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 	if size <= info.rule.limit {
 		info.reportKept(ctx, t, output{before: size}, "")
 		return nil, nil
+	}
+	if info.compacts() && size <= maxShrink*info.rule.limit {
+		if short := compacted(result); short != nil && sizeOf(textsOf(short.Parts)) <= info.rule.limit {
+			return nil, nil
+		}
 	}
 	at, err := t.place(ctx, info, result)
 	if err != nil {
@@ -157,8 +202,8 @@ func (t *truncator) save(ctx context.Context, info callInfo, at vault.Place, con
 		return p, nil
 	}
 	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
-	p, _, err := t.files.Save(ctx, info.rule.store, at, content)
-	return p, err
+	got := t.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
+	return got.Path, got.Err
 }
 
 // noteStored records that a file belongs to the call.
@@ -192,7 +237,7 @@ func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema
 	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
 		info.rule = info.rule.byDefault()
-		return t.finished(ctx, info, result)
+		return t.shortened(ctx, info, result)
 	}
 	if err != nil {
 		return nil, err
@@ -219,11 +264,36 @@ func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", info.tool.Name, errNoBackend)
 	}
 	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
-	if _, _, err := t.files.Save(ctx, info.rule.store, at, got.OffloadContent); err != nil {
-		o.kind, o.err = leanctx.KindStoreFailed, err
+	if saved := t.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
+		o.kind, o.err = leanctx.KindStoreFailed, saved.Err
 		info.report(ctx, t, o)
 		return false, nil
 	}
 	t.noteStored(info, at.Path)
 	return true, nil
+}
+
+// jsonFiles are the ends of the names of files whose content is JSON.
+var jsonFiles = []string{".json", ".ipynb", ".webmanifest"}
+
+// namesJSONFile reports whether arguments name a JSON file, and not just one on the web.
+func namesJSONFile(args string) bool {
+	for _, end := range jsonFiles {
+		for rest := args; ; {
+			i := strings.Index(rest, end)
+			if i < 0 {
+				break
+			}
+			name := rest[strings.LastIndexAny(rest[:i], "\"' \t")+1 : i]
+			rest = rest[i+len(end):]
+			if (!strings.Contains(name, "://") || strings.HasPrefix(name, "file:")) && !startsWithLetter(strings.TrimLeft(rest, "c5")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func startsWithLetter(s string) bool {
+	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= '0' && s[0] <= '9')
 }

@@ -3,8 +3,7 @@
 
 package reduction
 
-// The tokens of the pieces of a conversation in the default estimate. In a run each text
-// is read once.
+// The tokens of the pieces of a conversation in the default estimate.
 
 import (
 	"strings"
@@ -39,66 +38,63 @@ func tokensOf(bytes int) int64 { return int64(bytes / bytesPerToken) }
 
 // weight adds up the tokens of pieces of a conversation.
 type weight struct {
+	by     measure
 	tokens int64
 	sizes  *schemaSizes
-	memo   *memo       // nil: nothing is remembered
-	known  []knownText // the content of the memo
-	at     int         // how many texts there were
-	edited flag        // something was cleared or rewritten
-	rough  bool        // counts four bytes as a token
+	edited flag   // something was cleared or rewritten
+	mark   uint64 // of where the texts are, with byLength
+
+	sample *sample // with bySample
 }
 
-// remember begins a walk over texts of which some are known.
-func (w *weight) remember(m *memo) { w.memo, w.known, w.at = m, m.known, 0 }
+// measure is how the tokens of a text are found.
+type measure uint8
 
+const (
+	byReading measure = iota
+	byLength          // at most one a byte: no text is read
+	byQuarter         // four bytes are a token, by rule of thumb
+	bySample          // texts are read here and there
+	byMemory          // zero unless it is new to the process
+)
+
+// text weighs a text.
 func (w *weight) text(s string) {
-	if !w.next(s) {
-		w.unknown(s, false)
+	switch w.by {
+	case byReading:
+		w.tokens += int64(tokens.Of(s))
+	case byLength:
+		w.tokens += int64(len(s))
+		w.mark = (w.mark^uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))*markPrime + uint64(len(s))
+	case byQuarter:
+		w.tokens += tokensOf(len(s))
+	case bySample:
+		w.sample.read(s)
+	case byMemory:
+		if !tokens.Known(s) {
+			w.tokens += int64(len(s))
+		}
 	}
 }
+
+// markPrime spreads the addresses of texts over a mark.
+const markPrime = 0x9e3779b97f4a7c15
 
 // result weighs a text that may be the notice of a cleared result.
 func (w *weight) result(s string) {
-	if !w.next(s) {
-		w.unknown(s, true)
+	w.text(s)
+	if w.by == byLength {
+		w.edited |= flagOf(edited(s))
 	}
 }
 
-// next weighs a text that is empty, or is at the same place as in the previous walk. It
-// is small enough to be inlined: a long history has thousands of texts.
-func (w *weight) next(s string) bool {
-	if s == "" {
-		return true
-	}
-	if w.at >= len(w.known) {
-		return false
-	}
-	k := &w.known[w.at]
-	if !same(k.text, s) {
-		return false
-	}
-	w.at++
-	w.tokens += int64(k.tokens)
-	w.edited |= k.edited
-	return true
-}
-
-// unknown weighs a text that is not at this place of the previous walk.
-func (w *weight) unknown(s string, result bool) {
-	if w.rough {
-		w.tokens += tokensOf(len(s))
+// bytes weighs what is no string where it is kept.
+func (w *weight) bytes(b []byte) {
+	if mark := w.mark; w.by == byLength {
+		w.tokens, w.mark = w.tokens+int64(len(b)), mark*markPrime+uint64(len(b))
 		return
 	}
-	var k knownText
-	if w.memo == nil {
-		k = know(s, result)
-	} else {
-		k = w.memo.add(w.at, s, result)
-		w.known = w.memo.known
-		w.at++
-	}
-	w.tokens += int64(k.tokens)
-	w.edited |= k.edited
+	w.text(string(b))
 }
 
 func (w *weight) call(name, arguments string) {
@@ -128,20 +124,6 @@ func (w *weight) search(r *schema.ToolSearchResult) {
 	}
 }
 
-// memo holds the tokens of texts, in their order. A text is identified by the address of
-// its bytes; the memo keeps it alive, so no other text can be there.
-type memo struct {
-	known []knownText
-	old   []knownText // those of the previous walk, from the first difference on
-	moved int         // how far old was used
-}
-
-type knownText struct {
-	text   string
-	tokens int32
-	edited flag // it is the notice of a cleared result
-}
-
 // flag is 1 if something holds. Flags are joined without a branch.
 type flag uint8
 
@@ -150,49 +132,6 @@ func flagOf(holds bool) flag {
 		return 1
 	}
 	return 0
-}
-
-// near is how many texts may be missing at one place for those after them to be
-// recognised.
-const near = 32
-
-func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
-
-// add inserts a text into the walk, from where it differs from the previous one.
-func (m *memo) add(i int, text string, result bool) knownText {
-	if i < len(m.known) {
-		m.old = append(m.old[:0], m.known[i:]...)
-		m.known, m.moved = m.known[:i], 0
-	}
-	k := m.before(text)
-	if k.text == "" {
-		k = know(text, result)
-	}
-	m.known = append(m.known, k)
-	return k
-}
-
-// before finds a text in the previous walk.
-func (m *memo) before(text string) knownText {
-	for i := m.moved; i < min(len(m.old), m.moved+near); i++ {
-		if same(m.old[i].text, text) {
-			m.moved = i + 1
-			return m.old[i]
-		}
-	}
-	return knownText{}
-}
-
-// end ends a walk over n texts.
-func (m *memo) end(n int) {
-	clear(m.known[n:])
-	m.known = m.known[:n]
-	clear(m.old)
-	m.old, m.moved = m.old[:0], 0
-}
-
-func know(text string, result bool) knownText {
-	return knownText{text, int32(tokens.Estimate(text)), flagOf(result && edited(text))}
 }
 
 // edited reports whether a text was not in the first request that had its message.
@@ -216,7 +155,7 @@ type schemaSizes struct {
 // large to marshal.
 func schemaTokens(p *schema.ParamsOneOf) int64 {
 	if text, ok := toolschema.Text(p); ok {
-		return int64(tokens.Estimate(text))
+		return int64(tokens.Of(text))
 	}
 	return int64(toolschema.Bytes(p) / bytesPerToken)
 }
@@ -234,4 +173,48 @@ func (s *schemaSizes) of(key any, measure func() int64) int64 {
 	}
 	s.known.Store(key, n)
 	return n
+}
+
+const (
+	sampleBlock  = 128 // bytes
+	sampleBlocks = 512
+	fewBlocks    = 64
+)
+
+// sample reads blocks of texts that are spread evenly over all of them, wherever in its part
+// each is.
+type sample struct {
+	every  int    // bytes that one block stands for
+	skip   int    // bytes until the next block
+	rest   int    // bytes between that block and the next part
+	random uint64 // follows from the texts before
+	bytes  int64  // read
+	tokens int64  // in these
+}
+
+// newSample makes a sample with one block for so many bytes.
+func newSample(every int64) *sample {
+	s := &sample{every: int(max(sampleBlock, every)), random: markPrime}
+	s.next()
+	return s
+}
+
+func (s *sample) next() {
+	s.random = s.random*6364136223846793005 + 1442695040888963407
+	s.skip = s.rest
+	if free := s.every - sampleBlock; free > 0 {
+		at := int(s.random>>33) % free
+		s.skip, s.rest = s.skip+at, free-at
+	}
+}
+
+func (s *sample) read(text string) {
+	for s.skip < len(text) {
+		block := text[s.skip:min(len(text), s.skip+sampleBlock)]
+		s.bytes += int64(len(block))
+		s.tokens += int64(tokens.Estimate(block))
+		text = text[s.skip+len(block):]
+		s.next()
+	}
+	s.skip -= len(text)
 }

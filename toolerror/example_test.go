@@ -3,8 +3,6 @@
 
 package toolerror_test
 
-// This file shows the handler at work.
-
 import (
 	"context"
 	"errors"
@@ -65,4 +63,14 @@ func Example() {
 	// Output:
 	// tool: orders failed: the database refused the connection
 	// assistant: I cannot reach the orders now.
+}
+
+// The handler for agents of the other message type.
+func ExampleNewTyped() {
+	handler, err := toolerror.NewTyped[*schema.AgenticMessage](context.Background(), nil)
+	config := adk.TypedChatModelAgentConfig[*schema.AgenticMessage]{
+		Handlers: []adk.TypedChatModelAgentMiddleware[*schema.AgenticMessage]{handler},
+	}
+	fmt.Println(len(config.Handlers), err)
+	// Output: 1 <nil>
 }

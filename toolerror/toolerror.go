@@ -20,8 +20,6 @@
 // it.
 package toolerror
 
-// This file answers errors.
-
 import (
 	"context"
 	"embed"
@@ -37,6 +35,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/leanctx/leanctx/internal/virtual"
 )
 
 // Config configures the handler. Both functions must be safe for concurrent use;
@@ -170,6 +169,7 @@ func (c *Config) answer(ctx context.Context, name string, err error) (text strin
 			return "", false
 		}
 	}
+	virtual.Fail(ctx, compose.GetToolCallID(ctx)) // a program reads it as a failure
 	if c.Text != nil {
 		text, failed := safe.Value("Text", func() (string, error) { return c.Text(ctx, name, err), nil })
 		if failed == nil {

@@ -3,8 +3,6 @@
 
 package toolerror_test
 
-// This file tests what becomes of errors in whole agents.
-
 import (
 	"context"
 	"errors"

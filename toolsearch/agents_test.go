@@ -9,7 +9,9 @@ package toolsearch_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -59,7 +63,7 @@ func TestX05_ACallUnderAnAliasIsAUse(t *testing.T) {
 }
 
 func aliasIsUse[M adk.MessageType](t *testing.T, streaming bool) {
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("get_weather", "send_mail"), UnloadAfter: 2})
+	h := with[M](t, &toolsearch.Config{DynamicTools: append(simples(numbered(200)...), simples("get_weather", "send_mail")...), UnloadAfter: 2})
 	turns := []adktest.Turn{adktest.Do(searchFor("0", "select:get_weather,send_mail"))}
 	for _, id := range []string{"1", "2", "3", "4"} {
 		turns = append(turns, adktest.Do(callOf(id, "wx")))
@@ -131,7 +135,7 @@ func TestTwoInstancesHideOwnToolsInManyRuns(t *testing.T) {
 func twoHideOwn[M adk.MessageType](t *testing.T, streaming bool) {
 	s := ourSide[M](streaming)
 	a := with[M](t, &toolsearch.Config{SearchableTools: []string{"o1"}, Protocol: toolsearch.SearchCall})
-	b := with[M](t, &toolsearch.Config{SearchableTools: []string{"o2"}, Protocol: toolsearch.SearchCall})
+	b := with[M](t, &toolsearch.Config{SearchableTools: []string{"o2"}})
 	agentRun := func(answer string) {
 		own := func(name string) tool.BaseTool {
 			return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "of its agent"}, func(context.Context, string) (string, error) { return name + " " + answer, nil })
@@ -171,7 +175,7 @@ func TestTwoInstancesOfAHostedSearchAreOne(t *testing.T) {
 func twoHosted[M adk.MessageType](c toolsearch.Adapter) func(*testing.T, bool) {
 	return func(t *testing.T, streaming bool) {
 		a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), UseModelToolSearch: true, Native: c})
-		b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1"), UseModelToolSearch: true, Native: c})
+		b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1")})
 		tr := ourSide[M](streaming).run(ask[M](), simples("own"), nil, a, b)
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:own deferred:a1,b1", tr.tools())
@@ -221,10 +225,9 @@ type adding[M adk.MessageType] struct {
 	tools []tool.BaseTool
 }
 
-func (a adding[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	next := *rc
-	next.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
-	return ctx, &next, nil
+func (a adding[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
+	return ctx, nil
 }
 
 func TestTS07_AClashWithAToolOfALaterHandlerIsAnErrorToo(t *testing.T) {
@@ -233,16 +236,16 @@ func TestTS07_AClashWithAToolOfALaterHandlerIsAnErrorToo(t *testing.T) {
 
 func laterClash[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	for _, name := range []string{"a1", "tool_search"} {
-		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), adding[M]{tools: simples(name)})
+		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples(name)}))
 		require.NoError(t, e.Err)
-		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adding[M]{tools: simples(name)})
+		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples(name)}))
 		require.ErrorContains(t, o.Err, `"`+name+`"`)
 		require.Empty(t, o.wires)
 	}
 	// What does not clash is as good as an own tool.
 	for _, s := range []side[M]{eino, ours} {
 		load := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"],"matches":["a1"]}`, nil })
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), adding[M]{tools: []tool.BaseTool{load}})
+		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: []tool.BaseTool{load}}))
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:tool_search,load_tool 1:tool_search,load_tool", tr.tools(), s.name)
 	}
@@ -260,7 +263,7 @@ func threeInstances[M adk.MessageType](t *testing.T, streaming bool) {
 	a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2"), Filter: not("a1")})
 	b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1", "b2"), Filter: not("a2")})
 	c := with[M](t, &toolsearch.Config{SearchableTools: []string{"c1", "later"}})
-	tr := ourSide[M](streaming).run(ask[M](), simples("own", "c1"), []adktest.Turn{adktest.Do(searchFor("1", "select:a1,a2,b1,b2,c1,later"))}, a, b, adding[M]{tools: simples("later")}, c)
+	tr := ourSide[M](streaming).run(ask[M](), simples("own", "c1"), []adktest.Turn{adktest.Do(searchFor("1", "select:a1,a2,b1,b2,c1,later"))}, a, b, adkrun.New(adding[M]{tools: simples("later")}), c)
 	require.NoError(t, tr.Err)
 	require.Equal(t, "0:own,tool_search 1:own,tool_search,a2,b1,b2,c1,later", tr.tools())
 	require.Equal(t, "1 reminder: a2,b1,b2,c1,later", announced(tr.wires[1]))
@@ -276,9 +279,8 @@ func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
 	a := s.mustBuild(t, simples("a1", "shared")...)
 	for want, c := range map[string]*toolsearch.Config{
 		`"shared" (adktest.invokable) and dynamic tool "shared"`: {DynamicTools: simples("shared")},
-		"Protocol (Regexp, and not set in the first): leave":     {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
-		"UseModelToolSearch (true, and not set in the first)":    {DynamicTools: simples("b1"), UseModelToolSearch: true},
-		"NewIndex (a function, and not set in the first), MaxResults (7, and not set in the first), Backend (a *filesystem.InMemoryBackend, and not set in the first)": {
+		"a later one sets Protocol: it brings only tools":        {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
+		"a later one sets NewIndex, MaxResults, Backend:": {
 			DynamicTools: simples("b1"), NewIndex: toolsearch.BM25Index, MaxResults: 7, Backend: filesystem.NewInMemoryBackend(),
 		},
 	} {
@@ -288,29 +290,64 @@ func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// A later instance may leave out what the first one says, or say the same.
-func TestALaterInstanceMayRepeatTheSettingsOfTheFirst(t *testing.T) {
-	adktest.Both(t, repeatedSettings[*schema.Message], repeatedSettings[*schema.AgenticMessage])
+// A later instance brings tools and their Filter. Everything else is as the first one says.
+func TestALaterInstanceBringsOnlyToolsAndTheirFilter(t *testing.T) {
+	adktest.Both(t, laterInstance[*schema.Message], laterInstance[*schema.AgenticMessage])
 }
 
-func repeatedSettings[M adk.MessageType](t *testing.T, streaming bool) {
+func laterInstance[M adk.MessageType](t *testing.T, streaming bool) {
 	s := ourSide[M](streaming)
-	settings := toolsearch.Config{
-		DynamicTools: simples("a1", "hidden"), Protocol: toolsearch.SearchLoad, NewIndex: toolsearch.BM25Index, MaxResults: 7, MinScore: 0.5, MinConfidence: 0.1, CatalogLimit: 3,
-		HideAbove: 1, Prefetch: 2, UnloadAfter: 9, AllowUnloadedCalls: true, Backend: filesystem.NewInMemoryBackend(), AlwaysVisible: []string{"a*"},
+	lead := toolsearch.Config{DynamicTools: simples("a1", "hidden"), Protocol: toolsearch.SearchLoad, AlwaysVisible: []string{"a*", "b*"}}
+	later := toolsearch.Config{
+		DynamicTools: simples("b1", "b2"), SearchableTools: []string{"own"}, DeferMarkedTools: true, Source: &toolsearch.ToolSet{},
+		Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != "b2", nil },
 	}
-	same := settings
-	same.DynamicTools, same.AlwaysVisible = simples("b1"), []string{"b*"}
-	for _, c := range []toolsearch.Config{same, {DynamicTools: simples("b1"), AlwaysVisible: []string{"b1"}}} {
-		tr := s.run(ask[M](), nil, nil, with[M](t, &settings), with[M](t, &c))
-		require.NoError(t, tr.Err)
-		require.Equal(t, "0:search_tools,load_tool,a1,b1", tr.tools())
+	tr := s.run(ask[M](), simples("own"), nil, with[M](t, &lead), with[M](t, &later))
+	require.NoError(t, tr.Err)
+	require.Equal(t, "0:search_tools,load_tool,a1,b1", tr.tools())
+	fields := reflect.TypeOf(later)
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if slices.Contains([]string{"DynamicTools", "SearchableTools", "DeferMarkedTools", "Source", "Filter"}, name) {
+			continue
+		}
+		c := toolsearch.Config{DynamicTools: simples("b1")}
+		if set := reflect.ValueOf(&c).Elem().Field(i); !setAnyhow(set) {
+			continue
+		}
+		h, err := toolsearch.NewTyped[M](context.Background(), &c)
+		if err != nil { // it does not go alone
+			continue
+		}
+		tr := s.run(ask[M](), nil, nil, with[M](t, &lead), h)
+		require.ErrorContains(t, tr.Err, "a later one sets "+name, name)
 	}
-	for i, c := range []toolsearch.Config{{MinScore: 0.6}, {MinConfidence: 0.2}, {CatalogLimit: 4}, {HideAbove: 2}, {Prefetch: 1}, {UnloadAfter: 8}, {Backend: filesystem.NewInMemoryBackend()}, {NewIndex: toolsearch.KeywordIndex}, {NewIndex: toolsearch.Fuse(toolsearch.BM25Index)}} {
-		c.DynamicTools = simples("b1")
-		tr := s.run(ask[M](), nil, nil, with[M](t, &settings), with[M](t, &c))
-		require.ErrorContains(t, tr.Err, "a later one has other settings than the first", i)
+}
+
+// setAnyhow gives a setting some value that is not its zero.
+func setAnyhow(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Int:
+		v.SetInt(1)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf([]string{"b1"}))
+	case reflect.Func:
+		switch v.Interface().(type) {
+		case toolsearch.IndexFunc:
+			v.Set(reflect.ValueOf(toolsearch.IndexFunc(toolsearch.BM25Index)))
+		case func(context.Context, leanctx.Event):
+			v.Set(reflect.ValueOf(func(context.Context, leanctx.Event) {}))
+		default:
+			return false
+		}
+	default:
+		return false
 	}
+	return true
 }
 
 // Only what a search found is loaded, not what looks like it.
@@ -335,7 +372,8 @@ func TestHooksTakeOneStateForManyModelCalls(t *testing.T) {
 
 func oneState[M adk.MessageType](t *testing.T, streaming bool) {
 	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1")})
-	ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	ctx, err := adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M]()}
 	for _, tl := range rc.Tools {
@@ -447,10 +485,9 @@ type brings[M adk.MessageType] struct {
 	tools func(context.Context) []tool.BaseTool
 }
 
-func (b brings[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	next := *rc
-	next.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), b.tools(ctx)...)
-	return ctx, &next, nil
+func (b brings[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), b.tools(ctx)...)
+	return ctx, nil
 }
 
 type ownerKey struct{}
@@ -484,7 +521,7 @@ func asksAboutOwn[M adk.MessageType](t *testing.T, streaming bool) {
 				ctx := context.WithValue(context.Background(), ownerKey{}, user)
 				m := adktest.Script[M](do("a", "tool_search", `{"query":"select:reset"}`), do("b", "reset", `{}`))
 				out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](
-					brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}, h,
+					adkrun.New(brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
 				)}.Run(ctx, []M{adktest.User[M]("please")})
 				p := played[M]{Outcome: out}
 				require.NoError(t, out.Err)
@@ -527,7 +564,7 @@ type scribbles[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (s scribbles[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+func (s scribbles[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
 	for _, t := range rc.Tools {
 		if info, err := t.Info(ctx); err == nil && info.Extra != nil {
 			info.Extra["seen"] = true
@@ -536,7 +573,7 @@ func (s scribbles[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentCon
 			info.Desc += "!"
 		}
 	}
-	return ctx, rc, nil
+	return ctx, nil
 }
 
 func (s scribbles[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
@@ -591,7 +628,7 @@ func handlersWrite[M adk.MessageType](t *testing.T, streaming bool) {
 	for range 8 {
 		wg.Go(func() {
 			m := adktest.Script[M](do("a", "tool_search", `{"query":"shared"}`), do("b", "shared", `{"value":"x"}`), do("c", "tool_search", `{"query":"shared"}`))
-			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, scribbles[M]{})}.Run(context.Background(), []M{adktest.User[M]("please")})
+			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, adkrun.New(scribbles[M]{}))}.Run(context.Background(), []M{adktest.User[M]("please")})
 			if out.Err != nil {
 				t.Error(out.Err)
 				return

@@ -22,6 +22,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -272,7 +273,7 @@ func TestCallbacksSeeHiddenToolsLikeOthers(t *testing.T) {
 // callbacks go wrong.
 func TestCallbacksSeeHiddenToolsThatAreWrapped(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.behind = adktest.Handlers[*schema.Message](&wraps{})
+	s.behind = adktest.Handlers[*schema.Message](adkrun.New(&wraps{}))
 	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
 }
 
@@ -282,13 +283,16 @@ type wraps struct {
 
 type wrapped struct{ tool.InvokableTool }
 
-func (*wraps) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	next := *rc
-	next.Tools = nil
-	for _, x := range rc.Tools {
-		next.Tools = append(next.Tools, wrapped{x.(tool.InvokableTool)})
+func (*wraps) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	tools := rc.Tools
+	rc.Tools = nil
+	for _, x := range tools {
+		if inner, ok := x.(tool.InvokableTool); ok {
+			x = wrapped{inner}
+		}
+		rc.Tools = append(rc.Tools, x)
 	}
-	return ctx, &next, nil
+	return ctx, nil
 }
 
 // toldBy is the type under which Eino itself tells callbacks of a tool.
@@ -578,7 +582,8 @@ func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
 		for _, more := range [][]tool.BaseTool{nil, {drawsAtOnce{}}} { // with and without an enhanced call_tool
 			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(office(), more...)})
 			require.NoError(t, err)
-			_, rc, err := h.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+			rc := &adkrun.Run{}
+			_, err = adkrun.Begin(ctx, h, rc)
 			require.NoError(t, err)
 			for _, x := range rc.Tools {
 				info, err := x.Info(ctx)

@@ -3,16 +3,14 @@
 
 package toolsearch
 
-// The hidden tools of an agent: the catalogue looks them up by name, and the group knows the
-// instance that each belongs to.
+// The hidden tools of an agent, of all its instances: found by name, with their indexes, and
+// the instance whose Filter decides about each.
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,39 +20,153 @@ import (
 	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
-// catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
+// catalog is the hidden tools of an agent. It is immutable and safe for concurrent use. The
+// settings of the first instance apply to all tools, but for Filter.
 type catalog struct {
-	fixed     []*entry          // the dynamic tools, and those that the agent gave up
-	byName    map[string]*entry // of these
-	sets      []*ToolSet        // of sources; all names in a catalogue are unique
-	specified keywordIndex      // for suggestions, and the answer when the index fails
-	index     Index
-	rating    bm25Index // for the confidence of what another index found
-	summary   *summary
+	*ToolSet   // all of them: their names are unique
+	settings   *settings
+	members    []member
+	duplicates problems     // names that several members gave a tool
+	refused    []string     // names of sources' tools that another tool already has
+	slots      [forms]uint8 // how many an agent gets of each form
+	*shared
 }
 
-// summary is computed from the tools of a catalogue on first use.
-type summary struct {
+// member is what one instance contributes to an agent, besides its dynamic tools.
+type member struct {
+	settings *settings
+	owned    *ToolSet // tools that the agent's own list gave up
+	set      *ToolSet // of its Source
+}
+
+// isFixed reports whether a tool is of the member, and not of its Source.
+func (m member) isFixed(e *entry) bool {
+	return m.settings.dynamic.lookup(e.info.Name) == e || m.owned.lookup(e.info.Name) == e
+}
+
+// shared is what catalogues of tools that look the same have in common.
+type shared struct {
+	indexed *ToolSet
+	index   Index
+	pins    []string // names of the tools to show always
+
+	buildOnce    sync.Once
 	nameOnce     sync.Once
-	names        []string
+	allNames     []string
 	measureOnce  sync.Once
 	tokens       int64
-	sum          string
+	digest       string
 	reminderOnce sync.Once
 	reminder     string
 }
 
-// lookup returns the tool of a name; nil if there is none.
-func (c *catalog) lookup(name string) *entry {
-	if e := c.byName[name]; e != nil {
-		return e
-	}
-	for _, s := range c.sets {
-		if e := s.lookup(name); e != nil {
-			return e
+// newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
+func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog, error) {
+	c := &catalog{settings: members[0].settings, members: members}
+	for _, m := range members {
+		for _, s := range []*ToolSet{m.settings.dynamic, m.owned} {
+			for name := range c.takenOf(s, nil) {
+				c.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", name, c.lookup(name).tool, name, s.lookup(name).tool)
+			}
+			c.ToolSet = c.with(s)
 		}
 	}
+	for _, m := range members {
+		taken := c.takenOf(m.set, c.settings.cfg.Protocol.toolNames())
+		mine := m.set
+		if len(taken) > 0 {
+			mine = m.set.filtered(func(e *entry) bool {
+				if taken[e.info.Name] {
+					c.refused = append(c.refused, e.info.Name)
+				}
+				return !taken[e.info.Name]
+			})
+		}
+		c.ToolSet = c.with(mine)
+	}
+	c.countSlots()
+	if like != nil {
+		c.shared = like.shared
+		return c, nil
+	}
+	c.shared = &shared{}
+	for e := range c.entries() {
+		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || isNamed(c.settings.cfg.AlwaysVisible, e.info.Name) {
+			c.pins = append(c.pins, e.info.Name)
+		}
+	}
+	return c, c.makeIndexes(ctx, c.settings.cfg.NewIndex)
+}
+
+// takenOf returns the names of a set that other tools have, or that are among some names. It
+// asks the larger side for those of the smaller one.
+func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
+	for _, name := range names {
+		if s.lookup(name) != nil {
+			taken.add(name)
+		}
+	}
+	less, more := s, c.ToolSet
+	if more.len() < less.len() {
+		less, more = more, less
+	}
+	for e := range less.entries() {
+		if more.lookup(e.info.Name) != nil {
+			taken.add(e.info.Name)
+		}
+	}
+	return taken
+}
+
+// countSlots counts a slot for each tool, up to the limit, which is also the number for tools that
+// are not known yet.
+func (c *catalog) countSlots() {
+	if c.changes() {
+		c.slots = slotCounts
+		return
+	}
+	for e := range c.entries() {
+		if e.form < forms && c.slots[e.form] < slotCounts[e.form] {
+			c.slots[e.form]++
+		}
+	}
+}
+
+// makeIndexes makes the indexes of the catalogue. With tools that come and go, an index that
+// cannot be made does not fail the run: the specified score answers, and each search reports
+// why.
+func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
+	if c.ToolSet == nil {
+		c.ToolSet = &ToolSet{}
+	}
+	c.indexed = c.ToolSet
+	if c.index = c.specified(); f == nil || c.len() == 0 {
+		return nil
+	}
+	infos := c.infos()
+	x, err := makeIndex(context.WithValue(ctx, indexedKey, c.ToolSet), f, infos)
+	switch {
+	case err == nil:
+		c.index = x
+	case c.changes():
+		c.index = brokenIndex{err}
+	default:
+		return fieldError("NewIndex", "%w", err)
+	}
 	return nil
+}
+
+// specified is Eino's score, for suggestions, and for the answer when the index fails.
+func (c *catalog) specified() keywordIndex { return keywordIndex{c.indexed} }
+
+// brokenIndex takes the place of an index that could not be made.
+type brokenIndex struct{ err error }
+
+func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
+
+// buildSoon builds the index in the background, once.
+func (c *catalog) buildSoon() {
+	c.buildOnce.Do(func() { go func(x Index) { _ = build(x) }(c.index) })
 }
 
 // resolve finds the tool that a model means by a name: the name itself, or, if only one tool
@@ -66,20 +178,20 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 			return e
 		}
 	}
-	if doc, ok := c.specified.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
+	if doc, ok := c.specified().index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
 		return c.entryAt(doc)
 	}
 	return nil
 }
 
 // entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified.index().Name(doc)) }
+func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified().index().Name(doc)) }
 
 // near returns the names closest to an unknown one, among tools that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.specified.index().Suggest(name, ask)
+		docs := c.specified().index().Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entryAt(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
 				names = append(names, e.info.Name)
@@ -91,68 +203,37 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	}
 }
 
-// entries iterates over the tools in their order.
-func (c *catalog) entries() iter.Seq[*entry] {
-	return func(yield func(*entry) bool) {
-		for _, e := range c.fixed {
-			if !yield(e) {
-				return
-			}
-		}
-		for _, s := range c.sets {
-			for e := range s.entries() {
-				if !yield(e) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (c *catalog) len() int {
-	n := len(c.fixed)
-	for _, s := range c.sets {
-		n += s.len()
-	}
-	return n
-}
-
 func (c *catalog) infos() []*schema.ToolInfo {
 	infos := make([]*schema.ToolInfo, 0, c.len())
-	for _, e := range c.fixed {
+	for e := range c.entries() {
 		infos = append(infos, e.info)
-	}
-	for _, s := range c.sets {
-		infos = s.appendInfos(infos)
 	}
 	return infos
 }
 
 // names are the names of all tools, in their order. Runs share the slice; it is read only.
 func (c *catalog) names() []string {
-	s := c.summary
-	s.nameOnce.Do(func() {
-		s.names = make([]string, 0, c.len())
+	c.nameOnce.Do(func() {
+		c.allNames = make([]string, 0, c.len())
 		for e := range c.entries() {
-			s.names = append(s.names, e.info.Name)
+			c.allNames = append(c.allNames, e.info.Name)
 		}
 	})
-	return s.names
+	return c.allNames
 }
 
 // measure returns the size of all definitions in tokens, and the key that tells catalogues
 // apart.
 func (c *catalog) measure() (tokens int64, sum string) {
-	s := c.summary
-	s.measureOnce.Do(func() {
+	c.measureOnce.Do(func() {
 		var all strings.Builder
 		for e := range c.entries() {
-			s.tokens += e.tokens()
+			c.tokens += e.tokens()
 			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
 		}
-		s.sum = digest(all.String())
+		c.digest = digest(all.String())
 	})
-	return s.tokens, s.sum
+	return c.tokens, c.digest
 }
 
 func digest(text string) string {
@@ -170,361 +251,163 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 	return n
 }
 
-// share copies the results computed for a catalogue of tools that look the same.
-func (c *catalog) share(like *catalog) {
-	c.summary, c.specified, c.index, c.rating = like.summary, like.specified, like.index, like.rating
+// plainReminder is the reminder if it is the same for every run.
+func (c *catalog) plainReminder() (text string, ok bool) {
+	if most := c.settings.cfg.CatalogLimit; !c.isUnfiltered() || most > 0 && c.len() > most {
+		return "", false
+	}
+	c.reminderOnce.Do(func() { c.reminder = envelope(c.names(), "") })
+	return c.reminder, true
 }
 
-// indexBy makes the indexes of the catalogue.
-func (c *catalog) indexBy(ctx context.Context, f IndexFunc, live bool) error {
-	settle(c.fixed, nil)
-	var all selection
-	for _, e := range c.fixed {
-		all.add(e.address)
-	}
-	for _, s := range c.sets {
-		all.addSet(s)
-	}
-	c.specified, c.rating = newKeyword(all), newBM25(all)
-	c.index = c.specified
-	return c.makeIndex(ctx, f, all, live)
-}
-
-// makeIndex makes the index of the catalogue. With tools that come and go, an index that cannot
-// be built does not fail the run: the specified score answers, and each search reports why.
-func (c *catalog) makeIndex(ctx context.Context, f IndexFunc, all selection, live bool) error {
-	if f == nil || c.len() == 0 {
-		return nil
-	}
-	if reflect.ValueOf(f).Pointer() == reflect.ValueOf(BM25Index).Pointer() { // it needs no list of a hundred thousand tools for one that changed
-		c.index = c.rating
-		return nil
-	}
-	infos := c.infos()
-	x, err := makeIndex(withSelection(ctx, infos, all), f, infos)
-	switch {
-	case err == nil:
-		c.index = x
-	case live:
-		c.index = brokenIndex{err}
-	default:
-		return fieldError("NewIndex", "%w", err)
-	}
-	return nil
-}
-
-// brokenIndex takes the place of an index that could not be made.
-type brokenIndex struct{ err error }
-
-func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
-
-// group is the tools of all instances in one agent. It is immutable. The settings of the first
-// instance apply to all, except those in ofEachInstance.
-type group struct {
-	settings   *settings
-	members    []member
-	cat        *catalog
-	owners     map[*entry]*settings // entries of members other than the first
-	duplicates problems             // names that several members gave a tool
-	refused    []string             // names of sources' tools that another tool already has
-
-	pinOnce sync.Once
-	pinned  []*entry
-}
-
-// member is what one instance contributes to an agent, besides its dynamic tools.
-type member struct {
-	settings *settings
-	groups   *groupCache // the instance's, asked if it is the first
-	owned    []*entry    // tools that the agent's own list gave up
-	set      *ToolSet    // of its Source
-}
-
-// newGroup makes a group. It takes the indexes of like, if there is one.
-func newGroup(ctx context.Context, members []member, like *group) (*group, error) {
-	lead := members[0].settings
-	g := &group{settings: lead, members: members, owners: map[*entry]*settings{}}
-	var all []*entry
-	for _, m := range members {
-		mine := append(append([]*entry(nil), m.settings.entries...), m.owned...)
-		if m.settings != lead {
-			for _, e := range mine {
-				g.owners[e] = m.settings
-			}
-		}
-		all = append(all, mine...)
-	}
-	g.cat = &catalog{fixed: all, byName: lead.byName}
-	if len(all) != len(lead.entries) {
-		g.cat.byName = g.nameAll(all)
-	}
-	g.takeSets()
-	if like != nil {
-		g.cat.share(like.cat)
-		return g, nil
-	}
-	g.cat.summary = &summary{}
-	return g, g.cat.indexBy(ctx, lead.cfg.NewIndex, hasSource(members))
-}
-
-// nameAll returns the tools by their names. A duplicate name is an error.
-func (g *group) nameAll(all []*entry) map[string]*entry {
-	byName := make(map[string]*entry, len(all))
-	for _, e := range all {
-		if first := byName[e.info.Name]; first != nil {
-			g.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", e.info.Name, unwrap(first.tool), e.info.Name, unwrap(e.tool))
-		}
-		byName[e.info.Name] = e
-	}
-	return byName
-}
-
-// takeSets adds the tools of sources to the catalogue. It refuses those whose name is taken.
-func (g *group) takeSets() {
-	for _, m := range g.members {
-		taken := g.takenOf(m.set)
-		mine := m.set
-		if len(taken) > 0 {
-			mine = m.set.filtered(func(e *entry) bool {
-				if taken[e.info.Name] {
-					g.refused = append(g.refused, e.info.Name)
-				}
-				return !taken[e.info.Name]
-			})
-		}
-		if mine.len() == 0 {
-			continue
-		}
-		g.cat.sets = append(g.cat.sets, mine)
-		if m.settings != g.settings {
-			for e := range mine.entries() {
-				g.owners[e] = m.settings
+// filterOf returns the Filter that decides about a tool: that of its instance.
+func (c *catalog) filterOf(e *entry) Filter {
+	if len(c.members) > 1 {
+		for _, m := range c.members {
+			if m.isFixed(e) || m.set.lookup(e.info.Name) == e {
+				return m.settings.cfg.Filter
 			}
 		}
 	}
+	return c.settings.cfg.Filter
 }
 
-// takenOf returns the names of a set that other tools have. It asks the larger side for
-// those of the smaller one.
-func (g *group) takenOf(s *ToolSet) (taken stringSet) {
-	if s.len() == 0 {
-		return nil
-	}
-	take := func(name string) {
-		if s.lookup(name) != nil {
-			taken.add(name)
-		}
-	}
-	for _, name := range g.settings.cfg.Protocol.toolNames() {
-		take(name)
-	}
-	if g.cat.len() <= s.len() {
-		for e := range g.cat.entries() {
-			take(e.info.Name)
-		}
-		return taken
-	}
-	for e := range s.entries() {
-		if g.cat.lookup(e.info.Name) != nil {
-			taken.add(e.info.Name)
-		}
-	}
-	return taken
+func (c *catalog) hasMember(s *settings) bool {
+	return slices.ContainsFunc(c.members, func(m member) bool { return m.settings == s })
 }
 
-// owner returns the instance that a tool belongs to; its Filter decides.
-func (g *group) owner(e *entry) *settings {
-	if s := g.owners[e]; s != nil {
-		return s
-	}
-	return g.settings
-}
-
-func (g *group) hasMember(s *settings) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.settings == s })
-}
-
-// hasSource reports whether tools may come and go.
-func hasSource(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.settings.cfg.Source != nil })
+// changes reports whether tools may come and go.
+func (c *catalog) changes() bool {
+	return slices.ContainsFunc(c.members, func(m member) bool { return m.settings.cfg.Source != nil })
 }
 
 // isUnfiltered reports whether no member has a Filter.
-func (g *group) isUnfiltered() bool {
-	return !slices.ContainsFunc(g.members, func(m member) bool { return m.settings.cfg.Filter != nil })
+func (c *catalog) isUnfiltered() bool {
+	return !slices.ContainsFunc(c.members, func(m member) bool { return m.settings.cfg.Filter != nil })
 }
 
-// pins are the tools to show always, in the order of the catalogue.
-func (g *group) pins() []*entry {
-	g.pinOnce.Do(func() {
-		for e := range g.cat.entries() {
-			if g.isPin(e) {
-				g.pinned = append(g.pinned, e)
-			}
-		}
-	})
-	return g.pinned
+// isFixed reports whether a name is that of a tool that no Source has.
+func (c *catalog) isFixed(name string) bool {
+	e := c.lookup(name)
+	return e != nil && slices.ContainsFunc(c.members, func(m member) bool { return m.isFixed(e) })
 }
 
-func (g *group) isPin(e *entry) bool {
-	defers, said := e.info.Extra["defer_loading"].(bool)
-	return said && !defers || isNamed(g.owner(e).cfg.AlwaysVisible, e.info.Name)
+// usesMetaName reports whether one of the search tools has the name.
+func (c *catalog) usesMetaName(name string) bool {
+	return slices.Contains(c.settings.cfg.Protocol.toolNames(), name)
 }
 
-// isLive reports whether a tool is one of a Source, which the agent does not list.
-func (g *group) isLive(e *entry) bool {
-	return slices.ContainsFunc(g.members, func(m member) bool { return m.set.lookup(e.info.Name) == e })
-}
-
-// usesMetaName reports whether one of the group's search tools has the name.
-func (g *group) usesMetaName(name string) bool {
-	return slices.Contains(g.settings.cfg.Protocol.toolNames(), name)
-}
-
-// ungated reports whether the gate is open: by the user's choice, because the provider
-// loads tools where we cannot see it, or because the tool list never shows them.
-func (g *group) ungated() bool {
-	return g.settings.cfg.AllowUnloadedCalls || g.settings.rules.providerLoads
+// ungated reports whether the gate is open: by the user's choice, or because the provider loads
+// tools where we cannot see it.
+func (c *catalog) ungated() bool {
+	return c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
-func (g *group) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(g.shallowOf(e)) }
+func (c *catalog) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(c.shallowOf(e)) }
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (g *group) shallowOf(e *entry) *schema.ToolInfo {
-	if g.settings.rules.name == "" {
+func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
+	if c.settings.rules.name == "" {
 		return shallowInfo(e.safe)
 	}
 	return e.native()
 }
 
-// groupOf makes the group of members, or finds it among those of earlier runs. Entries from the
-// agent's own list belong to one run, and so may the tools of a set. The cache therefore holds
-// a group of tools that look the same, and the run's own group takes only its indexes.
-func groupOf(ctx context.Context, members []member) (*group, error) {
-	cache := members[0].groups
-	if slices.ContainsFunc(members, func(m member) bool { return len(m.owned) > 0 }) {
-		like, err := cache.alike(ctx, members)
-		if err != nil {
+// missing returns the servers whose tools are unavailable now, each once.
+func (c *catalog) missing(ctx context.Context) (servers []string) {
+	for _, m := range c.members {
+		for _, name := range missingFrom(ctx, sourceID{m.settings, -1}, m.settings.cfg.Source) {
+			if name != "" && !slices.Contains(servers, name) {
+				servers = append(servers, name)
+			}
+		}
+	}
+	return servers
+}
+
+// maxCatalogs bounds what an instance remembers when every run brings other tools.
+const maxCatalogs = 64
+
+// catalogs are those that begin with an instance, so that only the first run with tools that
+// look the same makes their indexes.
+type catalogs struct {
+	mu     sync.Mutex
+	known  *recent.Map[any, *catalog]
+	bySize *recent.Map[int, *ToolSet] // the first set of a size: comparing means reading every schema
+	bySum  *recent.Map[string, *ToolSet]
+}
+
+func newCatalogs() *catalogs {
+	return &catalogs{
+		known:  recent.New[any, *catalog](maxCatalogs),
+		bySize: recent.New[int, *ToolSet](maxCatalogs), bySum: recent.New[string, *ToolSet](maxCatalogs),
+	}
+}
+
+// catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
+// of an earlier one only look the same, it shares what is known of that one.
+func catalogOf(ctx context.Context, members []member) (*catalog, error) {
+	all := members[0].settings.catalogs
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if c, ok := all.known.Get(keyOf(members)); ok {
+		return c, nil
+	}
+	alike, ofRun := slices.Clone(members), false
+	for i, m := range members {
+		alike[i].owned, alike[i].set = all.alike(m.owned, true), all.alike(m.set, false)
+		ofRun = ofRun || m.owned.len() > 0
+	}
+	like, ok := all.known.Get(keyOf(alike))
+	if !ok {
+		var err error
+		if like, err = newCatalog(ctx, alike, nil); err != nil {
 			return nil, err
 		}
-		return newGroup(ctx, members, like)
+		all.known.Put(keyOf(alike), like)
+	}
+	if slices.Equal(alike, members) {
+		return like, nil
+	}
+	c, err := newCatalog(ctx, members, like)
+	if err == nil && !ofRun {
+		all.known.Put(keyOf(members), c)
+	}
+	return c, err
+}
+
+// keyOf tells members apart by what they are.
+func keyOf(members []member) any {
+	if len(members) == 1 {
+		return members[0]
 	}
 	var key strings.Builder
 	for _, m := range members {
-		fmt.Fprintf(&key, "%p %p ", m.settings, m.set)
+		fmt.Fprintf(&key, "%p %p %p ", m.settings, m.owned, m.set)
 	}
-	cache.mu.Lock()
-	defer cache.mu.Unlock()
-	if g, ok := cache.groups.Get(key.String()); ok {
-		return g, nil
-	}
-	g, err := cache.sharedGroup(ctx, members)
-	if err == nil {
-		cache.groups.Put(key.String(), g)
-	}
-	return g, err
+	return key.String()
 }
 
-// maxGroups bounds the cache when every run brings other tools.
-const maxGroups = 64
-
-// groupCache remembers the groups that start with an instance, to build indexes only in the
-// first run. Comparing tools means reading every schema, so the first group of its size is
-// compared only when there is a second.
-type groupCache struct {
-	mu     sync.Mutex
-	groups *recent.Map[string, *group] // by what the members are
-
-	alikeMu      sync.Mutex
-	firstOfSize  *recent.Map[string, *group] // nil: it is among the others
-	byDefinition *recent.Map[string, *group]
-}
-
-func newGroupCache() *groupCache {
-	newMap := recent.New[string, *group]
-	return &groupCache{groups: newMap(maxGroups), firstOfSize: newMap(maxGroups), byDefinition: newMap(maxGroups)}
-}
-
-// sharedGroup makes a group for members that other runs may also have.
-func (c *groupCache) sharedGroup(ctx context.Context, members []member) (*group, error) {
-	if slices.ContainsFunc(members, func(m member) bool { return m.set != nil && m.set.differs }) {
-		return newGroup(ctx, members, nil) // its indexes share batches
+// alike returns a set of tools with the same definitions: the first one that was seen, or a copy
+// of it that keeps nothing of a run.
+func (c *catalogs) alike(s *ToolSet, isOfRun bool) *ToolSet {
+	if s.len() == 0 {
+		return nil
 	}
-	like, err := c.alike(ctx, members)
-	if err != nil || slices.EqualFunc(like.members, members, func(a, b member) bool { return a.set == b.set }) {
-		return like, err
-	}
-	return newGroup(ctx, members, like)
-}
-
-// alike returns a group of tools that look the same to an index.
-func (c *groupCache) alike(ctx context.Context, members []member) (*group, error) {
-	c.alikeMu.Lock()
-	defer c.alikeMu.Unlock()
-	size := sizeKey(members)
-	first, seen := c.firstOfSize.Get(size)
+	first, seen := c.bySize.Get(s.len())
 	if !seen {
-		g, err := newGroup(ctx, copied(members), nil)
-		if err == nil {
-			c.firstOfSize.Put(size, g)
-		}
-		return g, err
+		first = s.kept(isOfRun)
+		c.bySize.Put(s.len(), first)
+		return first
 	}
-	if first != nil {
-		if key, known := definitionKey(first.members); known {
-			c.byDefinition.Put(key, first)
-		}
-		c.firstOfSize.Put(size, nil)
+	if first == s || first.sum() == s.sum() {
+		return first
 	}
-	key, known := definitionKey(members)
-	if g, ok := c.byDefinition.Get(key); known && ok {
-		return g, nil
+	like, seen := c.bySum.Get(s.sum())
+	if !seen {
+		like = s.kept(isOfRun)
+		c.bySum.Put(s.sum(), like)
 	}
-	g, err := newGroup(ctx, copied(members), nil)
-	if err == nil && known {
-		c.byDefinition.Put(key, g)
-	}
-	return g, err
-}
-
-// sizeKey is equal for members whose tools may look the same.
-func sizeKey(members []member) string {
-	var b strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&b, "%p %d %d ", m.settings, len(m.owned), m.set.len())
-	}
-	return b.String()
-}
-
-// copied is members with copies of the infos of one run's own tools.
-func copied(members []member) []member {
-	next := slices.Clone(members)
-	for i, m := range next {
-		next[i].owned = nil
-		for _, e := range m.owned {
-			next[i].owned = append(next[i].owned, &entry{info: copyInfo(e.info)})
-		}
-	}
-	return next
-}
-
-// definitionKey is equal for members whose tools look the same to an index; ok is false if they
-// cannot be compared.
-func definitionKey(members []member) (key string, ok bool) {
-	var b strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&b, "%p", m.settings)
-		for _, e := range m.owned {
-			extra, plain := plainText(e.info.Extra)
-			if !plain {
-				return "", false
-			}
-			fmt.Fprintf(&b, "|%q %q %s %s", e.info.Name, e.info.Desc, e.parameters(), extra)
-		}
-		if m.set.len() > 0 {
-			fmt.Fprintf(&b, "|%x", m.set.identity())
-		}
-	}
-	return b.String(), true
+	return like
 }

@@ -7,9 +7,11 @@ package toolsearch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
@@ -23,6 +25,10 @@ import (
 // Config configures the middleware. The first two fields are Eino's; every other field
 // keeps Eino's behaviour when it is zero. New copies what it needs, so later changes to
 // a Config or its slices have no effect.
+//
+// Of several instances in one agent, the first one leads. Later ones bring tools (DynamicTools,
+// Source, SearchableTools, DeferMarkedTools) and the Filter for them; anything else set in them
+// is an error at the start of a run.
 type Config struct {
 	// DynamicTools are the tools to hide until the model finds them. Names must be
 	// unique, and differ from the names of the agent's own tools and of the search
@@ -68,8 +74,7 @@ type Config struct {
 	// those that Filter denies (in PhaseSearch, PhaseLoad or PhaseActive). A run begins to
 	// hide when too many tools join, and never stops; visible tools stay. A conversation
 	// that holds a search keeps hiding down to four fifths of the limit. AlwaysVisible
-	// tools do not count. With several instances in one agent, the tools of all count. If
-	// zero, tools are always hidden.
+	// tools do not count. If zero, tools are always hidden.
 	HideAbove int
 
 	// Prefetch is the largest number of tools to load for each user message before the
@@ -102,7 +107,7 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With BM25Index, 0.08 refuses 4 in 5
+	// model can still load one of those with "select:". With BM25Index, 0.06 refuses 4 in 5
 	// searches that no tool serves, and 2 in 100 right answers. Results without a
 	// confidence are never refused. If zero, none are.
 	MinConfidence float64
@@ -127,9 +132,31 @@ type Config struct {
 	// such a call does not run, and the model gets the tool's schema instead.
 	AllowUnloadedCalls bool
 
+	// Interpreter runs the programs of SearchCode, such as javascript.New of the module
+	// toolsearch/javascript. If it has a method Check() error, its error is New's. Required
+	// with SearchCode, and an error with another protocol.
+	Interpreter Interpreter
+
+	// InPrograms says which tools programs may call; the others only the model can call. It
+	// is asked for each call. A panic means no. If nil, programs may call every tool but
+	// those that search, that end or hand over the agent, or whose result ends the run.
+	InPrograms func(*schema.ToolInfo) bool
+
+	// MaxIterations is the agent's own MaxIterations, which a handler cannot read: a
+	// program that would use up the last of them ends with an answer instead. If zero,
+	// defaults to 20, as in Eino.
+	MaxIterations int
+
 	// UnloadAfter is the number of model calls without use after which a loaded tool
 	// is hidden again. If zero, it stays.
 	UnloadAfter int
+
+	// MaxTools is how many tools the provider takes in one request: 128 with OpenAI, Kimi and
+	// GLM, 512 with Gemini. If more would be visible, the loaded ones that were used longest
+	// ago are hidden again, and a search or a call loads them once more; the agent's own tools
+	// and AlwaysVisible stay. If zero, it follows from Model, and without Model there is no
+	// limit. SearchCall and native tool search show few tools anyway.
+	MaxTools int
 
 	// CatalogLimit is the largest number of names in the reminder. Further names are
 	// counted by server, and listed in Backend if that is set. If zero, all names are
@@ -145,25 +172,20 @@ type Config struct {
 	// the index and the Backend. A run has at most four events for each model call and two
 	// for each tool call, besides those of the catalogue. It is called synchronously, by
 	// several goroutines at once if tools run in parallel, and may keep the event. A panic in
-	// it is recovered. With several instances in one agent, each reports its own denials and
-	// calls, and the first one everything else. If nil, nothing is reported or measured.
+	// it is recovered. If nil, nothing is reported or measured.
 	OnEvent func(context.Context, leanctx.Event)
 }
 
-// Backend stores the full catalogue and the vectors of EmbeddingIndex; every Eino file
-// system is one. It must be safe for concurrent use. Vectors are read back only if the
-// Backend can read, as those of package reduction can.
-type Backend interface {
-	// Write stores req.Content under req.FilePath and replaces what was there. When it
-	// returns nil, all of the content is stored. It must not keep or change the request.
-	Write(ctx context.Context, req *filesystem.WriteRequest) error
-}
+// Backend is where content is kept: see [leanctx.Backend]. It stores the full catalogue and
+// the vectors of EmbeddingIndex, which are read back only if it can read.
+type Backend = leanctx.Backend
 
-// writeFile stores a text.
+// writeFile stores a text. A store that hangs or ends its goroutine has failed.
 func writeFile(ctx context.Context, b Backend, path, content string) error {
-	return safe.Call(fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() error {
-		return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
+		return struct{}{}, b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
 	})
+	return err
 }
 
 // Phase is the use that a Filter decides about. Each way to a tool asks for these
@@ -205,6 +227,9 @@ type FilterRequest struct {
 	Tool *schema.ToolInfo
 	// Phase is what it is about to be used for.
 	Phase Phase
+	// InProgram says that a program calls the tool, so that its result may go to another
+	// tool without a model seeing it. Only PhaseLoad and PhaseCall are asked so.
+	InProgram bool
 }
 
 // Filter says whether a tool may be used for a phase. An error or a panic means no. It
@@ -220,11 +245,14 @@ type Protocol int
 
 // String is the protocol's name.
 func (p Protocol) String() string {
-	if p < Keyword || p > SearchCall {
+	if p < Keyword || p > SearchCode {
 		return "unknown"
 	}
-	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
+	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall", "SearchCode"}[p]
 }
+
+// neverLoads reports whether the tool list never changes under a protocol.
+func (p Protocol) neverLoads() bool { return p >= SearchCall }
 
 // toolNames are the names of the protocol's search tools.
 func (p Protocol) toolNames() []string {
@@ -233,6 +261,8 @@ func (p Protocol) toolNames() []string {
 		return []string{toolnames.SearchTools, toolnames.Load}
 	case SearchCall:
 		return []string{toolnames.Search, toolnames.Call}
+	case SearchCode:
+		return []string{toolnames.Search, toolnames.Call, toolnames.Run}
 	}
 	return []string{toolnames.Search}
 }
@@ -258,6 +288,18 @@ const (
 	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
 	// calls.
 	SearchCall
+	// SearchCode is SearchCall with run_code(code): the model writes a short program that
+	// calls tools, and reads what it prints. tool_search shows signatures in the form of
+	// TypeScript. Needs Interpreter.
+	//
+	// The calls of a program are ordinary calls of the agent, under the tools' own names:
+	// Filter, approvals, other handlers, callbacks and checkpoints apply to them as to the
+	// model's own calls, and an interrupted program goes on where it was. A model sees none
+	// of them. Each time a program waits for calls, one of the agent's MaxIterations is used
+	// up. A program may pass data of one tool to another without a model seeing it: see
+	// InPrograms and FilterRequest.InProgram. Known from the providers' own programmatic
+	// tool calling.
+	SearchCode
 )
 
 const defaultMaxResults = 5
@@ -269,30 +311,38 @@ const defaultMaxResults = 5
 //     costs a few megabytes for a thousand tools, and a fraction of a millisecond a search.
 //   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
 //     model has to search for the others.
-//   - Prefetch 3 loads at most three tools for each user message, before the model is
-//     called. It saves most searches, each of which takes a model call; a tool that is not
-//     needed after all costs some hundred tokens.
 //   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: some thirty tools.
-//   - MinConfidence 0.08 makes four in five searches that no tool serves say so, rather
+//   - MinConfidence 0.06 makes four in five searches that no tool serves say so, rather
 //     than load something else. It also refuses 2 in 100 right answers: the tool is then
 //     named, and costs one more call.
 //
-// With 449 tools, eight conversations send 28,865 tokens rather than 82,338, in 23 model
-// calls rather than 29; if a cached token costs a tenth, the price is 34 %.
-// docs/choosing.md has the tables. What Recommended sets may change in a minor version.
+// With 449 tools, 60 tasks send 653,016 tokens rather than 1,027,593 with the zero Config and
+// 6,245,992 with every tool listed, and all answers are right. Where no handler of the agent has
+// rules by tool name, Protocol SearchCall is cheaper still. docs/benchmarks.md has the tables.
+// What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
-	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, Prefetch: 3, HideAbove: 3000, MinConfidence: 0.08}
+	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.06}
 }
 
 // settings is a Config that has been checked, with its defaults filled in and the
-// infos of its tools read. It is immutable.
+// infos of its tools read. It is immutable,
+// but for what it remembers.
 type settings struct {
-	given   Config // as the user wrote it
-	cfg     Config
-	rules   rules
-	entries []*entry
-	byName  map[string]*entry // its entries
+	given    Config // as the user wrote it
+	cfg      Config
+	rules    rules
+	dynamic  *ToolSet  // of DynamicTools
+	catalogs *catalogs // that begin with this instance
+}
+
+// emit hands an event to OnEvent.
+func (s *settings) emit(ctx context.Context, ev leanctx.Event) {
+	if s.cfg.OnEvent == nil {
+		return
+	}
+	ev.Time = time.Now()
+	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
 }
 
 // newSettings checks a Config for an agent of the message type.
@@ -300,31 +350,34 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{given: *config, cfg: *config}
+	s := &settings{given: *config, cfg: *config, catalogs: newCatalogs()}
 	s.given.DynamicTools = nil
-	s.cfg.DynamicTools = nil // their entries take their place
+	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
 	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
 	if s.cfg.MaxResults == 0 {
 		s.cfg.MaxResults = defaultMaxResults
 	}
 	var wrong problems
+	if s.cfg.MaxTools == 0 && config.Model != nil {
+		s.cfg.MaxTools = maxToolsOfModel[typeOf(config.Model)]
+	}
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	settle(s.entries, nil)
 	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	return s, wrong.err()
 }
 
 func (s *settings) checkFields(wrong *problems) {
 	c := &s.cfg
-	if c.Protocol < Keyword || c.Protocol > SearchCall {
-		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
+	if c.Protocol < Keyword || c.Protocol > SearchCode {
+		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad, SearchCall or SearchCode", int(c.Protocol))
 	}
+	checkPrograms(c, wrong)
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
+	}{{"MaxResults", c.MaxResults}, {"MaxIterations", c.MaxIterations}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
 		if f.value < 0 {
 			wrong.add(f.name, "%d is negative", f.value)
 		}
@@ -338,8 +391,8 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
 	}
-	if c.Protocol == SearchCall && c.UnloadAfter > 0 {
-		wrong.add("UnloadAfter", "it is %d, but the SearchCall protocol never loads a tool", c.UnloadAfter)
+	if c.Protocol.neverLoads() && c.UnloadAfter > 0 {
+		wrong.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
 	}
 	if safe.IsNil(c.Backend) {
 		c.Backend = nil
@@ -359,7 +412,7 @@ func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 		if cfg.Native != "" {
 			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
 		}
-		return rules{clientRuns: true, neverLoads: cfg.Protocol == SearchCall}
+		return rules{clientRuns: true, neverLoads: cfg.Protocol.neverLoads()}
 	}
 	if cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
@@ -450,7 +503,7 @@ func checkSearchable(c *Config, wrong *problems) {
 			wrong.add(fieldAt("SearchableTools", i), "the name is empty")
 		case seen[name]:
 			wrong.add(fieldAt("SearchableTools", i), "%q is there twice", name)
-		case toolnames.IsSearchTool(name):
+		case toolnames.IsSearchTool(name), c.Protocol == SearchCode && name == toolnames.Run:
 			wrong.add(fieldAt("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
@@ -461,8 +514,8 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	if len(tools) == 0 && s.cfg.Source == nil && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
-	s.byName = make(map[string]*entry, len(tools))
-	s.entries = make([]*entry, 0, len(tools))
+	known := make(stringSet, len(tools))
+	entries := make([]*entry, 0, len(tools))
 	all := make([]entry, len(tools))
 	for i, t := range tools {
 		info, err := readInfo(ctx, t)
@@ -470,7 +523,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
-		if s.byName[info.Name] != nil {
+		if known[info.Name] {
 			j := 0
 			for all[j].held.Name != info.Name {
 				j++
@@ -478,15 +531,36 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
-		if toolnames.IsSearchTool(info.Name) {
+		if toolnames.IsSearchTool(info.Name) || s.cfg.Protocol == SearchCode && info.Name == toolnames.Run {
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
-		s.byName[info.Name] = &all[i]
+		known.add(info.Name)
 		if err := all[i].fill(t, info); err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
-		s.entries = append(s.entries, &all[i])
+		entries = append(entries, &all[i])
 	}
+	s.dynamic = newSet(entries)
 }
+
+// problems collects the errors in a configuration.
+type problems []error
+
+// add adds an error in a field; "" is the configuration as a whole.
+func (p *problems) add(field, format string, args ...any) {
+	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
+}
+
+// err is nil without errors, and otherwise one error that joins all.
+func (p problems) err() error { return errors.Join(p...) }
+
+// fieldError is one problem alone.
+func fieldError(field, format string, args ...any) error {
+	var wrong problems
+	wrong.add(field, format, args...)
+	return wrong.err()
+}
+
+func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

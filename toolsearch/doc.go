@@ -34,7 +34,7 @@
 //
 //	New ──► catalogue: infos read once, refused if ambiguous; an Index over them
 //	           │
-//	BeforeAgent: hidden tools, guarded, and tool_search become callable
+//	BeforeAgent: the agent gets tool_search, and slots for hidden tools
 //	           │
 //	BeforeModelRewriteState ◄── history: what was found, what was called
 //	           │                   ▲
@@ -49,11 +49,15 @@
 // # Tools that come and go
 //
 // [Config.Source] provides tools that differ between users or change during a run. It is
-// asked before every model call, and the tools it returns are offered in that call. They
-// are not in the agent's list, which Eino fixes when a run starts. The list has slots
-// instead; before each round of calls, they are bound to the tools that the model called.
-// Put a handler that wraps each tool of the list in one with a fixed Info before this one:
-// after it, it would hide the bound tools.
+// asked before every model call, and the tools it returns are offered in that call.
+//
+// # Slots
+//
+// Hidden tools are not in the agent's list, which Eino fixes when a run starts and reads
+// again before each round of calls. The list has at most 97 slots instead: before a round,
+// they become the hidden tools that the model called, with name, form and type. A round
+// costs the same, however many tools there are. Put a handler that wraps each tool of the
+// list in one with a fixed Info before this one: after it, it would hide the bound tools.
 //
 // # Differences from Eino
 //

@@ -8,22 +8,19 @@ package toolsearch
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"weak"
 
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -41,7 +38,7 @@ const (
 	keptQueries = 256
 	// vectorWeight is the weight, relative to the best score by words, of a similarity as high
 	// as chance puts the nearest, when the words say nothing.
-	vectorWeight = 0.5
+	vectorWeight = 0.35
 	// unsure is the confidence from which the words alone decide.
 	unsure = 0.9
 	// vectorScore is the score of the nearest tools when no word matches: about that of one
@@ -66,7 +63,8 @@ const (
 // of ToolDocuments. BM25Index answers searches until that is done, and whenever the
 // embedder fails or takes longer than a second. After three such failures in a row it is
 // not asked for 30 seconds. An embedder that does not find tools by their own names is not
-// used at all. The background work takes half an hour at most, and stops within 30 seconds
+// used at all, and one that does not tell a query with letters beyond ASCII from the same letters
+// backwards is not used for that query. The background work takes half an hour at most, and stops within 30 seconds
 // once the index is garbage: with its middleware, or with the set of tools that a Source
 // has replaced. Only BM25Index considers words with a leading +. Vectors take one byte per
 // dimension; the query is compared with all of them, which is exact, and takes about 10 ms
@@ -88,17 +86,17 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(store) {
 			store = nil
 		}
-		return &embeddingIndex{embedder: e, words: newBM25(selectionOf(ctx, tools)), source: vectorSource{model: model, embedder: e, store: store, tools: tools}}, nil
+		return &embeddingIndex{words: bm25Index{knownSet(ctx, tools)}, tools: tools, source: vectors.Source{Model: model, Embedder: e, Store: store}}, nil
 	}
 }
 
 type embeddingIndex struct {
-	embedder embedding.Embedder
-	words    bm25Index
-	source   vectorSource
+	words  bm25Index
+	tools  []*schema.ToolInfo
+	source vectors.Source
 
 	mu       sync.Mutex
-	tools    *toolVectors // nil: not there yet
+	vectors  *vectors.Named // of the tools; nil: not there yet
 	building bool
 	notUntil time.Time // for the embedder
 	late     int       // failures in a row
@@ -134,7 +132,7 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 		return firstOf(found, q.Limit), nil
 	}
 	near, err := x.nearness(ctx, tools, q, found)
-	if err != nil {
+	if err != nil || near == nil {
 		return firstOf(found, q.Limit), ctx.Err()
 	}
 	return firstOf(blend(found, near, weight), q.Limit), nil
@@ -148,39 +146,53 @@ type nearTool struct {
 }
 
 // nearness compares a query with the tools that the words find, in their order, then with the
-// nearest of all, as far as they stand out.
-func (x *embeddingIndex) nearness(ctx context.Context, tools *toolVectors, q Query, found []Result) ([]nearTool, error) {
+// nearest of all, as far as they stand out. It returns nil if the embedder does not know the
+// language of the query.
+func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Query, found []Result) ([]nearTool, error) {
 	v, err := x.embed(ctx, q.Text)
-	if err != nil {
+	if err != nil || v == nil {
 		return nil, err
 	}
 	places := make([]int, 0, len(found))
 	for _, r := range found {
-		places = append(places, tools.places[r.Name])
+		places = append(places, tools.Places[r.Name])
 	}
-	nearest, those, err := tools.set.Compare(v, max(vectorDepth, 2*q.Limit), places)
+	nearest, those, err := tools.Compare(v, max(vectorDepth, 2*q.Limit), places)
+	if errors.Is(err, vectors.ErrDimensions) {
+		x.embedAnew()
+	}
 	if err != nil {
 		return nil, err
 	}
-	chance := max(1, math.Sqrt(2*math.Log(float64(tools.set.Len()))))
+	chance := max(1, math.Sqrt(2*math.Log(float64(tools.Len()))))
 	all := make([]nearTool, 0, len(those)+len(nearest))
 	for _, n := range those {
-		all = append(all, nearTool{tools.names[n.At], max(0, float64(n.Deviations)/chance)})
+		all = append(all, nearTool{tools.Names[n.At], max(0, float64(n.Deviations)/chance)})
 	}
 	for _, n := range nearest {
 		if beyond := float64(n.Deviations) / chance; beyond >= outstanding {
-			all = append(all, nearTool{tools.names[n.At], beyond})
+			all = append(all, nearTool{tools.Names[n.At], beyond})
 		}
 	}
 	return all, nil
+}
+
+// embedAnew drops vectors from the store that are of another model.
+func (x *embeddingIndex) embedAnew() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.source.IsAnew { // as before: the model is of no use
+		x.vectors = &vectors.Named{}
+		return
+	}
+	x.vectors, x.source.IsAnew = nil, true
 }
 
 func hasRequired(text string) bool {
 	return slices.ContainsFunc(keyword.Parse(text).Terms, func(t keyword.Term) bool { return t.Required })
 }
 
-// vectorWeightAt falls with the confidence of the best answer by words, faster at first: at
-// medium confidence, the table of word vectors has already contributed.
+// vectorWeightAt falls with the confidence of the best answer by words, faster at first.
 func vectorWeightAt(sure float64) float64 {
 	doubt := max(0, 1-sure/unsure)
 	return vectorWeight * doubt * doubt
@@ -228,17 +240,53 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 	}
 	inside, cancel := context.WithTimeout(ctx, embedQueryTime)
 	defer cancel()
-	v, err := within(inside, func() ([]float64, error) {
-		all, err := embedTexts(inside, x.embedder, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return all[0], nil
-	})
+	all, err := vectors.Embed(inside, x.source.Embedder, withControls(text))
+	if err == nil {
+		v = understood(all)
+	}
 	if ctx.Err() == nil { // a cancelled caller says nothing about the embedder
 		x.note(text, v, err)
 	}
 	return v, err
+}
+
+// withControls returns a query, and if it is not all in ASCII, two texts that show whether the
+// embedder knows its language: one that means the same, the query twice, and one that means
+// nothing, with the letters of the words that are not in ASCII backwards.
+func withControls(text string) []string {
+	foreign := false
+	nothing := foreignWord.ReplaceAllStringFunc(text, func(word string) string {
+		foreign = true
+		letters := []rune(word)
+		slices.Reverse(letters)
+		return string(letters)
+	})
+	if !foreign {
+		return []string{text}
+	}
+	return []string{text, text + "\n" + text, nothing}
+}
+
+// foreignWord is a word with a letter that is not in ASCII.
+var foreignWord = regexp.MustCompile(`[A-Za-z]*[^\P{L}A-Za-z][\p{L}\p{M}]*`)
+
+const (
+	// leastSame is the least cosine of a query with one that means the same, and leastTold by how
+	// much that must exceed its cosine with one that means nothing.
+	leastSame = .5
+	leastTold = .03
+)
+
+// understood returns the vector of a query with controls, or nil if the embedder does not tell
+// them apart: to a model of another language, all texts in this one are alike, or noise.
+func understood(all [][]float64) []float64 {
+	if len(all) == 1 {
+		return all[0]
+	}
+	if same := vectors.Cosine(all[0], all[1]); same < leastSame || same-vectors.Cosine(all[0], all[2]) < leastTold {
+		return nil
+	}
+	return all[0]
 }
 
 func (x *embeddingIndex) note(text string, v []float64, err error) {
@@ -257,40 +305,39 @@ func (x *embeddingIndex) note(text string, v []float64, err error) {
 	x.queries[text] = v
 }
 
-// embedTexts asks an embedder, and checks that there is a vector for each text.
-func embedTexts(ctx context.Context, e embedding.Embedder, texts []string) ([][]float64, error) {
-	all, err := safe.Value("toolsearch: the embedder", func() ([][]float64, error) { return e.EmbedStrings(ctx, texts) })
-	if err != nil {
-		return nil, err
-	}
-	if len(all) != len(texts) {
-		return nil, fmt.Errorf("toolsearch: the embedder returned %d vectors for %d texts", len(all), len(texts))
-	}
-	return all, nil
-}
-
 // ready returns the vectors of the tools, and starts building them if necessary. It returns nil
 // until they are ready, and if they are of no use.
-func (x *embeddingIndex) ready(ctx context.Context) *toolVectors {
+func (x *embeddingIndex) ready(ctx context.Context) *vectors.Named {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.tools == nil && !x.building && !time.Now().Before(x.notUntil) {
+	if x.vectors == nil && !x.building && !time.Now().Before(x.notUntil) {
 		x.building = true
-		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source)
+		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source, x.tools)
 	}
-	if x.tools == nil || !x.tools.useful {
+	if x.vectors == nil || !x.vectors.IsUseful {
 		return nil
 	}
-	return x.tools
+	return x.vectors
 }
+
+const (
+	embedAllTime = 30 * time.Minute
+	maxEmbedded  = 4 << 10 // bytes of one text
+)
 
 // buildVectors builds the vectors of an index. If that fails, a later search tries again. It
 // does not keep the index alive, and stops once the index is unreachable.
-func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source vectorSource) {
+func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source vectors.Source, tools []*schema.ToolInfo) {
 	ctx, cancel := context.WithTimeout(ctx, embedAllTime)
 	defer cancel()
-	source.wanted = func() bool { return of.Value() != nil }
-	tools, err := safe.Value("toolsearch: embedding the tools", func() (*toolVectors, error) { return source.load(ctx) })
+	source.Wanted = func() bool { return of.Value() != nil }
+	made, err := safe.Wait(ctx, "toolsearch: embedding the tools", func() (*vectors.Named, error) {
+		texts := make([]vectors.Text, len(tools))
+		for i, info := range tools {
+			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(documentText(info), maxEmbedded), Probe: nameMarks.Replace(info.Name)}
+		}
+		return source.Load(ctx, texts)
+	})
 	x := of.Value()
 	if x == nil {
 		return
@@ -302,246 +349,5 @@ func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source v
 		x.notUntil = time.Now().Add(embedPause)
 		return
 	}
-	x.tools = tools
-}
-
-// toolVectors are the vectors of tools.
-type toolVectors struct {
-	names  []string
-	places map[string]int // of the names
-	set    *vectors.Set
-	useful bool // tools are found by their names
-}
-
-func (t *toolVectors) namesOf(near []vectors.Neighbour) []string {
-	names := make([]string, len(near))
-	for i, n := range near {
-		names[i] = t.names[n.At]
-	}
-	return names
-}
-
-const (
-	embedBatch     = 64               // texts in one call
-	embedBatchTime = 30 * time.Second // for one call
-	embedAllTime   = 30 * time.Minute
-	maxEmbedded    = 4 << 10 // bytes of one text
-	// probed is how many tools are searched by their names to check the vectors, and probeDepth
-	// the number of nearest tools among which each must be.
-	probed     = 32
-	probeDepth = 3
-	probeShare = 0.5
-)
-
-// vectorSource makes the vectors of tools.
-type vectorSource struct {
-	model    string
-	embedder embedding.Embedder
-	store    Backend
-	tools    []*schema.ToolInfo
-	wanted   func() bool // reports whether the vectors are still needed; asked before each batch
-}
-
-var errUnwanted = errors.New("toolsearch: the vectors are no longer needed")
-
-// load takes stored vectors, embeds the rest, and stores the whole.
-func (s vectorSource) load(ctx context.Context) (*toolVectors, error) {
-	texts, keys := make([]string, len(s.tools)), make([]vectors.Key, len(s.tools))
-	t := &toolVectors{names: make([]string, len(s.tools)), places: make(map[string]int, len(s.tools)), set: &vectors.Set{}}
-	for i, info := range s.tools {
-		texts[i], t.names[i] = names.Clip(documentText(info), maxEmbedded), info.Name
-		keys[i], t.places[info.Name] = vectors.KeyOf(texts[i]), i
-	}
-	path := s.path(keys)
-	old := s.stored(ctx, path)
-	fresh, err := s.embedMissing(ctx, texts, keys, old)
-	if err != nil {
-		return nil, err
-	}
-	for i, key := range keys {
-		from := old
-		if _, ok := fresh.at[key]; ok {
-			from = fresh
-		}
-		if err := t.set.Copy(from.set, from.at[key]); err != nil {
-			return nil, fmt.Errorf("toolsearch: the vector of %q: %w", t.names[i], err)
-		}
-	}
-	if fresh.set.Len() == 0 {
-		t.useful = true // the stored vectors were
-		return t, nil
-	}
-	if t.useful, err = s.findsByName(ctx, t); t.useful {
-		s.files().save(ctx, path, vectors.Encode(keys, t.set))
-	}
-	return t, err
-}
-
-// keyed are vectors by the text that they represent.
-type keyed struct {
-	at  map[vectors.Key]int
-	set *vectors.Set
-}
-
-// embedMissing embeds the texts that old lacks, each once.
-func (s vectorSource) embedMissing(ctx context.Context, texts []string, keys []vectors.Key, old keyed) (keyed, error) {
-	fresh := keyed{map[vectors.Key]int{}, &vectors.Set{}}
-	var missing []int
-	for i, key := range keys {
-		_, known := old.at[key]
-		if _, twice := fresh.at[key]; !known && !twice {
-			fresh.at[key] = len(missing)
-			missing = append(missing, i)
-		}
-	}
-	for batch := range slices.Chunk(missing, embedBatch) {
-		part := make([]string, len(batch))
-		for i, at := range batch {
-			part[i] = texts[at]
-		}
-		all, err := s.embed(ctx, part)
-		if err != nil {
-			return fresh, err
-		}
-		for i, v := range all {
-			if err := fresh.set.Add(v); err != nil {
-				return fresh, fmt.Errorf("toolsearch: the vector of %q: %w", s.tools[batch[i]].Name, err)
-			}
-		}
-	}
-	if old.set.Len() > 0 && fresh.set.Len() > 0 && old.set.Dimensions() != fresh.set.Dimensions() {
-		// The model has changed under its name, so the stored vectors are useless.
-		return s.embedMissing(ctx, texts, keys, keyed{nil, &vectors.Set{}})
-	}
-	return fresh, nil
-}
-
-func (s vectorSource) embed(ctx context.Context, texts []string) ([][]float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, embedBatchTime)
-	defer cancel()
-	if !s.wanted() {
-		return nil, errUnwanted
-	}
-	return within(ctx, func() ([][]float64, error) { return embedTexts(ctx, s.embedder, texts) })
-}
-
-// findsByName reports whether the vectors find tools by the words of their names, the least
-// that they must do.
-func (s vectorSource) findsByName(ctx context.Context, t *toolVectors) (bool, error) {
-	var probes []int
-	step := max(1, len(s.tools)/probed)
-	for i := 0; i < len(s.tools) && len(probes) < probed; i += step {
-		probes = append(probes, i)
-	}
-	if len(probes) == 0 {
-		return false, nil
-	}
-	texts := make([]string, len(probes))
-	for i, at := range probes {
-		texts[i] = nameMarks.Replace(s.tools[at].Name)
-	}
-	all, err := s.embed(ctx, texts)
-	if err != nil {
-		return false, err
-	}
-	found := 0
-	for i, v := range all {
-		near, err := t.set.Nearest(v, max(1, min(probeDepth, len(s.tools)/4)))
-		if err != nil {
-			return false, err
-		}
-		if slices.Contains(t.namesOf(near), s.tools[probes[i]].Name) {
-			found++
-		}
-	}
-	return float64(found) >= probeShare*float64(len(probes)), nil
-}
-
-// files are where the vectors are kept.
-func (s vectorSource) files() versions {
-	sum := sha256.Sum256([]byte(s.model))
-	return versions{s.store, fmt.Sprintf("vectors-%x-", sum[:8])}
-}
-
-func (s vectorSource) path(keys []vectors.Key) string {
-	texts := make([]string, len(keys))
-	for i, key := range keys {
-		texts[i] = string(key[:])
-	}
-	return s.files().path(texts)
-}
-
-// stored returns the vectors of this version of the catalogue, or else of the last one. It is
-// empty if neither can be read.
-func (s vectorSource) stored(ctx context.Context, path string) keyed {
-	keys, set, err := vectors.Decode(s.files().stored(ctx, path))
-	if err != nil {
-		return keyed{nil, &vectors.Set{}}
-	}
-	at := make(map[vectors.Key]int, len(keys))
-	for i, key := range keys {
-		at[key] = i
-	}
-	return keyed{at, set}
-}
-
-// versions are files of one kind, one for each version of a catalogue.
-type versions struct {
-	store  Backend // nil: nothing is kept
-	prefix string  // of the names
-}
-
-// path is the file of a catalogue, by the keys of its texts.
-func (v versions) path(keys []string) string {
-	h := sha256.New()
-	for _, key := range slices.Sorted(slices.Values(keys)) {
-		h.Write([]byte(key))
-	}
-	return fmt.Sprintf("%s/%s%x.txt", backend.CatalogDir, v.prefix, h.Sum(nil)[:8])
-}
-
-// latest is the file that names the last version written.
-func (v versions) latest() string {
-	return fmt.Sprintf("%s/%slatest.txt", backend.CatalogDir, v.prefix)
-}
-
-// stored returns the file of this version, or else the last one written; "" if neither can be
-// read.
-func (v versions) stored(ctx context.Context, path string) string {
-	if text := v.read(ctx, path); text != "" {
-		return text
-	}
-	path = strings.TrimSpace(v.read(ctx, v.latest()))
-	if !strings.HasPrefix(path, backend.CatalogDir+"/"+v.prefix) {
-		return ""
-	}
-	return v.read(ctx, path)
-}
-
-// wholeFile is more lines than any file has.
-const wholeFile = 1 << 30
-
-// read returns the content of a file, or "" if it cannot be read.
-func (v versions) read(ctx context.Context, path string) string {
-	r, ok := v.store.(backend.Reader)
-	if !ok {
-		return ""
-	}
-	content, err := safe.Value("toolsearch: reading "+path, func() (*filesystem.FileContent, error) {
-		return r.Read(ctx, &filesystem.ReadRequest{FilePath: path, Offset: 1, Limit: wholeFile})
-	})
-	if err != nil || content == nil {
-		return ""
-	}
-	return content.Content
-}
-
-// save stores a file. If that fails, the next process rebuilds its content.
-func (v versions) save(ctx context.Context, path, text string) {
-	if _, readable := v.store.(backend.Reader); !readable {
-		return
-	}
-	if writeFile(ctx, v.store, path, text) == nil {
-		_ = writeFile(ctx, v.store, v.latest(), path+"\n")
-	}
+	x.vectors = made
 }

@@ -5,7 +5,10 @@ package toolsearch
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -70,4 +73,52 @@ func TestTheSurerTheWordsTheLessVectorsCount(t *testing.T) {
 	}
 	require.Zero(t, vectorWeightAt(unsure))
 	require.Zero(t, vectorWeightAt(1))
+}
+
+func TestAQueryInAForeignScriptHasControls(t *testing.T) {
+	for text, nothing := range map[string]string{
+		"查询 github 的天气":     "询查 github 气天的",
+		"la météo (été)":    "la oétém (été)",
+		"прочитать 3 файла": "ьтатичорп 3 алйаф",
+	} {
+		require.Equal(t, []string{text, text + "\n" + text, nothing}, withControls(text))
+	}
+	require.Equal(t, []string{"it's weather, 3 – 4 €"}, withControls("it's weather, 3 – 4 €"))
+	require.Equal(t, []string{""}, withControls(""))
+}
+
+func TestAVectorCountsIfTheEmbedderTellsTheQueryFromNonsense(t *testing.T) {
+	one, other := []float64{1, 0}, []float64{0, 1}
+	require.Equal(t, one, understood([][]float64{one}), "no controls")
+	require.Equal(t, one, understood([][]float64{one, one, other}))
+	require.Nil(t, understood([][]float64{one, one, one}), "all texts are alike")
+	require.Nil(t, understood([][]float64{one, other, {-1, 1}}), "noise")
+	for _, bad := range [][]float64{nil, {0, 0}, {math.NaN(), 1}, {math.Inf(1), 1}, {1, 2, 3}} {
+		require.Nil(t, understood([][]float64{one, bad, other}), "%v", bad)
+	}
+}
+
+// fixedIndex returns the same results for every query.
+type fixedIndex []Result
+
+func (x fixedIndex) Search(context.Context, Query) ([]Result, error) { return x, nil }
+
+func TestNumbersOfAnIndexAreMadeFinite(t *testing.T) {
+	given := fixedIndex{
+		{"a", math.Inf(1), math.Inf(1)}, {"b", math.NaN(), math.NaN()}, {"c", math.Inf(-1), math.Inf(-1)}, {"d", 1, 2}, {"e", 1, -1}, {"f", .5, .5},
+	}
+	was := slices.Clone(given[3:])
+	found, err := searchIndex(context.Background(), given, Query{})
+	require.NoError(t, err)
+	require.Equal(t, []Result{
+		{"a", math.MaxFloat64, 1}, {"b", 0, 0}, {"c", -math.MaxFloat64, 0}, {"d", 1, 1}, {"e", 1, 0}, {"f", .5, .5},
+	}, found)
+	require.Equal(t, was, given[3:], "what the index returned is left as it is")
+	_, err = json.Marshal(found)
+	require.NoError(t, err)
+
+	fine := fixedIndex{{"a", 1, .5}}
+	same, err := searchIndex(context.Background(), fine, Query{})
+	require.NoError(t, err)
+	require.Same(t, &fine[0], &same[0], "no copy")
 }

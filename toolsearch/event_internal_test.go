@@ -17,19 +17,19 @@ import (
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &entry{info: &schema.ToolInfo{Name: "a"}}
-	set := &settings{entries: []*entry{e}, byName: map[string]*entry{"a": e}}
-	g, err := newGroup(context.Background(), []member{{settings: set}}, nil)
+	set := &settings{dynamic: newSet([]*entry{e})}
+	g, err := newCatalog(context.Background(), []member{{settings: set}}, nil)
 	require.NoError(t, err)
-	r, ctx, names := newRun(agent{start: g}), context.Background(), []string{"a"}
+	r, ctx, names := newRun(g), context.Background(), []string{"a"}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.reported.emitCatalog(ctx, g)
+		emitCatalog(ctx, r)
 		g.emitVisible(ctx, nil, names, nil, false)
-		r.reported.emitDenied(ctx, g)
-		r.turn().emitDeniedCall(ctx, e, PhaseCall)
-		inside, report := g.settings.reporting(ctx)
+		emitDenied(ctx, r)
+		r.emitDeniedCall(ctx, e, PhaseCall)
+		inside, report := reporting(ctx, g.settings)
 		reportOf(inside).fail(nil)
-		reportOf(inside).answered(g.cat.index, true)
-		g.settings.emitSearched(inside, report, "a", nil)
+		reportOf(inside).answered(g.index, true)
+		emitSearched(inside, g.settings, report, "a", nil)
 	}))
 }
 
@@ -42,10 +42,10 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := groupOf(ctx, []member{{settings: set, groups: newGroupCache(), set: now}})
+	g, err := catalogOf(ctx, []member{{settings: set, set: now}})
 	require.NoError(t, err)
-	r := newRun(agent{start: g})
-	r.notes.show([]string{})
+	r := newRun(g)
+	r.show(ctx, record{Visible: []string{}})
 	answer, stop := r.gate(ctx, old.lookup("a"))
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
@@ -60,12 +60,12 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		return BM25Index(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	groups, cache := map[*group]bool{}, newGroupCache()
+	groups := map[*catalog]bool{}
 	for range 5 {
 		tools, err := NewToolSet(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := groupOf(ctx, []member{{settings: set, groups: cache, set: tools}})
+			g, err := catalogOf(ctx, []member{{settings: set, set: tools}})
 			require.NoError(t, err)
 			groups[g] = true
 		}

@@ -8,6 +8,7 @@ package toolsearch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -87,20 +88,42 @@ func result(message any) string {
 
 // The model sees the hidden tools' names in a message, and finds what it needs by words.
 func ExampleNew() {
-	search, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools()})
+	ctx := context.Background()
+	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: cityTools()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	converse(search,
+	model := leanctxtest.Script[*schema.Message]( // in place of a chat model
 		leanctxtest.Call("tool_search", `{"query":"weather"}`),
-		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`),
+		leanctxtest.Say("Take an umbrella."))
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "guide", Description: "knows cities", Model: model,
+		Handlers: []adk.ChatModelAgentMiddleware{search},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}).Query(ctx, "Will it rain in Oslo?")
+	for event, more := events.Next(); more; event, more = events.Next() {
+		if message, _, err := adk.GetMessage(event); err != nil {
+			fmt.Println(err)
+		} else if message.Content != "" {
+			fmt.Printf("%s: %s\n", message.Role, message.Content)
+		}
+	}
+	for _, request := range model.Requests() {
+		fmt.Println("tools:", strings.Join(request.ToolNames(), ", "))
+	}
 	// Output:
-	// tools:  clock, tool_search
-	// result: {"matches":["weather__get_forecast"]}
-	// tools:  clock, tool_search, weather__get_forecast
-	// result: Rain in Oslo
-	// tools:  clock, tool_search, weather__get_forecast
+	// tool: {"matches":["weather__get_forecast"]}
+	// tool: Rain in Oslo
+	// assistant: Take an umbrella.
+	// tools: tool_search
+	// tools: tool_search, weather__get_forecast
+	// tools: tool_search, weather__get_forecast
 }
 
 // The same for agents on *schema.AgenticMessage. A name that the model read in the list is
@@ -420,4 +443,141 @@ func ExamplePortable() {
 	answer, err := backup.Generate(context.Background(), []*schema.Message{schema.UserMessage("Hello?")})
 	fmt.Println(answer.Content, err)
 	// Output: here I am <nil>
+}
+
+// A few hundred tools for each server: only the set of a server that changes is indexed anew.
+func ExampleUnion() {
+	ctx := context.Background()
+	shared, err := toolsearch.NewToolSet(ctx, cityTools()...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	own, err := toolsearch.NewToolSet(ctx, named("crm__find_customer"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: toolsearch.Union(shared, own)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	converse(search, leanctxtest.Call("tool_search", `{"query":"customer"}`))
+	// Output:
+	// tools:  clock, tool_search
+	// result: {"matches":["crm__find_customer"]}
+	// tools:  clock, tool_search, crm__find_customer
+}
+
+func ExampleNewToolSet() {
+	_, err := toolsearch.NewToolSet(context.Background(), named("find_city"), named("find_customer"), named("find_city"))
+	fmt.Println(err)
+	// Output:
+	// toolsearch: tools[2]: it has the name of tools[0], "find_city"
+}
+
+// One more tool: the others are not read again.
+func ExampleToolSet_Update() {
+	ctx := context.Background()
+	city, customer := cityTools()[0], cityTools()[1]
+	set, err := toolsearch.NewToolSet(ctx, city)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	more, err := set.Update(ctx, city, customer)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	same, err := more.Update(ctx, city, customer)
+	fmt.Println(same == more, err)
+	// Output:
+	// true <nil>
+}
+
+// One user's view of a set.
+func ExampleToolSet_Select() {
+	ctx := context.Background()
+	all, err := toolsearch.NewToolSet(ctx, named("crm__find_customer"), named("billing__refund"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	view := all.Select(func(info *schema.ToolInfo) bool { return strings.HasPrefix(info.Name, "crm__") })
+	for t := range view.All() {
+		info, err := t.Info(ctx)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(info.Name)
+	}
+	// Output:
+	// crm__find_customer
+}
+
+// The tools of each user, listed before every model call.
+func ExampleNewSource() {
+	type userKey struct{}
+	user := func(ctx context.Context) (string, error) {
+		name, _ := ctx.Value(userKey{}).(string)
+		return name, nil // an empty key has no tools
+	}
+	source := toolsearch.NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
+		name, err := user(ctx)
+		return []tool.BaseTool{named("find_customer_of_" + name)}, err
+	}, user)
+	set, err := source.Tools(context.WithValue(context.Background(), userKey{}, "ann"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for t := range set.All() {
+		info, err := t.Info(context.Background())
+		fmt.Println(info.Name, err)
+	}
+	// Output:
+	// find_customer_of_ann <nil>
+}
+
+// Several sources: one that fails keeps its last tools, and does not affect the others.
+func ExampleMultiSource() {
+	ctx := context.Background()
+	fixed, err := toolsearch.NewToolSet(ctx, cityTools()...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	down := toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return nil, errors.New("the server is down") }, nil)
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: toolsearch.MultiSource(fixed, down)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	converse(search, leanctxtest.Call("tool_search", `{"query":"weather"}`))
+	// Output:
+	// tools:  clock, tool_search
+	// result: {"matches":["weather__get_forecast"]}
+	// tools:  clock, tool_search, weather__get_forecast
+}
+
+// What most users want: three tools take few tokens, so all are shown.
+func ExampleRecommended() {
+	search, err := toolsearch.New(context.Background(), toolsearch.Recommended(cityTools()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	converse(search, leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+	// Output:
+	// tools:  clock, weather__get_forecast, travel__find_hotel
+	// result: Rain in Oslo
+	// tools:  clock, weather__get_forecast, travel__find_hotel
+}
+
+// named is a tool that does nothing.
+func named(name string) tool.BaseTool {
+	return leanctxtest.Tool(name, "Does "+name+".", func(context.Context, string) (string, error) { return "done", nil })
 }

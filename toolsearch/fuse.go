@@ -13,11 +13,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 const (
@@ -82,11 +84,6 @@ type limitedIndex struct {
 	limit time.Duration
 }
 
-type partAnswer struct {
-	results []Result
-	err     error
-}
-
 func (x limitedIndex) build() error { return build(x.Index) }
 
 // Search returns when the index answers or its time is over. An index that goes on after
@@ -97,35 +94,11 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
 	defer cancel()
-	results, err := within(ctx, func() ([]Result, error) { return searchIndex(ctx, x.Index, q) })
-	if errors.Is(err, errTooLate) {
-		return nil, fmt.Errorf("toolsearch: index did not answer: %w", ctx.Err())
+	results, err := safe.Wait(ctx, "the index", func() ([]Result, error) { return searchIndex(ctx, x.Index, q) })
+	if ctx.Err() != nil && err == ctx.Err() {
+		return nil, fmt.Errorf("toolsearch: index did not answer: %w", err)
 	}
 	return results, err
-}
-
-// errTooLate is the error of within if the context ends first.
-var errTooLate = errors.New("it did not answer in time")
-
-// within returns the result of f, or errTooLate if ctx ends first: f then finishes on its
-// own and its result is dropped.
-func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	answers := make(chan outcome, 1)
-	go func() {
-		value, err := f()
-		answers <- outcome{value, err}
-	}()
-	select {
-	case a := <-answers:
-		return a.value, a.err
-	case <-ctx.Done():
-		var none T
-		return none, errTooLate
-	}
 }
 
 func (x limitedIndex) terms(q Query, name string) []leanctx.Term { return termsOf(x.Index, q, name) }
@@ -147,15 +120,16 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		q.Limit = max(fuseDepth, 2*q.Limit)
 	}
 	merged, failed := map[string]Result{}, 0
-	for i, a := range parts.askAll(ctx, q) {
-		if a.err != nil {
+	results, errs := parts.askAll(ctx, q)
+	for i, err := range errs {
+		if err != nil {
 			failed++
 			if ctx.Err() == nil {
-				reportOf(ctx).fail(fmt.Errorf("part %d of Fuse: %w", i, a.err))
+				reportOf(ctx).fail(fmt.Errorf("part %d of Fuse: %w", i, err))
 			}
 			continue
 		}
-		for place, r := range a.results {
+		for place, r := range results[i] {
 			merged[r.Name] = Result{
 				Name: r.Name, Score: merged[r.Name].Score + 1/float64(fuseK+place+1),
 				Confidence: max(merged[r.Name].Confidence, r.Confidence),
@@ -176,23 +150,17 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 }
 
 // askAll asks all parts at once.
-func (parts fusedIndex) askAll(ctx context.Context, q Query) []partAnswer {
-	answers := make([]chan partAnswer, len(parts))
+func (parts fusedIndex) askAll(ctx context.Context, q Query) (results [][]Result, errs []error) {
+	results, errs = make([][]Result, len(parts)), make([]error, len(parts))
+	var asking sync.WaitGroup
 	for i, x := range parts {
-		answers[i] = make(chan partAnswer, 1)
 		if _, limited := x.(limitedIndex); !limited {
 			x = limitedIndex{x, partTimeout}
 		}
-		go func() {
-			results, err := x.Search(ctx, q)
-			answers[i] <- partAnswer{results, err}
-		}()
+		asking.Go(func() { results[i], errs[i] = x.Search(ctx, q) })
 	}
-	out := make([]partAnswer, len(parts))
-	for i := range answers {
-		out[i] = <-answers[i]
-	}
-	return out
+	asking.Wait()
+	return results, errs
 }
 
 // terms are those of the first part that can tell.

@@ -13,20 +13,20 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // searchText is a query in the form that parseSearch reads.
-func searchText(q parsedQuery) string {
-	if q.names != nil {
-		return selectPrefix + strings.Join(q.names, ",")
+func searchText(names []string, words string) string {
+	if names != nil {
+		return selectPrefix + strings.Join(names, ",")
 	}
-	return q.words
+	return words
 }
 
 // What searchText writes, parseSearch reads back.
@@ -39,17 +39,19 @@ func FuzzParseSearch(f *testing.F) {
 	}
 	known := func(name string) bool { return name == "with space" || name == "it's" }
 	f.Fuzz(func(t *testing.T, text string) {
-		s := parseSearch(text, known)
-		require.Equal(t, s, parseSearch(searchText(s), known), "%q", searchText(s))
+		names, words := parseSearch(text, known)
+		again, rest := parseSearch(searchText(names, words), known)
+		require.Equal(t, names, again, "%q", searchText(names, words))
+		require.Equal(t, words, rest, "%q", searchText(names, words))
 		seen := map[string]bool{}
-		for _, name := range s.names {
+		for _, name := range names {
 			require.NotEmpty(t, name)
 			require.False(t, seen[name], "%q is there twice", name)
 			require.Contains(t, text, name)
 			seen[name] = true
 		}
-		require.True(t, s.names == nil || s.words == "")
-		require.Contains(t, text, s.words)
+		require.True(t, names == nil || words == "")
+		require.Contains(t, text, words)
 	})
 }
 
@@ -80,7 +82,8 @@ func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {
 			adktest.Simple("send_email", "Sends an email"), adktest.Simple("github__create_issue", "Creates an issue"), adktest.Simple("查询天气", "查询城市的天气"),
 		}})
 		require.NoError(t, err)
-		_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+		rc := &adkrun.Run{}
+		_, err = adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		for _, x := range rc.Tools {
 			info, _ := x.Info(context.Background())
@@ -173,7 +176,8 @@ func TestHugeArgumentsAreBounded(t *testing.T) {
 	}
 	h, err := New(context.Background(), &Config{DynamicTools: tools})
 	require.NoError(t, err)
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	search := rc.Tools[0].(tool.InvokableTool)
 

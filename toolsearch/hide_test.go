@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -164,7 +165,7 @@ func TestToolsMadeForARunAreTheOnesThatRunInIt(t *testing.T) {
 // Tools that an earlier handler adds can be hidden as well.
 func TestToolsOfOtherHandlersCanBeHidden(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.around = adktest.Handlers[*schema.Message](&adds{tools: simples("added")})
+	s.around = adktest.Handlers[*schema.Message](adkrun.New(&adds{tools: simples("added")}))
 	s.cfg.SearchableTools = []string{"added"}
 	p := s.begin(do("a", "tool_search", `{"query":"select:added"}`), do("b", "added", `{}`))
 	require.Equal(t, "own tool_search\nown tool_search added\nown tool_search added", p.tools())
@@ -176,10 +177,9 @@ type adds struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	next := *rc
-	next.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
-	return ctx, &next, nil
+func (a *adds) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
+	return ctx, nil
 }
 
 // sized are tools of about a hundred tokens each.
@@ -246,7 +246,7 @@ func fewTools[M adk.MessageType](t *testing.T, streaming bool) {
 			case s.cfg.DynamicTools != nil:
 				tools = append(tools, sized("last")...)
 			}
-			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](&watching[M]{})}.
+			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](adkrun.New(&watching[M]{}))}.
 				Run(context.Background(), []M{adktest.User[M]("please")})
 			require.NoError(t, out.Err)
 			without := played[M]{out, plain.Wires(), nil}

@@ -4,7 +4,8 @@
 package toolsearch
 
 // The evidence of hidden tools in a conversation: which ones the model has loaded or used.
-// The hooks keep it, and each model call reads only new messages.
+// The hooks keep it, and each model call reads only new messages. Its messages of ours are recognised
+// here, and replaced.
 
 import (
 	"context"
@@ -15,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -80,14 +82,14 @@ func isDelta(text string, marked bool) bool {
 // isOffer recognises an offer by its envelope and its form, since stores drop Extra.
 func isOffer(text string) bool {
 	tools, ok := toolnames.Offer(text)
-	var answer describedAnswer
-	return ok && json.Unmarshal([]byte(tools), &answer) == nil && len(answer.Tools) > 0
+	var offer answer
+	return ok && json.Unmarshal([]byte(tools), &offer) == nil && len(offer.Tools) > 0
 }
 
 // forget makes the next reading begin at the first message.
 func (t *transcript[M]) forget() {
 	t.messages, t.reminders, t.deltas, t.offered, t.mixed = t.messages[:0], nil, nil, nil, nil
-	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started}
+	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started, version: t.evidence.version + 1}
 }
 
 // noteFormer notes the results from before the first model call of a run.
@@ -109,9 +111,108 @@ func (t *transcript[M]) withNote(msgs []M, text string) []M {
 	return append(slices.Clone(msgs), t.codec.Note(text))
 }
 
+// withReminder returns the messages with exactly one reminder, which has the text, and no
+// changes of it. It replaces the first reminder, or else goes before the first message that is
+// not a system message. An empty text means no reminder. withReminder does not change the
+// slice, and keeps every message that says anything else.
+func (t *transcript[M]) withReminder(msgs []M, text string) []M {
+	if t.remindedWith(msgs, text) {
+		return msgs
+	}
+	at := t.reminderPlace(msgs)
+	next := make([]M, 0, len(msgs)+1)
+	for i, msg := range msgs {
+		if i == at && text != "" {
+			next = append(next, t.codec.Reminder(text))
+		}
+		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
+			next = append(next, msg)
+		}
+	}
+	if at == len(msgs) && text != "" {
+		next = append(next, t.codec.Reminder(text))
+	}
+	return next
+}
+
+func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
+	if text == "" || len(t.reminders) > 1 || len(t.deltas) > 0 {
+		return text == "" && len(t.reminders)+len(t.deltas) == 0
+	}
+	if len(t.reminders) == 1 {
+		return t.codec.Text(msgs[t.reminders[0]]).Text == text
+	}
+	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(t.codec.Text(msgs[i]).Text, text) })
+}
+
+func (t *transcript[M]) reminderPlace(msgs []M) int {
+	if len(t.reminders) > 0 {
+		return t.reminders[0]
+	}
+	for i, msg := range msgs {
+		if !t.codec.IsSystem(msg) {
+			return i
+		}
+	}
+	return len(msgs)
+}
+
+// isTold reports whether the messages hold exactly these texts: the list, and changes of it.
+func (t *transcript[M]) isTold(msgs []M, lines []string) bool {
+	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != lines[0] {
+		return false
+	}
+	for k, i := range t.deltas {
+		if t.codec.Text(msgs[i]).Text != lines[k+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// toldTexts are the list and the changes of it in the messages; none if there is no list, or
+// more than one.
+func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
+	if len(t.reminders) != 1 {
+		return nil
+	}
+	texts = append(texts, t.codec.Text(msgs[t.reminders[0]]).Text)
+	for _, i := range t.deltas {
+		texts = append(texts, t.codec.Text(msgs[i]).Text)
+	}
+	return texts
+}
+
+// withOffers returns the messages with exactly the offers that the user's messages call for,
+// each after its message. It does not change the slice.
+func (t *transcript[M]) withOffers(msgs []M) []M {
+	offers := t.evidence.offers
+	if t.isOffered(msgs, offers) {
+		return msgs
+	}
+	next := make([]M, 0, len(msgs)+len(offers))
+	for i, msg := range msgs {
+		if !slices.Contains(t.offered, i) {
+			next = append(next, msg)
+		}
+		if len(offers) > 0 && offers[0].after == i {
+			next = append(next, t.codec.Note(offers[0].text))
+			offers = offers[1:]
+		}
+	}
+	return next
+}
+
+func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
+	return slices.EqualFunc(t.offered, offers, func(at int, o offer) bool {
+		return at == o.after+1 && t.codec.Text(msgs[at]).Text == o.text
+	})
+}
+
 // evidence is what a conversation says about hidden tools. The zero value is that of an
 // empty conversation.
 type evidence struct {
+	version    int // grows with each change
 	modelCalls int
 	order      []string       // names, by first evidence
 	last       map[string]int // name -> model calls before its last evidence
@@ -123,15 +224,12 @@ type evidence struct {
 	former     stringSet      // ids of results that were there before the first model call
 	started    bool           // that call is over
 	earlier    []earlier      // by the last message that has calls
-	prefetched prefetched
-}
 
-// prefetched is what the messages of users loaded.
-type prefetched struct {
-	messages int
-	names    stringSet
-	offers   []offer
-	last     *leanctx.Event // for the last message, until the model answers it
+	// What the messages of users loaded.
+	asked      int // messages
+	prefetched stringSet
+	offers     []offer
+	report     *leanctx.Event // of the last message, until the model answers it
 }
 
 // offer describes tools after a user's message, for a protocol that never loads tools.
@@ -147,7 +245,7 @@ func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
 func (v *evidence) add(msg wire.View, r *run) {
 	if msg.Assistant {
 		v.modelCalls++
-		v.emptyCall, v.prefetched.last = nil, nil
+		v.emptyCall, v.report = nil, nil
 	}
 	if len(msg.Calls) > 0 {
 		v.calls, v.earlier = msg.Calls, nil
@@ -155,8 +253,8 @@ func (v *evidence) add(msg wire.View, r *run) {
 	v.native = v.native || msg.Hosted
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
-		if !r.notes.call(c.ID).refused {
-			v.useBy(c.ID, calledTool(r, c), r.group().cat)
+		if !r.call(c.ID).refused {
+			v.useBy(c.ID, calledTool(r, c), r.catalog())
 		}
 	}
 	for _, res := range msg.Results {
@@ -168,8 +266,8 @@ func (v *evidence) add(msg wire.View, r *run) {
 // tools; their calls are known by id, whatever name the model used. Among earlier results,
 // as at the start of a run and after a resume, those with the name of a search tool count.
 func (v *evidence) addResult(res wire.Result, r *run) {
-	note := r.notes.call(res.ID)
-	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.notes.hasNoRunState() {
+	note := r.call(res.ID)
+	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.byHand() {
 		v.native = v.native || res.Native
 		return
 	}
@@ -203,12 +301,12 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 	if isDenial(res.Text, c) {
 		v.undo(res.ID)
 	}
-	if r.agent.own[res.Name] || !toolnames.IsSearchTool(res.Name) {
+	if r.own[res.Name] || !toolnames.IsSearchTool(res.Name) {
 		return nil
 	}
 	names := loadedBy(res.Text)
 	if names == nil && res.Name == toolnames.Load && c != nil {
-		return r.group().cat.askedToLoad(decodeArguments(c.Args)) // its answer was cut or cleared
+		return r.catalog().askedToLoad(lenient.Decode(c.Args)) // its answer was cut or cleared
 	}
 	return names
 }
@@ -221,7 +319,7 @@ func isDenial(text string, c *wire.Call) bool {
 	}
 	name := c.Name
 	if name == toolnames.Call {
-		name = calledName(decodeArguments(c.Args))
+		name = calledName(lenient.Decode(c.Args))
 	}
 	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
@@ -237,13 +335,13 @@ func isDenial(text string, c *wire.Call) bool {
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
 func calledTool(r *run, c wire.Call) string {
-	if r.group().cat.lookup(c.Name) != nil || r.agent.own[c.Name] {
+	if r.catalog().lookup(c.Name) != nil || r.own[c.Name] {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
-		return calledName(decodeArguments(c.Args))
+		return calledName(lenient.Decode(c.Args))
 	}
-	return r.notes.call(c.ID).tool
+	return r.call(c.ID).tool
 }
 
 func (v *evidence) callOf(id string) *wire.Call {
@@ -276,6 +374,7 @@ func (v *evidence) undo(id string) {
 			v.last[t.name] = t.last
 		default:
 			delete(v.last, t.name)
+			v.version++
 			v.order = slices.DeleteFunc(slices.Clone(v.order), func(name string) bool { return name == t.name })
 		}
 	}
@@ -284,10 +383,10 @@ func (v *evidence) undo(id string) {
 // load is use for a tool that a search returned. If the tool no longer exists, it is noted
 // as gone.
 func (v *evidence) load(name string, r *run) {
-	if r.agent.live && r.group().cat.lookup(name) == nil {
-		r.notes.noteHad(name)
+	if r.catalog().changes() && r.catalog().lookup(name) == nil {
+		r.noteHad(name)
 	}
-	v.use(name, r.group().cat)
+	v.use(name, r.catalog())
 }
 
 func (v *evidence) use(name string, c *catalog) {
@@ -299,6 +398,15 @@ func (v *evidence) use(name string, c *catalog) {
 	}
 	if _, known := v.last[name]; !known {
 		v.order = append(v.order, name)
+		v.version++
 	}
 	v.last[name] = v.modelCalls
+}
+
+// isSearch reports whether a message holds a search for tools, ours or the provider's.
+func (t *transcript[M]) isSearch(msg M) bool {
+	v := t.codec.View(msg)
+	return v.Hosted || slices.ContainsFunc(v.Calls, func(c wire.Call) bool {
+		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && !t.run.own[c.Name]
+	})
 }

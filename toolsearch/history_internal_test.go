@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -22,17 +24,41 @@ func TestAHistoryReadsTheNameAsCallToolDoes(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", "does a")}, Protocol: SearchCall}, false)
 	require.NoError(t, err)
-	g, err := groupOf(ctx, []member{{settings: set, groups: newGroupCache()}})
+	g, err := catalogOf(ctx, []member{{settings: set}})
 	require.NoError(t, err)
 	denied := render("not-allowed", promptData{Name: "a"})
 	for _, args := range []string{`{"name":"a"}`, `{"tool_name":"a","arguments":{}}`, `{"tool":"a"}`} {
-		r := newRun(agent{start: g})
-		require.Equal(t, "a", calledName(decodeArguments(args)), args)
+		r := newRun(g)
+		require.Equal(t, "a", calledName(lenient.Decode(args)), args)
 		c := wire.Call{ID: "1", Name: toolnames.Call, Args: args}
 		var v evidence
 		v.add(wire.View{Assistant: true, Calls: []wire.Call{c}}, r)
 		require.Equal(t, []string{"a"}, v.order, args)
 		v.add(wire.View{Results: []wire.Result{{ID: "1", Name: toolnames.Call, Text: denied}}}, r)
 		require.Empty(t, v.order, args)
+	}
+}
+
+// A request may be a prefix of the last one, as where a handler takes back the end of the
+// conversation: what stood there counts no more.
+func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
+	ctx := context.Background()
+	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
+	require.NoError(t, err)
+	c, err := catalogOf(ctx, []member{{settings: set}})
+	require.NoError(t, err)
+	codec, _ := wire.CodecFor[*schema.Message]()
+	call := func(id, name string) *schema.Message {
+		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})
+	}
+	all := []*schema.Message{schema.UserMessage("please"), call("1", "a"), schema.ToolMessage("done", "1"), call("2", "b"), schema.ToolMessage("done", "2")}
+	for n := range len(all) + 1 {
+		h := newHooks(newRun(c), codec)
+		h.transcript.read(ctx, all)
+		require.Equal(t, []string{"a", "b"}, h.transcript.evidence.order)
+		h.transcript.read(ctx, all[:n])
+		fresh := newHooks(newRun(c), codec)
+		fresh.transcript.read(ctx, all[:n])
+		require.Equal(t, fresh.transcript.evidence.order, h.transcript.evidence.order, "%d messages", n)
 	}
 }

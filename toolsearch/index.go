@@ -3,20 +3,25 @@
 
 package toolsearch
 
-// Indexes: the interface, KeywordIndex and BM25Index.
+// Indexes: the interface, KeywordIndex and BM25Index, and what they read of each tool.
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
+	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // Index ranks the tools that it was made from. It must be safe for concurrent use.
@@ -38,7 +43,7 @@ type Query struct {
 type Result struct {
 	// Name is the tool's name.
 	Name string
-	// Score is higher for a better fit; its scale is the index's own.
+	// Score is higher for a better fit; its scale is the index's own. If it is not a number, 0.
 	Score float64
 	// Confidence is how likely it is, from 0 to 1, that the tool serves the query, assuming
 	// that no tool serves one query in two. It means the same for every query, catalogue and
@@ -49,9 +54,8 @@ type Result struct {
 }
 
 // IndexFunc makes an index of tools. It may keep the slice and must not change the
-// tools. Its error becomes New's. Those of this package return at once and build the
-// index at the first search, which takes that much longer; searches that arrive
-// meanwhile wait for it.
+// tools. Its error becomes New's. Those of this package return at once. Their index is built
+// in the background when the first run starts; a search that arrives meanwhile waits for it.
 type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
 
 // Explainer is an optional interface of an Index: it explains the score of a tool, as text
@@ -68,49 +72,35 @@ type Explainer interface {
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
 func KeywordIndex(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return newKeyword(selectionOf(ctx, tools)), nil
+	return keywordIndex{knownSet(ctx, tools)}, nil
 }
 
-// atFirstUse builds a value on first use, once for all callers: a middleware whose tools nobody
-// searches costs next to nothing. A panic becomes an error.
-func atFirstUse[T any](build func() T) func() (T, error) {
-	return sync.OnceValues(func() (T, error) {
-		return safe.Value("toolsearch: building the index", func() (T, error) { return build(), nil })
-	})
-}
-
-// builder is an index that is built on first use. The time limit of a search starts after that.
-type builder interface{ build() error }
-
+// build builds an index that is built on first use. The time limit of a search starts after that.
 func build(x Index) error {
-	if b, ok := x.(builder); ok {
+	if b, ok := x.(interface{ build() error }); ok {
 		return b.build()
 	}
 	return nil
 }
 
 // keywordIndex is the specified score over tools, with their names for suggestions.
-type keywordIndex struct {
-	get func() (*keyword.Index, error)
-}
-
-func newKeyword(tools selection) keywordIndex { return keywordIndex{atFirstUse(tools.specified)} }
+type keywordIndex struct{ tools *ToolSet }
 
 // index is empty if it could not be built.
 func (k keywordIndex) index() *keyword.Index {
-	if x, err := k.get(); err == nil {
+	if x, err := k.tools.keywordIndex(); err == nil {
 		return x
 	}
 	return keyword.New(nil)
 }
 
 func (k keywordIndex) build() error {
-	_, err := k.get()
+	_, err := k.tools.keywordIndex()
 	return err
 }
 
 func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	x, err := k.get()
+	x, err := k.tools.keywordIndex()
 	if err != nil {
 		return nil, err
 	}
@@ -176,32 +166,21 @@ func firstOf(found []Result, limit int) []Result {
 // count a little. Words with a leading + must match. If tools of several servers fit
 // equally well, each server gets a place.
 //
-// If the words give no sure answer, those of the best 100 tools move up that are about the
-// query's subject, by a table of vectors for 9,600 English words, and for Chinese ones by
-// their translations. The best score does not change, so MinScore keeps its meaning, and no
-// tool is found by the table alone. The table adds 400 KB to a program. Its sources are
-// GloVe (public domain), descriptions of APIs (Apache, MIT, BSD, CC0) and WordNet.
-//
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and the part of each schema that is read, are bounded.
 func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return newBM25(selectionOf(ctx, tools)), nil
+	return bm25Index{knownSet(ctx, tools)}, nil
 }
 
-func newBM25(tools selection) bm25Index { return bm25Index{atFirstUse(tools.bm25), tools} }
-
-type bm25Index struct {
-	get   func() (*bm25.Index, error)
-	tools selection
-}
+type bm25Index struct{ tools *ToolSet }
 
 func (b bm25Index) build() error {
-	_, err := b.get()
+	_, err := b.tools.bm25Index()
 	return err
 }
 
 func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	x, err := b.get()
+	x, err := b.tools.bm25Index()
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +249,7 @@ func raise(found []Result) {
 }
 
 func (b bm25Index) Explain(q Query, name string) string {
-	x, err := b.get()
+	x, err := b.tools.bm25Index()
 	if err != nil {
 		return ""
 	}
@@ -285,11 +264,11 @@ func (b bm25Index) Explain(q Query, name string) string {
 
 // write replaces tokens by the words of the tool as written there.
 func (b bm25Index) write(e keyword.Explanation, name string) {
-	info := b.tools.info(name)
-	if info == nil {
+	tool := b.tools.lookup(name)
+	if tool == nil {
 		return
 	}
-	d := documents([]*schema.ToolInfo{info}, true)[0]
+	d := documents([]*entry{tool}, true)[0]
 	texts := append([]string{d.Name, d.Server, d.Description}, d.Phrases...)
 	for _, p := range d.Params {
 		texts = append(append(texts, p.Name, p.Description), p.Enum...)
@@ -305,7 +284,7 @@ func (b bm25Index) write(e keyword.Explanation, name string) {
 }
 
 func (b bm25Index) terms(q Query, name string) []leanctx.Term {
-	x, err := b.get()
+	x, err := b.tools.bm25Index()
 	if err != nil {
 		return nil
 	}
@@ -325,14 +304,11 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Inde
 	return x, err
 }
 
-// termer is an index that reports what each word of a query adds to a tool's score.
-type termer interface {
-	terms(q Query, name string) []leanctx.Term
-}
-
-// termsOf returns the terms of a tool's score, if the index reports them.
+// termsOf returns what each word of a query adds to a tool's score, if the index reports it.
 func termsOf(x Index, q Query, name string) []leanctx.Term {
-	t, ok := x.(termer)
+	t, ok := x.(interface {
+		terms(q Query, name string) []leanctx.Term
+	})
 	if !ok {
 		return nil
 	}
@@ -347,7 +323,129 @@ func explain(x Index, q Query, name string) string {
 	return ""
 }
 
-// searchIndex asks an index.
+// searchIndex asks an index. Its numbers become finite here: events, logs and comparisons
+// rely on that.
 func searchIndex(ctx context.Context, x Index, q Query) ([]Result, error) {
-	return safe.Value("toolsearch: the index", func() ([]Result, error) { return x.Search(ctx, q) })
+	found, err := safe.Value("toolsearch: the index", func() ([]Result, error) { return x.Search(ctx, q) })
+	if slices.ContainsFunc(found, func(r Result) bool { return r != finite(r) }) {
+		found = slices.Clone(found)
+		for i, r := range found {
+			found[i] = finite(r)
+		}
+	}
+	return found, err
+}
+
+// finite returns a result with the nearest score that is a number, and a confidence from 0 to
+// 1. What is no number becomes 0, which is the lowest score and an unknown confidence.
+func finite(r Result) Result {
+	number := func(x, least, most float64) float64 {
+		if math.IsNaN(x) {
+			return 0
+		}
+		return min(max(x, least), most)
+	}
+	return Result{Name: r.Name, Score: number(r.Score, -math.MaxFloat64, math.MaxFloat64), Confidence: number(r.Confidence, 0, 1)}
+}
+
+// documents converts the tools for package keyword; rich ones have parameters.
+func documents(tools []*entry, rich bool) []keyword.Doc {
+	docs := make([]keyword.Doc, len(tools))
+	for i, e := range tools {
+		docs[i] = keyword.Doc{Name: e.info.Name, Server: serverOf(e.info.Name), Description: e.info.Desc}
+		if rich {
+			docs[i].Params, docs[i].Phrases = indexedParams(e.info), phrases(e.info)
+		}
+	}
+	return docs
+}
+
+// PhrasesKey is the key of a tool's Extra with further ways to ask for it, as people do:
+// a []string (or its form after JSON), or one string. BM25Index, EmbeddingIndex and ToolDocuments read
+// the first 32, and 512 bytes of each.
+const PhrasesKey = "search_phrases"
+
+// phrases are the further ways to ask for a tool.
+func phrases(info *schema.ToolInfo) []string {
+	switch list := info.Extra[PhrasesKey].(type) {
+	case string:
+		return []string{list}
+	case []string:
+		return list[:min(len(list), maxPhrases)]
+	case []any:
+		var texts []string
+		for _, v := range list[:min(len(list), maxPhrases)] {
+			if text, ok := v.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		return texts
+	}
+	return nil
+}
+
+const (
+	maxPhrases     = 32
+	maxPhraseBytes = 512
+)
+
+// What is indexed of a schema; more would drown what the tool is about.
+const (
+	maxIndexedDepth = 3
+	maxIndexed      = 100 // parameters
+	maxIndexedBytes = 16 << 10
+)
+
+// indexedParams are the parameters of a tool for an index: names, descriptions and enum
+// values, nested ones as well.
+func indexedParams(info *schema.ToolInfo) (params []keyword.Param) {
+	size := 0
+	toolschema.Each(info.ParamsOneOf, func(part toolschema.Param) bool {
+		p := keyword.Param{Name: part.Name, Description: part.Description, Enum: enumTexts(part.Enum), Required: part.Required && part.Depth == 1}
+		size += len(p.Name) + len(p.Description)
+		for _, v := range p.Enum {
+			size += len(v)
+		}
+		if len(params) == maxIndexed || size > maxIndexedBytes {
+			return false
+		}
+		if part.Depth <= maxIndexedDepth {
+			params = append(params, p)
+		}
+		return true
+	})
+	return params
+}
+
+// enumTexts are the values of an enum that are texts or numbers.
+func enumTexts(values []any) []string {
+	const most = 50
+	var out []string
+	for _, v := range values {
+		switch v.(type) {
+		case string, float64, int, int64, json.Number:
+			if len(out) < most {
+				out = append(out, fmt.Sprint(v))
+			}
+		}
+	}
+	return out
+}
+
+var nameMarks = strings.NewReplacer("__", " ", "_", " ", "-", " ", ".", " ")
+
+// documentText is all that is indexed of a tool, as one text.
+func documentText(info *schema.ToolInfo) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n%s", info.Name, nameMarks.Replace(info.Name), info.Desc)
+	for _, phrase := range phrases(info) {
+		fmt.Fprintf(&b, "\n%s", names.Clip(phrase, maxPhraseBytes))
+	}
+	for _, p := range indexedParams(info) {
+		fmt.Fprintf(&b, "\n%s: %s", p.Name, p.Description)
+		if len(p.Enum) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(p.Enum, ", "))
+		}
+	}
+	return b.String()
 }

@@ -9,19 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math"
-	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -29,7 +24,6 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -111,34 +105,36 @@ func (h hangs) Search(ctx context.Context, _ toolsearch.Query) ([]toolsearch.Res
 }
 
 func TestTimeLimitEndsASearch(t *testing.T) {
-	left := make(chan time.Duration, 2)
-	_, err := askIndex(t, toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), toolsearch.Query{Text: "x"})
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.LessOrEqual(t, <-left, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan time.Duration, 2)
+		_, err := askIndex(t, toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), toolsearch.Query{Text: "x"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.LessOrEqual(t, <-left, time.Millisecond)
 
-	found, err := askIndex(t, toolsearch.Fuse(toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), ranks{names: []string{"beta"}}.index), toolsearch.Query{Text: "x"})
-	require.NoError(t, err)
-	require.Equal(t, "beta", found[0].Name)
-	require.LessOrEqual(t, <-left, time.Millisecond, "Fuse keeps to the part's own limit")
-
-	for _, d := range []time.Duration{0, -1} {
-		x, err := toolsearch.TimeLimit(d, hangs{left}.index)(context.Background(), infos("alpha"))
+		found, err := askIndex(t, toolsearch.Fuse(toolsearch.TimeLimit(time.Millisecond, hangs{left}.index), ranks{names: []string{"beta"}}.index), toolsearch.Query{Text: "x"})
 		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		got := make(chan time.Duration, 1)
-		go func() {
-			got <- <-left
-			cancel()
-		}()
-		_, err = x.Search(ctx, toolsearch.Query{Text: "x"})
-		require.ErrorIs(t, err, context.Canceled, "the context of the search ends it too")
-		limit := <-got
-		require.Greater(t, limit, 200*time.Millisecond)
-		require.LessOrEqual(t, limit, 2*time.Second)
-	}
-	own, err := askIndex(t, toolsearch.TimeLimit(time.Minute, nil), toolsearch.Query{Text: "gamma"})
-	require.NoError(t, err)
-	require.Equal(t, "gamma", own[0].Name, "nil is the keyword score")
+		require.Equal(t, "beta", found[0].Name)
+		require.LessOrEqual(t, <-left, time.Millisecond, "Fuse keeps to the part's own limit")
+
+		for _, d := range []time.Duration{0, -1} {
+			x, err := toolsearch.TimeLimit(d, hangs{left}.index)(context.Background(), infos("alpha"))
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(context.Background())
+			got := make(chan time.Duration, 1)
+			go func() {
+				got <- <-left
+				cancel()
+			}()
+			_, err = x.Search(ctx, toolsearch.Query{Text: "x"})
+			require.ErrorIs(t, err, context.Canceled, "the context of the search ends it too")
+			limit := <-got
+			require.Greater(t, limit, 200*time.Millisecond)
+			require.LessOrEqual(t, limit, 2*time.Second)
+		}
+		own, err := askIndex(t, toolsearch.TimeLimit(time.Minute, nil), toolsearch.Query{Text: "gamma"})
+		require.NoError(t, err)
+		require.Equal(t, "gamma", own[0].Name, "nil is the keyword score")
+	})
 }
 
 // library is a retriever that returns its documents, and notes what it is asked.
@@ -227,13 +223,13 @@ func TestUnloadAfterOfTheFirstInstanceHoldsForAll(t *testing.T) {
 
 func unloadsAll[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, c := range []struct {
-		first, second int
-		hidden        bool
-	}{{1, 0, true}, {1, 1, true}, {9, 9, false}, {9, 0, false}} {
-		t.Run(fmt.Sprint(c.first, " and ", c.second), func(t *testing.T) {
+		first  int
+		hidden bool
+	}{{1, true}, {9, false}} {
+		t.Run(fmt.Sprint(c.first), func(t *testing.T) {
 			s := on[M](t, streaming, toolsearch.Keyword)
 			s.cfg = toolsearch.Config{DynamicTools: simples("a1"), UnloadAfter: c.first}
-			s.behind = adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: simples("b1"), UnloadAfter: c.second}))
+			s.behind = adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: simples("b1")}))
 			p := s.begin(do("s", "tool_search", `{"query":"select:a1,b1"}`), do("o", "own", `{}`), do("p", "own", `{}`))
 			require.Subset(t, p.wires[1].ToolNames, []string{"a1", "b1"})
 			for _, name := range []string{"a1", "b1"} {
@@ -464,305 +460,25 @@ func TestRecommended(t *testing.T) {
 	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
 }
 
-// embedder is an embedding model under test.
-type embedder struct {
-	of func(ctx context.Context, text string) ([]float64, error)
-
-	mu    sync.Mutex
-	asked []string
-}
-
-func (e *embedder) EmbedStrings(ctx context.Context, texts []string, _ ...embedding.Option) (all [][]float64, err error) {
-	e.mu.Lock()
-	e.asked = append(e.asked, texts...)
-	e.mu.Unlock()
-	for _, text := range texts {
-		v, err := e.of(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			all = append(all, v)
-		}
-	}
-	return all, nil
-}
-
-func (e *embedder) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.asked = nil
-}
-
-// texts are what was embedded since the last forget.
-func (e *embedder) texts() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return append([]string(nil), e.asked...)
-}
-
-// concepts stand for what words mean, in any language.
-var concepts = map[string]string{
-	"weather": "weather", "météo": "weather", "wetter": "weather", "forecast": "weather",
-	"mail": "mail", "e-mail": "mail", "courriel": "mail", "send": "send", "envoyer": "send", "event": "event", "rendez-vous": "event",
-	"files": "file", "fichiers": "file", "search": "search", "chercher": "search",
-}
-
-// meaning is the sum of directions of the concepts of a text, and of its other words.
-func meaning(_ context.Context, text string) ([]float64, error) {
-	v := make([]float64, 64)
-	v[0] = .1
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n_.,", r) }) {
-		if c, ok := concepts[word]; ok {
-			word = c
-		}
-		for i, x := range direction(word, len(v)) {
-			v[i] += x
-		}
-	}
-	return v, nil
-}
-
-func direction(word string, n int) []float64 {
-	h := fnv.New64a()
-	h.Write([]byte(word))
-	random := rand.New(rand.NewPCG(h.Sum64(), 1))
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = random.NormFloat64()
-	}
-	return v
-}
-
-func describedDesk(t *testing.T) (infos []*schema.ToolInfo) {
-	for _, d := range desk() {
-		info, err := d.Info(context.Background())
-		require.NoError(t, err)
-		infos = append(infos, info)
-	}
-	return infos
-}
-
-func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) {
-	found, err := x.Search(context.Background(), toolsearch.Query{Text: text, Limit: 3})
-	require.NoError(t, err)
-	for _, r := range found {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-func embedded(t *testing.T, e embedding.Embedder, store toolsearch.Backend, infos []*schema.ToolInfo) toolsearch.Index {
-	x, err := toolsearch.EmbeddingIndex("test-1", e, store)(context.Background(), infos)
-	require.NoError(t, err)
-	return x
-}
-
-func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
+// An index that ends its goroutine has failed at once.
+func TestAnIndexThatEndsItsGoroutineHasFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &embedder{of: meaning}
-		x := embedded(t, e, nil, describedDesk(t))
-		require.Empty(t, e.texts(), "nothing is embedded before the first search")
-		require.Empty(t, namesFound(t, x, "la météo"), "until the tools are embedded, words answer")
-		synctest.Wait()
-		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
-		require.Equal(t, "mail__send", namesFound(t, x, "envoyer un courriel")[0])
-		require.Equal(t, "drive__search_files", namesFound(t, x, "chercher fichiers")[0])
-		e.forget()
-		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
-		require.Equal(t, "weather__forecast", namesFound(t, x, "weather forecast")[0])
-		require.Equal(t, "weather__forecast", namesFound(t, x, "+weather météo")[0])
-		require.Empty(t, e.texts(), "queries asked before, sure answers and required words need no vector")
-		require.Contains(t, x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "weather"}, "weather__forecast"), "weather")
+		began := time.Now()
+		_, err := askIndex(t, toolsearch.TimeLimit(time.Hour, exits{}.index), toolsearch.Query{Text: "x"})
+		require.ErrorContains(t, err, "ended its goroutine")
+		found, err := askIndex(t, toolsearch.Fuse(exits{}.index, ranks{names: []string{"beta"}}.index), toolsearch.Query{Text: "x"})
+		require.NoError(t, err)
+		require.Equal(t, "beta", found[0].Name)
+		require.Zero(t, time.Since(began))
 	})
 }
 
-// Whatever an embedder does, the answers are those of the words.
-func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
-	words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
-	require.NoError(t, err)
-	noise := rand.New(rand.NewPCG(1, 2))
-	n := 0
-	for name, of := range map[string]func(context.Context, string) ([]float64, error){
-		"noise": func(context.Context, string) ([]float64, error) {
-			return direction(fmt.Sprint(noise.Uint64()), 32), nil
-		},
-		"NaN":   func(context.Context, string) ([]float64, error) { return []float64{1, math.NaN()}, nil },
-		"zero":  func(context.Context, string) ([]float64, error) { return make([]float64, 8), nil },
-		"empty": func(context.Context, string) ([]float64, error) { return []float64{}, nil },
-		"other dimensions": func(ctx context.Context, text string) ([]float64, error) {
-			n++
-			return direction(text, 8+n%2), nil
-		},
-		"too few": func(_ context.Context, text string) ([]float64, error) {
-			if strings.Contains(text, "weather") {
-				return nil, nil
-			}
-			return direction(text, 8), nil
-		},
-		"fails":  func(context.Context, string) ([]float64, error) { return nil, errors.New("out of order") },
-		"panics": func(context.Context, string) ([]float64, error) { panic("oops") },
-		"hangs": func(ctx context.Context, _ string) ([]float64, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		},
-		"queries fail": func(ctx context.Context, text string) ([]float64, error) {
-			if !strings.Contains(text, "_") && strings.Contains(text, "day for") {
-				return nil, errors.New("out of order")
-			}
-			return meaning(ctx, text)
-		},
-		"queries of other dimensions": func(ctx context.Context, text string) ([]float64, error) {
-			if strings.Contains(text, "day for") {
-				return direction(text, 7), nil
-			}
-			return meaning(ctx, text)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				x := embedded(t, &embedder{of: of}, nil, describedDesk(t))
-				for range 2 {
-					for _, text := range []string{"a day for a haircut", haircut, "weather", "send", ""} {
-						if strings.HasPrefix(name, "queries") && text != "a day for a haircut" {
-							continue
-						}
-						require.Equal(t, namesFound(t, words, text), namesFound(t, x, text), "%q", text)
-					}
-					synctest.Wait()
-				}
-				time.Sleep(time.Hour) // what still runs comes to its end
-			})
-		})
-	}
-}
+// exits ends the goroutine that searches it.
+type exits struct{}
 
-func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var slow atomic.Bool
-		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
-			if slow.Load() {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}
-			return meaning(ctx, text)
-		}}
-		x := embedded(t, e, nil, describedDesk(t))
-		namesFound(t, x, "first")
-		synctest.Wait()
-		slow.Store(true)
-		e.forget()
-		for i := range 3 {
-			start := time.Now()
-			namesFound(t, x, fmt.Sprint("la météo ", i))
-			require.Equal(t, time.Second, time.Since(start), "the words' answer comes at the deadline")
-		}
-		start := time.Now()
-		namesFound(t, x, "la météo 4")
-		require.Zero(t, time.Since(start), "after three in a row it is not asked")
-		require.Len(t, e.texts(), 3)
-		slow.Store(false)
-		time.Sleep(30 * time.Second)
-		require.Equal(t, "weather__forecast", namesFound(t, x, "la météo 5")[0], "after a while it is asked again")
+func (e exits) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return e, nil }
 
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_, err := x.Search(ctx, toolsearch.Query{Text: "la météo 6"})
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := backend.NewMemory(0)
-		e := &embedder{of: meaning}
-		start := func(infos []*schema.ToolInfo) []string {
-			e.forget()
-			x := embedded(t, e, store, infos)
-			namesFound(t, x, "weather")
-			synctest.Wait()
-			asked := e.texts()
-			require.Equal(t, "weather__forecast", namesFound(t, x, "la météo")[0])
-			return asked
-		}
-		infos := describedDesk(t)
-		require.Len(t, start(infos), len(infos)*2, "each tool, and each name to see whether the vectors are of use")
-		require.Empty(t, start(infos), "the second start embeds nothing")
-
-		changed := *infos[0]
-		changed.Desc = "Sends letters."
-		asked := start(append([]*schema.ToolInfo{&changed}, infos[1:]...))
-		require.Contains(t, asked[0], "Sends letters.")
-		require.NotContains(t, strings.Join(asked, "\n"), "Returns the weather", "only what has changed")
-		require.Empty(t, start(infos), "the earlier version is still there")
-
-		e.of = func(_ context.Context, text string) ([]float64, error) {
-			v, err := meaning(context.Background(), text)
-			return append(v, 1), err
-		}
-		asked = start(append([]*schema.ToolInfo{{Name: "new_one", Desc: "A new one."}}, infos...))
-		require.Contains(t, strings.Join(asked, "\n"), "Returns the weather", "vectors of other dimensions are of no use")
-	})
-}
-
-// The words are searched once, whatever the vectors say.
-func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x := embedded(t, &embedder{of: meaning}, nil, describedDesk(t))
-		words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
-		require.NoError(t, err)
-		namesFound(t, x, "first")
-		synctest.Wait()
-		for _, q := range []toolsearch.Query{{Text: "weather forecast", Limit: 1}, {Text: "create event", Limit: 2}, {Text: "weather forecast"}} {
-			want, err := words.Search(context.Background(), q)
-			require.NoError(t, err)
-			found, err := x.Search(context.Background(), q)
-			require.NoError(t, err)
-			require.Equal(t, want, found, "%v", q)
-		}
-	})
-}
-
-func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
-	_, err := toolsearch.EmbeddingIndex("", &embedder{}, nil)(context.Background(), nil)
-	require.ErrorContains(t, err, "model")
-	_, err = toolsearch.EmbeddingIndex("m", (*embedder)(nil), nil)(context.Background(), nil)
-	require.ErrorContains(t, err, "embedder")
-	x := embedded(t, &embedder{of: meaning}, nil, nil)
-	require.Empty(t, namesFound(t, x, "anything"))
-}
-
-func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
-	opaque := func(phrases any) []tool.BaseTool {
-		info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry."}
-		if phrases != nil {
-			info.Extra = map[string]any{toolsearch.PhrasesKey: phrases}
-		}
-		return append(desk(), adktest.Tool(adktest.Invokable, info, nil))
-	}
-	first := func(f toolsearch.IndexFunc, tools []tool.BaseTool) string {
-		var infos []*schema.ToolInfo
-		for _, d := range tools {
-			info, err := d.Info(context.Background())
-			require.NoError(t, err)
-			infos = append(infos, info)
-		}
-		x, err := f(context.Background(), infos)
-		require.NoError(t, err)
-		found, err := x.Search(context.Background(), toolsearch.Query{Text: "book the electricity bill", Limit: 1})
-		require.NoError(t, err)
-		if len(found) == 0 {
-			return ""
-		}
-		return found[0].Name
-	}
-	require.Empty(t, first(toolsearch.BM25Index, opaque(nil)))
-	for _, phrases := range []any{[]string{"write down what we paid", "book a bill"}, []any{"book a bill", 7}} {
-		require.Equal(t, "tx_a10", first(toolsearch.BM25Index, opaque(phrases)))
-		require.NotEqual(t, "tx_a10", first(toolsearch.KeywordIndex, opaque(phrases)), "the specified score reads names and descriptions")
-		docs, err := toolsearch.ToolDocuments(context.Background(), opaque(phrases))
-		require.NoError(t, err)
-		require.Contains(t, docs[len(docs)-1].Content, "book a bill")
-	}
-	require.Empty(t, first(toolsearch.BM25Index, opaque("book a bill")), "a text is not a list")
+func (exits) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+	runtime.Goexit()
+	return nil, nil
 }

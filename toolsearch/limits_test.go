@@ -14,11 +14,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/texts"
@@ -42,7 +42,8 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	t.Helper()
 	h, err := New(context.Background(), &cfg)
 	require.NoError(t, err)
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	return rc.Tools
 }
@@ -61,10 +62,9 @@ func ask(t testing.TB, cfg Config, name, args string) string {
 	return ""
 }
 
-func described(t testing.TB, answer string) describedAnswer {
+func described(t testing.TB, text string) (a answer) {
 	t.Helper()
-	var a describedAnswer
-	require.NoError(t, json.Unmarshal([]byte(answer), &a), "%.300s", answer)
+	require.NoError(t, json.Unmarshal([]byte(text), &a), "%.300s", text)
 	return a
 }
 
@@ -301,9 +301,9 @@ func TestTheLimitsOfACall(t *testing.T) {
 	})
 }
 
-func matchesOf(t testing.TB, answer string) (a matchesAnswer) {
+func matchesOf(t testing.TB, text string) (a answer) {
 	t.Helper()
-	require.NoError(t, json.Unmarshal([]byte(answer), &a), answer)
+	require.NoError(t, json.Unmarshal([]byte(text), &a), text)
 	return a
 }
 
@@ -311,13 +311,13 @@ func matchesOf(t testing.TB, answer string) (a matchesAnswer) {
 func TestTheLimitsOfSuggestions(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		tools := Config{DynamicTools: reports(200)}
-		count := func(a matchesAnswer) int { return strings.Count(a.Hint, "report_") }
+		count := func(a answer) int { return strings.Count(a.Hint, "report_") }
 		near := matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"reportt"}`))
 		require.Equal(t, maxSuggestions, count(near), near.Hint)
 		few := Config{DynamicTools: reports(maxSuggestions - 1)}
 		require.Equal(t, maxSuggestions-1, count(matchesOf(t, ask(t, few, toolnames.Search, `{"query":"reportt"}`))))
 
-		unknown := func(n int) matchesAnswer {
+		unknown := func(n int) answer {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
@@ -375,7 +375,7 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			info := read(c.schema)
 			require.Len(t, indexedParams(info), c.params)
-			require.Equal(t, c.whole, schemaText(info) != noParameters)
+			require.Equal(t, c.whole, schemaText(info) != toolschema.None)
 		})
 	}
 	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {

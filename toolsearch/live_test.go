@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -205,30 +206,43 @@ func momentary[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestWithoutASourceNoSlotIsListed(t *testing.T) {
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples("a", "b")})
-	require.NoError(t, err)
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: simples("own")})
-	require.NoError(t, err)
-	require.Len(t, rc.Tools, 4)
-}
-
-func TestDynamicToolsStayListedBesideASource(t *testing.T) {
+// Eino asks all tools of an agent's list for their info in each round, so hidden ones, its own
+// included, stand behind no more slots than there are tools, and behind 97 at the most.
+func TestNoMoreSlotsThanHiddenToolsAreListed(t *testing.T) {
 	source := &changing{}
-	source.have(simples("c")...)
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples("a", "b"), Source: source})
-	require.NoError(t, err)
-	ctx, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: simples("own")})
-	require.NoError(t, err)
-	var names []string
-	for _, x := range rc.Tools {
-		info, err := x.Info(ctx)
+	source.have(simples("late")...)
+	for _, c := range []struct {
+		cfg    toolsearch.Config
+		listed int
+	}{
+		{toolsearch.Config{DynamicTools: simples("a", "b")}, 4},
+		{toolsearch.Config{SearchableTools: []string{"filed"}}, 3},
+		{toolsearch.Config{DynamicTools: append(simples("a", "b"), formed(adktest.EnhancedStreamable, "c")), SearchableTools: []string{"filed"}}, 6},
+		{toolsearch.Config{DynamicTools: benchTools(1000)}, 2 + 32 + 1},
+		{toolsearch.Config{DynamicTools: simples("a"), Source: source}, 2 + 97},
+	} {
+		h, err := toolsearch.New(context.Background(), &c.cfg)
 		require.NoError(t, err)
-		if !strings.HasPrefix(info.Name, "__leanctx_slot") {
-			names = append(names, info.Name)
+		rc := &adkrun.Run{Tools: simples("own", "filed")}
+		ctx, err := adkrun.Begin(context.Background(), h, rc)
+		require.NoError(t, err)
+		var names []string
+		for _, x := range rc.Tools {
+			info, err := x.Info(ctx)
+			require.NoError(t, err)
+			if !strings.HasPrefix(info.Name, "__leanctx_slot") {
+				names = append(names, info.Name)
+			}
 		}
+		want := []string{"own", "filed", "tool_search"}
+		if c.cfg.SearchableTools != nil {
+			want = []string{"own", "tool_search"}
+		} else {
+			c.listed++
+		}
+		require.Equal(t, want, names)
+		require.LessOrEqual(t, len(rc.Tools), c.listed+1, "and one for calls beyond")
 	}
-	require.Equal(t, []string{"own", "tool_search", "a", "b"}, names)
 }
 
 func TestMoreToolsInOneAnswerThanSlotsAreAnswered(t *testing.T) {
@@ -458,7 +472,7 @@ func severalSources[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, err)
 	s.behind = adktest.Handlers(h)
 	listed := 0
-	s.behind = append(s.behind, &watching[M]{before: func(tools []tool.BaseTool) { listed = len(tools) }})
+	s.behind = append(s.behind, adkrun.New(&watching[M]{before: func(tools []tool.BaseTool) { listed = len(tools) }}))
 	s.mine = []tool.BaseTool{formed(0, "filed"), action("connect", func() {
 		first.have(formed(0, "a"), formed(0, "shared"))
 		second.have(formed(0, "b"), formed(0, "shared"))
@@ -471,7 +485,7 @@ func severalSources[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	require.Equal(t, []string{"filed", "fixed", "a", "shared", "b"}, fold(p.wires[1]).names)
 	require.Equal(t, "own connect tool_search a b fixed filed shared", strings.Split(p.tools(), "\n")[3])
-	require.Equal(t, 3+1+1+97, listed, "own tools, the search tool, the dynamic one, and one pool")
+	require.Equal(t, 2+1+97, listed, "own tools, the search tool, and one pool")
 	requireNoSlots(t, p)
 }
 
@@ -482,11 +496,11 @@ type watching[M adk.MessageType] struct {
 	name   func(string)
 }
 
-func (w *watching[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+func (w *watching[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
 	if w.before != nil {
 		w.before(rc.Tools)
 	}
-	return ctx, rc, nil
+	return ctx, nil
 }
 
 func (w *watching[M]) tell(tc *adk.ToolContext) {
@@ -538,10 +552,10 @@ func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	}, func(ctx context.Context) (string, error) { return fmt.Sprint(ctx.Value(personKey{})), nil })
 	var told sync.Map
 	for _, list := range []*[]adk.TypedChatModelAgentMiddleware[M]{&s.around, &s.behind} {
-		*list = adktest.Handlers[M](&watching[M]{name: func(name string) {
+		*list = adktest.Handlers[M](adkrun.New(&watching[M]{name: func(name string) {
 			n, _ := told.LoadOrStore(name, new(atomic.Int64))
 			n.(*atomic.Int64).Add(1)
-		}})
+		}}))
 	}
 	agent, m := s.agent()
 	m.Respond = func(_ int, w adktest.Wire[M]) adktest.Turn {
@@ -703,7 +717,7 @@ func TestEinoAsksForInfoBeforeEachRound(t *testing.T) {
 		}
 		return do(fmt.Sprint(n), fmt.Sprintf("name_%d", asked+1), "{}")
 	}
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](&watching[*schema.Message]{})}.
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](adkrun.New(&watching[*schema.Message]{}))}.
 		Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 	require.NoError(t, out.Err, "Eino no longer asks listed tools for their Info before each round: tools of a Source cannot be called")
 	require.Equal(t, "done", out.Answer())

@@ -3,34 +3,40 @@
 
 package toolsearch
 
-// The search tools as Eino sees them: their arguments, and their answers in each protocol and
-// in the provider's form. How call_tool runs a tool is in calltool.go.
+// The search tools as Eino sees them: their arguments, and their answers in each protocol and in the
+// provider's form, in the language that Eino is set to. Names, descriptions and schemas of tools are
+// untrusted, and an answer stays in the conversation: it is JSON within a bound in bytes.
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bytedance/sonic"
+	"github.com/cloudwego/eino/callbacks"
+	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/lenient"
+	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // metaTool is a search tool. It is immutable; its answers depend on the run.
 type metaTool struct {
-	group *group
-	name  string
-	text  string // the text that describes it; texts whose names start with it describe its parameters
+	catalog *catalog
+	name    string
+	text    string // the text that describes it; texts whose names start with it describe its parameters
 	// params are its parameters, without their descriptions.
 	params func() map[string]*schema.ParameterInfo
 	// answer returns the answer for the model. Its only error is the context's.
-	answer func(context.Context, *run, arguments) (string, error)
+	answer func(context.Context, *run, lenient.Arguments) (string, error)
 }
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
@@ -39,19 +45,24 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 		return "", err
 	}
 	r := t.runFor(ctx)
-	text, err := t.answer(ctx, r, decodeArguments(args))
-	if id := callID(ctx); id != "" && err == nil {
-		r.notes.noteAnswer(id, loadedBy(text))
+	text, err := t.answer(ctx, r, lenient.Decode(args))
+	if id := callID(ctx); id != "" && err == nil && t.name != toolnames.Run { // a program prints what it likes
+		r.noteAnswer(id, loadedBy(text))
 	}
 	return text, err
 }
 
+// HiddenTools tells package window which tools there are to find. They are read only.
+func (t *metaTool) HiddenTools(ctx context.Context) []*schema.ToolInfo {
+	return t.runFor(ctx).catalog().infos()
+}
+
 // runFor returns the run of the context, or a new one if the tool is called outside a run.
 func (t *metaTool) runFor(ctx context.Context) *run {
-	if r := runOf(ctx); r != nil && r.agent.start == t.group {
+	if r := runOf(ctx); r != nil && r.start == t.catalog {
 		return r
 	}
-	return newRun(agent{start: t.group})
+	return newRun(t.catalog)
 }
 
 // Info describes the tool, in the language that is set.
@@ -68,7 +79,7 @@ func (t *metaTool) info() *schema.ToolInfo {
 
 // descriptionData is the data for the descriptions of the search tools.
 func (t *metaTool) descriptionData() promptData {
-	g := t.group
+	g := t.catalog
 	cfg := &g.settings.cfg
 	return promptData{
 		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: g.settings.rules.native,
@@ -76,41 +87,27 @@ func (t *metaTool) descriptionData() promptData {
 	}
 }
 
-// arguments are the decoded arguments of a search tool.
-type arguments struct{ decoded lenient.Arguments }
-
-// decodeArguments never fails: arguments that are not JSON are a text.
-func decodeArguments(text string) arguments { return arguments{lenient.Decode(text)} }
-
-// texts returns the texts under the first key that holds any, or else those of arguments that
+// textsOf returns the texts under the first key that holds any, or else those of arguments that
 // are not an object.
-func (a arguments) texts(keys ...string) []string {
-	if texts := a.decoded.Texts(keys...); len(texts) > 0 {
+func textsOf(a lenient.Arguments, keys ...string) []string {
+	if texts := a.Texts(keys...); len(texts) > 0 {
 		return texts
 	}
-	return a.decoded.Bare()
+	return a.Bare()
 }
 
-// number returns the whole number under the first key that holds one, or zero. A negative one
-// becomes -1.
-func (a arguments) number(keys ...string) int {
-	return int(max(-1, min(a.decoded.Number(keys...), math.MaxInt32)))
+// limitOf returns the number of results that a search asks for, or zero. A negative one becomes -1.
+func limitOf(a lenient.Arguments) int {
+	return int(max(-1, min(a.Number("max_results", "limit", "top_k", "n"), math.MaxInt32)))
 }
 
-// raw returns the value under the first key present, as the model wrote it: decoding loses
-// digits of long numbers. If no key is present, it returns "".
-func (a arguments) raw(keys ...string) string { return a.decoded.Raw(keys...) }
-
-// metaMarker is a search tool of this package. It knows the group it was made for.
-type metaMarker interface{ madeFor() *group }
-
-func (t *metaTool) madeFor() *group { return t.group }
+func (t *metaTool) madeFor() *catalog { return t.catalog }
 
 // metaTools are the search tools of the group's protocol.
-func (g *group) metaTools() []*metaTool {
-	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[g.settings.cfg.Protocol]()
+func (g *catalog) metaTools() []*metaTool {
+	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools, SearchCode: searchCodeTools}[g.settings.cfg.Protocol]()
 	for _, m := range tools {
-		m.group = g
+		m.catalog = g
 	}
 	return tools
 }
@@ -127,42 +124,46 @@ func queryParams() map[string]*schema.ParameterInfo {
 func keywordTools() []*metaTool {
 	return []*metaTool{{
 		name: toolnames.Search, text: "tool_search", params: queryParams,
-		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
-			return encode(matchesAnswer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
+		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+			f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), nameSize)
+			return encode(answer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
 		},
 	}}
 }
 
-// matchesAnswer is the answer of tool_search. The key "matches" is Eino's; the others are
-// omitted if empty.
-type matchesAnswer struct {
-	Matches       []string `json:"matches"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
+// answer is what the search tools answer, each protocol with some of it. The key "matches" is
+// Eino's.
+type answer struct {
+	Matches       []string        `json:"matches,omitzero"`       // Keyword
+	Selected      []string        `json:"selectedTools,omitzero"` // Regexp
+	Results       []describedTool `json:"results,omitzero"`       // SearchLoad
+	Loaded        []string        `json:"loaded,omitzero"`
+	Tools         []describedTool `json:"tools,omitzero"` // SearchCall
+	AlreadyLoaded []string        `json:"already_loaded,omitempty"`
+	Hint          string          `json:"hint,omitempty"`
 }
 
-// Keys that models use for the parameters by mistake.
-var (
-	queryKeys = []string{"query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text"}
-	limitKeys = []string{"max_results", "limit", "top_k", "n"}
-)
+type describedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Score       *float64        `json:"score,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
 
-func queriesOf(a arguments) []string { return a.texts(queryKeys...) }
+// queriesOf are the searches that a call asks for, under the right key or one that models use by
+// mistake.
+func queriesOf(a lenient.Arguments) []string {
+	return textsOf(a, "query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text")
+}
 
 // calledName is the name that a call of call_tool asks for.
-func calledName(a arguments) string { return firstName(a.texts("name", "tool_name", "tool")) }
+func calledName(a lenient.Arguments) string {
+	return firstName(textsOf(a, "name", "tool_name", "tool"))
+}
 
 // argumentKeys are the keys that models use for the arguments, the right one and common
 // mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
-
-// selectedAnswer is the answer of tool_search in the Regexp protocol.
-type selectedAnswer struct {
-	Selected      []string `json:"selectedTools"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
-}
 
 func regexpTools() []*metaTool {
 	return []*metaTool{{
@@ -170,10 +171,10 @@ func regexpTools() []*metaTool {
 		params: func() map[string]*schema.ParameterInfo {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
-		answer: func(ctx context.Context, r *run, a arguments) (string, error) {
-			pattern := firstName(a.texts("regex_pattern", "pattern", "regex", "query"))
-			f, note := newSearcher(r, r.turn().loadableBySearch).matchNames(ctx, pattern)
-			return encode(selectedAnswer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
+		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+			pattern := firstName(textsOf(a, "regex_pattern", "pattern", "regex", "query"))
+			f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, pattern)
+			return encode(answer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 		},
 	}}
 }
@@ -184,24 +185,6 @@ const (
 	// maxNearOnLoad is the most near names for an unknown name.
 	maxNearOnLoad = 3
 )
-
-type candidate struct {
-	Name        string  `json:"name"`
-	Description string  `json:"description"`
-	Score       float64 `json:"score"`
-}
-
-type candidatesAnswer struct {
-	Results       []candidate `json:"results"`
-	AlreadyLoaded []string    `json:"already_loaded,omitempty"`
-	Hint          string      `json:"hint,omitempty"`
-}
-
-type loadAnswer struct {
-	Loaded        []string `json:"loaded"`
-	AlreadyLoaded []string `json:"already_loaded,omitempty"`
-	Hint          string   `json:"hint,omitempty"`
-}
 
 func searchLoadTools() []*metaTool {
 	return []*metaTool{
@@ -218,13 +201,14 @@ func searchLoadTools() []*metaTool {
 	}
 }
 
-func searchTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := newSearcher(r, r.turn().findable).find(ctx, queriesOf(a), a.number(limitKeys...), candidateSize)
-	answer := candidatesAnswer{Results: []candidate{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
+func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
+	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
-		answer.Results = append(answer.Results, candidate{x.entry.info.Name, short(x.entry.info.Desc), math.Round(x.score*100) / 100})
+		score := math.Round(x.score*100) / 100
+		out.Results = append(out.Results, describedTool{Name: x.entry.info.Name, Description: short(x.entry.info.Desc), Score: &score})
 	}
-	return encode(answer), err
+	return encode(out), err
 }
 
 // candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
@@ -242,25 +226,25 @@ func short(s string) string {
 	return string(r[:maxShort-1]) + "…"
 }
 
-func loadTools(ctx context.Context, r *run, a arguments) (string, error) {
-	s, f := newSearcher(r, r.turn().loadableByName), searchResult{visible: r.notes.visibleNames(ctx)}
+func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+	s, f := newSearcher(r, PhaseLoad), searchResult{visible: r.visible(ctx)}
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	f.markLoaded()
 	s.noteMissing(ctx, &f)
-	answer := loadAnswer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
-	for i := range f.unknown {
-		f.unknown[i].near = f.unknown[i].near[:min(len(f.unknown[i].near), maxNearOnLoad)]
+	out := answer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
+	for i, u := range f.unknown {
+		f.unknown[i].Near = u.Near[:min(len(u.Near), maxNearOnLoad)]
 	}
-	if answer.Hint = f.hint(); f.asked == 0 {
-		answer.Hint = render("no-name", promptData{})
+	if out.Hint = f.hint(); f.asked == 0 {
+		out.Hint = render("no-name", promptData{})
 	}
-	return encode(answer), ctx.Err()
+	return encode(out), ctx.Err()
 }
 
 // namesToLoad are the names that a call of load_tool asks for.
-func namesToLoad(a arguments, known func(string) bool) (names []string) {
-	for _, text := range append(a.texts("tool_name", "name"), a.texts("tool_names", "names", "tools")...) {
+func namesToLoad(a lenient.Arguments, known func(string) bool) (names []string) {
+	for _, text := range append(textsOf(a, "tool_name", "name"), textsOf(a, "tool_names", "names", "tools")...) {
 		for _, name := range splitNames(text, known) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -271,7 +255,7 @@ func namesToLoad(a arguments, known func(string) bool) (names []string) {
 }
 
 // askedToLoad are the tools that a call of load_tool in a history asked for.
-func (c *catalog) askedToLoad(a arguments) (names []string) {
+func (c *catalog) askedToLoad(a lenient.Arguments) (names []string) {
 	any := func(*entry) bool { return true }
 	for _, name := range namesToLoad(a, func(name string) bool { return c.lookup(name) != nil }) {
 		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
@@ -279,17 +263,6 @@ func (c *catalog) askedToLoad(a arguments) (names []string) {
 		}
 	}
 	return names
-}
-
-type describedTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-type describedAnswer struct {
-	Tools []describedTool `json:"tools"`
-	Hint  string          `json:"hint,omitempty"`
 }
 
 func searchCallTools() []*metaTool {
@@ -307,17 +280,17 @@ func searchCallTools() []*metaTool {
 	}
 }
 
-func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
-	f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), describedSize)
-	answer := describedAnswer{Tools: []describedTool{}}
+func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), describedSize)
+	out := answer{Tools: []describedTool{}}
 	for _, x := range f.found {
 		d, shortened := describe(x.entry)
-		if answer.Tools = append(answer.Tools, d); shortened {
+		if out.Tools = append(out.Tools, d); shortened {
 			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
 		}
 	}
-	answer.Hint = f.hint()
-	return encode(answer), err
+	out.Hint = f.hint()
+	return encode(out), err
 }
 
 // describe describes a tool for an answer, and reports whether the schema is shortened: each
@@ -325,7 +298,7 @@ func describeTools(ctx context.Context, r *run, a arguments) (string, error) {
 func describe(e *entry) (d describedTool, shortened bool) {
 	text, shortened := e.shownParameters()
 	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
-	return describedTool{e.info.Name, desc, json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
+	return describedTool{Name: e.info.Name, Description: desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
 }
 
 // describedRest is the bytes around the texts of a described tool.
@@ -337,29 +310,24 @@ func describedSize(e *entry) int {
 }
 
 // nativeTool is the search tool in native mode: its results are the provider's.
-type nativeTool struct{ t *metaTool }
-
-func (n nativeTool) madeFor() *group { return n.t.group }
-
-// Info describes the tool.
-func (n nativeTool) Info(ctx context.Context) (*schema.ToolInfo, error) { return n.t.Info(ctx) }
+type nativeTool struct{ *metaTool }
 
 // InvokableRun answers a search with the infos of the found tools.
 func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r, a := n.t.runFor(ctx), decodeArguments(argumentText(args))
-	f, err := newSearcher(r, r.turn().loadableBySearch).find(ctx, queriesOf(a), a.number(limitKeys...), nameSize)
+	r, a := n.runFor(ctx), lenient.Decode(argumentText(args))
+	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), nameSize)
 	if err != nil {
 		return nil, err
 	}
-	c := r.group().settings.rules
+	c := r.catalog().settings.rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
-		visible := r.notes.visibleNames(ctx)
+		visible := r.visible(ctx)
 		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x foundTool) bool {
-			return visible[x.entry.info.Name] || !r.notes.returnsFirst(x.entry.info.Name)
+			return visible[x.entry.info.Name] || !r.returnsFirst(x.entry.info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
@@ -371,9 +339,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i], names[i] = r.group().infoOf(x.entry), x.entry.info.Name
+		infos[i], names[i] = r.catalog().infoOf(x.entry), x.entry.info.Name
 	}
-	r.notes.noteAnswer(callID(ctx), names) // an empty answer is also ours
+	r.noteAnswer(callID(ctx), names) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
@@ -382,33 +350,54 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 // emptyNote is advice after a search that found nothing, for results in the provider's form,
 // which have no room for it.
 func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
-	a := decodeArguments(c.Args)
-	f, err := newSearcher(r, r.turn().loadableBySearch).search(ctx, queriesOf(a), a.number(limitKeys...))
+	a := lenient.Decode(c.Args)
+	f, err := newSearcher(r, PhaseSearch, PhaseLoad).search(ctx, queriesOf(a), limitOf(a))
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return render("no-match", promptData{Listed: r.turn().hasList(ctx)})
+	return render("no-match", promptData{Listed: r.hasList(ctx)})
 }
 
-// searchAnswer decodes the answers of the search tools of all protocols, and of Eino's.
-type searchAnswer struct {
-	Matches  []string `json:"matches"`       // Keyword
-	Selected []string `json:"selectedTools"` // Regexp
-	Loaded   []string `json:"loaded"`        // load_tool
-	Already  []string `json:"already_loaded"`
-	Tools    []struct {
-		Name string `json:"name"`
-	} `json:"tools"` // SearchCall
+// callOf reads the arguments of call_tool. Eino tells the callbacks of its answers.
+func (t *metaTool) callOf(ctx context.Context, args string) call {
+	answer := func(text string) call { return call{ctx: ctx, answer: text, isSilent: true} }
+	r, a := t.runFor(ctx), lenient.Decode(args)
+	name := calledName(a)
+	if name == "" || ctx.Err() != nil {
+		return answer(render("no-call-name", promptData{}))
+	}
+	e := r.catalog().resolve(name, func(e *entry) bool { return r.allows(ctx, e, PhaseLoad, PhaseCall) })
+	if e == nil {
+		if denied := r.catalog().resolve(name, func(*entry) bool { return true }); denied != nil {
+			r.emitDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
+		}
+		return answer(r.noSuchTool(ctx, name))
+	}
+	text, problem := e.checkArguments(a.Raw(argumentKeys...))
+	if problem != "" {
+		return answer(render("bad-arguments", e.schemaHint(problem)))
+	}
+	r.reach(callID(ctx), e.info.Name)
+	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.info.Name, Type: e.typ(), Component: components.ComponentOfTool})
+	return call{ctx: ctx, tool: e.tool, typ: e.typ(), isSilent: runsCallbacks(e.tool), args: text}
 }
 
-// loadedBy returns the names of the tools that a result of a search tool loaded; nil if it is
-// no such result.
+// loadedBy returns the names of the tools that a result of a search tool loaded, in any protocol, or
+// with Eino's package; nil if it is no such result.
 func loadedBy(text string) []string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {
 		return nil
 	}
-	var a searchAnswer
+	var a struct {
+		Matches  []string `json:"matches"`
+		Selected []string `json:"selectedTools"`
+		Loaded   []string `json:"loaded"`
+		Already  []string `json:"already_loaded"`
+		Tools    []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
 	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
 		return nil
 	}
@@ -417,4 +406,104 @@ func loadedBy(text string) []string {
 		names = append(names, t.Name)
 	}
 	return names
+}
+
+//go:embed prompt
+var promptFiles embed.FS
+
+// prompts are the texts. Each file name.en.md is one text; short.en.tmpl defines the short
+// ones.
+var prompts = texts.Load(promptFiles, "prompt")
+
+// promptData is the data of the templates. Each uses some of it.
+type promptData struct {
+	Name   string
+	Schema string
+	Words  []string
+	Near   []string
+	Limit  int
+	Total  int
+	Path   string
+	Reason string
+
+	Native    bool // results come in the provider's form
+	Unloads   bool // tools that are not used are hidden again
+	Shortened bool // the schema is shortened
+	Ungated   bool // calls to tools that are not loaded run
+	Listed    bool // there is a reminder that lists names
+	Partial   bool // the reminder may not list every name
+}
+
+// render renders one of the texts in the language that is set.
+func render(name string, h promptData) string { return renderIn(prompts.Current(), name, h) }
+
+func renderIn(t *texts.Texts, name string, h promptData) string {
+	h.Name = clipped(h.Name)
+	return t.Say(name, h)
+}
+
+// plainJSON writes < and > as they are: answers are read by models, not by browsers.
+var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
+
+// encode never fails: the answers hold only texts and numbers.
+func encode(answer any) string {
+	text, err := plainJSON.MarshalToString(answer)
+	if err != nil {
+		return "{}"
+	}
+	return text
+}
+
+// clipped makes text from a model or a tool safe to quote in an answer.
+func clipped(s string) string {
+	const most = 80 // runes
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}
+
+const (
+	// maxAnswerBytes bounds the tools in one answer.
+	maxAnswerBytes = 64 << 10
+	// maxShownSchema bounds a schema in an answer. The rest of maxAnswerBytes is for the
+	// tool's description.
+	maxShownSchema = 48 << 10
+	// maxSuggestions is the most near names in an answer.
+	maxSuggestions = 5
+	// maxNearBytes bounds a suggested name. Providers refuse longer ones.
+	maxNearBytes = 256
+	// maxLeftOut is the most tools that an answer names as left out.
+	maxLeftOut = 20
+)
+
+// jsonSize returns the bytes of a text in JSON, or a little more.
+func jsonSize(s string) int {
+	n := len(`"",`)
+	for _, c := range s {
+		switch {
+		case c < ' ' || c == utf8.RuneError || c == '\u2028' || c == '\u2029':
+			n += len(`\u0000`)
+		case c == '"' || c == '\\':
+			n += 2
+		default:
+			n += utf8.RuneLen(c)
+		}
+	}
+	return n
+}
+
+// cutText cuts a text to at most that many bytes in JSON.
+func cutText(s string, most int) string {
+	if jsonSize(s) <= most {
+		return s
+	}
+	size := jsonSize("…")
+	for i, c := range s {
+		if size += jsonSize(string(c)) - jsonSize(""); size > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

@@ -84,13 +84,13 @@ var rulesOf = map[Adapter]rules{
 // agenticAdapters are those whose adapters speak *schema.AgenticMessage.
 var agenticAdapters = []Adapter{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
-// modelSearches are the two ways of a model: the one in which this package searches, and its
-// ranking, Filter and gate apply; and the one in which the provider searches, if it can.
-type modelSearches struct{ client, hosted Adapter }
+// maxToolsOfModel is how many tools a provider takes, by the type of the model.
+var maxToolsOfModel = map[string]int{"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128, "Gemini": 512, "AgenticGemini": 512}
 
-// searchesOfModel maps the types that eino-ext's adapters report to what they can do. Models
-// without native search are absent: no adapter fits them.
-var searchesOfModel = map[string]modelSearches{
+// searchesOfModel maps the types that eino-ext's adapters report to what they can do:
+// this package searches, and its ranking, Filter and gate apply; or the provider searches. No adapter
+// fits models that can do neither.
+var searchesOfModel = map[string]struct{ client, hosted Adapter }{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},
 	"AgenticOpenAI/Responses": {OpenAIClient, OpenAIHosted},

@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -82,13 +83,15 @@ func contractOf[M adk.MessageType](t *testing.T, cfg *toolsearch.Config, want st
 		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
 		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
 		require.NoError(t, err, "there is nothing to hide")
-		_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{Tools: simples("own")})
+		rc := &adkrun.Run{Tools: simples("own")}
+		_, err := adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		require.Len(t, rc.Tools, 1)
 		return
 	}
 	require.NoError(t, err)
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	require.Equal(t, want == "client", rc.ToolSearchTool != nil)
 }

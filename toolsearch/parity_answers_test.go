@@ -367,10 +367,9 @@ func keptByProvider[M adk.MessageType](t *testing.T, s side[M]) string {
 	call := adktest.Assistant[M]("", searchFor("1", "a1"))
 	require.NoError(t, json.Unmarshal([]byte(`{"extra":{"ark-response-id":"r","ark-response-cache-expire-at":9999999999}}`), call))
 	history := append(ask[M](), call, adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
-	state := &adk.TypedChatModelAgentState[M]{Messages: history, ToolInfos: []*schema.ToolInfo{}}
-	_, next, err := s.mustBuild(t, simples("a1")...).BeforeModelRewriteState(context.Background(), state, nil)
-	require.NoError(t, err)
-	for _, m := range next.Messages {
+	tr := s.run(history, nil, nil, s.mustBuild(t, simples("a1")...))
+	require.NoError(t, tr.Err)
+	for _, m := range tr.wires[0].Messages {
 		if adktest.Extra(m)["ark-response-id"] != nil {
 			return "builds on it"
 		}
@@ -439,7 +438,7 @@ func sharingScenarios() []scenario {
 		{"TS-15", "a handler edits the description of a loaded tool", editsInfo[*schema.Message], editsInfo[*schema.AgenticMessage],
 			"the edit is seen in another run", "the edit is seen in its run only"},
 		{"TS-32", "the hook is called by hand", handsIn[*schema.Message], handsIn[*schema.AgenticMessage], "the state handed in is changed", "the state handed in is as it was"},
-		{"TS-31", "what is kept in the run", keepsInRun[*schema.Message], keepsInRun[*schema.AgenticMessage], "__toolsearch_initialized__", "__leanctx_toolsearch_visible__"},
+		{"TS-31", "what is kept in the run", keepsInRun[*schema.Message], keepsInRun[*schema.AgenticMessage], "__toolsearch_initialized__", "__leanctx_toolsearch__"},
 	}
 }
 
@@ -508,7 +507,7 @@ func editsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
 func keepsInRun[M adk.MessageType](t *testing.T, s side[M]) string {
 	var kept []string
 	look := rewriting[M]{rewrite: func(ctx context.Context, _ *adk.TypedChatModelAgentState[M]) {
-		for _, key := range []string{"__toolsearch_initialized__", "__leanctx_toolsearch_visible__"} {
+		for _, key := range []string{"__toolsearch_initialized__", "__leanctx_toolsearch__"} {
 			if _, ok, err := adk.GetRunLocalValue(ctx, key); err == nil && ok {
 				kept = append(kept, key)
 			}

@@ -24,6 +24,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 )
@@ -31,7 +32,8 @@ import (
 // searchToolOf is the search tool of a middleware, outside of a run.
 func searchToolOf[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {
 	t.Helper()
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	_, err := adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	for _, tl := range rc.Tools {
 		if info, err := tl.Info(context.Background()); err == nil && info.Name == "tool_search" {

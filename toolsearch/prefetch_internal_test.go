@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -49,4 +50,28 @@ func TestTheToolsForAllPartsOfARequestArePrefetched(t *testing.T) {
 	all = ranked(scores, "forward_mail", "answer_mail", "delete_mail", "create_event", "get_forecast")
 	require.Equal(t, "forward_mail answer_mail delete_mail", names(spread(x, "", all, 3)), "it fits much less well")
 	require.Equal(t, "forward_mail answer_mail delete_mail", names(spread(partly{}, "", all, 3)), "nothing is known of the scores")
+}
+
+// sure is an index that is as sure of the tool a as it says.
+type sure float64
+
+func (s sure) Search(context.Context, Query) ([]Result, error) {
+	return []Result{{Name: "a", Score: 9, Confidence: float64(s)}}, nil
+}
+
+// Nothing is loaded for a message unless some tool probably serves it.
+func TestNothingIsPrefetchedBelowTheConfidence(t *testing.T) {
+	ctx := context.Background()
+	for _, confidence := range []float64{0.0001, sureEnough * 0.99, sureEnough, 0.5} {
+		set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil)}, Prefetch: 2, NewIndex: func(context.Context, []*schema.ToolInfo) (Index, error) {
+			return sure(confidence), nil
+		}}, false)
+		require.NoError(t, err)
+		c, err := catalogOf(ctx, []member{{settings: set}})
+		require.NoError(t, err)
+		r := newRun(c)
+		found, err := newSearcher(r, PhaseSearch, PhaseLoad).likely(ctx, "what a does", 2)
+		require.NoError(t, err)
+		require.Equal(t, confidence >= sureEnough, len(found) > 0, "%v", confidence)
+	}
 }

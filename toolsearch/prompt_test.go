@@ -22,6 +22,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
@@ -96,6 +97,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"shortened":                        {"schema"},
 			"already-loaded":                   {"word_a", "word_b"},
 			"offer":                            {"call_tool", "tool_search"},
+			"offer-code":                       {"run_code", "tool_search"},
 			"changed-added":                    {"word_a, word_b"},
 			"changed-removed":                  {"word_a, word_b"},
 			"changed-counted":                  {"4711", "word_a", "word_b", "/the/path"},
@@ -124,8 +126,29 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"call_tool":                        {"tool_search", `"name"`, `"arguments"`},
 			"call_tool.name":                   {"tool_search"},
 			"call_tool.arguments":              {"tool_search"},
+			"tool_search_code":                 {"<available-deferred-tools>", "run_code", "call_tool", "TypeScript", `"tools"`, `"hint"`},
+			"tool_search_code.query":           {"select:"},
+			"tool_search_code.max_results":     {"17", "4711"},
+			"run_code":                         {"call_tool", "tool_search", "await tools.NAME({...})", "Promise.all", "stored(path)", "print(...)"},
+			"run_code.code":                    {"JavaScript"},
+			"no-code":                          {`"code"`, "tool_search"},
+			"program-error":                    {"the reason"},
+			"program-note":                     {"the reason"},
+			"program-turns":                    {"17", "Promise.all"},
+			"program-silent":                   {"the reason"},
+			"program-calls":                    {"word_a", "word_b"},
+			"program-count":                    {"the_name", "17", "4711"},
+			"program-none":                     {},
+			"program-lost":                     {},
+			"program-unfinished":               {},
+			"program-media":                    {"word_a", "word_b"},
+			"program-meta":                     {"the_name", "run_code"},
+			"program-direct":                   {"the_name", "run_code"},
+			"program-forbidden":                {"the_name", "run_code"},
+			"program-no-tool":                  {"the_name", "word_a; word_b", "tool_search"},
+			"program-bad-arguments":            {"the reason", `{"the":"schema"}`},
+			"program-no-store":                 {"the_name", "the reason"},
 			"where-names":                      {"<available-deferred-tools>"},
-			"ways_to_ask":                      {"\n- "},
 		}
 		require.ElementsMatch(t, all.Names(), slices.Collect(maps.Keys(table)), "the table holds every text")
 		for name, must := range table {
@@ -166,7 +189,8 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 		adktest.Simple("clock__convert_zone", "Converts a time zone (时区 转换)"),
 	}})
 	require.NoError(t, err)
-	_, rc, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	found := map[string]tool.InvokableTool{}
 	for _, x := range rc.Tools {

@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/cloudwego/eino/components/retriever"
@@ -39,8 +40,8 @@ func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 		if safe.IsNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
-		all := selectionOf(ctx, tools)
-		return retrieverIndex{r, opts, newKeyword(all), newBM25(all)}, nil
+		all := knownSet(ctx, tools)
+		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
 	}
 }
 
@@ -52,7 +53,7 @@ type retrieverIndex struct {
 }
 
 func (x retrieverIndex) build() error {
-	_, err := x.words.get()
+	_, err := x.words.tools.keywordIndex()
 	return err
 }
 
@@ -116,7 +117,7 @@ func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 		}
 		seen[name] = true
 		score := d.Score()
-		if score == 0 {
+		if score == 0 || math.IsNaN(score) {
 			score = 1 / float64(place+1)
 		}
 		found = append(found, Result{Name: name, Score: score})

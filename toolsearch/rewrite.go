@@ -4,17 +4,22 @@
 package toolsearch
 
 // Adapts a history that another model or adapter wrote to this run, or to a model without
-// search, and tells a provider that keeps the conversation on its server what has changed.
+// search, and tells a provider that ties answers to their request what has changed.
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/session"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -25,7 +30,7 @@ import (
 type historyEditor struct {
 	rules    rules
 	catalog  *catalog
-	show     visibleSet
+	show     []string // names
 	pairs    wire.Pairs
 	returned stringSet         // by the results so far
 	findable func(*entry) bool // the model may know of the tool
@@ -33,14 +38,14 @@ type historyEditor struct {
 }
 
 // newEditor returns a constructor of the editor for a model call that shows these tools.
-func newEditor(ctx context.Context, r *run, rules rules, show visibleSet) func(wire.Pairs) wire.Editor {
+func newEditor(ctx context.Context, r *run, rules rules, show []string) func(wire.Pairs) wire.Editor {
 	return func(p wire.Pairs) wire.Editor {
 		return &historyEditor{
-			rules: rules, catalog: r.group().cat, show: show, pairs: p,
-			findable: func(e *entry) bool { return r.turn().loadableBySearch(ctx, e) },
+			rules: rules, catalog: r.catalog(), show: show, pairs: p,
+			findable: func(e *entry) bool { return r.allows(ctx, e, PhaseSearch, PhaseLoad) },
 			declared: func(name string) bool {
-				e := r.group().cat.lookup(name)
-				return r.agent.own[name] && e == nil || e != nil && (show.has(name) || r.turn().defers(ctx, e))
+				e := r.catalog().lookup(name)
+				return r.own[name] && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, e, PhaseSearch, PhaseLoad, PhaseActive))
 			},
 		}
 	}
@@ -93,7 +98,7 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 		return nil
 	case e == nil:
 		return t
-	case !h.show.has(t.Name):
+	case !slices.Contains(h.show, t.Name):
 		return nil
 	case e.isCurrent(t):
 		return t
@@ -114,38 +119,109 @@ func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 }
 
 // Words is the result of a search as text.
-func (h *historyEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
+func (h *historyEditor) Words(names []string) string {
+	return encode(answer{Matches: append([]string{}, names...)})
+}
 
-// sessionKey marks, in Extra, a response that the provider keeps: its value describes the
-// hidden tools in the request.
+// sessionKey marks, in Extra, an answer that the provider ties to its request: its value
+// describes what this package put there.
 const sessionKey = "__leanctx_toolsearch_session__"
 
-// sent describes the hidden tools in a request. The zero value is a request that this package
-// did not see.
-type sent struct {
+// request is what this package put into a request. The zero value is a request that this
+// package did not see.
+type request[M adk.MessageType] struct {
 	list  string
-	names []string // names of those that it shows
+	names []string           // of the hidden tools that it shows
+	tools []*schema.ToolInfo // all tools, in the order of the wire
+	msgs  []M
+	told  [3][]int // positions of this package's messages, by kind
+	codec wire.Codec[M]
 }
 
-func (s sent) mark() string {
-	return digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
-}
-
-// continued returns messages from which no model call continues a response whose request had
-// another reminder or, if the provider keeps the tools as well, other hidden tools than this
-// one.
-func continued[M adk.MessageType](msgs []M, now sent) []M {
-	if !session.Any(msgs) {
-		return msgs
+// mark describes the request in three parts: the list, the hidden tools, and, for an answer that
+// is bound to it, every tool and message as it went out.
+func (s request[M]) mark(t session.Tie) string {
+	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
+	if t == session.Bound {
+		_, told := s.texts()
+		mark += "." + boundTo(definitions(s.tools), told)
 	}
-	list, names, _ := strings.Cut(now.mark(), ".")
-	return session.Restart(msgs, func(i int, keepsTools bool) bool {
-		was, with, _ := strings.Cut(session.MarkOf(msgs[i], sessionKey), ".")
-		return was != list || keepsTools && with != names
-	})
+	return mark
 }
 
-// restarted returns messages in which no response can be continued from the first difference
+// texts are this package's messages, and their positions.
+func (s request[M]) texts() (at []int, texts []string) {
+	at = slices.Concat(s.told[:]...)
+	slices.Sort(at)
+	for _, i := range at {
+		texts = append(texts, s.codec.Text(s.msgs[i]).Text)
+	}
+	return at, texts
+}
+
+func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
+
+// definitions are tools as they go out.
+func definitions(tools []*schema.ToolInfo) string {
+	h := sha256.New()
+	for _, t := range tools {
+		if t == nil {
+			continue
+		}
+		params, _ := t.ToJSONSchema() // one that cannot be read is not sent either
+		text, _ := json.Marshal(params)
+		fmt.Fprintf(h, "%q %q %s\n", t.Name, t.Desc, text)
+	}
+	return string(h.Sum(nil))
+}
+
+// keeper releases what is tied to another reminder, other tools or, if it is bound to them, to
+// another message of this package than a request has.
+func (h *hooks[M]) keeper() session.Keeper[M] {
+	now := h.request // a stream may be read after the next call has begun
+	return session.Keeper[M]{
+		Key:  sessionKey,
+		Mark: func(_ []M, t session.Tie) string { return now.mark(t) },
+		Stale: func(msgs []M) func(int, session.Tie, string) bool {
+			short := strings.Split(now.mark(session.Stored), ".")
+			before := now.before(msgs)
+			tools := sync.OnceValue(func() string { return definitions(now.tools) })
+			return func(i int, t session.Tie, mark string) bool {
+				was := strings.Split(mark, ".")
+				switch t {
+				case session.Stored:
+					return was[0] != short[0]
+				case session.StoredWithTools:
+					return len(was) < 2 || !slices.Equal(was[:2], short)
+				}
+				return len(was) < 3 || was[2] != boundTo(tools(), before(i))
+			}
+		},
+		Changed: func(ctx context.Context) {
+			h.run.catalog().settings.emit(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+		},
+	}
+}
+
+// before returns a function that finds this package's texts before a message of the request.
+func (s request[M]) before(msgs []M) func(i int) []string {
+	var at []int
+	all, texts := s.texts()
+	for i, m := range msgs {
+		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
+			at = append(at, i)
+		}
+	}
+	if len(at) < len(all) { // a later handler copied them
+		at = all
+	}
+	return func(i int) []string {
+		n, _ := slices.BinarySearch(at, i)
+		return texts[:n]
+	}
+}
+
+// restarted returns messages in which no answer is tied to anything from the first difference
 // on.
 func restarted[M adk.MessageType](before, after []M) []M {
 	if wire.SameList(before, after) {
@@ -153,7 +229,8 @@ func restarted[M adk.MessageType](before, after []M) []M {
 	}
 	for at := range after {
 		if at == len(before) || after[at] != before[at] {
-			return session.Restart(after, func(i int, _ bool) bool { return i >= at })
+			next, _ := session.Release(after, func(i int, _ session.Tie) bool { return i >= at })
+			return next
 		}
 	}
 	return after
@@ -241,7 +318,9 @@ func (e *plainEditor) Result(_, _ string, tools []*schema.ToolInfo) ([]*schema.T
 	return nil, e.Words(names)
 }
 
-func (e *plainEditor) Words(names []string) string { return encode(matchesAnswer{Matches: names}) }
+func (e *plainEditor) Words(names []string) string {
+	return encode(answer{Matches: append([]string{}, names...)})
+}
 
 // ordinaryTools returns the tools of a request as ordinary ones, each once. If there is a
 // search tool, it handles deferred ones until they are loaded.
@@ -271,4 +350,17 @@ func withParams(t *schema.ToolInfo) *schema.ToolInfo {
 	dup := *t
 	dup.ParamsOneOf = noParams()
 	return &dup
+}
+
+// unsearching is a model that does not get the run's search tool.
+type unsearching[M adk.MessageType] struct{ model.BaseModel[M] }
+
+// Generate calls the model.
+func (u unsearching[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	return u.BaseModel.Generate(ctx, input, append(slices.Clip(opts), model.WithToolSearchTool(nil))...)
+}
+
+// Stream calls the model.
+func (u unsearching[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	return u.BaseModel.Stream(ctx, input, append(slices.Clip(opts), model.WithToolSearchTool(nil))...)
 }

@@ -3,175 +3,597 @@
 
 package toolsearch
 
-// One run of an agent, shared by the hooks and its tool calls. The agent is as it was when the
-// run began; a turn lasts from one model call to the next; notes pass between tool calls and
-// model calls.
+// One run of an agent: how an instance joins it, what it remembers, what the Filter says, and
+// whether a call may run.
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// run is one run of an agent. The context carries it from BeforeAgent to the model and tool
-// calls; it holds nothing that must survive a checkpoint.
-type run struct {
-	agent    agent
-	now      atomic.Pointer[turn]
-	notes    notes
-	reported reported // to OnEvent
-}
+// ctxKey is a key of what this package keeps in a context.
+type ctxKey int
 
-// agent describes a run's agent.
-type agent struct {
-	start  *group          // at the start of the run
-	own    map[string]bool // names of the agent's own tools
-	size   int             // its tools with ours; 0 outside of an agent
-	direct map[string]bool // tools whose result ends the run; Eino's own map
-	live   bool            // there is a Source: tools come and go
+const (
+	runKey     ctxKey = iota // *run
+	reportKey                // *searchReport
+	indexedKey               // the *ToolSet for which an IndexFunc is called
+)
+
+// run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
+// BeforeAgent on. The record survives a checkpoint; everything else is of this process.
+type run struct {
+	start   *catalog        // at the start of the run
+	own     stringSet       // names of the agent's own tools
+	order   []string        // these names in the order of the agent's list, hidden ones too
+	size    int             // its tools with ours; 0 outside of an agent
+	depth   int             // of Eino's address of the agent; what is deeper is in the run
+	direct  map[string]bool // tools whose result ends the run; Eino's own map
+	slots   *slots
+	sources *sources
+	hooks   any // *hooks[M] of the instance that leads
+	// runAlone answers a program that waits for no calls; nil without programs.
+	runAlone func(ctx context.Context, callID, code string) (string, error)
+
+	hidden atomic.Pointer[catalog] // the tools of this model call
+
+	mu        sync.Mutex
+	record    record
+	isRead    bool // the record was looked for where Eino keeps it
+	isChanged bool // it is not yet as Eino keeps it
+	isByHand  bool // the hooks are called outside a run: no call has an id
+	isShown   bool // the last model call was in this process
+
+	verdicts map[verdictKey]*verdict // of the Filter in this model call
+	pending  map[verdictKey]error    // those that differ from what was reported
+	reported []string                // the tools of the catalogue as it was reported last
+	returned stringSet               // names that searches since the last model call returned, if each may be returned once
+	calls    map[string]callNote     // by id
+	had      stringSet               // names that sources had in this run, or according to the history
 }
 
 func runOf(ctx context.Context) *run {
-	r, _ := ctx.Value(runKey{}).(*run)
+	r, _ := ctx.Value(runKey).(*run)
 	return r
 }
 
-func newRun(a agent) *run {
-	r := &run{agent: a}
-	r.setGroup(a.start)
+func newRun(start *catalog) *run {
+	r := &run{start: start, own: stringSet{}, sources: newSources()}
+	r.hidden.Store(start)
 	return r
 }
 
-// setGroup begins a turn with the tools of a group.
-func (r *run) setGroup(g *group) { r.now.Store(&turn{group: g, reported: &r.reported}) }
+// catalog is the hidden tools of this model call.
+func (r *run) catalog() *catalog { return r.hidden.Load() }
 
-func (r *run) turn() *turn { return r.now.Load() }
-
-func (r *run) group() *group { return r.now.Load().group }
+// setCatalog changes the hidden tools.
+func (r *run) setCatalog(c *catalog) {
+	r.hidden.Store(c)
+	r.askAgain()
+}
 
 // isGone reports whether a name is that of a tool that a Source had.
 func (r *run) isGone(name string) bool {
-	return !r.agent.own[name] && r.notes.hasHad(name) && r.group().cat.lookup(name) == nil
+	return !r.own[name] && r.hasHad(name) && r.catalog().lookup(name) == nil
 }
 
-// turn is what holds from one model call to the next: the hidden tools, and what the
-// Filter says of them. It is safe for concurrent use.
-type turn struct {
-	group    *group
-	reported *reported
-
-	mu       sync.Mutex
-	verdicts map[verdictKey]*verdict
+// join adds an instance to an agent with these tools: it returns the run, and the agent's next
+// tools; no run if there is nothing to do.
+func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.BaseTool, error) {
+	s, members := me.settings, []member{}
+	if old := catalogIn(tools); old != nil {
+		if old.hasMember(s) {
+			return nil, nil, nil // the same instance twice hides its tools once
+		}
+		members = slices.Clone(old.members)
+		if err := bringsOnly(s.given); err != nil {
+			return nil, nil, err
+		}
+	}
+	own := ownInfos(ctx, tools)
+	hidden, err := pick(&s.cfg, own)
+	if err != nil {
+		return nil, nil, err
+	}
+	if me.owned, err = hide(tools, own, hidden); err != nil {
+		return nil, nil, err
+	}
+	start, err := catalogOf(ctx, append(members, me))
+	if err != nil || start.len() == 0 && !start.changes() {
+		return nil, nil, err
+	}
+	if err := start.settings.rules.err; err != nil {
+		return nil, nil, fmt.Errorf("toolsearch: %w", err)
+	}
+	if err := clashes(start, tools, own, hidden); err != nil {
+		return nil, nil, err
+	}
+	r := newRun(start)
+	r.depth, r.slots = len(compose.GetCurrentAddress(ctx)), &slots{run: r, counts: start.slots}
+	for _, info := range own {
+		if info == nil {
+			continue
+		}
+		if r.own.add(info.Name); me.owned.len() > 0 {
+			r.order = append(r.order, info.Name)
+		}
+	}
+	next := r.listTools(tools, hidden)
+	r.size = len(next)
+	return r, next, nil
 }
 
-// verdict is computed once; concurrent callers wait.
+// hide makes a set of the agent's own tools.
+func hide(tools []tool.BaseTool, own []*schema.ToolInfo, hidden []bool) (*ToolSet, error) {
+	var entries []*entry
+	for i, info := range own {
+		if !hidden[i] {
+			continue
+		}
+		e, err := newEntry(tools[i], info)
+		if err != nil {
+			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+		}
+		entries = append(entries, e)
+	}
+	return newSet(entries), nil
+}
+
+// bringsOnly reports the settings of a later instance in one agent that only the first one may
+// have: it brings tools and their Filter.
+func bringsOnly(given Config) error {
+	var more []string
+	all := reflect.ValueOf(given)
+	for i := range all.NumField() {
+		switch name := all.Type().Field(i).Name; name {
+		case "DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "Filter":
+		default:
+			if !all.Field(i).IsZero() {
+				more = append(more, name)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	return fmt.Errorf("toolsearch: an agent has several instances, and a later one sets %s: it brings only tools (DynamicTools, Source, SearchableTools, DeferMarkedTools) and their Filter, and everything else is as in the first: set it there",
+		strings.Join(more, ", "))
+}
+
+// catalogIn finds the group that an earlier instance made for this run.
+func catalogIn(tools []tool.BaseTool) *catalog {
+	for _, t := range tools {
+		if m, ok := t.(ours); ok && m.madeFor() != nil {
+			return m.madeFor()
+		}
+	}
+	return nil
+}
+
+// ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool
+// whose Info fails, which Eino reports.
+func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
+	own := make([]*schema.ToolInfo, len(tools))
+	for i, t := range tools {
+		if _, isOurs := t.(ours); !isOurs {
+			own[i], _ = readInfo(ctx, t)
+		}
+	}
+	return own
+}
+
+// pick says which of the agent's own tools this instance hides.
+func pick(cfg *Config, own []*schema.ToolInfo) (hidden []bool, err error) {
+	hidden, unknown := make([]bool, len(own)), stringSet{}
+	for _, name := range cfg.SearchableTools {
+		if !strings.HasSuffix(name, "*") {
+			unknown.add(name)
+		}
+	}
+	for i, info := range own {
+		if info != nil {
+			hidden[i] = isNamed(cfg.SearchableTools, info.Name) || cfg.DeferMarkedTools && isMarked(info)
+			delete(unknown, info.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		var quoted []string
+		for _, name := range cfg.SearchableTools {
+			if unknown[name] {
+				quoted = append(quoted, strconv.Quote(name))
+			}
+		}
+		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(quoted, ", "))
+	}
+	return hidden, nil
+}
+
+// clashes refuses names that two tools would share.
+func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, hidden []bool) error {
+	wrong := slices.Clone(c.duplicates)
+	for i, info := range own {
+		if info == nil || hidden[i] {
+			continue
+		}
+		if e := c.lookup(info.Name); e != nil {
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, e.tool, info.Name, tools[i], renaming(tools[i]))
+		}
+		if c.usesMetaName(info.Name) {
+			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
+		}
+	}
+	return wrong.err()
+}
+
+// checkLaterTools checks the tools that later handlers added, which the list of the first
+// model call shows. It refuses a name that is taken: which of the two tools Eino runs would
+// depend on the order of the handlers.
+func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
+	if r.size == 0 || len(infos) <= r.size {
+		return nil
+	}
+	c, wrong := r.catalog(), problems(nil)
+	seen := make(stringSet, len(infos))
+	for _, t := range infos {
+		if t == nil || isSlotName(t.Name) {
+			continue
+		}
+		if c.isFixed(t.Name) || c.usesMetaName(t.Name) && seen[t.Name] {
+			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", t.Name)
+		}
+		if seen[t.Name] = true; !c.usesMetaName(t.Name) {
+			r.own.add(t.Name)
+		}
+	}
+	return wrong.err()
+}
+
+// renaming says how to give two tools different names. The tool that package reduction adds
+// knows the field that sets its name.
+func renaming(own tool.BaseTool) string {
+	if n, ok := own.(interface{ NamedBy() string }); ok {
+		return "set " + n.NamedBy() + " to a name that no other tool has"
+	}
+	return "give one of them another name"
+}
+
+// listTools returns the agent's list without the tools that it gave up, and with the search
+// tools, in the place of those of an earlier instance, and the slots.
+func (r *run) listTools(tools []tool.BaseTool, hidden []bool) []tool.BaseTool {
+	metas := r.start.metaTools()
+	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+r.slots.len()+1)
+	placed := false
+	for i, t := range tools {
+		m, isOurs := t.(ours)
+		switch {
+		case !isOurs && !hidden[i]:
+			next = append(next, t)
+		case isOurs && m.madeFor() != nil && !placed:
+			next, placed = r.appendMetas(next, metas), true
+		}
+	}
+	if !placed {
+		next = r.appendMetas(next, metas)
+	}
+	return r.slots.appendTo(next)
+}
+
+func (r *run) appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
+	for _, m := range metas {
+		// With provider-side search the tool is not shown, but a model that copies an older
+		// call of it from the history still gets an answer.
+		switch {
+		case m.catalog.settings.rules.native && m.catalog.settings.rules.clientRuns:
+			tools = append(tools, nativeTool{m})
+		case m.name == toolnames.Call:
+			tools = append(tools, callTool[string, string]{m, r.slots}, callTool[*schema.ToolArgument, *schema.ToolResult]{m, r.slots})
+		default:
+			tools = append(tools, m)
+		}
+	}
+	return tools
+}
+
+// callNote says what became of a tool call.
+type callNote struct {
+	tool    string   // the hidden tool that it reached: it may bear another name
+	loaded  []string // what it loaded, if isOurs
+	isOurs  bool     // it is one of a search tool of ours
+	refused bool     // it is a call to a tool that the caller may not use
+}
+
+// read must be called with the lock held. Before the first node of a run there is no state of
+// this run, but there may be one of an agent that runs this one.
+func (r *run) read(ctx context.Context) *record {
+	if r.isRead {
+		return &r.record
+	}
+	if r.isByHand = !r.isInRun(ctx); r.isByHand {
+		return &r.record
+	}
+	r.isRead = true
+	text, _, _ := runLocal[string](ctx, recordKey)
+	var kept record
+	if json.Unmarshal([]byte(text), &kept) == nil && kept.Began {
+		r.record = kept
+	}
+	return &r.record
+}
+
+func (r *run) isInRun(ctx context.Context) bool {
+	return len(compose.GetCurrentAddress(ctx)) > r.depth
+}
+
+// save hands the record to Eino, if it has changed. Hooks call it.
+func (r *run) save(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.isChanged || !r.isInRun(ctx) {
+		return
+	}
+	r.isChanged = false
+	if text, err := json.Marshal(r.record); err == nil {
+		setRunLocal(ctx, recordKey, string(text))
+	}
+}
+
+// now is a copy of the record, and whether it is of a model call in this process.
+func (r *run) now(ctx context.Context) (last record, isShown bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.read(ctx), r.isShown
+}
+
+// update changes the record.
+func (r *run) update(ctx context.Context, change func(*record)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(r.read(ctx))
+	r.isChanged = true
+}
+
+// show notes which tools a model call shows.
+func (r *run) show(ctx context.Context, next record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.read(ctx)
+	if !last.Began || !slices.Equal(last.Visible, next.Visible) || !slices.Equal(last.Idle, next.Idle) {
+		last.Began, last.Visible, last.Idle, r.isChanged = true, next.Visible, next.Idle, true
+	}
+	r.isShown, r.returned = true, nil
+}
+
+// sees reports whether the model saw a tool in its last call. If that is unknown, as after a
+// resume from a checkpoint of Eino's own package, it returns true.
+func (r *run) sees(ctx context.Context, name string) bool {
+	now, _ := r.now(ctx)
+	return !now.Began || slices.Contains(now.Visible, name)
+}
+
+// visible are the tools that the model saw; nil if that is unknown.
+func (r *run) visible(ctx context.Context) (s stringSet) {
+	now, _ := r.now(ctx)
+	for _, name := range now.Visible {
+		s.add(name)
+	}
+	return s
+}
+
+// noteCall records a fact about a call. A call without an id leaves none: it cannot be told from
+// others.
+func (r *run) noteCall(id string, note func(*callNote)) {
+	if id == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls == nil {
+		r.calls = map[string]callNote{}
+	}
+	c := r.calls[id]
+	note(&c)
+	r.calls[id] = c
+}
+
+func (r *run) call(id string) callNote {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[id]
+}
+
+// noteAnswer notes what a search tool of ours loaded in a call.
+func (r *run) noteAnswer(callID string, names []string) {
+	r.noteCall(callID, func(c *callNote) { c.isOurs, c.loaded = true, append(c.loaded, names...) })
+}
+
+// reach notes which tool a call reached.
+func (r *run) reach(callID, name string) { r.noteCall(callID, func(c *callNote) { c.tool = name }) }
+
+// refuse notes that a call was answered like a call of an unknown tool.
+func (r *run) refuse(callID string) { r.noteCall(callID, func(c *callNote) { c.refused = true }) }
+
+// byHand reports whether the hooks are called outside a run.
+func (r *run) byHand() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.isByHand
+}
+
+// noteHad notes a tool of a Source: later calls of it get an answer.
+func (r *run) noteHad(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.had.add(name)
+}
+
+func (r *run) hasHad(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.had[name]
+}
+
+// returnsFirst reports whether no other search since the last model call has returned a tool,
+// and notes that this one does.
+func (r *run) returnsFirst(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.returned[name]
+	r.returned.add(name)
+	return first
+}
+
+// isNew reports whether something has not been reported in this run, and notes that it is.
+func (r *run) isNew(ctx context.Context, line string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.read(ctx)
+	if slices.Contains(last.Reported, line) {
+		return false
+	}
+	last.Reported, r.isChanged = append(slices.Clip(last.Reported), line), true
+	return true
+}
+
+// verdict is what the Filter says of one use of a tool. It is computed once; concurrent callers
+// wait.
 type verdict struct {
 	once sync.Once
 	ok   bool
 	err  error
 }
 
+type verdictKey struct {
+	entry     *entry
+	phase     Phase
+	inProgram bool
+}
+
+func (k verdictKey) line() string { return "denied " + string(k.phase) + " " + k.entry.info.Name }
+
+const (
+	catalogLine = "catalog " // and what tells catalogues apart
+	storeLine   = "store"
+)
+
 // askAgain starts a new model call, which asks the Filter again.
-func (t *turn) askAgain() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.verdicts = nil
+func (r *run) askAgain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.verdicts = nil
 }
 
-// allowed reports whether a tool may be used for a phase in this model call.
-func (t *turn) allowed(ctx context.Context, e *entry, phase Phase) bool {
-	return t.group.owner(e).cfg.Filter == nil || t.verdict(ctx, e, phase).ok
-}
-
-// verdict returns the verdict of the Filter of the tool's owner in this model call.
-func (t *turn) verdict(ctx context.Context, e *entry, phase Phase) *verdict {
-	owner, key := t.group.owner(e), verdictKey{e, phase}
-	v := t.verdictOf(key)
+// verdict returns the verdict of the Filter of the tool's instance in this model call.
+func (r *run) verdict(ctx context.Context, k verdictKey) *verdict {
+	r.mu.Lock()
+	if r.verdicts == nil {
+		r.verdicts = map[verdictKey]*verdict{}
+	}
+	v := r.verdicts[k]
+	if v == nil {
+		v = &verdict{}
+		r.verdicts[k] = v
+	}
+	r.mu.Unlock()
 	v.once.Do(func() {
-		v.ok, v.err = owner.callFilter(ctx, FilterRequest{Tool: e.info, Phase: phase})
-		if owner.cfg.OnEvent != nil && phase != PhaseCall {
-			t.reported.noteVerdict(ctx, key, v.ok, v.err)
+		c := r.catalog()
+		v.ok, v.err = askFilter(ctx, c.filterOf(k.entry), FilterRequest{Tool: k.entry.info, Phase: k.phase, InProgram: k.inProgram})
+		if c.settings.cfg.OnEvent != nil && k.phase != PhaseCall && !k.inProgram {
+			r.noteVerdict(ctx, k, v.ok, v.err)
 		}
 	})
 	return v
 }
 
-// callFilter asks the Filter; an error means no.
-func (s *settings) callFilter(ctx context.Context, req FilterRequest) (bool, error) {
-	ok, err := safe.Value("Filter", func() (bool, error) { return s.cfg.Filter(ctx, req) })
+// allows reports whether a tool may be used for all of the phases in this model call.
+func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
+	return r.catalog().filterOf(e) == nil || !slices.ContainsFunc(phases, func(p Phase) bool { return !r.verdict(ctx, verdictKey{e, p, false}).ok })
+}
+
+// allowsProgram reports whether a program may call a tool.
+func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
+	return r.catalog().filterOf(e) == nil || r.verdict(ctx, verdictKey{e, PhaseLoad, true}).ok && r.verdict(ctx, verdictKey{e, PhaseCall, true}).ok
+}
+
+// noteVerdict records the Filter's verdict on a tool, and the change if there is one.
+func (r *run) noteVerdict(ctx context.Context, k verdictKey, ok bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ok == slices.Contains(r.read(ctx).Reported, k.line()) {
+		if r.pending == nil {
+			r.pending = map[verdictKey]error{}
+		}
+		r.pending[k] = err
+	} else {
+		delete(r.pending, k)
+	}
+}
+
+// askFilter asks a Filter; an error means no.
+func askFilter(ctx context.Context, f Filter, req FilterRequest) (bool, error) {
+	ok, err := safe.Value("Filter", func() (bool, error) { return f(ctx, req) })
 	return ok && err == nil, err
 }
 
-func (t *turn) verdictOf(k verdictKey) *verdict {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.verdicts == nil {
-		t.verdicts = map[verdictKey]*verdict{}
+// takeChanges removes the changes of one phase. The names are in the order of the catalogue.
+func (r *run) takeChanges(ctx context.Context, phase Phase) (denied, allowed []string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.pending) == 0 {
+		return nil, nil, nil
 	}
-	v := t.verdicts[k]
-	if v == nil {
-		v = &verdict{}
-		t.verdicts[k] = v
+	last := r.read(ctx)
+	for e := range r.catalog().entries() {
+		k := verdictKey{e, phase, false}
+		why, changed := r.pending[k]
+		if !changed {
+			continue
+		}
+		delete(r.pending, k)
+		r.isChanged = true
+		if at := slices.Index(last.Reported, k.line()); at >= 0 {
+			allowed = append(allowed, e.info.Name)
+			last.Reported = slices.Delete(slices.Clone(last.Reported), at, at+1)
+		} else {
+			denied = append(denied, e.info.Name)
+			last.Reported = append(slices.Clip(last.Reported), k.line())
+		}
+		if err == nil {
+			err = why
+		}
 	}
-	return v
-}
-
-// loadableBySearch reports whether a search that loads may return a tool.
-func (t *turn) loadableBySearch(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseSearch) && t.allowed(ctx, e, PhaseLoad)
-}
-
-// findable reports whether a search may return a tool.
-func (t *turn) findable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseSearch)
-}
-
-// showable reports whether a loaded tool may be in the tool list of this model call.
-func (t *turn) showable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseActive)
-}
-
-// showableAtOnce reports whether a tool may be shown without a search.
-func (t *turn) showableAtOnce(ctx context.Context, e *entry) bool {
-	return t.findable(ctx, e) && t.showable(ctx, e)
-}
-
-// defers reports whether a tool may be sent as a deferred one. The provider controls deferred
-// tools, so a tool that may not be visible now is not sent.
-func (t *turn) defers(ctx context.Context, e *entry) bool {
-	return t.group.settings.rules.deferAll && t.loadableBySearch(ctx, e) && t.allowed(ctx, e, PhaseActive)
-}
-
-// callable reports whether call_tool may run a tool.
-func (t *turn) callable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseLoad) && t.allowed(ctx, e, PhaseCall)
-}
-
-// loadableByName reports whether load_tool may load a tool: its name can come from the list or
-// from a search.
-func (t *turn) loadableByName(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseLoad)
-}
-
-// nameable reports whether a hint may mention a tool that nobody asked for by its name.
-func (t *turn) nameable(ctx context.Context, e *entry) bool {
-	return t.allowed(ctx, e, PhaseList) && t.allowed(ctx, e, PhaseSearch)
+	return denied, allowed, err
 }
 
 // mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
 // that it may not use it.
-func (t *turn) mayKnow(ctx context.Context, name string) bool {
-	e := t.group.cat.lookup(name)
-	return e != nil && t.group.owner(e).cfg.Filter != nil && (t.allowed(ctx, e, PhaseSearch) || t.allowed(ctx, e, PhaseList))
+func (r *run) mayKnow(ctx context.Context, name string) bool {
+	e := r.catalog().lookup(name)
+	return e != nil && r.catalog().filterOf(e) != nil && (r.allows(ctx, e, PhaseSearch) || r.allows(ctx, e, PhaseList))
 }
 
 // hasList reports whether there is a list of names that a hint can point to.
-func (t *turn) hasList(ctx context.Context) bool {
-	for e := range t.group.cat.entries() {
-		if t.allowed(ctx, e, PhaseList) {
+func (r *run) hasList(ctx context.Context) bool {
+	for e := range r.catalog().entries() {
+		if r.allows(ctx, e, PhaseList) {
 			return true
 		}
 	}
@@ -180,150 +602,164 @@ func (t *turn) hasList(ctx context.Context) bool {
 
 // listable returns the names that the model may see now, in the order of the catalogue. The
 // slice is read only.
-func (t *turn) listable(ctx context.Context) (names []string) {
-	if t.group.isUnfiltered() {
-		return t.group.cat.names()
+func (r *run) listable(ctx context.Context) (names []string) {
+	if r.catalog().isUnfiltered() {
+		return r.catalog().names()
 	}
-	for e := range t.group.cat.entries() {
-		if t.allowed(ctx, e, PhaseList) {
+	for e := range r.catalog().entries() {
+		if r.allows(ctx, e, PhaseList) {
 			names = append(names, e.info.Name)
 		}
 	}
 	return names
 }
 
-// notes pass between tool calls and model calls. A call without an id leaves none: it cannot be
-// told from others.
-type notes struct {
-	mu         sync.Mutex
-	visible    []string            // names of hidden tools that the model sees; nil before the first model call
-	noRunState bool                // the run has no state of Eino's to keep values in
-	returned   stringSet           // names that searches of this turn have returned, if each may be returned once
-	calls      map[string]callNote // by id
-	had        stringSet           // names that sources had in this run, or according to the history
-}
-
-// callNote records a tool call.
-type callNote struct {
-	tool    string   // the hidden tool that it reached: it may bear another name
-	loaded  []string // what it loaded, if isOurs
-	isOurs  bool     // it is one of a search tool of ours
-	refused bool     // it is a call to a tool that the caller may not use
-}
-
-// noteCall records a fact about a call.
-func (n *notes) noteCall(id string, note func(*callNote)) {
-	if id == "" {
+// noteShownByOthers adds hidden tools that a later handler showed in this model call: the model
+// has seen them, so it may call them, and they stay.
+func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
+	now, _ := r.now(ctx)
+	if r.catalog().settings.rules.native || !now.Began {
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.calls == nil {
-		n.calls = map[string]callNote{}
+	names := now.Visible
+	for _, t := range infos {
+		if t != nil && r.catalog().lookup(t.Name) != nil && !slices.Contains(now.Visible, t.Name) {
+			names = append(slices.Clip(names), t.Name)
+		}
 	}
-	c := n.calls[id]
-	note(&c)
-	n.calls[id] = c
-}
-
-func (n *notes) call(id string) callNote {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.calls[id]
-}
-
-// noteAnswer notes what a search tool of ours loaded in a call.
-func (n *notes) noteAnswer(callID string, names []string) {
-	n.noteCall(callID, func(c *callNote) { c.isOurs, c.loaded = true, append(c.loaded, names...) })
-}
-
-// reach notes which tool a call reached.
-func (n *notes) reach(callID, name string) { n.noteCall(callID, func(c *callNote) { c.tool = name }) }
-
-// refuse notes that a call was answered like a call of an unknown tool.
-func (n *notes) refuse(callID string) { n.noteCall(callID, func(c *callNote) { c.refused = true }) }
-
-// hasNoRunState reports whether the hooks are called by hand: no call has an id then.
-func (n *notes) hasNoRunState() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.noRunState
-}
-
-// noteHad notes a tool of a Source: later calls of it get an answer.
-func (n *notes) noteHad(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.had.add(name)
-}
-
-func (n *notes) hasHad(name string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.had[name]
-}
-
-// returnsFirst reports whether no other search of this turn has returned a tool, and notes
-// that this one does.
-func (n *notes) returnsFirst(name string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	first := !n.returned[name]
-	n.returned.add(name)
-	return first
-}
-
-// show begins a turn that shows the tools to the model.
-func (n *notes) show(names []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.visible, n.returned = names, nil
-}
-
-// showAlso replaces the tools that the model sees within a turn, when more become visible.
-func (n *notes) showAlso(names []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.visible = names
-}
-
-// shownInProcess returns the hidden tools of the last model call in this process; nil if there
-// was none.
-func (n *notes) shownInProcess() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.visible
-}
-
-// sees reports whether the model saw a tool in its last call. If that is unknown, as after a
-// resume from a checkpoint of Eino's own package, it returns true.
-func (n *notes) sees(ctx context.Context, name string) bool {
-	names, known := n.lastVisible(ctx)
-	return !known || slices.Contains(names, name)
-}
-
-// lastVisible returns the hidden tools that the model saw in its last call.
-func (n *notes) lastVisible(ctx context.Context) (names []string, known bool) {
-	n.mu.Lock()
-	names, noRunState := n.visible, n.noRunState
-	n.mu.Unlock()
-	if names != nil || noRunState {
-		return names, names != nil
+	if len(names) > len(now.Visible) {
+		r.update(ctx, func(next *record) { next.Visible = names })
 	}
-	names, known, err := runLocal[[]string](ctx, visibleKey)
-	if err != nil {
-		n.mu.Lock()
-		n.noRunState = true
-		n.mu.Unlock()
-	}
-	return names, known
 }
 
-// visibleNames are the tools that the model saw; nil if that is unknown.
-func (n *notes) visibleNames(ctx context.Context) (s stringSet) {
-	names, _ := n.lastVisible(ctx)
-	for _, name := range names {
-		s.add(name)
+// gate reports whether a call must not run, and the answer to it. A call to a tool that
+// is not loaded is answered with the tool's schema. With that call in the history the
+// tool counts as loaded, and the model can repeat the call at once.
+func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
+	c := r.catalog()
+	if e = c.lookup(e.info.Name); e == nil { // a tool of the same name may have replaced it
+		return "", false
 	}
-	return s
+	if virtual.Inner(ctx, callID(ctx)) {
+		return r.gateOfProgram(ctx, e)
+	}
+	if !r.allows(ctx, e, PhaseCall) {
+		r.emitDeniedCall(ctx, e, PhaseCall)
+		return r.noSuchTool(ctx, e.info.Name), true
+	}
+	r.reach(callID(ctx), e.info.Name)
+	if c.ungated() || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
+		return "", false
+	}
+	if !r.allows(ctx, e, PhaseLoad, PhaseActive) {
+		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
+		return r.noSuchTool(ctx, e.info.Name), true
+	}
+	c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
+	text := "gate"
+	if c.settings.rules.neverLoads {
+		text = "gate-call"
+	}
+	return render(text, e.schemaHint("")), true
+}
+
+// gateOfProgram is the gate for the call of a program, which has checked it before: nothing is
+// loaded, and what the Filter says now counts.
+func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop bool) {
+	if r.allowsProgram(ctx, e) {
+		r.reach(callID(ctx), e.info.Name)
+		return "", false
+	}
+	r.emitDeniedCall(ctx, e, PhaseCall)
+	virtual.Fail(ctx, callID(ctx))
+	return render("program-no-tool", promptData{Name: e.info.Name}), true
+}
+
+// emitDeniedCall reports a call to a tool that a phase denies.
+func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+	by := r.catalog().settings
+	if by.cfg.OnEvent == nil || r.catalog().filterOf(e) == nil {
+		return
+	}
+	for _, phase := range phases {
+		if v := r.verdict(ctx, verdictKey{e, phase, false}); !v.ok {
+			by.emit(ctx, leanctx.Event{
+				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: v.err,
+				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
+			})
+			return
+		}
+	}
+}
+
+// noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
+// not know of. If the caller knows the tool, the answer is that it may not use it.
+func (r *run) noSuchTool(ctx context.Context, name string) string {
+	r.refuse(callID(ctx))
+	virtual.Fail(ctx, callID(ctx))
+	if r.mayKnow(ctx, name) {
+		return render("not-allowed", promptData{Name: name})
+	}
+	near := r.catalog().near(name, maxSuggestions, func(e *entry) bool {
+		return e.info.Name != name && r.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
+	})
+	return render("no-such-tool", promptData{Name: name, Near: near})
+}
+
+// runLocal returns a value that the run keeps. Its error says that there is no run.
+func runLocal[T any](ctx context.Context, key string) (value T, ok bool, err error) {
+	v, _, err := adk.GetRunLocalValue(ctx, key)
+	value, ok = v.(T)
+	return value, ok, err
+}
+
+// setRunLocal keeps a value for the run. Outside a run it does nothing: there is nothing to
+// resume.
+func setRunLocal(ctx context.Context, key string, value any) {
+	_ = adk.SetRunLocalValue(ctx, key, value)
+}
+
+// interruptedCalls returns the calls of an interrupted round, which Eino keeps in a type of its
+// own; none if there is no such round, or if Eino keeps it otherwise.
+func interruptedCalls(ctx context.Context) []wire.Call {
+	_, _, state := compose.GetInterruptState[any](ctx)
+	v := reflect.Indirect(reflect.ValueOf(state))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	if input := v.FieldByName("Input"); input.IsValid() && input.CanInterface() {
+		return wire.CallsOf(input.Interface())
+	}
+	return nil
+}
+
+// callID returns the id of the current tool call.
+func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
+
+// reportedType is the type that a tool or a model reports; "" if it reports none.
+func reportedType(v any) string {
+	typ, _ := safe.Value("GetType", func() (string, error) {
+		typ, _ := components.GetType(v)
+		return typ, nil
+	})
+	return typ
+}
+
+// typeOf is the type of a tool or a model as callbacks see it: the reported one, or else its
+// Go type.
+func typeOf(v any) string {
+	if typ := reportedType(v); typ != "" {
+		return typ
+	}
+	r := reflect.TypeOf(v)
+	for r.Kind() == reflect.Pointer {
+		r = r.Elem()
+	}
+	return r.Name()
+}
+
+// runsCallbacks reports whether a tool or a model runs its own callbacks.
+func runsCallbacks(v any) bool {
+	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
+	return yes
 }

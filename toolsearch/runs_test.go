@@ -96,7 +96,8 @@ func TestTS31_ARunThatEinosPackageBeganIsResumed(t *testing.T) {
 
 func resumesTheirs[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	agent := func(s side[M]) adktest.Agent[M] {
-		tools := append(simples("other"), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits))
+		tools := append(simples("other"), simples(numbered(200)...)...)
+		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits))
 		return adktest.Agent[M]{Tools: simples("own"), Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
 	}
 	for _, way := range [][2]side[M]{{eino, ours}, {ours, eino}} {

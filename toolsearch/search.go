@@ -3,17 +3,20 @@
 
 package toolsearch
 
-// A search in the catalogue: parse, rank, filter, cut, answer.
+// A search in the catalogue: parse, rank, filter, cut, answer; and the searches for the words of
+// users, before the model is called.
 
 import (
 	"context"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // The limits of one call; more is cut, and the answer says so.
@@ -29,17 +32,17 @@ type searchResult struct {
 	asked         int       // searches and names in the call
 	visible       stringSet // tools that the model sees already
 	found         []foundTool
-	alreadyLoaded []string // names of found tools that the model sees already
-	unknown       []unknownName
-	denied        []string    // names that the model may know of and not use
-	leftOut       int         // found tools that do not fit into the answer
-	hasList       bool        // hints can point to the list of names
-	unlisted      int         // unknown names beyond those in unknown
-	unmatched     []string    // words that no tool contains, if nothing was found
-	near          []string    // names similar to the words, if nothing was found
-	unsure        []foundTool // the best results of searches that were not sure of any
-	missing       []string    // servers that do not answer and may have the tools searched for
-	cuts          []string    // notices to the model about limits that cut the call
+	alreadyLoaded []string     // names of found tools that the model sees already
+	unknown       []promptData // names, and near ones
+	denied        []string     // names that the model may know of and not use
+	leftOut       int          // found tools that do not fit into the answer
+	hasList       bool         // hints can point to the list of names
+	unlisted      int          // unknown names beyond those in unknown
+	unmatched     []string     // words that no tool contains, if nothing was found
+	near          []string     // names similar to the words, if nothing was found
+	unsure        []foundTool  // the best results of searches that were not sure of any
+	missing       []string     // servers that do not answer and may have the tools searched for
+	cuts          []string     // notices to the model about limits that cut the call
 }
 
 type foundTool struct {
@@ -49,42 +52,43 @@ type foundTool struct {
 	terms      []leanctx.Term // for an event
 }
 
-type unknownName struct {
-	name string
-	near []string
-}
-
 // searcher answers a call of a search tool.
 type searcher struct {
-	turn     *turn
+	run      *run
 	cat      *catalog
 	settings *settings
-	notes    *notes
-	may      func(context.Context, *entry) bool // tools it may return, among those that may be found
+	phases   []Phase // that a tool it returns must be allowed in
 }
 
-func newSearcher(r *run, may func(context.Context, *entry) bool) searcher {
-	t := r.turn()
-	return searcher{turn: t, cat: t.group.cat, settings: t.group.settings, notes: &r.notes, may: may}
+func newSearcher(r *run, phases ...Phase) searcher {
+	return searcher{run: r, cat: r.catalog(), settings: r.catalog().settings, phases: phases}
+}
+
+// may reports whether the search may return a tool.
+func (s searcher) may(ctx context.Context, e *entry) bool { return s.run.allows(ctx, e, s.phases...) }
+
+// mayName reports whether a hint may mention a tool that nobody asked for by its name.
+func (s searcher) mayName(ctx context.Context) func(*entry) bool {
+	return func(e *entry) bool { return s.may(ctx, e) && s.run.allows(ctx, e, PhaseList, PhaseSearch) }
 }
 
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
-	inside, report := s.settings.reporting(ctx)
+	inside, report := reporting(ctx, s.settings)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	f.markLoaded()
 	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
-		s.settings.emitSearched(ctx, report, strings.Join(queries, "\n"), f.hits())
+		emitSearched(ctx, s.settings, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
 
 // search runs the queries of one call. Its only error is the context's.
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
-	f := searchResult{visible: s.visibleNames(ctx)}
+	f := searchResult{visible: s.visible(ctx)}
 	if limit <= 0 {
 		limit = s.settings.cfg.MaxResults
 	}
@@ -102,26 +106,26 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 
 // visibleNames are the tools that the model sees; nil if the form of the answer cannot say
 // which tools are loaded.
-func (s searcher) visibleNames(ctx context.Context) stringSet {
+func (s searcher) visible(ctx context.Context) stringSet {
 	if c := s.settings.rules; c.native && !c.newOnly {
 		return nil
 	}
-	return s.notes.visibleNames(ctx)
+	return s.run.visible(ctx)
 }
 
 func (s searcher) searchOne(ctx context.Context, text string, limit int, f *searchResult) error {
-	q := parseSearch(text, s.knows(ctx))
-	if q.names != nil {
-		s.selectByName(ctx, q.names, f)
+	names, words := parseSearch(text, s.knows(ctx))
+	if names != nil {
+		s.selectByName(ctx, names, f)
 		return ctx.Err()
 	}
-	if q.words = firstWords(q.words, maxWords); q.words == "" {
+	if words = firstWords(words, maxWords); words == "" {
 		return ctx.Err()
 	}
 	f.asked++
 	most := mostResults(&s.settings.cfg)
 	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one extra, to see whether there are more
-	ranked, err := s.rank(ctx, q.words, wanted)
+	ranked, err := s.rank(ctx, words, wanted)
 	if ranked.fresh > most {
 		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
@@ -129,7 +133,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = termsOf(s.cat.index, Query{Text: q.words}, x.entry.info.Name)
+			x.terms = termsOf(s.cat.index, Query{Text: words}, x.entry.info.Name)
 		}
 	}
 	if s.refuses(ranked.found) {
@@ -138,30 +142,24 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	}
 	f.merge(ranked.found)
 	if err == nil && len(f.found) == 0 {
-		f.unmatched = s.unmatched(ctx, q.words)
-		f.near = s.suggest(ctx, q.words)
-		f.hasList = s.turn.hasList(ctx)
+		f.unmatched = s.unmatched(ctx, words)
+		f.near = s.suggest(ctx, words)
+		f.hasList = s.run.hasList(ctx)
 	}
 	return err
 }
 
-// parsedQuery is one parsed query: the names of a select:, or words.
-type parsedQuery struct {
-	names []string // of select:; nil for a search by words
-	words string   // words, +required ones included
-}
-
 const selectPrefix = "select:"
 
-// parseSearch reads a query. "select:" may be in any case, and its names may be quoted,
-// separated by commas or white space, and repeated. A known name stays whole, whatever
-// characters it has.
-func parseSearch(text string, known func(string) bool) parsedQuery {
+// parseSearch reads a query: the names that it selects, or, if they are nil, words. "select:" may be
+// in any case, and its names may be quoted, separated by commas or white space, and repeated. A known
+// name stays whole, whatever characters it has.
+func parseSearch(text string, known func(string) bool) (names []string, words string) {
 	text = strings.TrimSpace(text)
 	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
-		return parsedQuery{words: text}
+		return nil, text
 	}
-	return parsedQuery{names: splitNames(text[len(selectPrefix):], known)}
+	return splitNames(text[len(selectPrefix):], known), ""
 }
 
 // firstWords cuts text after n words.
@@ -193,7 +191,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 			return ranking{}, err
 		}
 		if s.settings.cfg.MinConfidence > 0 {
-			results = s.cat.rating.rateUnknown(ctx, words, results)
+			results = bm25Index{s.cat.indexed}.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.accept(ctx, results, &kept)
@@ -212,8 +210,8 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 		return results, ctx.Err()
 	}
 	reportOf(ctx).fail(err)
-	reportOf(ctx).answered(c.specified, true)
-	return c.specified.Search(ctx, q)
+	reportOf(ctx).answered(c.specified(), true)
+	return c.specified().Search(ctx, q)
 }
 
 func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
@@ -276,10 +274,10 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 			f.found = append(f.found, foundTool{entry: e})
 		case len(f.unknown)+len(f.denied) == most:
 			f.unlisted++
-		case s.turn.mayKnow(ctx, name):
+		case s.run.mayKnow(ctx, name):
 			f.denied = append(f.denied, name)
 		default:
-			f.unknown = append(f.unknown, unknownName{name, s.cat.near(name, maxSuggestions, func(e *entry) bool { return may(e) && s.turn.nameable(ctx, e) })})
+			f.unknown = append(f.unknown, promptData{Name: name, Near: s.cat.near(name, maxSuggestions, s.mayName(ctx))})
 		}
 	}
 }
@@ -303,7 +301,7 @@ const maxPatternBytes = 1000
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := s.settings.reporting(ctx)
+	_, report := reporting(ctx, s.settings)
 	if pattern == "" {
 		return f, render("empty-pattern", promptData{})
 	}
@@ -314,7 +312,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	if err != nil {
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
-	f.visible = s.visibleNames(ctx)
+	f.visible = s.visible(ctx)
 	most := mostResults(&s.settings.cfg)
 	kept := ranking{visible: f.visible, limit: most}
 	for e := range s.cat.entries() {
@@ -336,7 +334,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
 	}
 	if report != nil {
-		s.settings.emitSearched(ctx, report, pattern, f.hits())
+		emitSearched(ctx, s.settings, report, pattern, f.hits())
 	}
 	return f, note
 }
@@ -355,7 +353,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
 	for _, w := range lookups(words) {
-		results, err := s.cat.specified.Search(ctx, Query{Text: w})
+		results, err := s.cat.specified().Search(ctx, Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
@@ -367,7 +365,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 func (s searcher) suggest(ctx context.Context, words string) []string {
 	var names []string
 	for _, w := range lookups(words) {
-		for _, n := range s.cat.near(w, maxSuggestions, func(e *entry) bool { return s.may(ctx, e) && s.turn.nameable(ctx, e) }) {
+		for _, n := range s.cat.near(w, maxSuggestions, s.mayName(ctx)) {
 			if len(names) == maxSuggestions {
 				return names
 			}
@@ -395,7 +393,7 @@ func lookups(words string) []string {
 func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
 	const most = 10
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
-	for _, name := range s.turn.group.missing(ctx) {
+	for _, name := range s.cat.missing(ctx) {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
 		if (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most {
 			f.missing = append(f.missing, clipped(name))
@@ -487,7 +485,7 @@ func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
 func (f *searchResult) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
-		parts = append(parts, render("unknown-name", promptData{Name: u.name, Near: u.near}))
+		parts = append(parts, render("unknown-name", u))
 	}
 	for _, name := range f.denied {
 		parts = append(parts, render("not-allowed", promptData{Name: name}))
@@ -523,4 +521,169 @@ func (f *searchResult) remarks() []string {
 		return f.cuts
 	}
 	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
+}
+
+const (
+	// The most that is loaded in a conversation, counted from its first message: a longer
+	// conversation loads the same tools first.
+	maxPrefetched       = 50 // tools
+	maxPrefetchMessages = 64
+
+	// sureEnough is the confidence in the best result from which tools are loaded. It is low:
+	// an unneeded tool costs a few hundred tokens, a missing one a model call.
+	sureEnough = 0.02
+)
+
+// prefetch loads or offers the tools that a user's message most likely needs. at is the message's
+// position. It reads the messages several times for one model call, and keeps what it finds for
+// each text in byText.
+func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][]foundTool, at int, text string) {
+	g := s.cat
+	if v.asked == maxPrefetchMessages {
+		return
+	}
+	v.asked++
+	v.report = nil
+	began := time.Now()
+	words := firstWords(text, maxWords)
+	likely, known := byText[words]
+	if !known {
+		var err error
+		if likely, err = s.likely(ctx, words, s.settings.cfg.Prefetch); err != nil {
+			return
+		}
+		byText[words] = likely
+	}
+	var chosen searchResult
+	left := maxOfferBytes
+	for _, x := range likely {
+		name := x.entry.info.Name
+		if _, known := v.last[name]; known && g.settings.rules.neverLoads || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
+			continue
+		}
+		if g.settings.rules.neverLoads {
+			if left -= offerSize(g.settings, x.entry); left < 0 {
+				break
+			}
+		}
+		chosen.found = append(chosen.found, x)
+		v.prefetched.add(name)
+		v.use(name, g)
+	}
+	names := chosen.names()
+	if len(names) == 0 {
+		return
+	}
+	if g.settings.rules.neverLoads {
+		v.offers = append(v.offers, offer{at, offerText(g.settings, chosen.found)})
+	}
+	if g.settings.cfg.OnEvent == nil {
+		return
+	}
+	v.report = &leanctx.Event{
+		Kind:   leanctx.KindToolsPrefetched,
+		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.tokensOf(names)},
+		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.index), Took: time.Since(began), Hits: chosen.hits()},
+	}
+}
+
+// maxOfferBytes bounds the tools in an offer, which nobody asked for.
+const maxOfferBytes = 8 << 10
+
+// offerSize is the bytes of a tool in an offer.
+func offerSize(s *settings, e *entry) int {
+	if s.cfg.Protocol == SearchCode {
+		return signedSize(e)
+	}
+	return describedSize(e)
+}
+
+// offerText describes tools in the words of a search's answer.
+func offerText(s *settings, tools []foundTool) string {
+	text := ""
+	if s.cfg.Protocol == SearchCode {
+		text = encode(signed(tools, render("offer-code", promptData{})))
+	} else {
+		out := answer{Hint: render("offer", promptData{})}
+		for _, x := range tools {
+			d, _ := describe(x.entry)
+			out.Tools = append(out.Tools, d)
+		}
+		text = encode(out)
+	}
+	return toolnames.OfferOpen + "\n" + text + "\n" + toolnames.OfferClose
+}
+
+// likely returns at most n tools that a text probably asks for, best first; none if it is not
+// clear that it asks for any.
+func (s searcher) likely(ctx context.Context, text string, most int) ([]foundTool, error) {
+	if text == "" {
+		return nil, nil
+	}
+	ranked, err := s.rank(ctx, text, ranking{limit: most * rankedForEach})
+	best := ranked.found[:min(len(ranked.found), most)]
+	sure := slices.ContainsFunc(best, func(x foundTool) bool { return x.confidence >= sureEnough })
+	if err != nil || !sure {
+		return nil, err
+	}
+	return spread(s.cat.index, text, ranked.found, most), nil
+}
+
+const (
+	rankedForEach = 4 // results considered for each one that is prefetched
+	// novelty is the share of a result's score that counts only for words that the results
+	// before it answer less well.
+	novelty = 0.2
+)
+
+// spread chooses results that together answer as much of the text as possible: few are loaded,
+// and a request may need several tools, which may all rank behind ones similar to the best.
+func spread(index Index, text string, ranked []foundTool, most int) (chosen []foundTool) {
+	if len(ranked) <= most {
+		return ranked
+	}
+	terms := make([]map[string]float64, len(ranked))
+	for i, x := range ranked {
+		terms[i] = map[string]float64{}
+		for _, t := range termsOf(index, Query{Text: text}, x.entry.info.Name) {
+			terms[i][t.Text] += t.Score
+		}
+	}
+	answered := map[string]float64{}
+	taken := make([]bool, len(ranked))
+	for len(chosen) < most {
+		best, worth := -1, 0.0
+		for i, x := range ranked {
+			if w := x.score * (1 - novelty + novelty*unanswered(terms[i], answered)); !taken[i] && (best < 0 || w > worth) {
+				best, worth = i, w
+			}
+		}
+		taken[best] = true
+		chosen = append(chosen, ranked[best])
+		for text, score := range terms[best] {
+			answered[text] = max(answered[text], score)
+		}
+	}
+	return chosen
+}
+
+// unanswered is the share of a score beyond what is answered already; all of it if the terms
+// of the score are unknown.
+func unanswered(terms, answered map[string]float64) float64 {
+	sum, more := 0.0, 0.0
+	for text, score := range terms {
+		sum += score
+		more += max(0, score-answered[text])
+	}
+	if sum <= 0 {
+		return 1
+	}
+	return more / sum
+}
+
+// emitPrefetched reports the tools loaded for the message that the model is about to answer.
+func emitPrefetched(ctx context.Context, r *run, v *evidence) {
+	if e := v.report; e != nil && r.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
+		r.catalog().settings.emit(ctx, *e)
+	}
 }

@@ -10,32 +10,83 @@ package toolsearch
 // depends on the number of slots, not on the size of the catalogue.
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
+	"github.com/cloudwego/eino/callbacks"
+	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/lenient"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
-// slotsOf is how many slots there are of each form. When the slots of its form run out, a tool
-// gets one of another form with the same kind of result: text, or results of several parts.
-var slotCounts = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+// form is how a tool is called: at once, in pieces, or both; with and for text, or, which is
+// enhanced, results of several parts.
+type form uint8
 
-// insteadOf are the forms for a tool of a form, the best first.
-var insteadOf = [forms][]form{
-	invokable:          {invokable, both, streamable},
-	streamable:         {streamable, both, invokable},
-	both:               {both, streamable, invokable},
-	enhancedInvokable:  {enhancedInvokable, enhancedBoth, enhancedStreamable},
-	enhancedStreamable: {enhancedStreamable, enhancedBoth, enhancedInvokable},
-	enhancedBoth:       {enhancedBoth, enhancedStreamable, enhancedInvokable},
+const (
+	invokable form = iota
+	streamable
+	both
+	enhancedInvokable
+	enhancedStreamable
+	enhancedBoth
+	forms
+)
+
+// formOf is the form of a tool; forms if it has none. Of a tool with plain and enhanced forms,
+// Eino prefers the enhanced ones.
+func formOf(t tool.BaseTool) form {
+	_, ei := t.(tool.EnhancedInvokableTool)
+	_, es := t.(tool.EnhancedStreamableTool)
+	_, in := t.(tool.InvokableTool)
+	_, st := t.(tool.StreamableTool)
+	switch {
+	case ei && es:
+		return enhancedBoth
+	case ei:
+		return enhancedInvokable
+	case es:
+		return enhancedStreamable
+	case in && st:
+		return both
+	case in:
+		return invokable
+	case st:
+		return streamable
+	}
+	return forms
 }
+
+// isEnhanced reports whether tools of the form return more than text.
+func (f form) isEnhanced() bool { return f >= enhancedInvokable }
+
+// instead are the forms for a tool of this form, the best first.
+func (f form) instead() [3]form {
+	base := f - f%enhancedInvokable
+	best := [...][3]form{invokable: {invokable, both, streamable}, streamable: {streamable, both, invokable}, both: {both, streamable, invokable}}[f-base]
+	return [3]form{base + best[0], base + best[1], base + best[2]}
+}
+
+// slotCounts is how many slots there are of each form. When the slots of its form run out, a tool
+// gets one of another form with the same kind of result.
+var slotCounts = [forms]uint8{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+
+// slotsListed is how many slots there are at the most.
+const slotsListed = 97
 
 const (
 	// slotPrefix begins the names of unused slots. No model sees them.
@@ -43,291 +94,550 @@ const (
 	slotDesc   = "Not a tool. Do not call it."
 )
 
-// slotMarker is a slot.
-type slotMarker interface{ slotsOfRun() *slots }
+// ours is a tool that this package put into the list of an agent: a search tool, which knows the
+// catalogue that it was made for, or a slot.
+type ours interface{ madeFor() *catalog }
 
 // slots are those of one run.
 type slots struct {
-	list  [forms][]*slot
-	extra *slot // serves the tools without a slot
-	run   *run
-	round atomic.Pointer[round]
+	run    *run
+	counts [forms]uint8 // one more of the first form serves the tools without a slot
+	round  atomic.Pointer[round]
 }
 
 // round maps slots to tools between a model's answer and its calls.
 type round struct {
-	bound    map[*slot]boundTool
-	enhanced bool // call_tool is called for a tool that returns more than text
+	bound    []boundTool  // by slot; none at all before the first round
+	enhanced bool         // call_tool is called for a tool that returns more than text
+	used     [forms]uint8 // slots
+	names    []string     // as kept for a resume
+	surplus  []string     // names of calls that got no slot
 }
 
+// boundTool is what a slot stands for: a tool, an answer to calls, or nothing.
 type boundTool struct {
-	name string
-	tool tool.BaseTool
+	name   string
+	entry  *entry
+	answer func(context.Context) string
 }
 
-// slotsIn finds the slots that an earlier instance added to an agent's tools, or makes new ones.
-func slotsIn(tools []tool.BaseTool) *slots {
-	for _, t := range tools {
-		if m, ok := t.(slotMarker); ok {
-			return m.slotsOfRun()
-		}
+// firstOf is the number of the first slot of a form.
+func (s *slots) firstOf(f form) int {
+	first := 0
+	for _, n := range s.counts[:f] {
+		first += int(n)
 	}
-	s := &slots{}
-	n := 0
-	add := func() *slot {
-		n++
-		return &slot{slots: s, info: schema.ToolInfo{Name: slotPrefix + strconv.Itoa(n), Desc: slotDesc}}
-	}
-	for f, count := range slotCounts {
-		s.list[f] = make([]*slot, count)
-		for i := range s.list[f] {
-			s.list[f][i] = add()
-		}
-	}
-	s.extra = add()
-	return s
+	return first
 }
+
+// len is the number of slots. The last one serves tools without a slot.
+func (s *slots) len() int { return s.firstOf(forms) + 1 }
 
 // appendTo appends the slots to a list of tools.
 func (s *slots) appendTo(tools []tool.BaseTool) []tool.BaseTool {
-	if s == nil {
-		return tools
+	all, at := make([]slot, s.len()), 0
+	add := func(f form) {
+		all[at] = slot{s, at}
+		if f.isEnhanced() {
+			tools = append(tools, newSlot[*schema.ToolArgument, *schema.ToolResult](&all[at], f-enhancedInvokable))
+		} else {
+			tools = append(tools, newSlot[string, string](&all[at], f))
+		}
+		at++
 	}
-	for f, list := range s.list {
-		for _, x := range list {
-			tools = append(tools, x.as(form(f)))
+	for f, n := range s.counts {
+		for range n {
+			add(form(f))
 		}
 	}
-	return append(tools, s.extra.as(invokable))
+	add(invokable)
+	return tools
 }
 
 // slot is a tool whose name is decided before each round.
 type slot struct {
 	slots *slots
-	info  schema.ToolInfo
+	at    int
 }
+
+// slotInfos describe unused slots.
+var slotInfos = sync.OnceValue(func() []schema.ToolInfo {
+	infos := make([]schema.ToolInfo, slotsListed)
+	for i := range infos {
+		infos[i] = schema.ToolInfo{Name: slotPrefix + strconv.Itoa(i+1), Desc: slotDesc}
+	}
+	return infos
+})
 
 // isSlotName reports whether a name is that of an unused slot.
 func isSlotName(name string) bool { return strings.HasPrefix(name, slotPrefix) }
 
-func (s *slot) slotsOfRun() *slots { return s.slots }
+func (s *slot) madeFor() *catalog { return nil }
+
+// bound is what the slot stands for.
+func (s *slot) bound(ctx context.Context) boundTool {
+	if now := s.slots.current(ctx); s.at < len(now.bound) {
+		return now.bound[s.at]
+	}
+	return boundTool{}
+}
 
 // Info describes the tool that the slot stands for. It neither fails nor waits: its error
 // would end the run.
 func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	b, ok := s.slots.current(ctx).bound[s]
-	if !ok {
-		return &s.info, nil
+	switch b := s.bound(ctx); {
+	case b.entry != nil:
+		return shallowInfo(b.entry.info), nil
+	case b.answer != nil:
+		return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
 	}
-	if g, ok := b.tool.(guarded); ok && g.describes().Name == b.name {
-		return shallowInfo(g.describes()), nil
-	}
-	return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
+	info := slotInfos()[s.at]
+	return &info, nil
 }
 
 // GetType is the type of the tool that the slot stands for.
 func (s *slot) GetType() string {
-	if now := s.slots.round.Load(); now != nil {
-		if b, ok := now.bound[s]; ok {
-			return typeOf(b.tool)
-		}
+	if now := s.slots.round.Load(); now != nil && now.bound[s.at].entry != nil {
+		return now.bound[s.at].entry.typ()
 	}
 	return "Slot"
 }
 
-// IsCallbacksEnabled says that the tools tell the callbacks by themselves.
+// IsCallbacksEnabled keeps Eino from wrapping the slot, as it would in every round: a call tells
+// the callbacks.
 func (s *slot) IsCallbacksEnabled() bool { return true }
 
-// targetOf returns the target of a call to the slot.
-func (s *slot) targetOf(ctx context.Context, args string) target {
-	b, ok := s.slots.current(ctx).bound[s]
-	if !ok {
-		b.tool = answering(s.info.Name, func(context.Context) string {
-			return render("no-such-tool", promptData{Name: s.info.Name})
-		})
+// callOf returns what becomes of a call to the slot.
+func (s *slot) callOf(ctx context.Context, args string) call {
+	b := s.bound(ctx)
+	c := call{ctx: ctx, args: args, typ: s.GetType()}
+	switch {
+	case b.entry != nil:
+		answer, stop := s.slots.run.gate(ctx, b.entry)
+		if c.answer = answer; !stop {
+			c.tool, c.isSilent = b.entry.tool, runsCallbacks(b.entry.tool)
+		}
+	case b.answer != nil:
+		c.answer = b.answer(ctx)
+	default:
+		c.answer = render("no-such-tool", promptData{Name: slotInfos()[s.at].Name})
 	}
-	return target{ctx: ctx, tool: b.tool, args: args}
+	return c
 }
 
-func (s *slot) as(f form) tool.BaseTool {
+// newSlot gives a slot a form, without regard to the kind of its results.
+func newSlot[I, O any](s *slot, f form) tool.BaseTool {
 	switch f {
 	case streamable:
-		return streamSlot[string, string]{s, plainForm}
+		return streamSlot[I, O]{s}
 	case both:
-		return bothSlot[string, string]{invokeSlot[string, string]{s, plainForm}}
-	case enhancedInvokable:
-		return invokeSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}
-	case enhancedStreamable:
-		return streamSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}
-	case enhancedBoth:
-		return bothSlot[*schema.ToolArgument, *schema.ToolResult]{invokeSlot[*schema.ToolArgument, *schema.ToolResult]{s, enhancedForm}}
+		return bothSlot[I, O]{invokeSlot[I, O]{s}}
 	}
-	return invokeSlot[string, string]{s, plainForm}
+	return invokeSlot[I, O]{s}
 }
 
-type invokeSlot[I, O any] struct {
-	*slot
-	form *callForm[I, O]
-}
+type invokeSlot[I, O any] struct{ *slot }
 
 func (s invokeSlot[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return s.form.run(s.targetOf(ctx, s.form.text(args)), opts)
+	return runCall[O](s.callOf(ctx, argumentText(args)), opts)
 }
 
-type streamSlot[I, O any] struct {
-	*slot
-	form *callForm[I, O]
-}
+type streamSlot[I, O any] struct{ *slot }
 
 func (s streamSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return s.form.stream(s.targetOf(ctx, s.form.text(args)), opts)
+	return streamCall[O](s.callOf(ctx, argumentText(args)), opts)
 }
 
 type bothSlot[I, O any] struct{ invokeSlot[I, O] }
 
 func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamSlot[I, O](s.invokeSlot).StreamableRun(ctx, args, opts...)
+	return streamCall[O](s.callOf(ctx, argumentText(args)), opts)
 }
 
-// callSlot is call_tool when tools come and go. Two are listed, one for each kind of result;
-// the one that the round does not need has the name of an unused slot.
-type callSlot[I, O any] struct {
-	callTool[I, O]
-	slots    *slots
-	enhanced bool
+// callTool is call_tool. Two are listed, one for each kind of result; the one that the round does
+// not need has the name of an unused slot.
+type callTool[I, O any] struct {
+	*metaTool
+	slots *slots
+}
+
+func (c callTool[I, O]) isEnhanced() bool {
+	_, plain := any(*new(I)).(string)
+	return !plain
 }
 
 // GetType is the type that callbacks are told.
-func (c callSlot[I, O]) GetType() string { return c.form.typ + "Slot" }
+func (c callTool[I, O]) GetType() string {
+	if c.isEnhanced() {
+		return "enhancedCall"
+	}
+	return "plainCall"
+}
 
 // Info describes call_tool, or a slot.
-func (c callSlot[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	if c.slots.current(ctx).enhanced != c.enhanced {
+func (c callTool[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
+	if c.slots.current(ctx).enhanced != c.isEnhanced() {
 		return &schema.ToolInfo{Name: slotPrefix + toolnames.Call, Desc: slotDesc}, nil
 	}
 	return c.metaTool.Info(ctx)
 }
 
-// current returns the round that the context belongs to. After a resume it is restored from the
-// names in the checkpoint.
+// InvokableRun runs the named tool.
+func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
+	return runCall[O](c.callOf(ctx, argumentText(args)), opts)
+}
+
+// StreamableRun runs the named tool, passing on its chunks as they come.
+func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return streamCall[O](c.callOf(ctx, argumentText(args)), opts)
+}
+
+// current returns the round of calls that is under way. Before the first one, only the tools
+// node of a resumed run asks within a node of the run's graph.
 func (s *slots) current(ctx context.Context) *round {
 	if now := s.round.Load(); now != nil {
 		return now
 	}
-	names, _, _ := runLocal[[]string](ctx, boundKey)
-	if len(names) == 0 {
-		return &round{}
+	if !s.run.isInRun(ctx) {
+		return &noRound
 	}
-	for _, name := range names {
-		if s.run.group().cat.lookup(name) == nil {
-			s.run.notes.noteHad(name)
-		}
-	}
-	now, _ := s.bind(names)
-	s.round.CompareAndSwap(nil, now)
+	r, _ := s.run.now(ctx)
+	s.round.CompareAndSwap(nil, s.resume(ctx, r.Bound, r.Began))
 	return s.round.Load()
 }
 
-// bind gives each name a slot, and returns the names that got none. The extra slot takes the
-// first of those.
-func (s *slots) bind(names []string) (now *round, surplus []string) {
-	r := s.run
-	now = &round{bound: make(map[*slot]boundTool, len(names))}
-	var used [forms]int
+// resume returns the round of a resumed run, by the calls that were interrupted, and the names
+// in the checkpoint. One of Eino's own package has none.
+func (s *slots) resume(ctx context.Context, names []string, known bool) *round {
+	calls := interruptedCalls(ctx)
 	for _, name := range names {
-		if name == enhancedCallName {
-			now.enhanced = true
+		called := slices.ContainsFunc(calls, func(c wire.Call) bool { return c.Name == name })
+		if s.run.catalog().lookup(name) == nil && (called || len(calls) == 0) {
+			s.run.noteHad(name)
+		}
+	}
+	b := s.newRound()
+	switch {
+	case len(calls) > 0:
+		s.bindAll(ctx, b, calls)
+	case known:
+		s.bindNames(b, names)
+	default:
+		s.bindRest(ctx, b)
+	}
+	return b
+}
+
+var noRound round
+
+func (s *slots) newRound() *round { return &round{bound: make([]boundTool, s.len())} }
+
+// bindAll gives each hidden tool that is called a slot.
+func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
+	r, names, unknown := s.run, []string(nil), false
+	for _, c := range calls {
+		name := c.Name
+		switch {
+		case name == toolnames.Call && callsEnhanced(r.catalog(), c):
+			name = enhancedCallName
+		case r.catalog().lookup(name) == nil && !r.isGone(name):
+			unknown = unknown || !r.own[name] && !r.catalog().usesMetaName(name)
 			continue
 		}
-		t := r.liveTool(name)
-		free := false
-		for _, f := range insteadOf[formOf(t)] {
-			if free = used[f] < len(s.list[f]); free {
-				now.bound[s.list[f][used[f]]] = boundTool{name, t}
-				used[f]++
-				break
-			}
+		names = append(names, name)
+	}
+	if s.bindNames(b, names); unknown {
+		s.bindRest(ctx, b)
+	}
+}
+
+// bindNames gives each name a slot: for its tool, or for an answer if that no longer exists. The
+// extra slot takes the first name that gets none.
+func (s *slots) bindNames(b *round, names []string) {
+	r := s.run
+	for _, name := range names {
+		if slices.Contains(b.names, name) {
+			continue
 		}
-		if !free {
-			surplus = append(surplus, name)
+		b.names = append(b.names, name)
+		e := r.catalog().lookup(name)
+		switch {
+		case name == enhancedCallName:
+			b.enhanced = true
+		case e != nil && s.bind(b, e.form, boundTool{name: name, entry: e}):
+		case e == nil && s.bind(b, invokable, boundTool{name: name, answer: func(ctx context.Context) string { return r.noSuchTool(ctx, name) }}):
+		default:
+			b.surplus = append(b.surplus, name)
 		}
 	}
-	if len(surplus) > 0 {
-		first := surplus[0]
-		now.bound[s.extra] = boundTool{first, answering(s.extra.info.Name, func(ctx context.Context) string {
-			name := first
-			if n := r.notes.call(callID(ctx)).tool; n != "" {
-				name = n
-			}
-			r.notes.refuse(callID(ctx))
-			return render("too-many-tools", promptData{Name: name})
-		})}
+	if len(b.surplus) > 0 {
+		first := b.surplus[0]
+		b.bound[s.len()-1] = boundTool{name: first, answer: func(ctx context.Context) string {
+			r.refuse(callID(ctx))
+			virtual.Fail(ctx, callID(ctx))
+			return render("too-many-tools", promptData{Name: cmp.Or(r.call(callID(ctx)).tool, first)})
+		}}
 	}
-	return now, surplus
+}
+
+// bindRest gives the free slots to other tools, those that the model sees first: the model may
+// have called one of them by an alias, which only Eino knows.
+func (s *slots) bindRest(ctx context.Context, b *round) {
+	r := s.run
+	now, _ := r.now(ctx)
+	full := 0
+	try := func(name string) {
+		e := r.catalog().lookup(name)
+		if e == nil || slices.Contains(b.names, name) {
+			return
+		}
+		if !s.bind(b, e.form, boundTool{name: name, entry: e}) {
+			full++
+			return
+		}
+		b.names = append(b.names, name)
+	}
+	for _, name := range now.Visible {
+		try(name)
+	}
+	for e := range r.catalog().entries() {
+		if full > s.len() || len(b.names) >= s.len() {
+			return
+		}
+		try(e.info.Name)
+	}
+}
+
+// bind gives a tool of a form a free slot.
+func (s *slots) bind(b *round, of form, t boundTool) bool {
+	for _, f := range of.instead() {
+		if b.used[f] < s.counts[f] {
+			b.bound[s.firstOf(f)+int(b.used[f])] = t
+			b.used[f]++
+			return true
+		}
+	}
+	return false
 }
 
 // enhancedCallName is the name, in a round, of call_tool with results of several parts.
 const enhancedCallName = slotPrefix + toolnames.Call
 
-// liveTool returns the tool of a Source with the name, or an answer if it no longer exists.
-func (r *run) liveTool(name string) tool.BaseTool {
-	if e := r.group().cat.lookup(name); e != nil {
-		return e.tool
-	}
-	return answering(name, func(ctx context.Context) string { return r.noSuchTool(ctx, name) })
-}
-
-// bindCalls assigns slots to the tools of sources that a model's answer calls. It returns the
-// name to use for a call: its own, unless there are too many.
+// bindCalls assigns slots to the hidden tools that a model's answer calls. It returns the name
+// to use for a call: its own, unless there are too many.
 func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
-	r, names := s.run, []string(nil)
-	for _, c := range calls {
-		name := c.Name
-		e := r.group().cat.lookup(name)
-		switch {
-		case name == toolnames.Call && callsEnhanced(r.group(), c):
-			name = enhancedCallName
-		case e == nil && !r.isGone(name), e != nil && !r.group().isLive(e):
-			continue
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	b := s.newRound()
+	s.bindAll(ctx, b, calls)
+	s.round.Store(b)
+	if now, _ := s.run.now(ctx); !slices.Equal(now.Bound, b.names) {
+		s.run.update(ctx, func(r *record) { r.Bound = b.names })
 	}
-	now, surplus := s.bind(names)
-	s.round.Store(now)
-	setRunLocal(ctx, boundKey, names)
 	return func(c wire.Call) string {
-		if !slices.Contains(surplus, c.Name) {
+		if !slices.Contains(b.surplus, c.Name) {
 			return c.Name
 		}
-		r.notes.reach(c.ID, c.Name)
-		return surplus[0]
+		s.run.reach(c.ID, c.Name)
+		return b.surplus[0]
 	}
 }
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
-func callsEnhanced(g *group, c wire.Call) bool {
-	if g.settings.cfg.Protocol != SearchCall {
+func callsEnhanced(g *catalog, c wire.Call) bool {
+	if !g.settings.cfg.Protocol.neverLoads() {
 		return false
 	}
-	e := g.cat.resolve(calledName(decodeArguments(c.Args)), func(*entry) bool { return true })
-	return e != nil && isEnhanced(e.tool)
+	e := g.resolve(calledName(lenient.Decode(c.Args)), func(*entry) bool { return true })
+	return e != nil && e.form.isEnhanced()
 }
 
-// answering is a tool that answers with a text, and reports the call to callbacks like others.
-func answering(name string, answer func(context.Context) string) tool.BaseTool {
-	e := &entry{info: &schema.ToolInfo{Name: name, Desc: slotDesc}}
-	e.tool, _ = guardTool(answerTool{answer}, e)
-	return e.tool
+// call is a call of a hidden tool, or the answer in its place.
+type call struct {
+	ctx      context.Context
+	tool     tool.BaseTool // the user's; nil: answer
+	typ      string        // as callbacks are told
+	args     string
+	answer   string
+	isSilent bool // somebody else tells the callbacks
 }
 
-type answerTool struct{ answer func(context.Context) string }
+// runCall runs a call for a text, or for a result of several parts.
+func runCall[O any](c call, opts []tool.Option) (out O, err error) {
+	switch to := any(&out).(type) {
+	case *string:
+		*to, err = c.runText(opts)
+	case **schema.ToolResult:
+		*to, err = c.runResult(opts)
+	}
+	return out, err
+}
 
-// Info is never asked: the guard knows it.
-func (answerTool) Info(context.Context) (*schema.ToolInfo, error) { return &schema.ToolInfo{}, nil }
+// streamCall is runCall for a call that streams.
+func streamCall[O any](c call, opts []tool.Option) (out *schema.StreamReader[O], err error) {
+	switch to := any(&out).(type) {
+	case **schema.StreamReader[string]:
+		*to, err = c.streamText(opts)
+	case **schema.StreamReader[*schema.ToolResult]:
+		*to, err = c.streamResult(opts)
+	}
+	return out, err
+}
 
-// InvokableRun answers.
-func (a answerTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
-	return a.answer(ctx), ctx.Err()
+// report runs a call, and reports it to callbacks as Eino does.
+func report[I, O any](c call, args I, run func(context.Context) (O, error)) (O, error) {
+	if c.isSilent {
+		return run(c.ctx)
+	}
+	ctx := callbacks.OnStart(callbacks.EnsureRunInfo(c.ctx, c.typ, components.ComponentOfTool), args)
+	out, err := run(ctx)
+	if err != nil {
+		callbacks.OnError(ctx, err)
+		return out, err
+	}
+	callbacks.OnEnd(ctx, out)
+	return out, nil
+}
+
+// reportStream is report for a call that streams.
+func reportStream[I, O any](c call, args I, run func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
+	if c.isSilent {
+		return run(c.ctx)
+	}
+	ctx := callbacks.OnStart(callbacks.EnsureRunInfo(c.ctx, c.typ, components.ComponentOfTool), args)
+	out, err := run(ctx)
+	if err != nil {
+		callbacks.OnError(ctx, err)
+		return nil, err
+	}
+	_, out = callbacks.OnEndWithStreamOutput(ctx, out)
+	return out, nil
+}
+
+// runText runs a tool that returns text.
+func (c call) runText(opts []tool.Option) (string, error) {
+	switch t := c.tool.(type) {
+	case nil:
+		return report(c, c.args, func(ctx context.Context) (string, error) { return c.answer, ctx.Err() })
+	case tool.InvokableTool:
+		return report(c, c.args, func(ctx context.Context) (string, error) { return t.InvokableRun(ctx, c.args, opts...) })
+	case tool.StreamableTool:
+		s, err := c.streamText(opts)
+		if err != nil {
+			return "", err
+		}
+		chunks, err := readAll(s)
+		return strings.Join(chunks, ""), err
+	}
+	return "", fmt.Errorf("toolsearch: tool %T can neither be invoked nor streamed", c.tool)
+}
+
+// streamText runs a tool that returns text, passing on its chunks as they come.
+func (c call) streamText(opts []tool.Option) (*schema.StreamReader[string], error) {
+	switch t := c.tool.(type) {
+	case nil:
+		return reportStream(c, c.args, func(ctx context.Context) (*schema.StreamReader[string], error) {
+			return schema.StreamReaderFromArray([]string{c.answer}), ctx.Err()
+		})
+	case tool.StreamableTool:
+		return reportStream(c, c.args, func(ctx context.Context) (*schema.StreamReader[string], error) {
+			return t.StreamableRun(ctx, c.args, opts...)
+		})
+	}
+	text, err := c.runText(opts)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]string{text}), nil
+}
+
+// runResult runs a tool of any form.
+func (c call) runResult(opts []tool.Option) (*schema.ToolResult, error) {
+	arg := &schema.ToolArgument{Text: c.args}
+	switch t := c.tool.(type) {
+	case nil:
+		return report(c, arg, func(ctx context.Context) (*schema.ToolResult, error) { return textResult(c.answer), ctx.Err() })
+	case tool.EnhancedInvokableTool:
+		return report(c, arg, func(ctx context.Context) (*schema.ToolResult, error) { return t.InvokableRun(ctx, arg, opts...) })
+	case tool.EnhancedStreamableTool:
+		s, err := c.streamResult(opts)
+		if err != nil {
+			return nil, err
+		}
+		chunks, err := readAll(s)
+		if err != nil {
+			return nil, err
+		}
+		return schema.ConcatToolResults(chunks)
+	}
+	text, err := c.runText(opts)
+	if err != nil {
+		return nil, err
+	}
+	return textResult(text), nil
+}
+
+// streamResult runs a tool of any form, passing on its chunks as they come.
+func (c call) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	arg := &schema.ToolArgument{Text: c.args}
+	switch t := c.tool.(type) {
+	case tool.EnhancedStreamableTool:
+		return reportStream(c, arg, func(ctx context.Context) (*schema.StreamReader[*schema.ToolResult], error) {
+			return t.StreamableRun(ctx, arg, opts...)
+		})
+	case nil, tool.EnhancedInvokableTool:
+		res, err := c.runResult(opts)
+		if err != nil {
+			return nil, err
+		}
+		return schema.StreamReaderFromArray([]*schema.ToolResult{res}), nil
+	}
+	s, err := c.streamText(opts)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderWithConvert(s, func(text string) (*schema.ToolResult, error) { return textResult(text), nil }), nil
+}
+
+// readAll reads a stream to its end; the end of one of several merged streams is not the end.
+//
+// This is the only place in the package that closes a stream; others are passed on for their
+// reader to close. Copies of a stream can reach Eino, which sets them to close automatically.
+// Their finalizer would then close again what is closed here, and crash the process. Closing
+// twice is harmless once automatic closing is set, which is why that comes before the first
+// Close. The tool may have closed its stream, too.
+func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
+	if s == nil {
+		return nil, errors.New("toolsearch: the tool returned no stream")
+	}
+	s.SetAutomaticClose()
+	defer func() { _ = safe.Call("closing a stream", func() error { s.Close(); return nil }) }()
+	for {
+		chunk, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			return chunks, nil
+		}
+		if _, ok := schema.GetSourceName(err); ok {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, chunk)
+	}
+}
+
+func textResult(s string) *schema.ToolResult {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: s}}}
+}
+
+// argumentText is the text of the arguments of a call of either kind.
+func argumentText(args any) string {
+	switch a := args.(type) {
+	case string:
+		return a
+	case *schema.ToolArgument:
+		if a != nil {
+			return a.Text
+		}
+	}
+	return ""
 }

@@ -10,11 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cloudwego/eino/components/tool"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
@@ -39,7 +42,7 @@ type Source interface {
 type PartialSource interface {
 	Source
 	// Missing returns the names of these servers for the user of ctx. It is called during
-	// a search and should return at once.
+	// a search, which waits for it for a tenth of a second.
 	Missing(ctx context.Context) []string
 }
 
@@ -153,65 +156,57 @@ type union struct {
 
 // Tools asks all sources.
 func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
-	memory := memoryOf(ctx)
-	answers := make([]chan sourceAnswer, len(m.sources))
+	memory, sets, wrong := sourcesOf(ctx), make([]*ToolSet, len(m.sources)), make([]error, len(m.sources))
+	var asking sync.WaitGroup
 	for i, s := range m.sources {
-		answers[i] = make(chan sourceAnswer, 1)
-		switch s := s.(type) {
-		case nil:
-			answers[i] <- sourceAnswer{}
-		case *ToolSet:
-			answers[i] <- sourceAnswer{set: s}
-		default:
-			memory.ask(ctx, sourceID{m, i}, s, answers[i])
-		}
-	}
-	sets := make([]*ToolSet, len(m.sources))
-	var wrong []error
-	for i, answer := range answers {
-		a := wait(ctx, answer)
-		if a.err != nil {
-			wrong = append(wrong, fmt.Errorf("source %d: %w", i, a.err))
-			if a.set == nil {
-				a.set = memory.lastOf(sourceID{m, i})
+		asking.Go(func() {
+			at := sourceID{m, i}
+			if sets[i], wrong[i] = memory.ask(ctx, at, s); wrong[i] != nil {
+				wrong[i] = fmt.Errorf("source %d: %w", i, wrong[i])
+				if sets[i] == nil {
+					sets[i] = memory.lastOf(at)
+				}
 			}
-		}
-		sets[i] = a.set
+		})
 	}
+	asking.Wait()
 	return m.union(sets), errors.Join(wrong...)
 }
 
 // Missing returns what the sources lack.
 func (m *multiSource) Missing(ctx context.Context) (servers []string) {
-	for _, s := range m.sources {
-		servers = append(servers, missingFrom(ctx, s)...)
+	all := make([][]string, len(m.sources))
+	var asking sync.WaitGroup
+	for i, s := range m.sources {
+		asking.Go(func() { all[i] = missingFrom(ctx, sourceID{m, -1 - i}, s) })
 	}
-	return servers
+	asking.Wait()
+	return slices.Concat(all...)
 }
 
-// missingFrom asks a source, which may panic, for the servers that are missing.
-func missingFrom(ctx context.Context, s Source) []string {
+// missingTimeout is how long a search waits for the names of servers that do not answer.
+const missingTimeout = 100 * time.Millisecond
+
+// missingFrom asks a source, which may panic or hang, for the servers that are missing.
+func missingFrom(ctx context.Context, at sourceID, s Source) []string {
+	if m, ok := s.(*multiSource); ok {
+		return m.Missing(ctx) // each of its sources has its own limit
+	}
 	p, ok := s.(PartialSource)
+	memory := sourcesOf(ctx)
 	if !ok {
 		return nil
 	}
-	servers, _ := safe.Value(fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
+	ctx, cancel := context.WithTimeout(ctx, missingTimeout)
+	defer cancel()
+	servers, _ := safe.Wait(ctx, fmt.Sprintf("Missing of %T", s), func() ([]string, error) {
+		if !memory.begin(at) {
+			return nil, errBusy
+		}
+		defer memory.end(at, nil, errBusy)
+		return p.Missing(ctx), nil
+	})
 	return servers
-}
-
-// wait returns the answer of a source. An answer that is ready counts even if ctx is done.
-func wait(ctx context.Context, answer <-chan sourceAnswer) sourceAnswer {
-	select {
-	case a := <-answer:
-		return a
-	default:
-	}
-	select {
-	case a := <-answer:
-		return a
-	case <-ctx.Done():
-		return sourceAnswer{err: fmt.Errorf("it has not answered: %w", context.Cause(ctx))}
-	}
 }
 
 // union returns the same set for the same parts.
@@ -230,84 +225,78 @@ func (m *multiSource) union(sets []*ToolSet) *ToolSet {
 	return u.whole
 }
 
-// sourceAnswer is what a source returned.
-type sourceAnswer struct {
-	set *ToolSet
-	err error
-}
-
 // sourceID identifies a source in a MultiSource, or the Source of an instance.
 type sourceID struct {
 	of any // *multiSource or *settings
 	at int
 }
 
-// sourceMemory is a run's memory of the sources in a MultiSource. It belongs to the run,
-// since a source may answer each user differently.
-type sourceMemory struct {
-	mu      sync.Mutex
-	sources map[sourceID]*sourceState
+// sources is what a run knows of its sources, since a source may answer each user differently.
+type sources struct {
+	mu    sync.Mutex
+	known map[sourceID]*sourceState
+	stale stringSet // names of tools that the model sees, whose definition has changed
 }
 
 type sourceState struct {
-	last *ToolSet
-	busy bool // it has not answered yet, and is not asked again until it has
+	last *ToolSet // that it returned
+	busy bool     // it has not answered yet, and is not asked again until it has
+
+	// Of the Source of an instance: what the run uses.
+	set, usable *ToolSet
+	own         int  // how many of its own tools the agent had
+	failing     bool // it failed the last time
 }
 
-type sourceMemoryKey struct{}
+func newSources() *sources { return &sources{known: map[sourceID]*sourceState{}} }
 
-// withSourceMemory returns a context for a run in which each source of a MultiSource keeps
-// the last set that it returned.
-func withSourceMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sourceMemoryKey{}, newSourceMemory())
-}
-
-func newSourceMemory() *sourceMemory {
-	return &sourceMemory{sources: map[sourceID]*sourceState{}}
-}
-
-// memoryOf returns the memory of the run of ctx; outside a run, an empty one.
-func memoryOf(ctx context.Context) *sourceMemory {
-	if m, ok := ctx.Value(sourceMemoryKey{}).(*sourceMemory); ok {
-		return m
+// sourcesOf returns the sources of the run of ctx; outside a run, new ones.
+func sourcesOf(ctx context.Context) *sources {
+	if r := runOf(ctx); r != nil {
+		return r.sources
 	}
-	return newSourceMemory()
+	return newSources()
+}
+
+// state returns what is known of a source.
+func (s *sources) state(at sourceID) *sourceState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[at] == nil {
+		s.known[at] = &sourceState{}
+	}
+	return s.known[at]
 }
 
 // errBusy is the answer of a source that has not answered its last question.
 var errBusy = errors.New("it has not answered since it was last asked")
 
-// ask asks a source in its own goroutine, which ends when the source returns.
-func (m *sourceMemory) ask(ctx context.Context, at sourceID, s Source, answer chan<- sourceAnswer) {
-	if !m.begin(at) {
-		answer <- sourceAnswer{err: errBusy}
-		return
+// ask asks a source, which may panic, for as long as ctx lasts. A source that goes on is left to
+// finish, and not asked meanwhile.
+func (s *sources) ask(ctx context.Context, at sourceID, of Source) (set *ToolSet, err error) {
+	if set, isSet := of.(*ToolSet); isSet || of == nil {
+		return set, nil
 	}
-	go func() {
-		set, err := askSource(ctx, s)
-		m.end(at, sourceAnswer{set, err})
-		answer <- sourceAnswer{set, err}
-	}()
-}
-
-// askSource asks a source, which may panic.
-func askSource(ctx context.Context, s Source) (set *ToolSet, err error) {
-	err = safe.Call(fmt.Sprintf("Tools of %T", s), func() (err error) {
-		set, err = s.Tools(ctx)
-		return err
+	set, err = safe.Wait(ctx, fmt.Sprintf("Tools of %T", of), func() (set *ToolSet, err error) {
+		if !s.begin(at) {
+			return nil, errBusy
+		}
+		defer func() { s.end(at, set, err) }()
+		err = errBusy // unless it returns
+		set, err = of.Tools(ctx)
+		return set, err
 	})
+	if err != nil && err == ctx.Err() {
+		err = fmt.Errorf("it has not answered: %w", context.Cause(ctx))
+	}
 	return set, err
 }
 
 // begin reports whether a source may be asked.
-func (m *sourceMemory) begin(at sourceID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.sources[at]
-	if p == nil {
-		p = &sourceState{}
-		m.sources[at] = p
-	}
+func (s *sources) begin(at sourceID) bool {
+	p := s.state(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if p.busy {
 		return false
 	}
@@ -316,18 +305,123 @@ func (m *sourceMemory) begin(at sourceID) bool {
 }
 
 // end records the answer of a source; nil beside an error keeps the old set.
-func (m *sourceMemory) end(at sourceID, a sourceAnswer) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	p := m.sources[at]
+func (s *sources) end(at sourceID, set *ToolSet, err error) {
+	p := s.state(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	p.busy = false
-	if a.set != nil || a.err == nil {
-		p.last = a.set
+	if set != nil || err == nil {
+		p.last = set
 	}
 }
 
-func (m *sourceMemory) lastOf(at sourceID) *ToolSet {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sources[at].last
+func (s *sources) lastOf(at sourceID) *ToolSet {
+	p := s.state(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.last
+}
+
+// sourceTimeout is the time limit of a Source that sets none.
+const sourceTimeout = 2 * time.Second
+
+// refresh asks the sources for their current tools, and reports whether these have changed.
+func (s *sources) refresh(ctx context.Context, r *run) bool {
+	old := r.catalog()
+	if !old.changes() {
+		return false
+	}
+	s.stale = nil
+	next := make([]member, len(old.members))
+	changed := false
+	for i, m := range old.members {
+		next[i] = m
+		if m.settings.cfg.Source == nil {
+			continue
+		}
+		next[i].set = s.usableSet(ctx, r, m.settings)
+		changed = changed || next[i].set != m.set
+	}
+	if !changed {
+		return false
+	}
+	g, err := catalogOf(ctx, next)
+	if err != nil { // only by an index, which is not an error when tools come and go
+		return false
+	}
+	r.setCatalog(g)
+	s.noteGone(ctx, r, old, g)
+	for _, name := range g.refused {
+		emitRefused(ctx, r, g.settings, name)
+	}
+	return true
+}
+
+// usableSet returns the set of an instance's Source without tools whose names the agent uses.
+func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolSet {
+	p, set, own := s.state(sourceID{owner, 0}), s.setOf(ctx, owner), r.own
+	if p.usable != nil && p.set == set && p.own == len(own) {
+		return p.usable
+	}
+	taken := false
+	for name := range own {
+		if set.lookup(name) != nil {
+			taken = true
+			emitRefused(ctx, r, owner, name)
+		}
+	}
+	p.set, p.usable, p.own = set, set, len(own)
+	if taken {
+		p.usable = set.filtered(func(e *entry) bool { return !own[e.info.Name] })
+	}
+	return p.usable
+}
+
+// setOf asks the Source of an instance. On an error, or while an earlier question is unanswered, the
+// run keeps the set it had.
+func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
+	if set, ok := owner.cfg.Source.(*ToolSet); ok {
+		return set
+	}
+	p := s.state(sourceID{owner, 0})
+	within, cancel := context.WithTimeout(ctx, sourceTimeout)
+	defer cancel()
+	set, err := s.ask(within, sourceID{owner, 0}, owner.cfg.Source)
+	if err == nil {
+		p.failing = false
+		return set
+	}
+	if set == nil {
+		set = p.set
+	}
+	if ctx.Err() == nil && !p.failing {
+		p.failing = true
+		owner.emit(ctx, leanctx.Event{Kind: leanctx.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})
+	}
+	return set
+}
+
+// noteGone notes tools of sources that no longer exist, and visible ones whose definition has
+// changed.
+func (s *sources) noteGone(ctx context.Context, r *run, old, now *catalog) {
+	for i, was := range old.members {
+		if was.set == now.members[i].set {
+			continue
+		}
+		for e := range was.set.entries() {
+			if now.lookup(e.info.Name) == nil {
+				r.noteHad(e.info.Name)
+			}
+		}
+	}
+	last, isShown := r.now(ctx)
+	if !isShown {
+		return // a resumed run lists all again
+	}
+	for _, name := range last.Visible {
+		before, after := old.lookup(name), now.lookup(name)
+		if before != nil && after != nil && before != after && before.definition() != after.definition() {
+			s.stale.add(name)
+		}
+	}
 }

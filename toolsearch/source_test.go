@@ -9,13 +9,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -177,6 +182,11 @@ func TestSeveralSourcesAreOne(t *testing.T) {
 	require.Empty(t, namesOf(none))
 }
 
+// inARun is the context of a run.
+func inARun(ctx context.Context) context.Context {
+	return context.WithValue(ctx, runKey, newRun(&catalog{}))
+}
+
 func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 	state := "up"
 	flaky := sourceFunc(func(ctx context.Context) (*ToolSet, error) {
@@ -193,7 +203,7 @@ func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 	})
 	steady := setOf(t, withInfo("steady", nil))
 	s := MultiSource(steady, flaky)
-	ann, bob := withSourceMemory(asUser("ann")), withSourceMemory(asUser("bob"))
+	ann, bob := inARun(asUser("ann")), inARun(asUser("bob"))
 	get := func(ctx context.Context) []string {
 		set, err := s.Tools(ctx)
 		require.Equal(t, state == "down" || state == "panics", err != nil)
@@ -230,7 +240,7 @@ func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
 		return setOf(t, withInfo("slow", nil)), nil
 	})
 	s := MultiSource(hangs, setOf(t, withInfo("quick", nil)))
-	ctx := withSourceMemory(context.Background())
+	ctx := inARun(context.Background())
 	for range 5 {
 		ended, cancel := context.WithCancelCause(ctx)
 		cancel(errors.New("the time is up"))
@@ -249,6 +259,29 @@ func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
 	require.LessOrEqual(t, asked.Load(), int64(2))
 }
 
+// A source that ends its goroutine, as a test's FailNow does, has failed and is asked again.
+func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
+	var asked atomic.Int64
+	s := MultiSource(sourceFunc(func(context.Context) (*ToolSet, error) {
+		if asked.Add(1) == 1 {
+			runtime.Goexit()
+		}
+		return setOf(t, withInfo("back", nil)), nil
+	}), setOf(t, withInfo("other", nil)))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(inARun(context.Background()), time.Hour)
+		defer cancel()
+		began := time.Now()
+		set, err := s.Tools(ctx)
+		require.ErrorContains(t, err, "sourceFunc ended its goroutine")
+		require.Equal(t, []string{"other"}, namesOf(set))
+		set, err = s.Tools(ctx)
+		require.NoError(t, err)
+		require.Equal(t, []string{"back", "other"}, namesOf(set))
+		require.Zero(t, time.Since(began))
+	})
+}
+
 func TestSourcesServeManyRunsAtOnce(t *testing.T) {
 	list := NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
 		name, _ := userOf(ctx)
@@ -258,7 +291,7 @@ func TestSourcesServeManyRunsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			ctx := withSourceMemory(asUser(fmt.Sprint(i % 5)))
+			ctx := inARun(asUser(fmt.Sprint(i % 5)))
 			for range 20 {
 				set, err := s.Tools(ctx)
 				require.NoError(t, err)
@@ -267,4 +300,50 @@ func TestSourcesServeManyRunsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// hangs is a source that does not say what it lacks.
+type hangs struct {
+	*ToolSet
+	until chan struct{}
+	asked atomic.Int32
+}
+
+func (h *hangs) Missing(context.Context) []string {
+	h.asked.Add(1)
+	<-h.until
+	return []string{"mailbox7"}
+}
+
+// lacks is a source without the tools of a server.
+type lacks struct{ *ToolSet }
+
+func (lacks) Missing(context.Context) []string { return []string{"crm"} }
+
+// A search waits a tenth of a second for what sources lack, and asks one that hangs once.
+func TestASourceThatHangsAtMissingHoldsUpNoSearch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &hangs{ToolSet: setOf(t, adktest.Simple("a", "does a")), until: make(chan struct{})}
+		for _, source := range []Source{slow, MultiSource(lacks{&ToolSet{}}, slow)} {
+			slow.asked.Store(0)
+			h, err := New(context.Background(), &Config{Source: source})
+			require.NoError(t, err)
+			rc := &adkrun.Run{}
+			ctx, err := adkrun.Begin(context.Background(), h, rc)
+			require.NoError(t, err)
+			search := rc.Tools[0].(tool.InvokableTool)
+			for range 3 {
+				began := time.Now()
+				answer, err := search.InvokableRun(ctx, `{"query":"crm"}`)
+				require.NoError(t, err)
+				require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
+				require.NotContains(t, answer, "mailbox7")
+				if source != Source(slow) {
+					require.Contains(t, answer, `all tools of: crm`)
+				}
+			}
+			require.EqualValues(t, 1, slow.asked.Load())
+		}
+		close(slow.until)
+	})
 }

@@ -8,12 +8,14 @@ package toolsearch
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
@@ -34,11 +36,11 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if err != nil {
 		return nil, err
 	}
-	me := member{settings: s, groups: newGroupCache()}
-	if _, err := groupOf(ctx, []member{me}); err != nil {
+	me := member{settings: s}
+	if _, err := catalogOf(ctx, []member{me}); err != nil {
 		return nil, err
 	}
-	return &middleware[M]{settings: s, member: me, codec: c}, nil
+	return adkrun.New(&middleware[M]{settings: s, member: me, codec: c}), nil
 }
 
 // middleware is safe for concurrent use: the state of a run is in its context.
@@ -49,68 +51,76 @@ type middleware[M adk.MessageType] struct {
 	codec    wire.Codec[M]
 }
 
-// BeforeAgent adds the hidden tools, and the search tools, to those that the agent can run.
-func (m *middleware[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+// Begin adds the hidden tools, and the search tools, to those that the agent can run.
+func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
 	if rc == nil {
-		return ctx, rc, nil
+		return ctx, nil
 	}
-	j, err := join(ctx, m.member, rc.Tools)
-	if err != nil || j == nil {
-		return ctx, rc, err
+	if m.settings.cfg.DeferMarkedTools {
+		ctx = context.WithValue(ctx, m.settings, &atomic.Bool{}) // for emitNotHidden
 	}
-	if groupIn(rc.Tools) == nil { // an agent within a run has its own sources
-		ctx = withSourceMemory(ctx)
+	r, tools, err := join(ctx, m.member, rc.Tools)
+	if err != nil || r == nil {
+		return ctx, err
 	}
-	j.agent.direct = rc.ReturnDirectly
-	r := newRun(j.agent)
+	if first := runOf(ctx); first != nil && catalogIn(rc.Tools) != nil {
+		r.sources = first.sources // an agent within a run has its own
+	}
+	ctx = context.WithValue(ctx, runKey, r)
+	r.direct = rc.ReturnDirectly
 	h := newHooks(r, m.codec)
-	if h.slots = j.slots; h.slots != nil {
-		h.slots.run = r
+	if in := r.start.settings.cfg.Interpreter; in != nil {
+		h.programs = newPrograms(in, m.codec, hostOfRun{r})
+		r.runAlone = h.programs.alone
+		ctx = virtual.WithTurns[M](ctx, h.programs)
 	}
-	h.sources.refresh(ctx, r)
-	next := *rc
-	next.Tools = j.tools
-	if j.agent.start.settings.rules.searchTool {
-		next.ToolSearchTool = j.agent.start.metaTools()[0].info()
+	if r.sources.refresh(ctx, r); r.catalog().settings.cfg.HideAbove == 0 {
+		r.catalog().buildSoon() // while the model writes its first search
 	}
-	ctx = context.WithValue(ctx, runKey{}, r)
-	return context.WithValue(ctx, hooksKey{}, h), &next, nil
+	rc.Tools = tools
+	if r.start.settings.rules.searchTool {
+		rc.ToolSearchTool = r.start.metaTools()[0].info()
+	}
+	return ctx, nil
 }
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state != nil {
-		var g *group
-		if r := runOf(ctx); r != nil {
-			g = r.group()
-		}
-		m.settings.emitNotHidden(ctx, g, state.ToolInfos)
+		emitNotHidden(ctx, m.settings, runOf(ctx), state.ToolInfos)
 	}
 	h := m.hooks(ctx)
-	if state == nil || h == nil || h.done.is(state) {
+	if state == nil || h == nil || state == h.done && slices.Equal(state.Messages, h.transcript.messages) { // the instance is in the agent twice
 		return ctx, state, nil
 	}
 	next := *state
-	call := modelCall[M]{next.Messages, next.ToolInfos, next.DeferredToolInfos}
-	if err := h.prepare(ctx, &call); err != nil {
+	if h.programs != nil {
+		msgs, isVirtual, err := h.programs.Settle(ctx, state.Messages)
+		if next.Messages = msgs; err != nil || isVirtual {
+			return ctx, &next, err
+		}
+	}
+	if err := h.prepare(ctx, &next); err != nil {
 		return ctx, state, err
 	}
-	next.Messages, next.ToolInfos, next.DeferredToolInfos = call.messages, call.tools, call.deferred
-	h.done = doneState[M]{&next, next}
+	h.done = &next
+	h.run.save(ctx)
 	return ctx, &next, nil
 }
 
-// WrapModel marks the answers that a provider keeps on its server.
+// WrapModel keeps what a provider ties an answer to in step with what was shown.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	h, ok := ctx.Value(hooksKey{}).(*hooks[M])
-	if !ok || h.run.group().settings != m.settings {
+	h := hooksOf[M](ctx)
+	if h == nil || h.run.catalog().settings != m.settings {
 		return inner, nil
 	}
-	if h.visibility.hiding.showsAll && h.run.group().settings.rules.searchTool {
+	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
 		inner = unsearching[M]{inner}
 	}
-	now := h.sent // a stream may be read after the next call has begun
-	return session.Marking(inner, sessionKey, func([]M) string { return now.mark() }), nil
+	if h.programs != nil && h.programs.Now() {
+		return virtualModel[M]{h.programs.pending}, nil
+	}
+	return h.keeper().Model(inner), nil
 }
 
 // AfterModelRewriteState notes which tools other handlers showed, and points the slots at
@@ -122,15 +132,24 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	if state == nil || h == nil {
 		return ctx, state, nil
 	}
-	noteShownByOthers(ctx, h.run, state.ToolInfos)
-	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.group().settings.rules.deferAll
+	h.done = nil
+	h.run.noteShownByOthers(ctx, state.ToolInfos)
+	msgs := state.Messages
+	if h.programs != nil {
+		var err error
+		if msgs, err = h.programs.unfold(ctx, msgs); err != nil {
+			return ctx, state, err
+		}
+	}
+	msgs, deferAll := h.bindCalls(ctx, msgs), h.run.catalog().settings.rules.deferAll
+	h.run.save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
 	}
 	next := *state
 	next.Messages = msgs
 	if deferAll {
-		next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.group().cat)
+		next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.catalog())
 		next.Messages = wire.Each(msgs, m.codec.Pack)
 	}
 	return ctx, &next, nil
@@ -140,19 +159,19 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 // it, or if there is nothing to hide. Without a preceding BeforeAgent, as when hooks are called
 // by hand, it makes a new run.
 func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
-	if r := runOf(ctx); r != nil && r.group().hasMember(m.settings) {
-		if r.group().settings != m.settings {
+	if r := runOf(ctx); r != nil && r.catalog().hasMember(m.settings) {
+		if r.catalog().settings != m.settings {
 			return nil
 		}
-		if h, ok := ctx.Value(hooksKey{}).(*hooks[M]); ok {
+		if h := hooksOf[M](ctx); h != nil {
 			return h
 		}
 	}
-	g, err := groupOf(ctx, []member{m.member})
-	if err != nil || g.cat.len() == 0 && !hasSource(g.members) {
+	g, err := catalogOf(ctx, []member{m.member})
+	if err != nil || g.len() == 0 && !g.changes() {
 		return nil
 	}
-	return newHooks(newRun(agent{start: g}), m.codec)
+	return newHooks(newRun(g), m.codec)
 }
 
 // hooks is the state that the hooks of one run keep between model calls. Eino calls them one
@@ -160,84 +179,135 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 type hooks[M adk.MessageType] struct {
 	run        *run
 	transcript transcript[M]
-	sources    sources
-	visibility visibility
+	mode       mode     // of the last model call
+	modeBy     *catalog // whose tools that covers
+	last       turnOutput
+	rewritten  []M // the messages, for a provider that searches itself
 	reminder   reminder
-	slots      *slots // nil: there is no Source
-	sent       sent   // with the last model call
-	done       doneState[M]
+	programs   *programs[M]                     // nil: there are none
+	request    request[M]                       // with the last model call
+	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
-
-// hooksKey is the key of the hooks in the context of a run.
-type hooksKey struct{}
 
 func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
-	return &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}}
+	h := &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}, reminder: reminder{run: r}}
+	r.hooks = h
+	return h
 }
 
-// modelCall is the content of the next model call.
-type modelCall[M adk.MessageType] struct {
-	messages        []M
-	tools, deferred []*schema.ToolInfo
+// hooksOf returns the hooks of the run in a context; nil if there are none for the message type.
+func hooksOf[M adk.MessageType](ctx context.Context) *hooks[M] {
+	if r := runOf(ctx); r != nil {
+		h, _ := r.hooks.(*hooks[M])
+		return h
+	}
+	return nil
 }
 
 // prepare decides the content of a model call. It fails only on a misconfiguration.
-func (h *hooks[M]) prepare(ctx context.Context, call *modelCall[M]) error {
+func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentState[M]) error {
 	r, t := h.run, &h.transcript
-	saw, known := r.notes.lastVisible(ctx)
-	if !known {
-		if err := r.agent.checkLaterTools(r.group(), call.tools); err != nil {
+	was, follows := r.now(ctx)
+	if !was.Began {
+		if err := r.checkLaterTools(call.ToolInfos); err != nil {
 			return err
 		}
 	}
-	if h.sources.refresh(ctx, r) {
+	if r.sources.refresh(ctx, r) {
 		t.forget()
 	}
-	r.turn().askAgain()
-	r.reported.emitCatalog(ctx, r.group())
-	rules, msgs := r.group().settings.rules, call.messages
-	if r.group().settings.cfg.HideAbove > 0 {
-		h.decideHiding(ctx, msgs, saw)
+	c := r.catalog()
+	r.askAgain()
+	emitCatalog(ctx, r)
+	in := turnInput{
+		record: was, follows: follows, catalog: c, own: r.own, order: r.order, said: &t.evidence, sources: r, stale: r.sources.stale,
+		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
 	}
-	if rules.hosted {
+	msgs := call.Messages
+	in.record = h.chooseMode(ctx, in, msgs)
+	if c.settings.rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
-	show := h.visibility.visibleTools(ctx, r, &t.evidence)
 	if t.evidence.native {
-		msgs = h.rewrite(ctx, msgs, show)
+		h.rewritten = msgs
+		in.reread = func(show []string) *evidence {
+			h.rewritten = h.rewrite(ctx, h.rewritten, show)
+			return &h.transcript.evidence
+		}
 	}
-	h.reminder.turn, h.reminder.silent = r.turn(), h.visibility.hiding.showsAll
-	msgs, list := t.remind(ctx, &h.reminder, msgs, saw)
-	h.sent = sent{list: list, names: show.names}
-	call.messages = continued(msgs, h.sent)
-	t.read(ctx, call.messages)
-	lists := toolLists{run: r, group: r.group(), hiding: &h.visibility.hiding, stale: h.sources.stale, show: show}
-	call.tools, call.deferred = lists.renew(ctx, &t.evidence, call.tools, call.deferred)
+	out := h.takeTurn(ctx, in)
+	if in.reread != nil {
+		msgs, h.rewritten = h.rewritten, nil
+	}
+	h.reminder.silent = h.mode == showsAll
+	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
+	t.read(ctx, msgs)
+	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, out.infos, out.deferred
+	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}, t.codec}
 	emitPrefetched(ctx, r, &t.evidence)
-	r.reported.emitDenied(ctx, r.group())
+	emitDenied(ctx, r)
 	t.evidence.started = true
 	return nil
 }
 
-// decideHiding decides whether the run hides its tools, before the messages are read.
-func (h *hooks[M]) decideHiding(ctx context.Context, msgs []M, saw []string) {
-	searched := func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) }
-	if h.visibility.hiding.decide(ctx, h.run.turn(), saw, searched) {
-		h.visibility.last = decision{}
+// chooseMode decides whether the run hides its tools, before the messages are read.
+func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) record {
+	next := in.record
+	known := next.Mode == showsAll && h.modeBy == in.catalog && in.catalog.isUnfiltered()
+	if in.catalog.settings.cfg.HideAbove > 0 && !known {
+		in.may = h.may(ctx)
+		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
+	}
+	h.mode, h.modeBy = next.Mode, in.catalog
+	if next.Mode == in.record.Mode {
+		return next
+	}
+	h.run.update(ctx, func(r *record) { r.Mode, r.Staying = next.Mode, next.Staying })
+	if in.record.Mode != undecided {
+		h.last = turnOutput{}
 		h.transcript.forget()
 	}
+	return next
+}
+
+// may asks the Filter in this model call.
+func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
+	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, e, phases...) }
+}
+
+// takeTurn decides what the call shows, reports it, and keeps the record of it.
+func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
+	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
+	same := h.last.catalog == in.catalog && h.last.said == in.said.version && slices.Equal(h.last.record.Visible, in.record.Visible) &&
+		in.catalog.isUnfiltered() && in.catalog.settings.cfg.UnloadAfter == 0 && in.catalog.settings.cfg.MaxTools == 0
+	var out turnOutput
+	if same && in.reread == nil && in.follows && !in.catalog.settings.rules.deferAll {
+		out = h.last
+		out.infos, out.deferred = in.lists(out.show)
+	} else {
+		in.may = h.may(ctx)
+		out = takeTurn(in)
+		if in.record.Mode != showsAll {
+			in.catalog.emitVisible(ctx, in.record.Visible, out.record.Visible, out.unused, !in.record.Began)
+		}
+	}
+	h.run.show(ctx, out.record)
+	out.catalog, out.said = in.catalog, in.said.version
+	h.last = out
+	return out
 }
 
 // readWithOffers reads the messages, and returns them with offers of tools after the messages
 // of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetch = nil; h.run.group().settings.cfg.Prefetch > 0 && !h.visibility.hiding.showsAll {
-		t.prefetch = (&prefetcher{newSearcher(h.run, h.run.turn().loadableBySearch), map[string][]foundTool{}}).prefetch
+	if t.prefetch = nil; h.run.catalog().settings.cfg.Prefetch > 0 && h.mode != showsAll {
+		s, byText := newSearcher(h.run, PhaseSearch, PhaseLoad), map[string][]foundTool{}
+		t.prefetch = func(ctx context.Context, v *evidence, at int, text string) { s.prefetch(ctx, v, byText, at, text) }
 	}
 	t.read(ctx, msgs)
-	if len(t.offered)+len(t.evidence.prefetched.offers) == 0 {
+	if len(t.offered)+len(t.evidence.offers) == 0 {
 		return msgs
 	}
 	msgs = t.withOffers(msgs)
@@ -247,9 +317,9 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 
 // rewrite returns the messages in a form that the run's provider accepts. It does not change
 // the slice.
-func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
-	t, rules := &h.transcript, h.run.group().settings.rules
-	if h.visibility.hiding.showsAll {
+func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
+	t, rules := &h.transcript, h.run.catalog().settings.rules
+	if h.mode == showsAll {
 		rules = plainRules // the provider does not learn of a search
 	}
 	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))
@@ -263,11 +333,11 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show visibleSet) []M {
 
 // bindCalls assigns slots to the tools that the last message calls.
 func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
-	if h.slots == nil || len(msgs) == 0 {
+	if h.run.slots == nil || len(msgs) == 0 {
 		return msgs
 	}
 	last := len(msgs) - 1
-	rename := h.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
+	rename := h.run.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
 	renamed := h.transcript.codec.Rename(msgs[last], rename)
 	if renamed == msgs[last] {
 		return msgs
@@ -275,16 +345,4 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	next := slices.Clone(msgs)
 	next[last] = renamed
 	return next
-}
-
-// doneState is the state that the last hook returned, with its contents.
-type doneState[M adk.MessageType] struct {
-	state *adk.TypedChatModelAgentState[M]
-	held  adk.TypedChatModelAgentState[M]
-}
-
-// is reports whether a state is that one, unchanged: the instance is in the agent twice.
-func (d doneState[M]) is(s *adk.TypedChatModelAgentState[M]) bool {
-	return s == d.state && slices.Equal(s.Messages, d.held.Messages) &&
-		slices.Equal(s.ToolInfos, d.held.ToolInfos) && slices.Equal(s.DeferredToolInfos, d.held.DeferredToolInfos)
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -46,7 +48,7 @@ func onlyOwnAnswers[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, call := range map[string]string{"by its name": "lookup", "under an alias": "find_it"} {
 		t.Run(name, func(t *testing.T) {
 			m := adktest.Script[M](do("a", call, `{"query":"close issue"}`), do("b", call, `{"query":"select:github__close_issue"}`))
-			later := brings[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }}
+			later := adkrun.New(brings[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }})
 			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, later), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 				c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{"lookup": {NameAliases: []string{"find_it"}}}
 			}}.Run(context.Background(), []M{adktest.User[M]("please")})
@@ -372,6 +374,7 @@ type shelf struct {
 	files map[string]string
 	err   error
 	panic bool
+	exits bool // ends the goroutine
 }
 
 func (s *shelf) Write(_ context.Context, w *filesystem.WriteRequest) error {
@@ -379,6 +382,9 @@ func (s *shelf) Write(_ context.Context, w *filesystem.WriteRequest) error {
 	defer s.mu.Unlock()
 	if s.panic {
 		panic("broken")
+	}
+	if s.exits {
+		runtime.Goexit()
 	}
 	if s.files == nil {
 		s.files = map[string]string{}
@@ -401,7 +407,7 @@ func TestTS12_ALimitIsKeptWhateverTheServers(t *testing.T) {
 }
 
 func limited[M adk.MessageType](t *testing.T, streaming bool) {
-	for what, store := range map[string]*shelf{"stored": {}, "broken": {err: errors.New("full")}, "panicking": {panic: true}} {
+	for what, store := range map[string]*shelf{"stored": {}, "broken": {err: errors.New("full")}, "panicking": {panic: true}, "ending its goroutine": {exits: true}} {
 		c := &toolsearch.Config{DynamicTools: servers(map[string]int{"git": 30, "mail": 2, "x": 5}), CatalogLimit: 8, Backend: store}
 		tr := ourSide[M](streaming).run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "select:git__t29"))}, with[M](t, c))
 		require.NoError(t, tr.Err)

@@ -3,31 +3,44 @@
 
 package window
 
-// This file holds the configuration.
-
 import (
 	"context"
+	"errors"
+	"hash/maphash"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // Config says what a [Collector] keeps. Its zero value is useful.
 type Config struct {
 	// Conversation tells which conversation a run belongs to. It is called when a run
 	// starts or resumes. If nil, or if it fails or returns "", every run is a
-	// conversation of its own. It must be safe for concurrent use.
+	// conversation of its own, with a name that no other process uses. It must be safe
+	// for concurrent use.
 	Conversation func(context.Context) (string, error)
 
 	// Texts says how much of the texts is kept. If zero, the first 2 KB of each.
 	Texts Texts
 
-	// Redact rewrites every text before it is kept, for instance to remove secrets. A
-	// text on which it panics is not kept. It must be safe for concurrent use. If nil,
-	// texts are kept as they are.
+	// Redact rewrites every string that users, models, servers and tools wrote before
+	// it is kept, for instance to remove secrets: texts, queries, names, paths and
+	// errors. It gets them whole, before they are shortened. A string on which it panics
+	// is not kept; an ID of a tool call that it changes is replaced by another one. No
+	// lock is held meanwhile. It must be safe for concurrent use. If nil, strings are
+	// kept as they are.
 	Redact func(string) string
 
-	// MaxBytes bounds the memory of everything that is kept. Above it, the texts of the
-	// oldest calls are dropped first, then their parts, then whole conversations. If
-	// zero, defaults to 64 MB.
+	// MaxBytes bounds the memory of everything that is kept. Above it, the parts and
+	// texts of the oldest calls are dropped first, then the calls themselves, which
+	// [Conversation.Earlier] adds up, then whole conversations. The figures of the newest
+	// call stay. If zero, defaults to 64 MB.
 	MaxBytes int64
 
 	// OnCall is called when a call has ended, or when it is known that its answer will
@@ -35,11 +48,16 @@ type Config struct {
 	// the call and must be safe for concurrent use. A panic in it is recovered.
 	OnCall func(ctx context.Context, call *ModelCall)
 
-	// Log is written each call as soon as OnCall would be called, in the format of
-	// [Collector.WriteJSON] and in one Write: "leanctx view --follow" shows such a file
-	// while the agent runs. Writes are never concurrent. After an error nothing more is
-	// written, and no run ends with it. If nil, nothing is written.
+	// Log is written each call before OnCall is called, in the format of
+	// [Collector.WriteJSON] and in whole lines: "leanctx view --follow" shows such a file
+	// while the agent runs. Several processes may append to one file. Writes are never
+	// concurrent. A Write that fails, or that has not returned after a second while 4 MB
+	// are waiting, costs calls: the next line says how many, and so does
+	// [Collector.LogError]. No run waits longer than that second or ends with it. If nil,
+	// nothing is written.
 	Log io.Writer
+
+	seed maphash.Seed
 }
 
 // Texts says how much of the texts is kept.
@@ -48,11 +66,143 @@ type Texts int
 // The choices of Config.Texts.
 const (
 	TextsStart Texts = iota // the first 2 KB of each
-	TextsNone               // none: figures only
+	TextsNone               // none: figures only; names and IDs are replaced by others
 	TextsAll                // all of them
 )
 
-// startBytes is how much of a text TextsStart keeps.
-const startBytes = 2048
+const (
+	defaultMaxBytes = 64 << 20
+	startBytes      = 2048 // of a text that TextsStart keeps
+	nameBytes       = 256  // of a name, an ID or a path
+	questionBytes   = 1000
+)
 
-const defaultMaxBytes = 64 << 20
+// keep is the one door for strings that users, models, servers and tools wrote: it
+// redacts a string and cuts it to at most bytes, or as Texts says if most is 0.
+// Nothing else of the string stays in memory.
+func (c *Config) keep(value string, most int) string {
+	if c.Texts == TextsNone || value == "" {
+		return ""
+	}
+	if c.Redact != nil {
+		redacted, err := safe.Value("Redact", func() (string, error) { return c.Redact(value), nil })
+		if err != nil {
+			return ""
+		}
+		value = redacted
+	}
+	if most == 0 && c.Texts == TextsStart {
+		most = startBytes
+	}
+	if most > 0 && len(value) > most {
+		return strings.Clone(display.Start(value, most))
+	}
+	return value
+}
+
+// hash is what strings that are only compared are kept as.
+func (c *Config) hash(s string) uint64 { return maphash.String(c.seed, s) }
+
+// keepID is keep for the ID of a tool call. Calls and results must stay pairs, so an ID
+// that may not be kept becomes another one that is as unique.
+func (c *Config) keepID(id string) string {
+	if kept := c.keep(id, nameBytes); kept == id {
+		return id
+	}
+	return "id-" + strconv.FormatUint(c.hash(id), 36)
+}
+
+// keepName is keep for the name of a tool. Tools must stay apart, so one whose name may
+// not be kept has another one.
+func (c *Config) keepName(name string) string {
+	if c.Texts == TextsNone && name != "" {
+		return "tool-" + strconv.FormatUint(c.hash(name)%(36*36*36*36), 36)
+	}
+	return c.keep(name, nameBytes)
+}
+
+// keepEvent returns a copy of an event whose strings have passed the door and whose
+// numbers can be encoded.
+func (c *Config) keepEvent(e leanctx.Event) leanctx.Event {
+	name := func(s string) string { return c.keep(s, nameBytes) }
+	e.Tool, e.CallID, e.Server = c.keepName(e.Tool), c.keepID(e.CallID), name(e.Server)
+	if e.Err != nil {
+		text := "" // it may name machines and files
+		if c.Texts == TextsAll {
+			text = c.keep(safe.ErrorText(e.Err), questionBytes)
+		}
+		if e.Err = nil; text != "" {
+			e.Err = errors.New(text)
+		}
+	}
+	if e.Search != nil {
+		e.Search = c.keepSearch(*e.Search)
+	}
+	if e.Tools != nil {
+		t := *e.Tools
+		t.Added, t.Removed = c.keepNames(t.Added), c.keepNames(t.Removed)
+		t.Phase, t.Reason = name(t.Phase), name(t.Reason)
+		e.Tools = &t
+	}
+	if e.Output != nil {
+		o := *e.Output
+		o.Path, o.Rule, o.Reason = name(o.Path), name(o.Rule), name(o.Reason)
+		e.Output = &o
+	}
+	if e.Program != nil {
+		p := *e.Program
+		p.Calls = slices.Clone(p.Calls[:min(len(p.Calls), mostInEvent)])
+		for i := range p.Calls {
+			p.Calls[i].Tool = c.keepName(p.Calls[i].Tool)
+		}
+		e.Program = &p
+	}
+	return e
+}
+
+// most of the hits, terms and names of an event that are kept.
+const mostInEvent = 20
+
+func (c *Config) keepNames(names []string) []string {
+	kept := make([]string, 0, min(len(names), mostInEvent))
+	for _, n := range names[:min(len(names), mostInEvent)] {
+		if n = c.keepName(n); n != "" {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+func (c *Config) keepSearch(s leanctx.Search) *leanctx.Search {
+	s.Query = c.keep(whole(s.Query), questionBytes)
+	s.Index = c.keep(s.Index, nameBytes)
+	s.Hits = slices.Clone(s.Hits[:min(len(s.Hits), mostInEvent)])
+	for i := range s.Hits {
+		h := &s.Hits[i]
+		h.Name, h.Score, h.Confidence = c.keepName(h.Name), display.Finite(h.Score), display.Finite(h.Confidence)
+		h.Terms = slices.Clone(h.Terms[:min(len(h.Terms), mostInEvent)])
+		for j := range h.Terms {
+			t := &h.Terms[j]
+			t.Text, t.Field, t.Relation, t.Score = c.keepWord(t.Text, s.Query), c.keep(t.Field, nameBytes), c.keep(t.Relation, nameBytes), display.Finite(t.Score)
+		}
+	}
+	return &s
+}
+
+// keepWord is keep for a word of a query: a secret is not one in pieces, so only words stay
+// that Redact left in the query.
+func (c *Config) keepWord(word, kept string) string {
+	if c.Redact != nil && !strings.Contains(strings.ToLower(kept), strings.ToLower(word)) {
+		return ""
+	}
+	return c.keep(word, nameBytes)
+}
+
+// whole is a query without the last word if it has been cut: half a secret looks like
+// none to Redact.
+func whole(query string) string {
+	if len(query) < questionBytes-4 {
+		return query
+	}
+	return query[:strings.LastIndexFunc(query, unicode.IsSpace)+1]
+}

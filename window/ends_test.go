@@ -3,8 +3,6 @@
 
 package window_test
 
-// This file ends calls in every way in which they can end: each is closed, or marked.
-
 import (
 	"context"
 	"errors"
@@ -249,4 +247,45 @@ func saysWhose[M adk.MessageType](t *testing.T, streaming bool) {
 	call := see.Conversation("c").Calls[0]
 	require.Equal(t, "c", call.Conversation)
 	require.Equal(t, "small-1", call.Model)
+}
+
+// odd is a model whose provider reports what it likes.
+type odd struct {
+	answering
+	usage *schema.TokenUsage
+}
+
+func (o odd) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	m := schema.AssistantMessage("done", nil)
+	m.ResponseMeta = &schema.ResponseMeta{Usage: o.usage}
+	return m, nil
+}
+
+func TestWhateverAProviderReportsTheFiguresMakeSense(t *testing.T) {
+	for _, reports := range [][]int{{0, 0, 0, 0}, {-5, 700, -5, 700}, {1, 1 << 60, 1, 1 << 60}, {900, 900, 900, 900}, {3000, 1500, 800, 40}, {1 << 40, 0, -1, 1}} {
+		see := window.New(window.Config{Conversation: named("c")})
+		c := newChat(t, see)
+		for _, n := range reports {
+			h := see.Handler()
+			m, err := h.WrapModel(c.ctx, odd{usage: &schema.TokenUsage{PromptTokens: n, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 2 * n}}}, nil)
+			require.NoError(t, err)
+			c.model = m
+			c.result(500)
+			c.ask(t)
+			c.history = c.history[:len(c.history)-1] // shorter again: a prefix of the last request
+			c.ask(t)
+		}
+		got := see.Conversation("c")
+		for _, call := range got.Calls {
+			require.Positive(t, call.Tokens.Estimated)
+			require.Positive(t, call.Tokens.Calibrated, "%v", reports)
+		}
+		sum := got.Totals()
+		require.GreaterOrEqual(t, sum.SentHits, 0)
+		require.LessOrEqual(t, sum.SentHits, sum.Sent, "%v: no more comes from a cache than is sent", reports)
+		require.LessOrEqual(t, sum.WithoutHits, sum.Without)
+		sent, without := sum.Cost(.1, 1.25)
+		require.Positive(t, sent)
+		require.Positive(t, without)
+	}
 }

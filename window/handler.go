@@ -3,8 +3,6 @@
 
 package window
 
-// This file holds the last handler of an agent, which records each model call.
-
 import (
 	"context"
 	"io"
@@ -14,6 +12,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/virtual"
 )
 
 // Handler returns a handler for one agent. It must be the last of the agent's Handlers,
@@ -22,40 +23,42 @@ func (c *Collector) Handler() adk.ChatModelAgentMiddleware { return HandlerFor[*
 
 // HandlerFor is [Collector.Handler] for either message type.
 func HandlerFor[M adk.MessageType](c *Collector) adk.TypedChatModelAgentMiddleware[M] {
-	return &handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, &observer{c}}
+	return adkrun.New(&handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, c})
 }
 
 type handler[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	observer *observer
+	c *Collector
 }
 
-// BeforeAgent opens a run, and also one that resumes after an interrupt.
-func (h *handler[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	c := h.observer.c
-	ctx = c.begin(ctx)
-	if rc != nil {
-		ctx = context.WithValue(ctx, toolsKey{c}, hiddenAmong(ctx, rc.Tools))
+// Begin opens a run, and also one that resumes after an interrupt.
+func (h *handler[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Context, error) {
+	var hidden map[string]int
+	if run != nil {
+		hidden = hiddenAmong(ctx, run.Tools)
 	}
-	return ctx, rc, nil
+	return h.c.begin(ctx, hidden), nil
 }
 
 // WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
 // that each attempt is recorded.
-func (h *handler[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	return &watched[M]{m, h.observer}, nil
+func (h *handler[M]) WrapModel(ctx context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	if virtual.Now(ctx) {
+		return m, nil // a program goes on: no model is called
+	}
+	return &watched[M]{m, h.c}, nil
 }
 
 type watched[M adk.MessageType] struct {
 	model.BaseModel[M]
-	by *observer
+	by *Collector
 }
 
 // Generate passes the request on and records both.
 func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
 	call := observe(ctx, w.by, in, opts, false)
 	out, err := w.BaseModel.Generate(ctx, in, opts...)
-	finish(w.by.c, call, []M{out}, time.Time{}, err)
+	finish(w.by, call, []M{out}, time.Time{}, err)
 	return out, err
 }
 
@@ -64,7 +67,7 @@ func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 	call := observe(ctx, w.by, in, opts, true)
 	out, err := w.BaseModel.Stream(ctx, in, opts...)
 	if err != nil || out == nil {
-		finish[M](w.by.c, call, nil, time.Time{}, err)
+		finish[M](w.by, call, nil, time.Time{}, err)
 		return out, err
 	}
 	var (
@@ -76,7 +79,7 @@ func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 		mu.Lock()
 		all, at := chunks, first
 		mu.Unlock()
-		finish(w.by.c, call, all, at, err)
+		finish(w.by, call, all, at, err)
 	}
 	return schema.StreamReaderWithConvert(out, func(m M) (M, error) {
 		mu.Lock()

@@ -3,85 +3,132 @@
 
 package window
 
-// This file writes and reads the format for other programs.
-
 import (
 	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 )
 
 // schemaName names the format of WriteJSON.
-const schemaName = "leanctx.window/1"
+const schemaName = "leanctx.window/2"
 
-// line is one line of the format: a conversation, and then its texts and calls. In a
-// log, conversations alternate: Of says which one a run or a text belongs to.
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 256 << 20
+
+// line is one line of the format. Of says which conversation it belongs to: those of
+// several collectors may alternate. A conversation's line is followed by lines that set
+// the part in a slot, from then on, and by its calls. A call names ranges of slots, of its
+// parts in their order, and of those that the call before did not have; Same counts the
+// parts that are equal from the start on. So every part stands in a file once, and a line
+// that is lost costs only what it holds.
 type line struct {
 	Schema       string        `json:"schema,omitempty"`
-	Conversation *Conversation `json:"conversation,omitempty"`
 	Of           string        `json:"of,omitempty"`
+	Conversation *Conversation `json:"conversation,omitempty"`
 	Run          *Run          `json:"run,omitempty"`
-	ID           int           `json:"id,omitempty"`
+	Slot         int32         `json:"slot,omitempty"`
+	Part         *Part         `json:"part,omitempty"`
 	Text         *string       `json:"text,omitempty"`
 	Call         *ModelCall    `json:"call,omitempty"`
+	Slots        [][2]int32    `json:"slots,omitempty"`
+	Same         int           `json:"same,omitempty"`
+	New          [][2]int32    `json:"new,omitempty"`
+	Lost         int           `json:"lost,omitempty"` // calls that a log did not take
+}
+
+// partLine is the line of a content.
+func partLine(of string, id int32, k *kept, text string) line {
+	l := line{Of: of, Slot: id, Part: &k.Part}
+	if k.Part.Text != 0 {
+		l.Text = &text
+	}
+	return l
+}
+
+// callLine is the line of a call.
+func callLine(of string, c *ModelCall) line {
+	return line{Of: of, Call: c, Slots: c.slots, Same: c.same, New: c.fresh}
 }
 
 // WriteJSON writes one conversation in the format of [Collector.WriteJSON].
 func (c *Conversation) WriteJSON(w io.Writer) error {
 	buffered := bufio.NewWriter(w)
 	to := json.NewEncoder(buffered)
-	if err := to.Encode(line{Schema: schemaName, Conversation: c}); err != nil {
+	of := c.key
+	if of == "" {
+		of = c.ID
+	}
+	if err := to.Encode(line{Schema: schemaName, Of: of, Conversation: c}); err != nil {
 		return err
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.Texts)) {
-		text := c.Texts[id]
-		if err := to.Encode(line{ID: id, Text: &text}); err != nil {
-			return err
-		}
-	}
+	written := map[int32]*kept{}
 	for _, call := range c.Calls {
-		if err := to.Encode(line{Call: call}); err != nil {
-			return err
+		var lines []line
+		if call.in != nil {
+			call.in.each(call.slots, func(_ int, s *slot) {
+				if k := s.in(call.N); k != nil && written[s.id] != k {
+					written[s.id] = k
+					lines = append(lines, partLine(of, s.id, k, c.Texts[k.Part.Text]))
+				}
+			})
+		}
+		for _, l := range append(lines, callLine(of, call)) {
+			if err := to.Encode(l); err != nil {
+				return err
+			}
 		}
 	}
 	return buffered.Flush()
 }
 
-// ReadJSON reads what WriteJSON or Config.Log wrote. If a conversation occurs several
-// times, as in a file that was appended to, its last version is returned. An error names
-// the line; everything before it is returned too.
+// ReadJSON reads what WriteJSON or Config.Log wrote. What one collector wrote about a
+// conversation is one conversation, of which the last version counts; what another one
+// wrote about a conversation of the same name is another one. A line that cannot be read
+// costs that line: the error says which, and everything else is returned too.
 func ReadJSON(r io.Reader) ([]*Conversation, error) {
 	var d decoder
-	err := d.read(r, func(*Conversation, *ModelCall) error { return nil })
-	return d.all, err
+	var bad []error
+	err := d.read(r, func(*Conversation, *ModelCall) error { return nil }, func(err error) {
+		if len(bad) < 10 {
+			bad = append(bad, err)
+		}
+	})
+	all := slices.DeleteFunc(d.all, func(c *Conversation) bool { return c.ID == "" })
+	return all, errors.Join(append(bad, err)...)
 }
 
 // FollowJSON reads what [ReadJSON] reads, and passes each call to each as soon as it is
 // read, with its conversation so far, which belongs to the decoder until FollowJSON
-// returns. It returns at the end of r, or when r or each fails. To follow a growing
-// file, give it an r that waits at the end of the file.
-func FollowJSON(r io.Reader, each func(*Conversation, *ModelCall) error) error {
-	return new(decoder).read(r, each)
+// returns. Lines that cannot be read are reported to bad, if it is not nil. It returns at
+// the end of r, or when r or each fails. To follow a growing file, give it an r that waits
+// at the end of the file.
+func FollowJSON(r io.Reader, each func(*Conversation, *ModelCall) error, bad func(error)) error {
+	return new(decoder).read(r, each, bad)
 }
 
 // decoder reads lines.
 type decoder struct {
-	all  []*Conversation
-	byID map[string]*Conversation
-	last *Conversation
+	all   []*Conversation
+	byKey map[string]*Conversation
+	parts uint64 // that were read
 }
 
-func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error) error {
+func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error, bad func(error)) error {
 	from := bufio.NewReader(r)
 	for n := 1; ; n++ {
-		text, err := from.ReadBytes('\n')
+		text, err := readLine(from)
 		if len(text) > 1 {
-			if err := d.line(text, each); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
+			now, call, wrong := d.line(text)
+			if wrong != nil && bad != nil {
+				bad(fmt.Errorf("line %d: %w", n, wrong))
+			}
+			if call != nil {
+				if err := each(now, call); err != nil {
+					return err
+				}
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -93,50 +140,102 @@ func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error) 
 	}
 }
 
-func (d *decoder) line(text []byte, each func(*Conversation, *ModelCall) error) error {
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return err
-	}
-	if l.Conversation != nil {
-		if l.Schema != schemaName {
-			return fmt.Errorf("the format is %q, not %q", l.Schema, schemaName)
+// readLine reads a line; of one that is too long, what no line can be.
+func readLine(from *bufio.Reader) (text []byte, err error) {
+	for {
+		part, err := from.ReadSlice('\n')
+		if len(text) <= maxLine {
+			text = append(text, part...)
 		}
-		d.open(l.Conversation)
-		return nil
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, err
+		}
 	}
-	if l.Call != nil {
-		l.Of = l.Call.Conversation
-	}
-	now := d.last
-	if of := d.byID[l.Of]; of != nil {
-		now = of
-	}
-	switch {
-	case now == nil:
-		return errors.New("no conversation precedes it")
-	case l.Run != nil:
-		now.Runs = put(now.Runs, *l.Run, func(r Run) int { return r.N })
-	case l.Text != nil:
-		now.Texts[l.ID] = *l.Text
-	case l.Call != nil:
-		now.Calls = put(now.Calls, l.Call, func(c *ModelCall) int { return c.N })
-		return each(now, l.Call)
-	default:
-		return errors.New("it holds neither a conversation, nor a text, nor a call")
-	}
-	return nil
 }
 
-func (d *decoder) open(c *Conversation) {
-	c.Texts = map[int]string{}
-	if d.byID == nil {
-		d.byID = map[string]*Conversation{}
+// line reads one line, and returns the call in it.
+func (d *decoder) line(text []byte) (*Conversation, *ModelCall, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, nil, fmt.Errorf("it is not whole, or not JSON: %w", err)
 	}
-	if old := d.byID[c.ID]; old != nil {
+	if l.Schema != "" && l.Schema != schemaName {
+		return nil, nil, fmt.Errorf("the format is %q, not %q", l.Schema, schemaName)
+	}
+	if l.Lost > 0 {
+		return nil, nil, fmt.Errorf("the log lost %d calls here", l.Lost)
+	}
+	if l.Of == "" {
+		return nil, nil, errors.New("it does not say which conversation it belongs to")
+	}
+	if l.Conversation != nil {
+		d.open(l.Of, l.Conversation)
+		return nil, nil, nil
+	}
+	now := d.byKey[l.Of]
+	if now == nil { // the line that opens it was lost
+		now = d.open(l.Of, &Conversation{})
+	}
+	switch {
+	case l.Run != nil:
+		now.Runs = put(now.Runs, *l.Run, func(r Run) int { return r.N })
+	case l.Part != nil:
+		d.part(now, l)
+	case l.Call != nil:
+		if l.Call.Conversation != "" {
+			now.ID = l.Call.Conversation
+		}
+		return now, d.call(now, l), nil
+	default:
+		return nil, nil, errors.New("it holds neither a conversation, nor a run, nor a part, nor a call")
+	}
+	return nil, nil, nil
+}
+
+func (d *decoder) open(key string, c *Conversation) *Conversation {
+	c.key, c.Texts, c.book = key, map[int]string{}, &book{}
+	if d.byKey == nil {
+		d.byKey = map[string]*Conversation{}
+	}
+	if old := d.byKey[key]; old != nil {
 		d.all = slices.DeleteFunc(d.all, func(other *Conversation) bool { return other == old })
 	}
-	d.all, d.byID[c.ID], d.last = append(d.all, c), c, c
+	d.all, d.byKey[key] = append(d.all, c), c
+	return c
+}
+
+// part notes what a slot holds from now on.
+func (d *decoder) part(c *Conversation, l line) {
+	i, known := c.book.at(l.Slot)
+	if !known {
+		c.book.slots = slices.Insert(c.book.slots, i, slot{id: l.Slot})
+	}
+	d.parts++
+	c.book.slots[i].logged = &kept{Part: *l.Part, hash: d.parts}
+	if l.Text != nil && l.Part.Text != 0 {
+		c.Texts[l.Part.Text] = *l.Text
+	}
+}
+
+// call adds a call with what its slots hold now.
+func (d *decoder) call(c *Conversation, l line) *ModelCall {
+	call := l.Call
+	call.in = c.book
+	var all, fresh []int32 // those whose lines were not lost
+	c.book.each(l.Slots, func(place int, s *slot) {
+		if place < l.Same {
+			call.same++
+		}
+		k := *s.logged
+		k.from = call.N
+		s.set(&k, call.N)
+		s.last = max(s.last, call.N)
+		all = append(all, s.id)
+	})
+	c.book.each(l.New, func(_ int, s *slot) { fresh = append(fresh, s.id) })
+	call.slots, call.fresh = ranges(all), ranges(fresh)
+	c.Calls = put(c.Calls, call, func(c *ModelCall) int { return c.N })
+	return call
 }
 
 // put adds a run or a call, or replaces the earlier one: a log has calls in the order in

@@ -3,80 +3,175 @@
 
 package window
 
-// This file writes calls as they end, for others to watch while the agent runs.
-
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
 
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// logCall queues a call, after the lines that it depends on. The collector's mutex is
-// held.
-func (c *Collector) logCall(r *recorded) {
-	if c.cfg.Log == nil {
-		return
-	}
-	v, to := r.conv, &c.log
-	add := func(l line) { to.wait = append(to.wait, l) }
-	if v.logged == nil {
-		v.logged = []string{}
-		add(line{Schema: schemaName, Conversation: &Conversation{ID: v.id}})
-	}
-	for i := range r.Run {
-		switch {
-		case i == len(v.logged):
-			v.logged = append(v.logged, v.runs[i].Question)
-		case i == r.Run-1 && v.logged[i] != v.runs[i].Question:
-			v.logged[i] = v.runs[i].Question
-		default:
-			continue
-		}
-		run := v.runs[i]
-		add(line{Of: v.id, Run: &run})
-	}
-	text := func(id int) {
-		if t := v.texts.byID[id]; t != nil && !t.logged {
-			t.logged = true
-			add(line{Of: v.id, ID: id, Text: &t.value})
-		}
-	}
-	for _, p := range r.Parts {
-		text(p.Text)
-	}
-	for _, l := range r.Left {
-		text(l.Text)
-	}
-	done := *r.ModelCall
-	add(line{Call: &done})
+const (
+	patience = time.Second // that a run waits for the log
+	mostWait = 4 << 20     // bytes that wait to be written
+)
+
+// logger writes lines in their order, in a goroutine that lives as long as there are any.
+// No lock is held while it writes.
+type logger struct {
+	to io.Writer
+
+	mu      sync.Mutex
+	wait    []line
+	size    int64         // of what waits, approximately
+	written chan struct{} // closed when what waits now was written or lost
+	busy    bool
+	stuck   bool // a run has waited in vain for the write under way
+	torn    bool // what was written last may end inside a line
+	lost    int  // calls
+	unsaid  int  // of these, those that no line has reported yet
+	losses  int  // counts events of loss: what was logged before is unknown to readers
+	err     error
 }
 
-// flush writes the queue. After an error of the writer it writes nothing more: the
-// last line may be incomplete.
-func (c *Collector) flush() {
-	if c.cfg.Log == nil {
-		return
-	}
-	to := &c.log
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	c.mu.Lock()
-	wait := to.wait
-	to.wait = nil
-	c.mu.Unlock()
-	if to.failed || len(wait) == 0 {
-		return
-	}
-	to.failed = safe.Call("Log", func() error {
-		var b bytes.Buffer
-		encode := json.NewEncoder(&b)
-		for _, l := range wait {
-			if err := encode.Encode(l); err != nil {
-				return err
-			}
+// add queues the lines of one call, and returns a function that waits until they are
+// written, but not for long.
+func (l *logger) add(lines []line) (wait func()) {
+	size := int64(0)
+	for _, one := range lines {
+		size += 1200
+		if one.Text != nil {
+			size += int64(len(*one.Text))
 		}
-		_, err := c.cfg.Log.Write(b.Bytes())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size > 0 && l.size+size > mostWait {
+		l.lose(1, errors.New("it does not take lines as quickly as calls end"))
+		return func() {}
+	}
+	if l.size == 0 {
+		l.written = make(chan struct{})
+	}
+	l.wait, l.size = append(l.wait, lines...), l.size+size
+	if !l.busy {
+		l.busy = true
+		go l.drain()
+	}
+	written, stuck := l.written, l.stuck
+	return func() {
+		if stuck {
+			return
+		}
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		select {
+		case <-written:
+		case <-late.C:
+			l.mu.Lock()
+			l.stuck = l.busy
+			l.mu.Unlock()
+		}
+	}
+}
+
+// lose counts calls that are not in the log. The mutex is held.
+func (l *logger) lose(calls int, why error) {
+	l.lost += calls
+	l.unsaid += calls
+	l.losses++
+	l.err = why
+}
+
+// known returns how often something was lost.
+func (l *logger) known() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.losses
+}
+
+func (l *logger) missing() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == 0 {
+		return nil
+	}
+	return fmt.Errorf("window: %d calls are missing in the log: %w", l.lost, l.err)
+}
+
+// drain writes until nothing waits.
+func (l *logger) drain() {
+	for {
+		l.mu.Lock()
+		if len(l.wait) == 0 {
+			l.busy, l.stuck = false, false
+			l.mu.Unlock()
+			return
+		}
+		lines, written, torn := l.wait, l.written, l.torn
+		if l.unsaid > 0 {
+			lines = append([]line{{Lost: l.unsaid}}, lines...)
+		}
+		l.wait, l.size, l.unsaid = nil, 0, 0
+		l.mu.Unlock()
+		l.write(lines, torn, written)
+	}
+}
+
+// write writes lines in one Write. A writer that panics or ends its goroutine is one that
+// failed.
+func (l *logger) write(lines []line, torn bool, written chan struct{}) {
+	err := errors.New("its Write ended the goroutine")
+	returned := false
+	defer func() {
+		l.mu.Lock()
+		l.torn, l.stuck = err != nil, false
+		if err != nil {
+			l.lost -= lines[0].Lost // they are counted again
+			l.lose(callsIn(lines), err)
+		}
+		if !returned {
+			go l.drain()
+		}
+		l.mu.Unlock()
+		close(written)
+	}()
+	text := encoded(lines, torn)
+	err = safe.Call("Log", func() error {
+		n, err := l.to.Write(text)
+		if err == nil && n < len(text) {
+			err = io.ErrShortWrite
+		}
 		return err
-	}) != nil
+	})
+	returned = true
+}
+
+// encoded returns lines as text. What cannot be encoded is left out.
+func encoded(lines []line, torn bool) []byte {
+	var b bytes.Buffer
+	if torn {
+		b.WriteByte('\n')
+	}
+	to := json.NewEncoder(&b)
+	for _, one := range lines {
+		if at := b.Len(); to.Encode(one) != nil {
+			b.Truncate(at)
+		}
+	}
+	return b.Bytes()
+}
+
+func callsIn(lines []line) (n int) {
+	for _, one := range lines {
+		n += one.Lost
+		if one.Call != nil {
+			n++
+		}
+	}
+	return n
 }

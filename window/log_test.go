@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/window"
 )
@@ -64,14 +65,14 @@ func logs[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// failing is a writer that fails after some writes.
+// failing is a writer of which one write fails half-way.
 type failing struct {
 	bytes.Buffer
-	left int
+	fails int
 }
 
 func (f *failing) Write(p []byte) (int, error) {
-	if f.left--; f.left < 0 {
+	if f.fails--; f.fails == 0 {
 		n, _ := f.Buffer.Write(p[:len(p)/2])
 		return n, errors.New("the disk is full")
 	}
@@ -83,16 +84,26 @@ type panicking struct{}
 func (panicking) Write([]byte) (int, error) { panic("no disk") }
 
 func TestALogThatFailsEndsNoRun(t *testing.T) {
-	log := &failing{left: 2}
+	log := &failing{fails: 3}
 	s := newScene(t, true, window.Config{Log: log}, script[*schema.Message]())
 	require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
-	require.Equal(t, -1, log.left, "it is left alone after an error")
-	var read int
-	require.Error(t, window.FollowJSON(&log.Buffer, func(_ *window.Conversation, call *window.ModelCall) error {
-		read = call.N
+	require.EqualError(t, s.see.LogError(), "window: 1 calls are missing in the log: the disk is full")
+	var read []int
+	var bad []string
+	require.NoError(t, window.FollowJSON(&log.Buffer, func(c *window.Conversation, call *window.ModelCall) error {
+		read = append(read, call.N)
+		tokens := 0
+		for _, p := range call.Parts() {
+			require.Contains(t, c.Texts, p.Text)
+			tokens += p.Tokens
+		}
+		require.Equal(t, call.Tokens.Estimated, tokens, "each call is whole, also after the error")
 		return nil
-	}))
-	require.Equal(t, 2, read, "what came before the error can be read")
+	}, func(err error) { bad = append(bad, err.Error()) }))
+	require.Equal(t, []int{1, 2, 4, 5}, read)
+	require.Len(t, bad, 2)
+	require.Contains(t, bad[0], "not whole")
+	require.Contains(t, bad[1], "lost 1 calls here")
 
 	s = newScene(t, true, window.Config{Log: panicking{}}, script[*schema.Message]())
 	require.NoError(t, s.agent.Run(context.Background(), []*schema.Message{schema.UserMessage("Go.")}).Err)
@@ -106,7 +117,7 @@ func TestACallThatIsGivenUpIsToldOnce(t *testing.T) {
 		told = append(told, fmt.Sprint(call.N, " ", call.Unfinished))
 	}})
 	h := window.HandlerFor[*schema.Message](see)
-	ctx, _, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.Run{})
 	require.NoError(t, err)
 	watched, err := h.WrapModel(ctx, adktest.Script[*schema.Message](adktest.Say("one two"), adktest.Say("three")), nil)
 	require.NoError(t, err)
@@ -153,7 +164,7 @@ func TestConcurrentRunsShareALog(t *testing.T) {
 		require.Len(t, c.Calls, 20)
 		for i, call := range c.Calls {
 			require.Equal(t, i+1, call.N)
-			for _, p := range call.Parts {
+			for _, p := range call.Parts() {
 				require.Contains(t, c.Texts, p.Text)
 			}
 		}
@@ -171,10 +182,173 @@ func TestFollowingEndsWhereItIsToldTo(t *testing.T) {
 			return enough
 		}
 		return nil
-	})
+	}, nil)
 	require.ErrorIs(t, err, enough)
 	require.Equal(t, 3, seen)
-	for _, bad := range []string{`{"of":"a","run":{"n":1}}`, `{"schema":"leanctx.window/1","conversation":{"id":"a"}}` + "\n{}"} {
-		require.Error(t, window.FollowJSON(strings.NewReader(bad), nil))
+	for _, bad := range []string{`{"run":{"n":1}}`, `{"schema":"leanctx.window/1","conversation":{"id":"a"}}`, "{}", `{"of":"a"}`, "hello"} {
+		_, err := window.ReadJSON(strings.NewReader(bad))
+		require.ErrorContains(t, err, "line 1: ", bad)
+	}
+}
+
+// TestALineThatIsTornCostsThatLine tears every line of a log in turn.
+func TestALineThatIsTornCostsThatLine(t *testing.T) {
+	var log bytes.Buffer
+	c := newChat(t, window.New(window.Config{Log: &log, Conversation: named("c")}))
+	c.talk(t, 30)
+	lines := strings.SplitAfter(strings.TrimSpace(log.String())+"\n", "\n")
+	lines = lines[:len(lines)-1]
+	whole, err := window.ReadJSON(strings.NewReader(strings.Join(lines, "")))
+	require.NoError(t, err)
+	want := whole[0]
+	for i, line := range lines {
+		for _, torn := range []string{line[:len(line)/2] + "\n", line[:len(line)/2], ""} {
+			if strings.HasSuffix(torn, "\n") || torn == "" || i == len(lines)-1 {
+				checkTorn(t, want, lines, i, torn)
+			}
+		}
+	}
+}
+
+func checkTorn(t *testing.T, want *window.Conversation, lines []string, i int, torn string) {
+	t.Helper()
+	text := strings.Join(lines[:i], "") + torn + strings.Join(lines[i+1:], "")
+	all, err := window.ReadJSON(strings.NewReader(text))
+	if torn != "" {
+		require.ErrorContains(t, err, fmt.Sprintf("line %d: ", i+1))
+	}
+	require.Len(t, all, 1)
+	got, parts := all[0], 0
+	require.Equal(t, "c", got.ID)
+	isCall := strings.Contains(lines[i], `"call":{`)
+	if isCall {
+		require.Len(t, got.Calls, len(want.Calls)-1)
+	} else {
+		require.Len(t, got.Calls, len(want.Calls))
+	}
+	isPart := strings.Contains(lines[i], `"part":{`)
+	for _, call := range got.Calls {
+		was := want.Calls[call.N-1]
+		require.Equal(t, was.By, call.By)
+		require.Equal(t, was.Tokens, call.Tokens)
+		missing := 0
+		now, then := call.Parts(), was.Parts()
+		for j, p := range then {
+			if j-missing < len(now) && now[j-missing].Text == p.Text {
+				require.Equal(t, p, now[j-missing], "call %d, part %d without line %d", call.N, j, i+1)
+				continue
+			}
+			if j-missing < len(now) && now[j-missing].CallID == p.CallID { // as it was before
+				continue
+			}
+			missing++
+		}
+		parts = max(parts, missing)
+	}
+	if !isPart {
+		require.Zero(t, parts)
+	}
+	require.LessOrEqual(t, parts, 1, "line %d costs more than a part", i+1)
+}
+
+// shared is a file that several collectors append to, each as a process of its own.
+type shared struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Buffer.Write(p)
+}
+
+func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
+	var log shared
+	for range 2 { // a restart
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				c := window.Config{Log: &log}
+				if i%2 == 0 {
+					c.Conversation = named("acme/42")
+				}
+				newChat(t, window.New(c)).talk(t, 30)
+			})
+		}
+		all.Wait()
+	}
+	all, err := window.ReadJSON(&log)
+	require.NoError(t, err)
+	names := map[string]int{}
+	for _, c := range all {
+		names[c.ID]++
+		require.Len(t, c.Calls, 30)
+		require.Len(t, c.Runs, 1)
+		whole(t, c, 1)
+	}
+	require.Equal(t, 8, names["acme/42"], "what each process saw of a conversation")
+	require.Len(t, names, 1+8, "conversations without a name have one that nobody else has")
+	for name := range names {
+		require.Regexp(t, `^(acme/42|run-\d{8}-\d{6}-[A-Z2-7]{12})$`, name)
+	}
+}
+
+func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
+	for _, call := range []string{`"slots":[[1,2147483647]]`, `"slots":[[5,1],[-3,-1],[0,0],[2147483647,-2147483648]]`, `"new":[[1,2147483647]],"same":2147483647,"slots":[[1,9],[1,9]]`} {
+		text := `{"schema":"leanctx.window/2","of":"k","conversation":{"id":"c"}}
+{"of":"k","slot":3,"part":{"category":"user","tokens":5,"text":9},"text":"hello"}
+{"of":"k","call":{"n":-5,"conversation":"c"},` + call + `}
+{"of":"k","call":{"n":9223372036854775807,"conversation":"c"},` + call + `}
+{"of":"k","call":null,"slots":[[1,2]]}
+{"of":"k","slot":-1,"part":{"category":"nonsense"}}
+`
+		all, err := window.ReadJSON(strings.NewReader(text))
+		require.ErrorContains(t, err, "line 5: ")
+		require.Len(t, all[0].Calls, 2)
+		for _, c := range all[0].Calls {
+			require.LessOrEqual(t, len(c.Parts())+len(c.NewParts()), 4)
+		}
+		require.NotEmpty(t, jsonOf(t, all[0]))
+	}
+}
+
+// FuzzReadJSON holds that what was read can be written, and read again the same.
+func FuzzReadJSON(f *testing.F) {
+	var log bytes.Buffer
+	c := newChat(f, window.New(window.Config{Log: &log, Conversation: named("c")}))
+	c.talk(f, 3)
+	f.Add(log.Bytes())
+	f.Add([]byte(`{"of":"k","slot":1,"part":{"text":1},"text":"a"}` + "\n" + `{"of":"k","call":{"n":1,"conversation":"c"},"slots":[[1,1]],"same":1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, _ := window.ReadJSON(bytes.NewReader(text))
+		for _, c := range all {
+			written := jsonOf(t, c)
+			again, err := window.ReadJSON(strings.NewReader(written))
+			require.NoError(t, err)
+			require.Len(t, again, 1)
+			require.Equal(t, written, jsonOf(t, again[0]))
+			require.Equal(t, c.Totals(), again[0].Totals())
+		}
+	})
+}
+
+// TestWritingFailsWithItsWriter lets a writer fail at any byte.
+func TestWritingFailsWithItsWriter(t *testing.T) {
+	see := window.New(window.Config{Conversation: named("c")})
+	newChat(t, see).talk(t, 4)
+	whole := jsonOf(t, see.Conversation("c"))
+	full := errors.New("the disk is full")
+	for n := 0; n < len(whole); n += 97 {
+		var got bytes.Buffer
+		err := see.WriteJSON(writer(func(p []byte) (int, error) {
+			if room := n - got.Len(); len(p) > room {
+				got.Write(p[:room])
+				return room, full
+			}
+			return got.Write(p)
+		}))
+		require.ErrorIs(t, err, full, "byte %d", n)
+		require.True(t, strings.HasPrefix(whole, got.String()))
 	}
 }

@@ -3,12 +3,15 @@
 
 package window
 
-// This file parses requests. It is the only one that knows both message types.
+// Only this file knows both message types.
 
 import (
 	"encoding/json"
+	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -16,25 +19,139 @@ import (
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
-// piece is one part of a message before it has a category.
+// piece is one part of a request: what a message says, and what becomes of it.
 type piece struct {
-	kind   pieceKind
-	tool   string // of a call or a result
+	kind   byte
+	tool   string // of a definition, a call or a result
 	callID string
 	text   string
 	media  int // bytes that are not text
 	label  string
+
+	id     uint64   // hash of the call ID
+	hash   uint64   // of all that differs on the wire
+	key    uint64   // of what stays when a result is cut or cleared
+	tokens int      // estimated
+	named  []uint64 // hashes of what may be paths
+	notice notice
+
+	category Category
+	help     bool // only leanctx needs it
+	known    bool // the conversation has it
+	done     bool // what follows has passed the door
+
+	keptText, keptName, keptID, keptPath string
 }
 
-type pieceKind uint8
-
+// The kinds of pieces.
 const (
-	systemPiece pieceKind = iota
+	systemPiece byte = iota
 	userPiece
 	assistantPiece
 	callPiece
 	resultPiece
+	toolPiece
 )
+
+// look finds out what does not depend on the conversation.
+func (p *piece) look(c *Config) {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	_ = h.WriteByte(p.kind)
+	for _, s := range []string{p.tool, p.callID, p.label} {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
+	}
+	_, _ = h.WriteString(p.text)
+	p.id, p.hash, p.tokens = c.hash(p.callID), h.Sum64(), estimate(p.text)
+	p.key = p.hash
+	switch p.kind {
+	case toolPiece:
+		p.key = c.hash("tool " + p.tool)
+	case callPiece:
+		p.tokens += estimate(p.tool)
+		if p.callID != "" {
+			p.key = c.hash("call " + p.callID)
+		}
+		p.named = pathsIn(c, p.text)
+	case resultPiece:
+		if p.callID != "" {
+			p.key = c.hash("result " + p.callID + " " + p.label)
+		}
+		p.notice = readNotice(p.text)
+	}
+	if p.media > 0 {
+		p.tokens = mediaTokens
+	}
+}
+
+// mediaTokens is the estimate for one image or file: about what providers bill for an
+// image of a million pixels.
+const mediaTokens = 1000
+
+// estimate returns about how many tokens a text has.
+func estimate(text string) int { return (len(text) + 3) / 4 }
+
+// keep lets what is to be kept of the piece pass the door.
+func (p *piece) keep(c *Config, name func(string) string) {
+	if p.keptName = name(p.tool); p.tool == "" {
+		p.keptName = c.keep(p.label, nameBytes)
+	}
+	p.keptText, p.keptID = c.keep(p.text, 0), c.keepID(p.callID)
+	p.keptPath = c.keep(p.notice.path, nameBytes)
+	p.done = true
+}
+
+// content is the piece as a slot of a conversation keeps it.
+func (p *piece) content(v *conversation, s *slot) *kept {
+	k := &kept{hash: p.hash, text: p.keptText, Part: Part{Category: p.category, Label: p.keptName, CallID: p.keptID, Bytes: len(p.text) + p.media, Tokens: p.tokens}}
+	if v.c.cfg.Texts != TextsNone {
+		v.book.lastText++
+		k.Part.Text = v.book.lastText
+	}
+	o := v.outputs[p.id]
+	if p.category != ResultCut && p.category != ResultCleared && (o.rule != "program" || p.kind != resultPiece) {
+		return k
+	}
+	l := Left{Rule: o.rule, Tool: p.keptName, CallID: p.keptID, Before: o.before, After: p.tokens, Path: o.path, Stored: o.stored}
+	if o.rule == "" || o.rule == "read" {
+		l.Rule, l.Before, l.Path, l.Stored = "cleared", p.notice.bytes/4, p.keptPath, p.notice.path != ""
+		if p.category == ResultCut {
+			l.Rule = "cut"
+		}
+	}
+	l.Before = max(l.Before, s.whole, l.After)
+	for _, old := range slices.Backward(s.kept) {
+		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
+			l.Text = old.Part.Text
+		}
+		if old.Category == Result {
+			break
+		}
+	}
+	k.Left = &l
+	return k
+}
+
+// pathsIn returns the hashes of what may be the path of a file in the arguments of a
+// call.
+func pathsIn(c *Config, arguments string) (all []uint64) {
+	const mostPaths = 64
+	for i, word := range strings.Split(arguments, `"`) {
+		if i > 0 && strings.Contains(word, "/") {
+			all = append(all, c.hash(word))
+		}
+		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("'`\\,;|&<>(){}[]", r) }) {
+			if i := strings.IndexByte(part, '/'); i >= 0 && part != word {
+				all = append(all, c.hash(strings.TrimRight(part[i:], ".:")))
+			}
+		}
+		if len(all) >= mostPaths {
+			break
+		}
+	}
+	return all
+}
 
 // pieces parses one message.
 func pieces[M adk.MessageType](m M) []piece {
@@ -126,7 +243,7 @@ func agenticPieces(m *schema.AgenticMessage) (all []piece) {
 	return all
 }
 
-func blockPieces(b *schema.ContentBlock, talk pieceKind) []piece {
+func blockPieces(b *schema.ContentBlock, talk byte) []piece {
 	switch {
 	case b.UserInputText != nil:
 		return []piece{{kind: talk, text: b.UserInputText.Text}}

@@ -3,9 +3,8 @@
 
 package window
 
-// This file declares the record of a model call and of a conversation.
-
 import (
+	"slices"
 	"time"
 
 	"github.com/cloudwego/eino/schema"
@@ -27,6 +26,20 @@ type Conversation struct {
 	Texts map[int]string `json:"-"`
 	// Dropped counts the calls whose parts were dropped; only their figures are left.
 	Dropped int `json:"dropped,omitempty"`
+	// Earlier adds up the calls before the first of Calls, which were dropped. If nil,
+	// none were.
+	Earlier *Totals `json:"earlier,omitempty"`
+
+	key  string // tells conversations of one name apart in a file
+	book *book
+}
+
+// Run returns a run by its number; one with only that number if it is not kept.
+func (c *Conversation) Run(n int) Run {
+	if i, known := slices.BinarySearchFunc(c.Runs, n, func(r Run, n int) int { return r.N - n }); known {
+		return c.Runs[i]
+	}
+	return Run{N: n}
 }
 
 // Run is one run of an agent, or its continuation after an interrupt.
@@ -69,17 +82,16 @@ type ModelCall struct {
 	// Kept says that the provider keeps the conversation on its server: the model sees
 	// more than was sent.
 	Kept bool `json:"kept,omitempty"`
-	// Parts are the parts of the request in the order in which providers read them:
-	// tools, then messages.
-	Parts []Part `json:"parts"`
 	// Tokens counts the request.
 	Tokens Tokens `json:"tokens"`
+	// By is its estimate by category. It must not be changed.
+	By map[Category]int `json:"by"`
 	// Prefix compares it with the call before.
 	Prefix Prefix `json:"prefix"`
 	// Hidden counts the tools that are hidden, and the tokens of their definitions.
 	Hidden Hidden `json:"hidden"`
-	// Left lists the results that are not whole in this window.
-	Left []Left `json:"left,omitempty"`
+	// LeftOut counts what results lack in this window.
+	LeftOut LeftOut `json:"left_out"`
 	// Without is an estimate, in tokens, of the same call without leanctx. If nil, the
 	// call would not have been made: it only searched for tools or read content back.
 	Without *int `json:"without"`
@@ -89,6 +101,31 @@ type ModelCall struct {
 	Answer string `json:"answer,omitempty"`
 	// Events are those since the call before.
 	Events []leanctx.Event `json:"events,omitempty"`
+
+	slots, fresh [][2]int32 // of the parts in their order, and of those that are new
+	same         int        // how many parts are equal from the start on
+	in           *book
+}
+
+// Parts returns the parts of the request in the order in which providers read them: tools,
+// then messages. It makes a new slice each time, and returns nil if they were dropped.
+// They are no field, because the calls of a conversation share most of them;
+// [Conversation.WriteJSON] writes them.
+func (c *ModelCall) Parts() []Part { return c.in.parts(c, true) }
+
+// NewParts returns those of [ModelCall.Parts] that the call before did not have.
+func (c *ModelCall) NewParts() []Part { return c.in.parts(c, false) }
+
+// Left lists the results that are not whole in this window.
+func (c *ModelCall) Left() (all []Left) {
+	for _, p := range c.Parts() {
+		if p.Left != nil {
+			l := *p.Left
+			l.Now = p.State == StateNew
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // Tokens counts a request.
@@ -123,9 +160,37 @@ type Hidden struct {
 	Tokens int `json:"tokens"`
 }
 
+// LeftOut counts what results lack in a window.
+type LeftOut struct {
+	// Results counts the results that are not whole.
+	Results int `json:"results,omitempty"`
+	// Cut, Cleared, Referred and Program are the tokens that they lack, by [Left.Rule].
+	Cut      int `json:"cut,omitempty"`
+	Cleared  int `json:"cleared,omitempty"`
+	Referred int `json:"referred,omitempty"`
+	Program  int `json:"program,omitempty"`
+}
+
+// Tokens is how many tokens of results are not in the window.
+func (l LeftOut) Tokens() int { return l.Cut + l.Cleared + l.Referred + l.Program }
+
+func (l *LeftOut) add(one *Left) {
+	l.Results++
+	switch missing := one.Before - one.After; one.Rule {
+	case "cut":
+		l.Cut += missing
+	case "referred":
+		l.Referred += missing
+	case "program":
+		l.Program += missing
+	default:
+		l.Cleared += missing
+	}
+}
+
 // Left is a result that the window holds only in part, or not at all.
 type Left struct {
-	// Rule is "cut", "cleared" or "referred".
+	// Rule is "cut", "cleared", "referred", or "program": a program of the model read it.
 	Rule string `json:"rule"`
 	// Tool and CallID are the call whose result it is.
 	Tool   string `json:"tool,omitempty"`
@@ -133,10 +198,11 @@ type Left struct {
 	// Before is how many tokens the tool returned, and After how many are in the window.
 	Before int `json:"before"`
 	After  int `json:"after"`
-	// Path is where the whole result is stored. If empty, it is not stored.
-	Path string `json:"path,omitempty"`
-	// Now says that this is the first call without the whole result.
-	Now bool `json:"now,omitempty"`
+	// Stored says that the whole result is stored, and Path where, as Config.Texts allows.
+	Stored bool   `json:"stored,omitempty"`
+	Path   string `json:"path,omitempty"`
+	// Now says that the call before had more of it, or was none.
+	Now bool `json:"-"`
 	// Text is the key of the whole result in [Conversation.Texts], if an earlier
 	// window had it. If zero, none had.
 	Text int `json:"text,omitempty"`
@@ -163,14 +229,12 @@ type Part struct {
 	Bytes  int `json:"bytes"`
 	Tokens int `json:"tokens"`
 	// Text is the key of its text in [Conversation.Texts]. If zero, no text is kept.
-	Text int `json:"text"`
-	// Since is the N of the earliest call that had this part, and everything before
-	// it, unchanged until now.
-	Since int `json:"since"`
+	Text int `json:"text,omitempty"`
 	// State compares it with the call before.
-	State State `json:"state"`
-
-	hash uint64
+	State State `json:"-"`
+	// Left is what a result lacks. If nil, the part is no result, or whole. It must not
+	// be changed.
+	Left *Left `json:"left,omitempty"`
 }
 
 // State compares a part with the call before.
@@ -223,6 +287,14 @@ type Totals struct {
 	LargestWithout int `json:"largest_without"`
 	// Same is the sum of the common prefixes.
 	Same int `json:"same"`
+	// TooLarge counts the calls that would have been larger without leanctx than
+	// [SmallWindow].
+	TooLarge int `json:"too_large"`
+	// SentHits is how much of Sent came from the provider's cache, by its report or else
+	// as far as the common prefix reaches. WithoutHits is how much of Without could: all
+	// of the call before, in favour of doing nothing.
+	SentHits    int `json:"sent_hits"`
+	WithoutHits int `json:"without_hits"`
 	// Reported and Cached are the provider's counts of the prompts. ReportedCalls says
 	// how many calls have one.
 	Reported      int `json:"reported"`
@@ -236,51 +308,83 @@ type Totals struct {
 	LeftAfter  int `json:"left_after"`
 	// Kept says that the provider kept the conversation on its server in some call.
 	Kept bool `json:"kept,omitempty"`
+
+	before int // Without of the newest call that has one
+}
+
+// SmallWindow is the window of common models, in tokens, by which [Totals.TooLarge]
+// counts.
+const SmallWindow = 200_000
+
+// Cost returns what the requests cost with leanctx and without it, in tokens at the full
+// price, if a token from the cache costs hit and one that is written to it costs write.
+// Answers are not counted.
+func (t Totals) Cost(hit, write float64) (sent, without float64) {
+	cost := func(all, hits int) float64 { return float64(hits)*hit + float64(all-hits)*write }
+	return cost(t.Sent, t.SentHits), cost(t.Without, t.WithoutHits)
 }
 
 // Totals adds the calls up.
 func (c *Conversation) Totals() Totals {
 	var t Totals
-	left := map[string]Left{}
-	for _, call := range c.Calls {
-		t.Calls++
-		t.Sent += call.Tokens.Estimated
-		t.Same += call.Prefix.Same
-		t.Kept = t.Kept || call.Kept
-		if call.Without == nil {
-			t.Helped++
-		} else {
-			t.Without += *call.Without
-			t.LargestWithout = max(t.LargestWithout, *call.Without)
-		}
-		if call.Tokens.Estimated > t.Largest {
-			t.Largest, t.LargestCall = call.Tokens.Estimated, call.N
-		}
-		if u := call.Tokens.Reported; u != nil {
-			t.ReportedCalls++
-			t.Reported += u.PromptTokens
-			t.Cached += u.PromptTokenDetails.CachedTokens
-		}
-		for _, l := range call.Left {
-			left[l.CallID+"\x00"+l.Path] = l
-		}
+	if c.Earlier != nil {
+		t = *c.Earlier
 	}
-	for _, l := range left {
+	for _, call := range c.Calls {
+		t.add(call)
+	}
+	if c.book == nil {
+		return t
+	}
+	for i := range c.book.slots {
+		var last *Left
+		for _, k := range c.book.slots[i].kept {
+			if k.Left != nil {
+				last = k.Left
+			}
+		}
+		if last == nil {
+			continue
+		}
 		t.Left++
-		t.LeftBefore += l.Before
-		t.LeftAfter += l.After
-		if l.Path == "" {
+		t.LeftBefore += last.Before
+		t.LeftAfter += last.After
+		if !last.Stored {
 			t.Unreadable++
 		}
 	}
 	return t
 }
 
-// By sums the tokens of a call by category.
-func (c *ModelCall) By() map[Category]int {
-	by := make(map[Category]int, 12)
-	for _, p := range c.Parts {
-		by[p.Category] += p.Tokens
+// add adds a call, except for its results.
+func (t *Totals) add(call *ModelCall) {
+	t.Calls++
+	t.Sent += call.Tokens.Estimated
+	t.Same += call.Prefix.Same
+	t.Kept = t.Kept || call.Kept
+	hits := call.Prefix.Same
+	if u := call.Tokens.Reported; u != nil {
+		t.ReportedCalls++
+		t.Reported += u.PromptTokens
+		t.Cached += u.PromptTokenDetails.CachedTokens
+		if u.PromptTokens > 0 {
+			share := float64(u.PromptTokenDetails.CachedTokens) / float64(u.PromptTokens)
+			hits = int(min(1, max(0, share))*float64(call.Tokens.Estimated) + .5)
+		}
 	}
-	return by
+	t.SentHits += hits
+	if call.Tokens.Estimated > t.Largest {
+		t.Largest, t.LargestCall = call.Tokens.Estimated, call.N
+	}
+	if call.Without == nil {
+		t.Helped++
+		return
+	}
+	t.Without += *call.Without
+	t.WithoutHits += min(t.before, *call.Without)
+	t.before = *call.Without
+	t.LargestWithout = max(t.LargestWithout, *call.Without)
+	if *call.Without > SmallWindow {
+		t.TooLarge++
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -103,7 +104,7 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "Do the seventh thing.", c.Runs[0].Question)
 	require.Len(t, c.Calls, 5)
 
-	first := c.Calls[0].By()
+	first := c.Calls[0].By
 	require.Positive(t, first[window.OwnTools])
 	require.Positive(t, first[window.HelpTools])
 	require.Positive(t, first[window.Reminder])
@@ -115,30 +116,30 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 
 	second := c.Calls[1]
 	require.Equal(t, "agent", second.Agent)
-	require.Positive(t, second.By()[window.LoadedTools])
-	require.Positive(t, second.By()[window.Found])
+	require.Positive(t, second.By[window.LoadedTools])
+	require.Positive(t, second.By[window.Found])
 	require.Equal(t, hiddenTools-1, second.Hidden.Tools)
 	require.Equal(t, "tools_loaded", second.Prefix.Cause)
 	require.Positive(t, second.Prefix.Lost)
 
 	third := c.Calls[2]
-	require.Positive(t, third.By()[window.ResultCut])
-	require.Len(t, third.Left, 1)
-	require.Equal(t, "cut", third.Left[0].Rule)
-	require.True(t, third.Left[0].Now)
-	require.NotEmpty(t, third.Left[0].Path)
-	require.InDelta(t, 9600/4, third.Left[0].Before, 30)
+	require.Positive(t, third.By[window.ResultCut])
+	require.Len(t, third.Left(), 1)
+	require.Equal(t, "cut", third.Left()[0].Rule)
+	require.True(t, third.Left()[0].Now)
+	require.NotEmpty(t, third.Left()[0].Path)
+	require.InDelta(t, 9600/4, third.Left()[0].Before, 30)
 	require.Nil(t, third.Without, "it only read back")
 
 	fourth := c.Calls[3]
-	require.Positive(t, fourth.By()[window.Page])
+	require.Positive(t, fourth.By[window.Page])
 	require.NotNil(t, fourth.Without)
-	require.Len(t, fourth.Left, 1)
-	require.Equal(t, "cleared", fourth.Left[0].Rule)
-	require.True(t, fourth.Left[0].Now)
-	require.Equal(t, third.Left[0].Before, fourth.Left[0].Before, "what the tool returned, not what was cut before")
-	require.Positive(t, fourth.By()[window.ResultCleared])
-	require.False(t, c.Calls[4].Left[0].Now)
+	require.Len(t, fourth.Left(), 1)
+	require.Equal(t, "cleared", fourth.Left()[0].Rule)
+	require.True(t, fourth.Left()[0].Now)
+	require.Equal(t, third.Left()[0].Before, fourth.Left()[0].Before, "what the tool returned, not what was cut before")
+	require.Positive(t, fourth.By[window.ResultCleared])
+	require.False(t, c.Calls[4].Left()[0].Now)
 
 	last := c.Calls[4]
 	require.Equal(t, "It is done now.", last.Answer)
@@ -159,14 +160,14 @@ func TestWithoutEventsTheWindowIsKnownFromTheRequestAlone(t *testing.T) {
 	want, got := only(t, with.see), only(t, deaf)
 	require.Len(t, got.Calls, len(want.Calls))
 	for i, call := range got.Calls {
-		require.Equal(t, want.Calls[i].By(), call.By(), "call %d", call.N)
+		require.Equal(t, want.Calls[i].By, call.By, "call %d", call.N)
 		require.Equal(t, want.Calls[i].Hidden, call.Hidden)
 		require.Equal(t, want.Calls[i].Without == nil, call.Without == nil)
-		require.Len(t, call.Left, len(want.Calls[i].Left))
-		for j, l := range call.Left {
-			require.Equal(t, want.Calls[i].Left[j].Path, l.Path)
-			require.Equal(t, want.Calls[i].Left[j].Rule, l.Rule)
-			require.InDelta(t, want.Calls[i].Left[j].Before, l.Before, 2)
+		require.Len(t, call.Left(), len(want.Calls[i].Left()))
+		for j, l := range call.Left() {
+			require.Equal(t, want.Calls[i].Left()[j].Path, l.Path)
+			require.Equal(t, want.Calls[i].Left()[j].Rule, l.Rule)
+			require.InDelta(t, want.Calls[i].Left()[j].Before, l.Before, 2)
 		}
 	}
 }
@@ -175,16 +176,18 @@ func TestFourFormsOfARunGiveEqualRecords(t *testing.T) {
 	var records []string
 	record := func(see *window.Collector) {
 		c := only(t, see)
+		var parts, lefts [][]any
 		for _, call := range c.Calls {
-			call.Start, call.Took, call.First, call.Stream, call.Events = c.Calls[0].Start, 0, 0, false, nil
-			for i := range call.Parts { // a message with a call and no text has one part in both types
-				call.Parts[i].Bytes, call.Parts[i].Text = 0, 0
+			call.Conversation, call.Start, call.Took, call.First, call.Stream, call.Events = "", c.Calls[0].Start, 0, 0, false, nil
+			for _, p := range call.Parts() { // a message with a call and no text has one part in both types
+				parts = append(parts, []any{p.Category, p.Label, p.CallID, p.Tokens, p.State})
 			}
-			for i := range call.Left {
-				call.Left[i].Text = 0
+			for _, l := range call.Left() {
+				l.Text = 0
+				lefts = append(lefts, []any{l})
 			}
 		}
-		text, err := json.Marshal(c.Calls)
+		text, err := json.Marshal([]any{c.Calls, parts, lefts})
 		require.NoError(t, err)
 		_, text, _ = bytes.Cut(text, []byte(`"took_ns"`))
 		records = append(records, strings.ReplaceAll(string(text), c.Calls[0].Start.Format("2006-01-02T15:04:05.999999999Z07:00"), ""))
@@ -214,7 +217,7 @@ func addsUp[M adk.MessageType](t *testing.T, streaming bool) {
 	for n, w := range m.Wires() {
 		call := c.Calls[n]
 		tokens, bytesOfText := 0, 0
-		for _, p := range call.Parts {
+		for _, p := range call.Parts() {
 			tokens += p.Tokens
 			if p.Text != 0 && p.Category != window.OwnTools && p.Category != window.HelpTools && p.Category != window.LoadedTools {
 				require.Len(t, c.Texts[p.Text], p.Bytes)
@@ -369,7 +372,7 @@ func TestAStreamThatBreaksOrIsClosedEarlyIsMarked(t *testing.T) {
 	see := window.New(window.Config{})
 	ctx := context.Background()
 	h := window.HandlerFor[*schema.Message](see)
-	ctx, _, err := h.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	ctx, err := adkrun.Begin(ctx, h, &adkrun.Run{})
 	require.NoError(t, err)
 	m := &moody[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Say("one two"), adktest.Say("three four")), breaks: 1}
 	watched, err := h.WrapModel(ctx, m, nil)
@@ -451,7 +454,7 @@ func TestMemoryIsBoundedOverManyConversations(t *testing.T) {
 	h := window.HandlerFor[*schema.Message](see)
 	m := adktest.Script[*schema.Message]()
 	for i := range 10_000 {
-		ctx, _, err := h.BeforeAgent(context.Background(), &adk.ChatModelAgentContext{})
+		ctx, err := adkrun.Begin(context.Background(), h, &adkrun.Run{})
 		require.NoError(t, err)
 		watched, err := h.WrapModel(ctx, m, nil)
 		require.NoError(t, err)

@@ -12,9 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -117,7 +115,7 @@ func (o source) load(ctx context.Context, s streams, common options, name string
 	case len(trimmed) == 0:
 		return nil, fail(exitInput, "%s is empty", name)
 	case trimmed[0] == '[':
-		if err := json.Unmarshal(trimmed, &e.Tools); err != nil {
+		if err := decode(trimmed, &e.Tools); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
 		}
 	case json.Unmarshal(trimmed, &e) != nil:
@@ -137,39 +135,15 @@ func (o source) load(ctx context.Context, s streams, common options, name string
 	return infos(name, e.Tools)
 }
 
-func readAll(s streams, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(s.in)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fail(exitInput, "%w", err)
-	}
-	return text, nil
-}
-
-// lines splits JSON Lines.
-func lines(name string, text []byte) (all []json.RawMessage, err error) {
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if !json.Valid(line) {
-			return nil, fail(exitInput, "%s:%d: this is neither a JSON document nor JSON Lines", name, n)
-		}
-		all = append(all, json.RawMessage(line))
-	}
-	return all, nil
-}
-
 func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err error) {
 	seen := map[string]bool{}
 	var wrong []error
 	for i, text := range tools {
 		var e entry
-		err := json.Unmarshal(text, &e)
+		err := decode(text, &e)
+		if err == nil && e.Name == "" && e.Function == nil && looksLike(text) == holdsMessages {
+			return nil, fail(exitInput, "%s holds messages and not tools: leanctx replay reads it", name)
+		}
 		if err == nil {
 			var info *schema.ToolInfo
 			if info, err = e.info(); err == nil {

@@ -7,10 +7,9 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -34,41 +33,34 @@ type recording struct {
 	Answer   []json.RawMessage `json:"answer"` // leanctxtest
 	Error    string            `json:"error"`  // the same
 	Schema   string            `json:"schema"` // window
+	Of       string            `json:"of"`     // the same
+	Tools    []json.RawMessage `json:"tools"`  // of a request's body
 }
 
-// recordings reads the conversations of a file, which may be compressed with gzip.
+// recordings reads the conversations of a file.
 func recordings(s streams, common options, name string) (all []replay.Recorded, err error) {
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(text))
-		if err == nil {
-			text, err = io.ReadAll(z)
-		}
-		if err != nil {
-			return nil, fail(exitInput, "%s: %w", name, err)
-		}
-	}
 	trimmed := bytes.TrimSpace(text)
 	var whole recording
-	first, _, _ := bytes.Cut(trimmed, []byte("\n"))
 	switch {
 	case len(trimmed) == 0:
 		return nil, fail(exitInput, "%s is empty", name)
-	case isWindow(first):
+	case isWindow(trimmed):
 		var filled int
-		if all, filled, err = windows(name, trimmed); filled > 0 {
+		left := func(err error) { common.note(s, "%s: what cannot be read is left out: %v", name, err) }
+		if all, filled, err = windows(name, text, left); filled > 0 {
 			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, kept(filled))
 		}
 	case trimmed[0] == '[':
-		if err := json.Unmarshal(trimmed, &whole.Messages); err != nil {
+		if err := decode(trimmed, &whole.Messages); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
 		}
 		all, err = whole.conversations(name, nil)
 	case json.Valid(trimmed):
-		if err := json.Unmarshal(trimmed, &whole); err != nil {
+		if err := decode(trimmed, &whole); err != nil {
 			return nil, fail(exitInput, "%s: %w", name, err)
 		}
 		if isExchange(trimmed) {
@@ -77,7 +69,14 @@ func recordings(s streams, common options, name string) (all []replay.Recorded, 
 		}
 		all, err = whole.conversations(name, nil)
 	default:
-		all, err = linesOfRecordings(name, trimmed)
+		var rows []json.RawMessage
+		var torn []int
+		if rows, torn, err = readable(name, text); err == nil {
+			if len(torn) > 0 {
+				common.note(s, "%s: left out, since no JSON: %s", name, numbered(torn))
+			}
+			all, err = linesOfRecordings(name, rows)
+		}
 	}
 	if err != nil {
 		return nil, fail(exitInput, "%s: %w", name, err)
@@ -85,16 +84,22 @@ func recordings(s streams, common options, name string) (all []replay.Recorded, 
 	return all, nil
 }
 
-// isWindow reports whether a file that begins with a line is one of package window.
-func isWindow(line []byte) bool {
-	var r recording
-	return json.Unmarshal(line, &r) == nil && strings.HasPrefix(r.Schema, "leanctx.window/")
+// isWindow reports whether a file is one of package window: the first of its lines that is whole
+// says so, or says which conversation it belongs to.
+func isWindow(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		var r recording
+		if decode(line, &r) == nil {
+			return strings.HasPrefix(r.Schema, "leanctx.window/") || r.Of != ""
+		}
+	}
+	return false
 }
 
 // isExchange reports whether a line is a request of leanctxtest with its answer.
 func isExchange(line json.RawMessage) bool {
 	var r recording
-	return json.Unmarshal(line, &r) == nil && r.Messages != nil && (r.Answer != nil || r.Error != "")
+	return decode(line, &r) == nil && r.Messages != nil && (r.Answer != nil || r.Error != "")
 }
 
 // kept is a count of texts with its verb.
@@ -106,18 +111,14 @@ func kept(n int) string {
 }
 
 // linesOfRecordings reads JSON Lines: conversations, or the messages of one.
-func linesOfRecordings(name string, text []byte) (all []replay.Recorded, err error) {
-	rows, err := lines(name, text)
-	if err != nil {
-		return nil, err
-	}
+func linesOfRecordings(name string, rows []json.RawMessage) (all []replay.Recorded, err error) {
 	var one recording
 	if slices.ContainsFunc(rows, isExchange) {
 		return exchanges(name, rows)
 	}
 	for i, row := range rows {
 		var r recording
-		if err := json.Unmarshal(row, &r); err != nil {
+		if err := decode(row, &r); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
 		if r.Messages == nil && r.Input == nil {
@@ -134,6 +135,8 @@ func linesOfRecordings(name string, text []byte) (all []replay.Recorded, err err
 	return all, nil
 }
 
+var errOnlyTools = errors.New("it holds tools and no conversation: leanctx eval examines them")
+
 // conversations adds the conversation of r to all.
 func (r recording) conversations(name string, all []replay.Recorded) ([]replay.Recorded, error) {
 	var m messages
@@ -146,18 +149,43 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 		m.say(schema.System, text)
 	}
 	for i, raw := range append(r.Messages, r.Input...) {
+		if looksLike(raw) == holdsTools {
+			return nil, errOnlyTools
+		}
 		if err := m.add(raw); err != nil {
 			return nil, fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
 	c := replay.New(m)
+	if len(m) == 0 && len(r.Tools) > 0 {
+		return nil, errOnlyTools
+	}
 	if c.Calls() == 0 {
 		return nil, fmt.Errorf("it has no message from a model. A conversation is a list of Eino, OpenAI or Anthropic messages")
 	}
 	if r.Name != "" {
 		name = r.Name
 	}
+	if tools := functions(r.Tools); len(tools) > 0 {
+		c = c.WithTools(tools)
+	}
 	return append(all, replay.Recorded{Name: name, Kind: r.Kind, Conversation: c}), nil
+}
+
+// functions are the tools of a request's body. A provider's own tools have no name, and cannot be
+// hidden.
+func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
+	for _, raw := range tools {
+		var e entry
+		if decode(raw, &e) != nil {
+			continue
+		}
+		info, err := e.info()
+		if err == nil && !slices.ContainsFunc(all, func(other *schema.ToolInfo) bool { return other.Name == info.Name }) {
+			all = append(all, info)
+		}
+	}
+	return all
 }
 
 // messages are those that were read.
@@ -188,7 +216,7 @@ func (m *messages) result(id, name string, content json.RawMessage) error {
 		return err
 	}
 	var all []part
-	err := json.Unmarshal(content, &all)
+	err := decode(content, &all)
 	for _, p := range all {
 		p.into(result)
 	}
@@ -202,7 +230,7 @@ func (m *messages) add(raw json.RawMessage) error {
 		part
 		Reasoning json.RawMessage `json:"reasoning"` // a part in an AgenticMessage, text elsewhere
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err := decode(raw, &p); err != nil {
 		return err
 	}
 	content := bytes.TrimSpace(p.Content)
@@ -220,7 +248,7 @@ func (m *messages) add(raw json.RawMessage) error {
 		return m.result(p.ToolCallID, p.Name, content)
 	case len(content) > 0 && content[0] == '[':
 		var all []part
-		if err := json.Unmarshal(content, &all); err != nil {
+		if err := decode(content, &all); err != nil {
 			return err
 		}
 		return m.parts(role(p.Role), all, raw)
@@ -232,7 +260,7 @@ func (m *messages) add(raw json.RawMessage) error {
 // tool.
 func (m *messages) plain(raw, content json.RawMessage) error {
 	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	if err := decode(raw, &fields); err != nil {
 		return err
 	}
 	text, err := texts(content)
@@ -246,7 +274,7 @@ func (m *messages) plain(raw, content json.RawMessage) error {
 		return err
 	}
 	var msg schema.Message
-	if err := json.Unmarshal(bare, &msg); err != nil {
+	if err := decode(bare, &msg); err != nil {
 		return err
 	}
 	if msg.Role, msg.Content = role(string(msg.Role)), text; msg.Role == "" {

@@ -7,7 +7,9 @@ package main
 // for each tool with the tool's own words, and says what to write better.
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -44,6 +46,47 @@ type evalJSON struct {
 	Found    int       `json:"found_by_own_words"`
 	Findings []finding `json:"findings"`
 }
+
+// The rules, in the order in which their findings are listed: what keeps a tool from being found
+// comes first. Those of confusable tools that are still within reach come later.
+const (
+	ruleNone        = "no description"
+	rulePlaceholder = "placeholder"
+	ruleConfusable  = "confusable"
+	ruleSame        = "same description"
+	ruleShort       = "short description"
+	ruleName        = "name"
+	ruleSimilar     = "similar name"
+	ruleNear        = "confusable, near" // for the order only
+	ruleLong        = "long description"
+	ruleParameters  = "parameters"
+)
+
+var severity = []string{ruleNone, rulePlaceholder, ruleConfusable, ruleSame, ruleShort, ruleName, ruleSimilar, ruleNear, ruleLong, ruleParameters}
+
+// worse orders findings, the worst first.
+func worse(a, b finding) int {
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.depth(), a.depth()))
+}
+
+// rank is the place of a finding's rule.
+func (f finding) rank() int {
+	if f.Rule == ruleConfusable && f.Place > 0 && f.Place <= shownByDefault {
+		return slices.Index(severity, ruleNear)
+	}
+	return slices.Index(severity, f.Rule)
+}
+
+// depth is how far down the tool was found by its own words.
+func (f finding) depth() int {
+	if f.Rule == ruleConfusable && f.Place == 0 {
+		return depth + 1
+	}
+	return f.Place
+}
+
+// shownByDefault is how many tools a search shows a model that names no number.
+const shownByDefault = 5
 
 func runEval(ctx context.Context, s streams, args []string) error {
 	var common options
@@ -114,7 +157,7 @@ func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema
 			return report, err
 		}
 		query := ownWords(t)
-		if query == "" {
+		if query == "" || placeholder(t.Desc) {
 			continue // the rules say that it has no description
 		}
 		results, err := x.Search(ctx, toolsearch.Query{Text: query, Limit: depth})
@@ -126,15 +169,26 @@ func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema
 			report.Found++
 			continue
 		}
-		report.Findings = append(report.Findings, confusable(t, place, results, byName))
+		report.Findings = append(report.Findings, confusable(t, place, byName[results0(results)]))
 	}
-	rules := check(tools)
-	slices.SortStableFunc(rules, func(a, b finding) int { // what keeps a tool from being found comes first
-		return slices.Index(severity, a.Rule) - slices.Index(severity, b.Rule)
-	})
-	report.Findings = append(report.Findings, rules...)
+	report.Findings = append(report.Findings, check(tools)...)
+	slices.SortStableFunc(report.Findings, worse)
 	return report, nil
 }
+
+// results0 is the name of the first result, empty without one.
+func results0(results []toolsearch.Result) string {
+	if len(results) == 0 {
+		return ""
+	}
+	return results[0].Name
+}
+
+// placeholders is what generators write in place of a description.
+var placeholders = regexp.MustCompile(`(?i)^[^\p{L}\p{N}]*(?:(?:no|missing|empty) (?:tool )?(?:description|docs?|documentation)(?: (?:is )?(?:yet|provided|available|given))*|(?:tool )?description(?: (?:is )?(?:not|un)[ -]?(?:yet )?(?:available|provided|given)| goes here| here)?|to ?do|tbd|n/?a|none|null|undefined|unknown|placeholder|lorem ipsum.*|暂无(?:描述|说明|简介)?|无(?:描述|说明)?|待补充|待定|描述|说明)[^\p{L}\p{N}]*$`)
+
+// placeholder reports whether a text stands where a description should.
+func placeholder(desc string) bool { return placeholders.MatchString(strings.TrimSpace(desc)) }
 
 // ownWords is the first sentence of a description without the tool's name.
 func ownWords(t *schema.ToolInfo) string {
@@ -152,56 +206,71 @@ func ownWords(t *schema.ToolInfo) string {
 	return text
 }
 
-func confusable(t *schema.ToolInfo, place int, results []toolsearch.Result, byName map[string]*schema.ToolInfo) finding {
-	f := finding{Tool: t.Name, Rule: "confusable", Place: place, Message: "its own words find no tool"}
-	if len(results) == 0 {
+// confusable is a tool whose own words find a rival first. Of the words that only the tool has,
+// those of its name say best what it is, and that of its server least.
+func confusable(t *schema.ToolInfo, place int, rival *schema.ToolInfo) finding {
+	f := finding{Tool: t.Name, Rule: ruleConfusable, Place: place, Message: "its own words find no tool", Try: "say in words of its users what it does"}
+	if rival == nil {
 		return f
 	}
-	f.Rival = results[0].Name
+	f.Rival = rival.Name
 	f.Message = "its own words find " + f.Rival + " first"
-	if place == 0 {
-		f.Message += ", and do not find it in the first ten"
+	switch {
+	case place == 0:
+		f.Message += fmt.Sprintf(", and do not find it in the first %d", depth)
+	case place > 2:
+		f.Message += fmt.Sprintf(", and it only %s", []string{"third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}[place-3])
 	}
-	mine, theirs := words(t), words(byName[f.Rival])
-	for _, w := range mine {
+	theirs := words(rival)
+	for _, w := range words(t) {
 		if slices.Contains(theirs, w) {
 			f.Shared = append(f.Shared, w)
 		} else {
 			f.Own = append(f.Own, w)
 		}
 	}
+	server, _, _ := strings.Cut(strings.ToLower(t.Name), "__")
+	slices.SortStableFunc(f.Own, func(a, b string) int {
+		return cmp.Compare(strings.Count(server, a), strings.Count(server, b))
+	})
 	f.Shared, f.Own = f.Shared[:min(8, len(f.Shared))], f.Own[:min(8, len(f.Own))]
-	if len(f.Own) > 0 {
-		f.Try = "begin the description with what only this tool does: " + strings.Join(f.Own[:min(4, len(f.Own))], ", ")
-	} else {
-		f.Try = "say what this tool does that " + f.Rival + " does not"
+	if f.Try = "say in its first sentence what it does that " + f.Rival + " does not"; len(f.Own) > 0 {
+		f.Try += ", with its own words: " + strings.Join(f.Own[:min(3, len(f.Own))], ", ")
 	}
 	return f
 }
 
 var splitWords = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
-// words are the words of a tool's name and description, each once, without the short ones.
-func words(t *schema.ToolInfo) (all []string) {
-	if t == nil {
-		return nil
+//go:embed stopwords.txt
+var stopText string
+
+// stopWords say nothing about what a tool does.
+var stopWords = func() map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(stopText) {
+		all[w] = true
 	}
-	for _, w := range splitWords.FindAllString(strings.ToLower(strings.ReplaceAll(t.Name, "_", " ")+" "+t.Desc), -1) {
-		if utf8.RuneCountInString(w) > 3 && !slices.Contains(all, w) {
+	return all
+}()
+
+// words are the telling words of a tool's name and description, each once. Those of a placeholder
+// tell nothing.
+func words(t *schema.ToolInfo) (all []string) {
+	text := strings.ReplaceAll(t.Name, "_", " ")
+	if !placeholder(t.Desc) {
+		text += " " + t.Desc
+	}
+	for _, w := range splitWords.FindAllString(strings.ToLower(text), -1) {
+		if utf8.RuneCountInString(w) > 1 && strings.ContainsFunc(w, unicode.IsLetter) && !stopWords[w] && !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}
 	return all
 }
 
-// severity is the order in which findings are listed.
-var severity = []string{"no description", "same description", "short description", "name", "similar name", "long description", ruleParameters}
-
-// What is said of parameters without a description.
-const (
-	ruleParameters = "parameters"
-	bareMessage    = "no description: "
-)
+// bareMessage begins what is said of parameters without a description.
+const bareMessage = "no description: "
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -216,22 +285,24 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 		n := utf8.RuneCountInString(desc)
 		switch {
 		case n == 0:
-			say("no description", "it has no description", "say in one sentence what it does and when to use it")
+			say(ruleNone, "it has no description", "say in one sentence what it does and when to use it")
+		case placeholder(desc):
+			say(rulePlaceholder, fmt.Sprintf("its description is a placeholder: %q", clip(desc, 60)), "say in one sentence what it does and when to use it")
 		case n < 20:
-			say("short description", fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
+			say(ruleShort, fmt.Sprintf("its description has %d characters", n), "say in one sentence what it does and when to use it")
 		case n > 1024:
-			say("long description", fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
+			say(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
 		}
-		if other, twice := byText[desc]; twice && n > 0 {
-			say("same description", "it has the description of "+other, "say what only this tool does")
+		if other, twice := byText[desc]; twice && n > 0 && !placeholder(desc) {
+			say(ruleSame, "it has the description of "+other, "say what only this tool does")
 		}
 		byText[desc] = t.Name
 		if !goodName.MatchString(t.Name) {
-			say("name", "providers accept names of at most 64 letters, digits, _ and -", "")
+			say(ruleName, "providers accept names of at most 64 letters, digits, _ and -", "give it a name of at most 64 letters, digits, _ and -, which all providers accept")
 		}
 		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
 		if other, twice := byLetters[letters]; twice {
-			say("similar name", "its name differs from "+other+" only by case or marks", "")
+			say(ruleSimilar, "its name differs from "+other+" only by case or marks", "")
 		}
 		byLetters[letters] = t.Name
 		if bare := undescribed(t); len(bare) > 0 {
@@ -258,50 +329,108 @@ func undescribed(t *schema.ToolInfo) (names []string) {
 	return names
 }
 
+// show writes the summary, and then some findings of each kind, so that many of one kind do not
+// hide the others.
 func show(s streams, p painter, r evalJSON, top int) {
-	shown := r.Findings[:min(top, len(r.Findings))]
-	var bare []finding // one table, since what to do is the same for all
-	for _, f := range shown {
-		if f.Rule == ruleParameters {
-			bare = append(bare, f)
+	summary(s, p, r)
+	for kind, some := range sample(r.Findings, top) {
+		if len(some) == 0 {
 			continue
 		}
-		fmt.Fprintf(s.out, "%s  %s\n", p.bold(display.Line(f.Tool)), p.red(display.Line(f.Message)))
-		if len(f.Shared) > 0 {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), display.Line(strings.Join(f.Shared, ", ")))
+		if sameAdvice[severity[kind]] {
+			showAlike(s, p, some)
+			continue
 		}
-		if len(f.Own) > 0 {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), display.Line(strings.Join(f.Own, ", ")))
+		for _, f := range some {
+			showOne(s, p, f)
 		}
-		if f.Try != "" {
-			fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), display.Line(f.Try))
-		}
-		fmt.Fprintln(s.out)
 	}
-	showBare(s, p, bare)
-	if rest := len(r.Findings) - len(shown); rest > 0 {
-		fmt.Fprintf(s.out, "%s\n\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(rest, "finding"))))
+	if rest := len(r.Findings) - max(0, top); rest > 0 {
+		fmt.Fprintf(s.out, "%s\n", p.dim(fmt.Sprintf("… and %s; --top shows more, --json all", plural(rest, "finding"))))
 	}
+}
+
+// sample is at most top findings, by their place in severity, as many of each kind as there is
+// room for.
+func sample(all []finding, top int) [][]finding {
+	by, out := make([][]finding, len(severity)), make([][]finding, len(severity))
+	for _, f := range all {
+		by[f.rank()] = append(by[f.rank()], f)
+	}
+	for left, taken := top, true; left > 0 && taken; {
+		taken = false
+		for kind := range by {
+			if n := len(out[kind]); left > 0 && n < len(by[kind]) {
+				out[kind], taken = by[kind][:n+1], true
+				left--
+			}
+		}
+	}
+	return out
+}
+
+// showOne writes a finding with its words.
+func showOne(s streams, p painter, f finding) {
+	fmt.Fprintf(s.out, "%s  %s\n", p.bold(display.Line(f.Tool)), p.red(display.Line(f.Message)))
+	if len(f.Shared) > 0 {
+		fmt.Fprintf(s.out, "  %s %s\n", p.dim("both say: "), display.Line(strings.Join(f.Shared, ", ")))
+	}
+	if len(f.Own) > 0 {
+		fmt.Fprintf(s.out, "  %s %s\n", p.dim("only this:"), display.Line(strings.Join(f.Own, ", ")))
+	}
+	if f.Try != "" {
+		fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:      "), display.Line(f.Try))
+	}
+	fmt.Fprintln(s.out)
+}
+
+// sameAdvice are the rules whose findings are a table, since what to do is the same for all.
+var sameAdvice = map[string]bool{ruleNone: true, rulePlaceholder: true, ruleShort: true, ruleName: true, ruleLong: true, ruleParameters: true}
+
+// showAlike writes the findings of a rule as a table with one piece of advice.
+func showAlike(s streams, p painter, some []finding) {
+	widest := 0
+	for _, f := range some {
+		widest = max(widest, utf8.RuneCountInString(display.Line(f.Tool)))
+	}
+	fmt.Fprintln(s.out, p.red(about[some[0].Rule]))
+	for _, f := range some {
+		name := display.Line(f.Tool)
+		says := display.Line(strings.TrimPrefix(f.Message, bareMessage))
+		if f.Rule == ruleNone || f.Rule == ruleName {
+			says = "" // the heading says it
+		}
+		line := "  " + p.bold(name) + strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + "  " + says
+		fmt.Fprintln(s.out, strings.TrimRight(line, " "))
+	}
+	if some[0].Try != "" {
+		fmt.Fprintf(s.out, "  %s %s\n", p.dim("try:"), some[0].Try)
+	}
+	fmt.Fprintln(s.out)
+}
+
+// summary says how well the tools are found, and how many findings of each kind there are.
+func summary(s streams, p painter, r evalJSON) {
 	text := fmt.Sprintf("%s of %s found by their own words", display.Grouped(r.Found), are(r.Tools, "tool"))
 	if r.Found == r.Tools {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
+	n := map[string]int{}
+	for _, f := range r.Findings {
+		n[severity[f.rank()]]++
+	}
+	for _, rule := range severity {
+		if n[rule] > 0 {
+			fmt.Fprintf(s.out, "%6s %s\n", display.Grouped(n[rule]), p.dim(about[rule]))
+		}
+	}
+	fmt.Fprintln(s.out)
 }
 
-// showBare lists the tools with parameters that have no description.
-func showBare(s streams, p painter, bare []finding) {
-	if len(bare) == 0 {
-		return
-	}
-	widest := 0
-	for _, f := range bare {
-		widest = max(widest, utf8.RuneCountInString(display.Line(f.Tool)))
-	}
-	fmt.Fprintln(s.out, p.red("parameters without a description"))
-	for _, f := range bare {
-		name := display.Line(f.Tool)
-		fmt.Fprintf(s.out, "  %s%s  %s\n", p.bold(name), strings.Repeat(" ", widest-utf8.RuneCountInString(name)), display.Line(strings.TrimPrefix(f.Message, bareMessage)))
-	}
-	fmt.Fprintf(s.out, "  %s %s\n\n", p.dim("try:"), bare[0].Try)
+// about is what a count of findings is followed by.
+var about = map[string]string{
+	ruleNone: "without a description", rulePlaceholder: "with a placeholder for a description", ruleConfusable: "not among the first five by their own words",
+	ruleSame: "with the description of another tool", ruleShort: "with hardly any description", ruleName: "with a name that providers refuse", ruleSimilar: "with a name that another one resembles",
+	ruleNear: "found, but after another tool", ruleLong: "with a description that some providers refuse", ruleParameters: "with parameters that are not described",
 }

@@ -6,6 +6,7 @@ package main
 // This file reads files that grow, and opens pages.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,8 @@ type tailed struct {
 	name string
 	file *os.File // nil until it is there
 	at   int64
+	last []byte // what was read before at
+	torn bool   // what was read before may end inside a line
 }
 
 func (t *tailed) open() (err error) {
@@ -50,9 +53,12 @@ func (t *tailed) open() (err error) {
 	if err != nil {
 		t.file = nil
 	}
-	t.at = 0
+	t.again()
 	return err
 }
+
+// again starts at the beginning of a file, on a new line.
+func (t *tailed) again() { t.torn, t.at, t.last = len(t.last) > 0, 0, nil }
 
 func (t *tailed) close() {
 	if t.file != nil {
@@ -64,8 +70,16 @@ func (t *tailed) close() {
 func (t *tailed) Read(p []byte) (int, error) {
 	for {
 		if t.file != nil {
+			t.check()
+			if t.torn {
+				t.torn = false
+				return copy(p, "\n"), nil
+			}
 			n, err := t.file.Read(p)
-			if t.at += int64(n); n > 0 || err != nil && !errors.Is(err, io.EOF) {
+			t.at += int64(n)
+			t.last = append(t.last, p[:n]...)
+			t.last = append([]byte(nil), t.last[max(0, len(t.last)-compared):]...)
+			if n > 0 || err != nil && !errors.Is(err, io.EOF) {
 				return n, err
 			}
 			t.anew()
@@ -83,6 +97,21 @@ func (t *tailed) Read(p []byte) (int, error) {
 	}
 }
 
+// compared is how many bytes tell whether a file was rewritten.
+const compared = 256
+
+// check starts again if the file no longer has what was read of it: it was rewritten, and
+// may be longer now.
+func (t *tailed) check() {
+	was := make([]byte, len(t.last))
+	if n, err := t.file.ReadAt(was, t.at-int64(len(t.last))); n == len(was) && bytes.Equal(was, t.last) || err != nil && !errors.Is(err, io.EOF) {
+		return
+	}
+	if _, err := t.file.Seek(0, io.SeekStart); err == nil {
+		t.again()
+	}
+}
+
 // anew reports whether the name now refers to another file, or to a shorter one.
 func (t *tailed) anew() {
 	mine, err := t.file.Stat()
@@ -97,7 +126,7 @@ func (t *tailed) anew() {
 		t.file = nil
 	case now.Size() < t.at:
 		if _, err := t.file.Seek(0, io.SeekStart); err == nil {
-			t.at = 0
+			t.again()
 		}
 	}
 }

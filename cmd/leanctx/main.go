@@ -10,7 +10,7 @@
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl --open
 //
 // Results go to standard output, and messages to standard error. The exit code is 0 for
-// success, 1 if a threshold was missed, 2 for wrong usage, 3 if input cannot be read,
+// success, 1 if a threshold was missed or results could not be written, 2 for wrong usage, 3 if input cannot be read,
 // and 4 if a server cannot be reached and --strict is set. The command sends nothing
 // anywhere, and starts or calls servers only with --connect.
 package main
@@ -65,7 +65,9 @@ func init() { // the commands name themselves in their usage
 		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
 		{"search", "TOOLS [QUERY…]", "which tools a query finds, and why with --why; without a query, a prompt", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
+		{"bench", "--model NAME", "which settings do best with your own model, over 60 tasks", runBench},
 		{"view", "FILE", "what a model's window contained: lines in the terminal, also while the agent runs, or a page", runView},
+		{"version", "", "which version this is, and with which versions of Go and Eino it was built", runVersion},
 	}
 }
 
@@ -84,19 +86,31 @@ func main() {
 
 // run runs the program and returns its exit code.
 func run(ctx context.Context, s streams, args []string) int {
-	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help", "-help"}, args[0]) {
+	if len(args) == 0 {
 		usage(s.out)
-		if len(args) == 0 {
-			return exitUsage
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "--help", "-help":
+		out := &output{to: s.out}
+		if usage(out); out.err != nil {
+			return exitMissed
 		}
 		return exitDone
+	case "--version", "-version":
+		args[0] = "version"
 	}
 	at := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
 	if at < 0 {
 		fmt.Fprintf(s.err, "leanctx: unknown command %q; see leanctx help\n", args[0])
 		return exitUsage
 	}
+	out := &output{to: s.out}
+	s.out = out
 	err := commands[at].run(ctx, s, args[1:])
+	if out.err != nil { // whatever else went wrong, nobody has read it
+		err = fail(exitMissed, "the results could not be written: %w", unnamed(out.err))
+	}
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitDone

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,22 +91,28 @@ func TestEveryFormatOfToolsIsRead(t *testing.T) {
 func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
 	out, messages, code := call(t, "", "eval", file(t, three))
 	require.Zero(t, code, messages)
-	require.Equal(t, `mail__draft  its own words find mail__send first
-  both say:  mail, sends, message, people, electronic
-  only this: draft
-  try:       begin the description with what only this tool does: draft
+	require.Equal(t, `2 of 3 tools are found by their own words
+     1 with the description of another tool
+     1 with hardly any description
+     1 found, but after another tool
+     1 with parameters that are not described
 
 mail__draft  it has the description of mail__send
   try:       say what only this tool does
 
-x  its description has 7 characters
-  try:       say in one sentence what it does and when to use it
+with hardly any description
+  x  its description has 7 characters
+  try: say in one sentence what it does and when to use it
 
-parameters without a description
+mail__draft  its own words find mail__send first
+  both say:  mail, sends, message, people, electronic
+  only this: draft
+  try:       say in its first sentence what it does that mail__send does not, with its own words: draft
+
+with parameters that are not described
   mail__draft  to
   try: describe them: searches read their words too
 
-2 of 3 tools are found by their own words
 `, out)
 	out, _, _ = call(t, "", "eval", file(t, three), "--json")
 	var got evalJSON
@@ -114,9 +121,56 @@ parameters without a description
 	require.Equal(t, 2, got.Found)
 	require.Len(t, got.Findings, 4)
 	first, _, _ := call(t, "", "eval", file(t, `{"name":"a","description":"Brews coffee in the kitchen","params":{"cups":""}}`+"\n"+`{"name":"b"}`), "--top", "1")
-	require.Contains(t, first, "b  it has no description", "what matters most is told first")
+	require.Contains(t, first, "without a description\n  b\n", "what matters most is told first")
 	out, _, _ = call(t, "", "eval", file(t, three), "--top", "1")
 	require.Contains(t, out, "and 3 findings")
+}
+
+// The tools are those of a published catalogue in kind: placeholders, and tools of several servers
+// with one purpose.
+func TestEvalAdvisesAsAPersonWould(t *testing.T) {
+	out, messages, code := call(t, "", "eval", file(t, `{"name":"cloudflare__d1_delete_database","description":"Description not available"}
+{"name":"atlassian__jira_update_sprint","description":"Description not available."}
+{"name":"hub__todo","description":"TODO"}
+{"name":"hub__none"}
+{"name":"zhihu__search","description":"暂无描述"}
+{"name":"notion__API-retrieve-a-page","description":"Retrieve a page. Its description and what else is available."}
+{"name":"github__get_teams","description":"Get details of the teams the user is a member of"}
+{"name":"asana__get_teams_for_user","description":"Get the teams which the user has access to"}
+{"name":"zz__list_teams","description":"Get details of the teams the user is a member of, in a workspace"}
+{"name":"drone_planner","description":"用于规划无人机优化的飞行路径，并描述路线。"}`), "--json", "--index", "keyword")
+	require.Zero(t, code, messages)
+	var got evalJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	rank := 0
+	for _, f := range got.Findings {
+		require.GreaterOrEqual(t, f.rank(), rank, "worst first")
+		rank = f.rank()
+		require.NotEqual(t, f.Tool, "drone_planner", "a description with such a word in it is none")
+		if strings.Contains("cloudflare__d1_delete_database atlassian__jira_update_sprint hub__todo zhihu__search", f.Tool) {
+			require.Equal(t, rulePlaceholder, f.Rule, "what has no words is not told to begin with them")
+		}
+		for _, w := range append(f.Own, f.Shared...) {
+			require.NotContains(t, stopWords, w)
+			require.NotContains(t, []string{"description", "available"}, w, "words of placeholders")
+		}
+	}
+	require.Equal(t, ruleNone, got.Findings[0].Rule)
+	text, _, _ := call(t, "", "eval", file(t, three))
+	require.True(t, strings.HasPrefix(text, "2 of 3 tools are found"), "the summary stands on top")
+	require.Equal(t, 1, strings.Count(text, "are found by"))
+}
+
+func TestFewFindingsOfEachKindAreShown(t *testing.T) {
+	var many strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&many, "{\"name\":\"none_%d\"}\n", i)
+	}
+	out, _, code := call(t, "", "eval", file(t, many.String()+three), "--top", "8")
+	require.Zero(t, code)
+	require.Contains(t, out, "    40 without a description")
+	require.Contains(t, out, "its own words find mail__send first")
+	require.Contains(t, out, "… and 36 findings")
 }
 
 func TestEvalWithQueriesMeasures(t *testing.T) {
@@ -193,7 +247,7 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 		"a threshold is kept":   {[]string{"eval", tools, "--fail-under", ".6", "--max-findings", "4"}, exitDone, ""},
 		"a threshold is missed": {[]string{"eval", tools, "--fail-under", ".9"}, exitMissed, "67 %"},
 		"too many findings":     {[]string{"eval", tools, "--max-findings", "3"}, exitMissed, "4 findings"},
-		"no conversation":       {[]string{"view", file(t, `{"a":1}`)}, exitInput, "line 1"},
+		"no conversation":       {[]string{"view", file(t, `{"a":1}`)}, exitInput, "holds no line of package window"},
 		"no such conversation":  {[]string{"view", recorded(t), "--conversation", "b"}, exitInput, "no such conversation"},
 	} {
 		t.Run(name, func(t *testing.T) {

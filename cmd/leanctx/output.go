@@ -37,8 +37,17 @@ func (o options) colored(w io.Writer) (yes bool, err error) {
 }
 
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	file, is := fileOf(w)
+	return is && term.IsTerminal(int(file.Fd()))
+}
+
+// fileOf is the file that results are written to, if they go to one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if o, is := w.(*output); is {
+		w = o.to
+	}
+	file, is := w.(*os.File)
+	return file, is
 }
 
 // The widths to write for: that of a file, and the least in which lines fit.
@@ -53,8 +62,8 @@ func columns(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= leastColumns {
 		return n
 	}
-	if isTerminal(w) {
-		if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
+	if file, is := fileOf(w); is && isTerminal(w) {
+		if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
 			return max(leastColumns, n)
 		}
 	}
@@ -66,6 +75,22 @@ func (o options) note(s streams, format string, args ...any) {
 	if !o.quiet {
 		fmt.Fprintf(s.err, format+"\n", args...)
 	}
+}
+
+// output is where results go. It remembers the first error, so that nobody has to look for
+// one after each line.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	o.err = err
+	return n, err
 }
 
 // writeJSON writes v as one object.

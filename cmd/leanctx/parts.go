@@ -56,7 +56,7 @@ func (p *part) UnmarshalJSON(data []byte) error {
 		plain
 		Text json.RawMessage `json:"text"` // an object in results of an AgenticMessage
 	}
-	if err := json.Unmarshal(data, &loose); err != nil {
+	if err := decode(data, &loose); err != nil {
 		return err
 	}
 	*p = part(loose.plain)
@@ -65,12 +65,12 @@ func (p *part) UnmarshalJSON(data []byte) error {
 		var inner struct {
 			Text string `json:"text"`
 		}
-		err := json.Unmarshal(text, &inner)
+		err := decode(text, &inner)
 		p.Text = inner.Text
 		return err
 	}
 	if len(loose.Text) > 0 {
-		return json.Unmarshal(loose.Text, &p.Text)
+		return decode(loose.Text, &p.Text)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (m *messages) parts(by schema.RoleType, all []part, raw ...json.RawMessage)
 		var beside struct {
 			ToolCalls []schema.ToolCall `json:"tool_calls"`
 		}
-		if err := json.Unmarshal(r, &beside); err != nil {
+		if err := decode(r, &beside); err != nil {
 			return err
 		}
 		said.ToolCalls = append(said.ToolCalls, beside.ToolCalls...)
@@ -215,7 +215,7 @@ func (p part) medium() (kind schema.ChatMessagePartType, common schema.MessagePa
 	for _, m := range media {
 		if strings.Contains(p.Type, m.word) && !strings.Contains(p.Type, "text") {
 			var v any
-			_ = json.Unmarshal(p.raw, &v) // it was read once already
+			_ = decode(p.raw, &v) // it was read once already
 			locate(v, &common)
 			return m.kind, common, true
 		}
@@ -257,11 +257,11 @@ func texts(raw json.RawMessage) (text string, err error) {
 		return "", nil
 	}
 	if raw[0] != '[' {
-		err = json.Unmarshal(raw, &text)
+		err = decode(raw, &text)
 		return text, err
 	}
 	var all []part
-	err = json.Unmarshal(raw, &all)
+	err = decode(raw, &all)
 	for _, p := range all {
 		text += p.Text
 	}

@@ -111,7 +111,7 @@ func exchanges(name string, rows []json.RawMessage) ([]replay.Recorded, error) {
 	g := grow{name: name}
 	for i, row := range rows {
 		var r recording
-		if err := json.Unmarshal(row, &r); err != nil {
+		if err := decode(row, &r); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
 		var request messages
@@ -140,11 +140,11 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 		var err error
 		if bytes.Contains(raw, []byte(`"content_blocks"`)) {
 			var m schema.AgenticMessage
-			err = json.Unmarshal(raw, &m)
+			err = decode(raw, &m)
 			agentic = append(agentic, &m)
 		} else {
 			var m schema.Message
-			err = json.Unmarshal(raw, &m)
+			err = decode(raw, &m)
 			plain = append(plain, &m)
 		}
 		if err != nil {
@@ -177,11 +177,15 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 
 // windows reads what window.Collector.WriteJSON or window.Config.Log wrote. What only
 // leanctx needs is left out, and what it removed from results is restored; where a text was
-// not kept whole, filler of the same length stands in for the rest.
-func windows(name string, text []byte) (all []replay.Recorded, filled int, err error) {
+// not kept whole, filler of the same length stands in for the rest. note is told of lines that
+// cannot be read.
+func windows(name string, text []byte, note func(error)) (all []replay.Recorded, filled int, err error) {
 	read, err := window.ReadJSON(bytes.NewReader(text))
-	if err != nil {
+	switch {
+	case err != nil && len(read) == 0:
 		return nil, 0, err
+	case err != nil:
+		note(err)
 	}
 	for _, c := range read {
 		w := seen{c: c, g: grow{name: name}, helped: map[string]bool{}, filled: map[string]bool{}}
@@ -214,7 +218,8 @@ type seen struct {
 // call adds a call.
 func (w *seen) call(c *window.ModelCall) {
 	help := map[string]bool{}
-	for _, p := range c.Parts {
+	parts := c.Parts()
+	for _, p := range parts {
 		switch {
 		case p.Category == window.HelpTools:
 			help[p.Label] = true
@@ -223,8 +228,8 @@ func (w *seen) call(c *window.ModelCall) {
 		}
 	}
 	var request messages
-	for _, p := range c.Parts {
-		w.part(&request, c, p)
+	for _, p := range parts {
+		w.part(&request, p)
 	}
 	answer := messages{{Role: schema.Assistant, Content: c.Answer}}
 	for _, use := range c.Did {
@@ -241,8 +246,8 @@ func (w *seen) call(c *window.ModelCall) {
 
 // part adds a part of a request to its messages. Names of tools, answers of searches and
 // pages are only there because of leanctx.
-func (w *seen) part(to *messages, c *window.ModelCall, p window.Part) {
-	text := w.text(c, p)
+func (w *seen) part(to *messages, p window.Part) {
+	text := w.text(p)
 	medium := p.Tokens > 0 && p.Bytes > 0 && w.c.Texts[p.Text] == "" && p.Text != 0
 	switch p.Category {
 	case window.System:
@@ -284,15 +289,15 @@ const (
 )
 
 // text is the text of a part as it was without leanctx.
-func (w *seen) text(c *window.ModelCall, p window.Part) string {
+func (w *seen) text(p window.Part) string {
 	text, size, id := w.c.Texts[p.Text], p.Bytes, fmt.Sprint("text ", p.Text)
 	switch p.Category {
 	case window.Assistant:
 		return text // the answer that it was is kept in the same way
 	case window.ResultCut, window.ResultCleared:
 		id = "result " + p.CallID
-		if at := slices.IndexFunc(c.Left, func(l window.Left) bool { return l.CallID == p.CallID }); at >= 0 {
-			text, size = w.c.Texts[c.Left[at].Text], c.Left[at].Before*bytesOfToken
+		if p.Left != nil {
+			text, size = w.c.Texts[p.Left.Text], p.Left.Before*bytesOfToken
 		}
 		if strings.HasPrefix(text, notice) {
 			text = ""

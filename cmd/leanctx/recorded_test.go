@@ -127,6 +127,37 @@ func TestReplayTakesOutWhatLeanctxDidInARecordedWindow(t *testing.T) {
 	}
 }
 
+// A program that is killed leaves half a line. The others are billed, and a message says which were
+// left out.
+func TestReplaySaysWhichLinesOfARecordingAreTorn(t *testing.T) {
+	r := record[*schema.Message](t, false, false, window.TextsAll)
+	var messages []json.RawMessage
+	text, err := os.ReadFile(r.messages)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &messages))
+	var rows bytes.Buffer
+	for _, m := range messages {
+		rows.Write(append(m, '\n'))
+	}
+	for name, kept := range map[string]string{"messages": file(t, rows.String()), "requests": r.recorder, "log": r.log} {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(kept)
+			require.NoError(t, err)
+			whole, said := bills(t, kept)
+			require.Empty(t, said)
+			all := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
+			last := all[len(all)-1]
+			torn := file(t, strings.Join(all[:len(all)-1], "")+last[:len(last)/2])
+			got, said := bills(t, torn)
+			require.Contains(t, said, fmt.Sprint("line ", len(all)), "it says which")
+			require.Less(t, got[0].Calls, whole[0].Calls)
+			require.Positive(t, got[0].Calls)
+		})
+	}
+	require.Equal(t, "line 7", numbered([]int{7}))
+	require.Equal(t, "lines 1, 2, 3, 4, 5 and 2 more", numbered([]int{1, 2, 3, 4, 5, 6, 7}))
+}
+
 func TestReplayCountsMedia(t *testing.T) {
 	const pixels = "aGVsbG8gd29ybGQ="
 	var first int64
@@ -162,5 +193,25 @@ func TestReplayCountsMediaThatToolsReturn(t *testing.T) {
 			require.Equal(t, 2, got[0].Calls)
 			require.InDelta(t, 1025, got[0].Written, 30, "once, since the second call ends with it")
 		})
+	}
+}
+
+// A log may be torn anywhere, and begin in its middle where it was rotated.
+func TestReplayReportsLinesThatAreTorn(t *testing.T) {
+	var log bytes.Buffer
+	ask := logged(t, &log)
+	ask("How far is it?")
+	ask("And back?")
+	whole := log.String()
+	lines := strings.SplitAfter(whole, "\n")
+	for what, c := range map[string]struct{ text, says string }{
+		"in the middle": {strings.Replace(whole, `{"of"`, `{"o`+"\n"+`{"of"`, 1), "line 2: it is not whole"},
+		"at the end":    {whole + lines[1][:len(lines[1])/2], fmt.Sprintf("line %d: it is not whole", len(lines))},
+		"rotated":       {lines[1][len(lines[1])/2:] + strings.Join(lines[2:], ""), "line 1: it is not whole"},
+	} {
+		out, messages, code := call(t, "", "replay", file(t, c.text))
+		require.Zero(t, code, "%s: %s", what, messages)
+		require.Contains(t, messages, "what cannot be read is left out: "+c.says, what)
+		require.Contains(t, out, "2 model calls", what)
 	}
 }

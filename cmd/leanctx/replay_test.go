@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/internal/replay"
 )
@@ -131,6 +132,71 @@ func TestGoldenReplay(t *testing.T) {
 	require.Contains(t, colored, "\x1b[31m", "losses")
 }
 
+// body is a request to OpenAI with n tools, of which two are called, and results of size bytes.
+func body(t *testing.T, n, size int) string {
+	t.Helper()
+	tools := []object{{"type": "web_search"}}
+	for i := range n {
+		tools = append(tools, object{"type": "function", "function": object{"name": fmt.Sprintf("office__%s_%d", []string{"send_mail", "read_log"}[i%2], i), "description": fmt.Sprintf("Does office work of kind %d, with all that belongs to it, and says when it is done.", i),
+			"parameters": object{"type": "object", "properties": object{"day": object{"type": "integer", "description": "which day of the month"}}}}})
+	}
+	var chat []object
+	for _, m := range talk(6, size) {
+		one := object{"role": m.Role, "content": m.Content}
+		if len(m.ToolCalls) > 0 {
+			m.ToolCalls[0].Function.Name = "office__read_log_" + strconv.Itoa(min(n-1, 1+2*(len(chat)%2)))
+			one["tool_calls"] = m.ToolCalls
+		}
+		if m.Role == schema.Tool {
+			one["tool_call_id"] = m.ToolCallID
+		}
+		chat = append(chat, one)
+	}
+	return jsonOf(t, object{"model": "m", "messages": chat, "tools": tools})
+}
+
+func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
+	out, messages, code := call(t, body(t, 300, 100), "replay", "-", "--json")
+	require.Zero(t, code, messages)
+	var got replayJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	rows := map[string]policyJSON{}
+	for _, p := range got.Total.Policies {
+		rows[p.Policy] = p
+	}
+	nothing := rows["no reduction"]
+	require.Greater(t, nothing.Defined, nothing.Tokens/2)
+	require.Positive(t, nothing.Dollars["Anthropic"])
+	for _, h := range replay.Hidings()[1:] {
+		require.Less(t, rows[h.Name].Tokens, nothing.Tokens*2/3, h.Name)
+		require.Less(t, rows[h.Name].Defined, nothing.Defined/2, h.Name)
+	}
+	require.Equal(t, nothing.Defined, rows["leanctx, Recommended"].Defined, "reduction lists every tool")
+	require.Contains(t, got.Advice, "Set toolsearch.")
+	require.Contains(t, got.Advice, "tokens instead of "+display.Grouped(nothing.Tokens))
+	require.Contains(t, got.Advice, fmt.Sprintf("instead of $%.2f", nothing.Dollars["Anthropic"]))
+	text, _, _ := call(t, body(t, 300, 100), "replay", "-")
+	require.True(t, strings.HasSuffix(strings.TrimSpace(text), got.Advice), "the last sentence says what to set")
+	require.Contains(t, text, "definitions of tools are")
+	few, _, _ := call(t, body(t, 2, 100), "replay", "-", "--policy", "Recommended", "--json")
+	require.Contains(t, few, "Change nothing: no setting saves a twentieth of these")
+}
+
+func TestReplaySaysWhatHidingToolsAloneSaves(t *testing.T) {
+	out, messages, code := call(t, body(t, 300, 60_000), "replay", "-", "--json")
+	require.Zero(t, code, messages)
+	var got replayJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	rows := map[string]policyJSON{}
+	for _, p := range got.Total.Policies {
+		rows[p.Policy] = p
+	}
+	nothing, hidden := rows["no reduction"], rows["toolsearch, Recommended"]
+	require.Contains(t, got.Advice, "Set toolsearch.Recommended(tools) and reduction.Recommended(store): ")
+	require.Contains(t, got.Advice, fmt.Sprintf(" Hiding tools alone saves %s tokens and $%.2f: toolsearch.Recommended(tools).",
+		display.Grouped(nothing.Tokens-hidden.Tokens), nothing.Dollars["Anthropic"]-hidden.Dollars["Anthropic"]))
+}
+
 func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
 	chat := file(t, jsonOf(t, talk(12, 400)))
 	mine := filepath.Join(t.TempDir(), "mine.json")
@@ -158,7 +224,7 @@ func TestExitCodesOfReplay(t *testing.T) {
 		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
 		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "between 0 and 1"},
 		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},
-		"tools":                       {[]string{tools}, exitInput, "is not a message role"},
+		"tools":                       {[]string{tools}, exitInput, "it holds tools and no conversation"},
 		"no model":                    {[]string{file(t, `[{"role":"user","content":"hello"}]`)}, exitInput, "no message from a model"},
 		"no JSON":                     {[]string{file(t, `{}`+"\nhello")}, exitInput, ":2: this is neither"},
 		"an empty file":               {[]string{file(t, " ")}, exitInput, "is empty"},

@@ -8,6 +8,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +45,7 @@ type callJSON struct {
 	Schema       string            `json:"schema"`
 	Conversation string            `json:"conversation"`
 	Call         *window.ModelCall `json:"call"`
+	Parts        []window.Part     `json:"parts"`
 	Texts        map[string]string `json:"texts"` // by the "text" of parts
 }
 
@@ -117,7 +119,7 @@ func runView(ctx context.Context, s streams, args []string) error {
 
 // show shows what is in the file now.
 func (v *view) show(ctx context.Context, s streams) error {
-	all, err := conversations(s, v.file, v.conversation)
+	all, err := v.conversations(s)
 	if err != nil {
 		return err
 	}
@@ -154,8 +156,8 @@ func (v *view) showCall(s streams, c *window.Conversation) error {
 	if !v.common.json {
 		return inspect.WriteCall(s.out, c, v.call, v.text)
 	}
-	out := callJSON{callSchema, c.ID, c.Calls[at], map[string]string{}}
-	for _, p := range out.Call.Parts {
+	out := callJSON{callSchema, c.ID, c.Calls[at], c.Calls[at].Parts(), map[string]string{}}
+	for _, p := range out.Parts {
 		if text, kept := c.Texts[p.Text]; kept {
 			out.Texts[strconv.Itoa(p.Text)] = text
 		}
@@ -198,7 +200,7 @@ func (v *view) following(ctx context.Context, s streams) error {
 			return nil
 		}
 		return show(c)
-	})
+	}, func(err error) { v.common.note(s, "%s, %v", v.file, err) })
 	switch {
 	case ctx.Err() != nil:
 		return nil // an interrupt is how it ends
@@ -209,14 +211,19 @@ func (v *view) following(ctx context.Context, s streams) error {
 }
 
 // conversations reads those of a file, or the one with an ID.
-func conversations(s streams, name, id string) ([]*window.Conversation, error) {
+func (v *view) conversations(s streams) ([]*window.Conversation, error) {
+	name, id := v.file, v.conversation
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
 	}
 	all, err := window.ReadJSON(bytes.NewReader(text))
-	if err != nil && (len(all) == 0 || !endsInside(text)) {
-		return nil, fail(exitInput, "%s: %w. It must be a file written by window.Collector.WriteJSON or window.Config.Log", name, err)
+	switch {
+	case err == nil:
+	case len(all) == 0:
+		return nil, fail(exitInput, "%s", notOurs(name, text))
+	default:
+		v.common.note(s, "%s: what cannot be read is left out: %v", name, err)
 	}
 	if id == "" && len(all) > 0 {
 		return all, nil
@@ -234,8 +241,20 @@ func conversations(s streams, name, id string) ([]*window.Conversation, error) {
 	return nil, fail(exitInput, "%s has no such conversation; it has: %s", name, strings.Join(ids, ", "))
 }
 
-// endsInside reports whether a text ends within a line, as that of a file that is being
-// written does.
-func endsInside(text []byte) bool { return !bytes.HasSuffix(text, []byte("\n")) }
+// notOurs says what a file is that holds no conversation of package window.
+func notOurs(name string, text []byte) string {
+	what := "holds no line of package window"
+	var r recording
+	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	switch {
+	case len(first) == 0:
+		return name + " is empty"
+	case json.Unmarshal(first, &r) == nil && strings.HasPrefix(r.Schema, "leanctx.window/"):
+		what = fmt.Sprintf("is of the format %q, which this version of leanctx does not read", r.Schema)
+	case first[0] == '[', json.Unmarshal(text, &r) == nil && (r.Messages != nil || r.Input != nil), json.Unmarshal(first, &r) == nil && (r.Messages != nil || r.Input != nil):
+		what = "looks like a conversation or a list, not like a record of windows; leanctx replay reads conversations"
+	}
+	return fmt.Sprintf("%s %s. view reads files that window.Collector.WriteJSON or window.Config.Log wrote", name, what)
+}
 
 var errNoBrowser = errors.New("found neither xdg-open nor a browser in BROWSER; open the file by hand")

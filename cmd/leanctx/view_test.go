@@ -99,6 +99,65 @@ func TestViewFollowsAFileThatGrows(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsRewrittenIsFollowedFromItsBeginning(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
+	tail := &tailed{ctx: t.Context(), name: name}
+	defer tail.close()
+	var got string
+	read := func(want string) {
+		t.Helper()
+		buffer := make([]byte, 5)
+		for !strings.HasSuffix(got, want) {
+			n, err := tail.Read(buffer)
+			require.NoError(t, err)
+			got += string(buffer[:n])
+			require.LessOrEqual(t, len(got), 200, "%q", got)
+		}
+	}
+	write("one\ntwo\nhal")
+	read("hal")
+	write("a longer file took its place\nand goes on\n") // longer than what was read
+	read("goes on\n")
+	require.Equal(t, "one\ntwo\nhal\na longer file took its place\nand goes on\n", got, "on a line of its own")
+	write("short\n")
+	read("short\n")
+	require.NoError(t, os.Remove(name))
+	write("another file, of the same length and name\n")
+	read("and name\n")
+	require.True(t, strings.HasSuffix(got, "\nshort\n\nanother file, of the same length and name\n"), got)
+}
+
+func TestViewSaysWhatAFileIsThatItDoesNotRead(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"role":"user","content":"hi"}]`:                          "leanctx replay reads conversations",
+		`{"model":"m","messages":[{"role":"user","content":"hi"}]}`: "leanctx replay reads conversations",
+		`{"schema":"leanctx.window/1","conversation":{"id":"a"}}`:   `of the format "leanctx.window/1"`,
+		"":         "holds no conversation",
+		"\x00\x01": "holds no line of package window",
+	} {
+		for _, flags := range [][]string{nil, {"--json"}, {"--call", "1"}} {
+			_, messages, code := call(t, "", append([]string{"view", file(t, text)}, flags...)...)
+			require.Equal(t, exitInput, code)
+			require.Contains(t, messages, want)
+			require.NotRegexp(t, "invalid character|unmarshal|cannot unmarshal|EOF", messages)
+		}
+	}
+}
+
+func TestViewReportsALineThatIsTorn(t *testing.T) {
+	var log bytes.Buffer
+	ask := logged(t, &log)
+	ask("How far is it?")
+	ask("And back?")
+	text := strings.Replace(log.String(), `{"of"`, `{"o`+"\n"+`{"of"`, 1)
+	out, messages, code := call(t, "", "view", file(t, text))
+	require.Zero(t, code, messages)
+	require.Contains(t, messages, "line 2: it is not whole")
+	require.Contains(t, out, "> How far is it?")
+	require.Contains(t, out, "> And back?")
+}
+
 func TestViewFollowsStandardInputToItsEnd(t *testing.T) {
 	var log bytes.Buffer
 	ask := logged(t, &log)
@@ -111,9 +170,10 @@ func TestViewFollowsStandardInputToItsEnd(t *testing.T) {
 	out, _, code = call(t, log.String(), "view", "-", "--follow", "--conversation", "acme/43")
 	require.Zero(t, code)
 	require.Empty(t, out)
-	_, messages, code = call(t, log.String()+"hello\n", "view", "-", "--follow")
-	require.Equal(t, exitInput, code)
-	require.Contains(t, messages, "line ")
+	out, messages, code = call(t, "hello\n"+log.String(), "view", "-", "--follow")
+	require.Zero(t, code)
+	require.Contains(t, messages, "line 1: it is not whole")
+	require.Contains(t, out, "> And back?", "a line that is torn costs that line")
 }
 
 func TestViewReadsAFileThatIsBeingWritten(t *testing.T) {

@@ -3,8 +3,6 @@
 
 package main
 
-// This file has the conversation with every agent and prints what happened.
-
 import (
 	"context"
 	"fmt"
@@ -19,6 +17,8 @@ import (
 	"github.com/leanctx/leanctx/window/inspect"
 )
 
+const name = "examples/both" // of the conversation
+
 // run has the conversation with both middlewares, with each one and with none. It
 // is an error if an answer is wrong, a loaded tool vanishes, or an answer of
 // tool_search is not as it was. The window of the first agent goes into the file page,
@@ -29,9 +29,9 @@ func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming b
 		return err
 	}
 	defer os.RemoveAll(dir)
-	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "examples/both", nil }})
 	var trials []*trial[M]
-	for i, use := range []parts{{search: true, reduce: true, see: see}, {search: true}, {reduce: true}, {}} {
+	for i, use := range []parts{{search: true, reduce: true}, {search: true}, {reduce: true}, {}} {
+		use.see = window.New(window.Config{Conversation: func(context.Context) (string, error) { return name, nil }})
 		t, err := newTrial[M](ctx, []string{"both", "toolsearch", "reduction", "none"}[i], filepath.Join(dir, fmt.Sprint(i)), streaming, use)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming b
 	if err := play(ctx, screen, trials); err != nil {
 		return err
 	}
-	return show(screen, see.Conversation("examples/both"), page)
+	return show(screen, trials[0].see.Conversation(name), page)
 }
 
 // show prints what was in the window of each call, and writes the page.

@@ -3,8 +3,6 @@
 
 package main
 
-// This file has the conversation with one agent, and watches what must not change.
-
 import (
 	"context"
 	"os"
@@ -84,9 +82,7 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 	}
 	t.store, t.tools = store, len(tools)
 	use.store, use.watch, t.see = store, t.events.Add, use.see
-	if use.see != nil {
-		use.watch = leanctx.Tee(t.events.Add, use.see.Event)
-	}
+	use.watch = leanctx.Tee(t.events.Add, use.see.Event)
 	t.agent, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
 		return newAgent(ctx, chat, tools, use)
 	})
@@ -111,8 +107,13 @@ func (t *trial[M]) ask(ctx context.Context, q lab.Question) (right bool, err err
 		}
 	}
 	for _, r := range t.last.Requests {
-		t.calls, t.tokens, t.largest = t.calls+1, t.tokens+r.Tokens(), max(t.largest, r.Tokens())
 		t.watch(r, original)
+	}
+	if t.see != nil {
+		for c := range t.see.Conversations() { // the only one
+			sent := c.Totals()
+			t.calls, t.tokens, t.largest = sent.Calls, sent.Sent, sent.Largest
+		}
 	}
 	if right = q.Holds(t.last.Answer()); !right {
 		t.wrong++

@@ -3,8 +3,6 @@
 
 package lab
 
-// This file keeps what the reduction middleware reports, and says it in words.
-
 import (
 	"context"
 	"fmt"

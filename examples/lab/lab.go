@@ -5,8 +5,6 @@
 // model was sent, and holds what all the examples print.
 package lab
 
-// This file reads the command line and runs agents.
-
 import (
 	"context"
 	"flag"

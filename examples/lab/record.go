@@ -3,8 +3,6 @@
 
 package lab
 
-// This file records what a model is sent.
-
 import (
 	"context"
 	"slices"

@@ -3,8 +3,6 @@
 
 package lab
 
-// This file prints what the demos show.
-
 import (
 	"fmt"
 	"io"

@@ -3,8 +3,6 @@
 
 package lab
 
-// This file says what an agent did, step by step.
-
 import (
 	"encoding/json"
 	"fmt"

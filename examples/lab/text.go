@@ -3,8 +3,6 @@
 
 package lab
 
-// This file writes calls, numbers and long lines for printing.
-
 import (
 	"encoding/json"
 	"fmt"

@@ -1,10 +1,13 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package library is a library of working tools, large enough that no model
-// should be shown all of it at once. Each tool does its work offline, with Go's
-// standard library and a few others. They are grouped into servers as tools from
-// MCP servers are, and named server__tool.
+// Package library is a catalogue of several hundred tools, too many to show a
+// model all of them at once. They are grouped into servers as tools from MCP
+// servers are, and named server__tool.
+//
+// The catalogue is data: names, descriptions and schemas. The tools that the
+// demonstrations call do their work offline; the others are only definitions,
+// and a call of one answers so.
 //
 // A tool never ends a run because of what a model sent: bad arguments get an
 // answer that begins with "error:" and says what to send instead. Tools for
@@ -12,48 +15,33 @@
 package library
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"sort"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/components/tool/utils"
+	"github.com/cloudwego/eino/schema"
+	einoschema "github.com/eino-contrib/jsonschema"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Server is a group of tools with one subject, as one MCP server would give.
-type Server struct {
-	Name  string          // what the names of its tools begin with
-	Title string          // its subject, for people
-	Tools []tool.BaseTool // in the order in which they are listed
-}
+// catalogue holds one tool in a line, sorted by name.
+//
+//go:embed catalogue.jsonl
+var catalogue string
 
-// Servers makes all servers. Those that work on files see only the folder
-// root, which need not exist until a tool is called. The tools are safe for
-// concurrent use, except where they change the same files.
-func Servers(root string) []Server {
-	groups := []group{
-		timeServer, calendarServer, cronServer,
-		textServer, linesServer, caseServer, regexServer, extractServer, compareServer, unicodeServer, templateServer,
-		mathServer, numberServer, statisticsServer, geometryServer, unitsServer, financeServer, randomServer,
-		encodingServer, hashServer, cipherServer, compressServer, identifierServer, versionServer,
-		jsonServer, csvServer, xmlServer, htmlServer, markdownServer, goServer,
-		urlServer, networkServer, colorServer,
-		filesServer, folderServer, archiveServer, imageServer,
-		hanziServer, chinaServer,
-	}
-	out := make([]Server, len(groups))
-	for i, g := range groups {
-		out[i] = Server{Name: g.name, Title: g.title}
-		for _, make := range g.tools {
-			out[i].Tools = append(out[i].Tools, make(folder{root}))
-		}
-	}
-	return out
-}
-
-// Tools gives the tools of all servers, sorted by name. It is an error if root
-// is not a folder or if two tools have the same name.
+// Tools makes all tools, sorted by name. Those that work on files see only the
+// folder root; it is an error if root is not a folder. The tools are safe for
+// concurrent use, except where they change the same files. The caller owns the
+// slice.
 func Tools(root string) ([]tool.BaseTool, error) {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -62,34 +50,185 @@ func Tools(root string) ([]tool.BaseTool, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("library: opening root %q: not a folder", root)
 	}
-	return merge(Servers(root))
-}
-
-// merge sorts the servers' tools into one list, and reports every duplicate name.
-func merge(servers []Server) ([]tool.BaseTool, error) {
-	byName := map[string]tool.BaseTool{}
-	var names []string
-	var clashes []error
-	for _, s := range servers {
-		for _, t := range s.Tools {
-			info, err := t.Info(context.Background())
-			if err != nil {
-				return nil, fmt.Errorf("library: describing a tool of %q: %w", s.Name, err)
-			}
-			if byName[info.Name] != nil {
-				clashes = append(clashes, fmt.Errorf("library: naming %q: two tools have this name", info.Name))
-			}
-			byName[info.Name] = t
-			names = append(names, info.Name)
+	var out []tool.BaseTool
+	for dec := json.NewDecoder(strings.NewReader(catalogue)); dec.More(); {
+		d := definition{root: root}
+		if err := dec.Decode(&d); err != nil {
+			return nil, fmt.Errorf("library: reading definition %d: %w", len(out)+1, err)
+		}
+		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parsed[einoschema.Schema](d.Schema))}
+		if work := works[d.Name]; work != nil {
+			out = append(out, work(d))
+		} else {
+			out = append(out, d)
 		}
 	}
-	if len(clashes) > 0 {
-		return nil, errors.Join(clashes...)
-	}
-	sort.Strings(names)
-	out := make([]tool.BaseTool, len(names))
-	for i, name := range names {
-		out[i] = byName[name]
-	}
 	return out, nil
+}
+
+// Works reports whether a tool does what it says; otherwise it is only a definition.
+func Works(name string) bool { return works[name] != nil }
+
+// Working is how many tools do what they say.
+func Working() int { return len(works) }
+
+// definition is a line of the catalogue.
+type definition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"inputSchema"`
+	root        string
+	info        *schema.ToolInfo // what a model sees
+}
+
+// parsed reads a schema of the catalogue, which is part of the program.
+func parsed[T any](text json.RawMessage) *T {
+	out := new(T)
+	must(json.Unmarshal(text, out))
+	return out
+}
+
+func must(err error) {
+	if err != nil {
+		panic("library: a schema of the catalogue: " + err.Error())
+	}
+}
+
+// Info describes the tool.
+func (d definition) Info(context.Context) (*schema.ToolInfo, error) { return d.info, nil }
+
+// InvokableRun answers, whatever the arguments, that there is nothing behind the definition.
+func (d definition) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
+	return refusal(fmt.Errorf("%s is only a definition; it is not part of the demonstration, whatever its arguments", d.Name)), nil
+}
+
+// work makes the tool of a definition.
+type work func(definition) tool.BaseTool
+
+// works are the tools that work, by name.
+var works = merged(fileTools(), folderTools(), textTools(), documentTools(), numberTools(), unitTools(), dateTools(), chineseTools())
+
+func merged(some ...map[string]work) map[string]work {
+	all := map[string]work{}
+	for _, m := range some {
+		maps.Copy(all, m)
+	}
+	return all
+}
+
+// from makes a tool that works on nothing but its arguments.
+func from[T any](run func(T) (string, error)) work {
+	return func(d definition) tool.BaseTool { return invokable(d, run) }
+}
+
+// located are arguments that name the path that their tool works at.
+type located interface{ path() string }
+
+// at makes a tool that works in the folder of files.
+func at[T located](run func(at place, in T) (string, error)) work {
+	return func(d definition) tool.BaseTool {
+		return invokable(d, func(in T) (out string, err error) {
+			err = open(d.root, in.path(), func(at place) error {
+				out, err = run(at, in)
+				return err
+			})
+			return out, err
+		})
+	}
+}
+
+// request is what a tool's run receives: its arguments, or what is wrong with
+// them. Eino ends a run on an error, so the error travels as a value and
+// becomes the answer.
+type request[T any] struct {
+	in  T
+	err error
+}
+
+// decoded reads what a model sends by the tool's own schema.
+func decoded[T any](d definition) utils.Option {
+	rules, err := parsed[jsonschema.Schema](d.Schema).Resolve(nil)
+	must(err)
+	read := func(arguments string) (in T, err error) {
+		sent := map[string]any{}
+		if len(arguments) > maxArguments {
+			return in, fmt.Errorf("the arguments have %d bytes; at most %d are read", len(arguments), maxArguments)
+		}
+		if err := json.Unmarshal([]byte(cmp.Or(arguments, "{}")), &sent); err != nil {
+			return in, fmt.Errorf("the arguments must be one JSON object: %w", err)
+		}
+		if sent == nil { // the arguments were the JSON word null
+			sent = map[string]any{}
+		}
+		maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
+		if err := errors.Join(rules.ApplyDefaults(&sent), rules.Validate(sent)); err != nil {
+			return in, err
+		}
+		whole, err := json.Marshal(sent)
+		if err == nil {
+			err = json.Unmarshal(whole, &in)
+		}
+		return in, err
+	}
+	return utils.WithUnmarshalArguments(func(_ context.Context, arguments string) (any, error) {
+		in, err := read(arguments)
+		return request[T]{in, err}, nil
+	})
+}
+
+// invokable makes a tool that answers with one text.
+func invokable[T any](d definition, run func(T) (string, error)) tool.BaseTool {
+	return utils.NewTool(d.info, func(_ context.Context, r request[T]) (string, error) {
+		text, err := "", r.err
+		if err == nil {
+			text, err = run(r.in)
+		}
+		if err != nil {
+			return refusal(err), nil
+		}
+		return bounded(text), nil
+	}, decoded[T](d))
+}
+
+// streamAt makes a tool that works in the folder of files and answers piece by
+// piece. run stops when emit says that the reader is gone.
+func streamAt[T located](run func(at place, in T, emit func(string) bool) error) work {
+	return func(d definition) tool.BaseTool {
+		return utils.NewStreamTool(d.info, func(_ context.Context, r request[T]) (*schema.StreamReader[string], error) {
+			reader, writer := schema.Pipe[string](4)
+			emit := func(text string) bool { return !writer.Send(text, nil) }
+			go func() {
+				defer writer.Close()
+				err := r.err
+				if err == nil {
+					err = open(d.root, r.in.path(), func(at place) error { return run(at, r.in, emit) })
+				}
+				if err != nil {
+					emit(refusal(err))
+				}
+			}()
+			return reader, nil
+		}, decoded[T](d))
+	}
+}
+
+func refusal(err error) string { return "error: " + err.Error() }
+
+// The most bytes of arguments that a tool reads, and of its answer.
+const (
+	maxArguments = 1 << 20
+	maxAnswer    = 1 << 20
+)
+
+// bounded keeps an answer readable: valid UTF-8, and at most maxAnswer bytes.
+func bounded(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxAnswer {
+		return text
+	}
+	cut := maxAnswer
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s\n[cut here: the first %d of %d bytes]", text[:cut], cut, len(text))
 }

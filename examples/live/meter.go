@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures each model call and what the middlewares did before it.
-
 import (
 	"context"
 	"encoding/json"

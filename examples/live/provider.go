@@ -3,8 +3,6 @@
 
 package main
 
-// This file makes the chat model that the environment describes.
-
 import (
 	"context"
 	"errors"

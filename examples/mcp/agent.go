@@ -3,7 +3,7 @@
 
 package main
 
-// This file is the part to copy: an agent with the tools of MCP servers.
+// The part to copy: an agent with the tools of MCP servers.
 
 import (
 	"context"

@@ -3,8 +3,8 @@
 
 package main
 
-// This file holds two small MCP servers, so that the example runs without others: one on
-// stdio, which is this program started again, and one on HTTP.
+// Two small MCP servers, so that the example runs without others: one on stdio, which is this
+// program started again, and one on HTTP.
 
 import (
 	"context"

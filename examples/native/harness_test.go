@@ -3,8 +3,6 @@
 
 package main
 
-// This file sets up agents on the servers on loopback, for tests.
-
 import (
 	"context"
 	"encoding/json"

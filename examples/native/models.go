@@ -3,8 +3,6 @@
 
 package main
 
-// This file makes the models: eino-ext's adapters, pointed at a server on loopback.
-
 import (
 	"context"
 

@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds a conversation with an agent.
-
 import (
 	"context"
 	"slices"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds the conversation, and the ways to have it.
-
 import (
 	"context"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file decides which value of a step goes into which parameter.
-
 import (
 	"cmp"
 	"math"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file picks the tool that fits a step best, among those the model sees.
-
 import (
 	"cmp"
 	"math"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file phrases the answer.
-
 import (
 	"fmt"
 	"slices"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file says what a step is about, by its words and by its data.
-
 import (
 	"regexp"
 	"strings"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file calls a tool again after it said what was wrong with its arguments.
-
 import (
 	"encoding/json"
 	"fmt"

@@ -3,9 +3,6 @@
 
 package offline
 
-// This file fills a tool's arguments from the words of a step, guided by the
-// tool's schema.
-
 import (
 	"encoding/json"
 	"math"

@@ -3,9 +3,6 @@
 
 package offline
 
-// This file understands requests that go on from an earlier one, as "and in
-// London?" does: the same call again with the new data.
-
 import (
 	"encoding/json"
 	"fmt"

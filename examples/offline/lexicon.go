@@ -3,10 +3,6 @@
 
 package offline
 
-// This file holds what the model knows of language: words that say nothing about
-// the task, words that mean much the same, verbs that begin a step, and the
-// Chinese words it can cut and translate.
-
 import (
 	_ "embed"
 	"strings"

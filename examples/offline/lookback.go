@@ -3,9 +3,6 @@
 
 package offline
 
-// This file understands steps that look for something in an earlier result, as
-// "in the first listing, how long is a.txt?" does.
-
 import (
 	"regexp"
 	"slices"

@@ -3,7 +3,7 @@
 
 package offline
 
-// This file is the only one here that knows both message types.
+// Only this file knows both message types.
 
 import (
 	"strings"

@@ -3,8 +3,6 @@
 
 package offline_test
 
-// This file checks that the model keeps what any chat model keeps.
-
 import (
 	"context"
 	"encoding/json"
@@ -19,7 +17,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -32,10 +29,8 @@ func both(t *testing.T, plain, agentic func(*testing.T)) {
 
 func infos(t *testing.T) []*schema.ToolInfo {
 	t.Helper()
-	tools, err := library.Tools(t.TempDir())
-	require.NoError(t, err)
 	var out []*schema.ToolInfo
-	for _, tl := range tools {
+	for _, tl := range tools(t) {
 		info, err := tl.Info(context.Background())
 		require.NoError(t, err)
 		out = append(out, info)

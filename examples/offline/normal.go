@@ -3,9 +3,6 @@
 
 package offline
 
-// This file writes values the way tools want them: dates, times, numbers,
-// durations, and the units that stand beside numbers.
-
 import (
 	"fmt"
 	"regexp"

@@ -3,9 +3,6 @@
 
 package offline
 
-// This file reads the notice that replaces a result kept elsewhere,
-// and the pages of the tool that reads it back.
-
 import (
 	"encoding/json"
 	"regexp"

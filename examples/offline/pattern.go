@@ -3,8 +3,6 @@
 
 package offline
 
-// This file searches where a search takes a pattern, and looks at names alone.
-
 import (
 	"regexp"
 	"slices"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file checks the patterns against the queries, and the queries against the patterns.
-
 import (
 	"math/rand/v2"
 	"regexp"

@@ -3,9 +3,8 @@
 
 package offline
 
-// This file knows the ways in which an agent may let its model search for tools. It shows
-// each to the rules as one and the same, tool_search(query), and puts what the rules want
-// into the way's own terms.
+// The ways in which an agent may let its model search for tools are shown to the rules as one and
+// the same, tool_search(query); what the rules want is put into the way's own terms.
 
 import (
 	"cmp"
@@ -26,6 +25,7 @@ type way struct {
 	key    string // its parameter
 	load   string // the tool that loads what a search showed
 	call   string // the tool that calls what a search described
+	run    string // the tool that runs programs, which call what a search described
 
 	candidates map[string]toolView // shown by searches, without parameters
 	described  []*schema.ToolInfo  // shown by searches, with all that a call needs
@@ -34,11 +34,14 @@ type way struct {
 // wayOf recognises the tools that are about tools.
 func wayOf(tools []*schema.ToolInfo) (w way) {
 	for _, info := range tools {
-		if info == nil || !speaksOfTools(info.Name) {
+		if info == nil || !isAbout(info.Name, "tool", "run") {
 			continue
 		}
 		t := viewTool(info)
 		switch {
+		case t.takes("code", "string") && best("run", t.own) == 1:
+			w.run = t.name
+		case !isAbout(info.Name, "tool"):
 		case t.takes(patternKey, "string"):
 			w.search, w.key = t.name, patternKey
 		case t.takes("query", "string") && best("search", t.own) == 1:
@@ -52,9 +55,15 @@ func wayOf(tools []*schema.ToolInfo) (w way) {
 	return w
 }
 
-func speaksOfTools(name string) bool {
+// isAbout reports whether a tool of no server has one of the words in its name.
+func isAbout(name string, words ...string) bool {
 	t := nameOnly(name)
-	return len(t.server) == 0 && best("tool", t.own) == 1
+	return len(t.server) == 0 && slices.ContainsFunc(words, func(word string) bool { return best(word, t.own) == 1 })
+}
+
+// isMeta reports whether a tool is one of those about tools.
+func (w *way) isMeta(name string) bool {
+	return slices.Contains([]string{w.search, w.load, w.call, w.run}, name)
 }
 
 func (t toolView) takes(name, kind string) bool {
@@ -63,7 +72,7 @@ func (t toolView) takes(name, kind string) bool {
 
 // plain reports whether the rules' own terms are the way's.
 func (w *way) plain() bool {
-	return w.search == "" || w.search == searchTool && w.key == "query" && w.load == "" && w.call == ""
+	return w.search == "" || w.search == searchTool && w.key == "query" && w.load == "" && w.call == "" && w.run == ""
 }
 
 // tools are what the rules see: those that were described may be called like any other,
@@ -73,7 +82,7 @@ func (w *way) tools(shown []*schema.ToolInfo) (out []*schema.ToolInfo) {
 		return shown
 	}
 	for _, info := range shown {
-		if info != nil && info.Name != w.search && info.Name != w.load && info.Name != w.call {
+		if info != nil && !w.isMeta(info.Name) {
 			out = append(out, info)
 		}
 	}
@@ -85,7 +94,7 @@ func (w *way) read(turns []Turn) []Turn {
 	if w.plain() {
 		return turns
 	}
-	searches := map[string]bool{} // by the call's id
+	plainly := map[string]func(text string) string{} // how a result is read, by the call's id
 	out := slices.Clone(turns)
 	for i := range out {
 		t := &out[i]
@@ -95,12 +104,19 @@ func (w *way) read(turns []Turn) []Turn {
 		}
 		t.Calls, t.Results = slices.Clone(t.Calls), slices.Clone(t.Results)
 		for j, c := range t.Calls {
-			searches[c.ID] = c.Name == w.search || c.Name == w.load
+			switch c.Name {
+			case w.search, w.load:
+				plainly[c.ID] = w.plainResult
+			case w.run:
+				plainly[c.ID] = printed
+			default:
+				delete(plainly, c.ID) // a provider may give an id again
+			}
 			t.Calls[j] = w.plainCall(c)
 		}
 		for j, r := range t.Results {
-			if searches[r.ID] {
-				t.Results[j].Text = w.plainResult(r.Text)
+			if read := plainly[r.ID]; read != nil {
+				t.Results[j].Text = read(r.Text)
 			}
 		}
 	}
@@ -127,6 +143,10 @@ func (w *way) plainCall(c Call) Call {
 		return Call{c.ID, searchTool, encodeArgs("query", selectPrefix+strings.Join(names, ","))}
 	case w.call:
 		return Call{c.ID, text("name"), string(args["arguments"])}
+	case w.run:
+		if made, ok := callIn(c.ID, text("code")); ok {
+			return made
+		}
 	}
 	return c
 }
@@ -134,8 +154,8 @@ func (w *way) plainCall(c Call) Call {
 // plainResult keeps the names of what a search or a load answers.
 func (w *way) plainResult(text string) string {
 	type shown struct {
-		Name, Description string
-		Parameters        json.RawMessage
+		Name, Description, Call string
+		Parameters              json.RawMessage
 	}
 	var r struct {
 		Results, Tools        []shown
@@ -152,16 +172,24 @@ func (w *way) plainResult(text string) string {
 		w.candidates[x.Name], names = t, append(names, x.Name)
 	}
 	for _, x := range r.Tools {
-		w.describe(&schema.ToolInfo{Name: x.Name, Desc: x.Description, ParamsOneOf: parametersOf(x.Parameters)})
+		info := &schema.ToolInfo{Name: x.Name, Desc: x.Description, ParamsOneOf: parametersOf(x.Parameters)}
+		if x.Call != "" {
+			info = signedTool(x.Name, x.Call)
+		}
+		w.describe(info)
 		names = append(names, x.Name)
 	}
 	return encodeArgs("matches", names)
 }
 
 func (w *way) describe(info *schema.ToolInfo) {
-	if !slices.ContainsFunc(w.described, func(d *schema.ToolInfo) bool { return d.Name == info.Name }) {
+	if !w.isDescribed(info.Name) {
 		w.described = append(w.described, info)
 	}
+}
+
+func (w *way) isDescribed(name string) bool {
+	return slices.ContainsFunc(w.described, func(d *schema.ToolInfo) bool { return d.Name == name })
 }
 
 // parametersOf reads a JSON schema; nil if it is not one.
@@ -183,7 +211,9 @@ func (w *way) write(r reply) reply {
 		switch {
 		case c.Name == searchTool:
 			calls[i] = w.searchCall(c)
-		case slices.ContainsFunc(w.described, func(d *schema.ToolInfo) bool { return d.Name == c.Name }):
+		case w.run != "" && w.isDescribed(c.Name):
+			calls[i] = Call{c.ID, w.run, encodeArgs("code", programOf(c))}
+		case w.isDescribed(c.Name):
 			args, _ := json.Marshal(map[string]any{"name": c.Name, "arguments": json.RawMessage(c.Args)})
 			calls[i] = Call{c.ID, w.call, string(args)}
 		}

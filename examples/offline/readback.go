@@ -3,9 +3,6 @@
 
 package offline
 
-// This file looks for what a step asks in a long result. Where only a notice
-// stands in its place, it reads back what it needs.
-
 import (
 	"encoding/json"
 	"fmt"

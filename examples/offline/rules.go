@@ -3,8 +3,6 @@
 
 package offline
 
-// This file decides what to do next: for each step the first rule that applies.
-
 import "slices"
 
 // action is what a rule wants for a step: a call, or to wait, or nothing more.

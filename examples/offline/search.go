@@ -3,8 +3,6 @@
 
 package offline
 
-// This file makes the queries for the search tool.
-
 import (
 	"cmp"
 	"encoding/json"

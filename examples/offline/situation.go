@@ -3,9 +3,6 @@
 
 package offline
 
-// This file works out from the conversation where the work stands: what was
-// asked, what was tried for each step, and what came back.
-
 import (
 	"encoding/json"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file splits a request into steps.
-
 import (
 	"regexp"
 	"slices"

@@ -3,8 +3,6 @@
 
 package offline
 
-// This file says how well a value suits a parameter.
-
 import (
 	"cmp"
 	"slices"

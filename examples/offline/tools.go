@@ -3,8 +3,6 @@
 
 package offline
 
-// This file reads the definitions of the tools that the model was shown.
-
 import (
 	"fmt"
 	"regexp"

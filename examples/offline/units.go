@@ -3,8 +3,6 @@
 
 package offline
 
-// This file finds units of measurement in a text.
-
 import (
 	"regexp"
 	"slices"

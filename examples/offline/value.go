@@ -3,9 +3,6 @@
 
 package offline
 
-// This file finds what in a text can be an argument: quoted text, numbers,
-// dates, paths, names of places and so on.
-
 import (
 	"cmp"
 	"encoding/json"

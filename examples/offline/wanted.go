@@ -3,9 +3,6 @@
 
 package offline
 
-// This file says what a step looks for in a long result, and finds the lines
-// that hold it.
-
 import (
 	_ "embed"
 	"encoding/json"

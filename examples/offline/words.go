@@ -3,8 +3,6 @@
 
 package offline
 
-// This file cuts text and names into words, and says how alike two words are.
-
 import (
 	"strings"
 	"unicode"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file writes web pages, snapshots of pages, and prose.
-
 import (
 	"fmt"
 	"html"

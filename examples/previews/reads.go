@@ -3,9 +3,6 @@
 
 package main
 
-// This file measures reading back: how many calls of the read tool find a fact that a
-// preview does not show.
-
 import (
 	"context"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file writes JSON as services return it.
-
 import (
 	"encoding/json"
 	"fmt"

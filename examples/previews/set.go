@@ -3,8 +3,6 @@
 
 package main
 
-// This file puts the graded set together.
-
 import (
 	"context"
 	"embed"

@@ -22,7 +22,7 @@ import (
 
 const (
 	golden   = "testdata/output.golden.txt"
-	document = "../../docs/choosing.md"
+	document = "../../docs/benchmarks.md"
 )
 
 // TestGoldenOutput runs the whole comparison. With LEANCTX_UPDATE=1 it writes what
@@ -42,12 +42,12 @@ func TestGoldenOutput(t *testing.T) {
 	require.Equal(t, read(t, golden), out.String())
 }
 
-// TestChoosingShowsWhatWasMeasured compares the guide with the golden files.
-func TestChoosingShowsWhatWasMeasured(t *testing.T) {
+// TestBenchmarksShowWhatWasMeasured compares the guide with the golden files.
+func TestBenchmarksShowWhatWasMeasured(t *testing.T) {
 	guide := read(t, document)
 	for name, table := range measured(t) {
 		require.NotEmpty(t, table)
-		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden rewrites the tables of docs/choosing.md")
+		require.Equal(t, shown(name, table), block(name).FindString(guide), "make golden rewrites the tables of docs/benchmarks.md")
 	}
 }
 

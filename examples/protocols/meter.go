@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures what a model is sent, and how much of it a prompt cache knows.
-
 import (
 	"context"
 	"sync"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file runs the tasks and prints what they cost.
-
 import (
 	"context"
 	"fmt"

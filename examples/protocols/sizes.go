@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures how the saving depends on the number of tools.
-
 import (
 	"context"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds the tasks, and computes the right answers with the standard library.
-
 import (
 	"crypto/sha1"
 	"encoding/hex"

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -18,6 +19,8 @@ import (
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/window"
+	"github.com/leanctx/leanctx/window/inspect"
 )
 
 func main() {
@@ -26,7 +29,7 @@ func main() {
 	// Put your own tools and your own chat model here: this model always makes the same calls.
 	weather, err := utils.InferTool("weather__forecast", "Forecasts the weather of a city for a year.", forecast)
 	check(err)
-	tools := []tool.BaseTool{weather}
+	tools := append(office(), weather)
 	model := leanctxtest.Script[*schema.Message](
 		leanctxtest.Call("tool_search", `{"query":"weather forecast"}`),
 		leanctxtest.Call("weather__forecast", `{"City":"Turin"}`),
@@ -34,17 +37,16 @@ func main() {
 		leanctxtest.Say("Yes, it will rain at noon."),
 	)
 
-	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools}) // hidden until the model finds them
+	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools)) // hidden until the model finds them
 	check(err)
-	reduce, err := reduction.New(ctx, &reduction.Config{
-		Backend:         reduction.NewMemoryBackend(0), // keeps what is taken out of the prompt
-		ProvideReadTool: true,                          // lets the model read it back
-	})
+	store := reduction.NewMemoryBackend(0)                          // in production a directory or a bucket
+	reduce, err := reduction.New(ctx, reduction.Recommended(store)) // long and old results move to the store
 	check(err)
+	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "quickstart", nil }})
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:     "assistant",
 		Model:    model,
-		Handlers: []adk.ChatModelAgentMiddleware{search, reduce},
+		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, see.Handler()}, // see records every model call
 	})
 	check(err)
 
@@ -60,6 +62,21 @@ func main() {
 			fmt.Println(strings.Join(lines[:min(2, len(lines))], "\n"))
 		}
 	}
+	fmt.Println()
+	check(inspect.WriteText(os.Stdout, see.Conversation("quickstart"), inspect.TextOptions{Width: 100})) // what it saved
+}
+
+// office is a library of a hundred tools that this question does not need.
+func office() (tools []tool.BaseTool) {
+	for _, thing := range []string{"mail", "event", "ticket", "invoice", "contact", "file", "task", "order", "report", "user"} {
+		for _, act := range []string{"create", "read", "list", "update", "delete", "share", "archive", "restore", "export", "rename"} {
+			t, err := utils.InferTool("office__"+act+"_"+thing, "Can "+act+" a "+thing+" of the office, by its id.",
+				func(_ context.Context, in struct{ ID string }) (string, error) { return "done: " + in.ID, nil })
+			check(err)
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 func forecast(_ context.Context, in struct{ City string }) (string, error) {

@@ -3,8 +3,6 @@
 
 package main
 
-// This file generates what some of the tools return: the same in every run.
-
 import (
 	"bytes"
 	"fmt"

@@ -39,7 +39,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend:           store,
 		ProvideReadTool:   true,
-		MaxTokensForClear: 20_000, // small enough to show clearing
+		MaxTokensForClear: 19_000, // small enough to show clearing
 		OnEvent:           watch,
 	})
 	if err != nil {

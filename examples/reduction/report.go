@@ -3,8 +3,6 @@
 
 package main
 
-// This file has the conversation with both agents and prints what happened.
-
 import (
 	"context"
 	"fmt"

@@ -3,9 +3,6 @@
 
 package main
 
-// This file holds the conversation, and computes the right answers in other ways
-// than the tools and the model.
-
 import (
 	"bufio"
 	"encoding/json"

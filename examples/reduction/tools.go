@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds tools that return a lot, and what keeps in mind what they returned.
-
 import (
 	"cmp"
 	"context"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file checks the store against what the tools returned.
-
 import (
 	"context"
 	"crypto/sha256"

@@ -3,9 +3,6 @@
 
 package main
 
-// This file puts bleve, a full-text engine that runs inside the process, behind Eino's
-// indexer and retriever interfaces.
-
 import (
 	"context"
 	"fmt"

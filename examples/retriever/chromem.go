@@ -3,9 +3,8 @@
 
 package main
 
-// This file puts chromem-go, a vector database that runs inside the process, behind Eino's
-// indexer and retriever interfaces. Its embedding is computed here, without a model, from
-// the letters of the text: in your program, put a real embedder in its place.
+// The embedding is computed here, without a model, from the letters of the text: in your program,
+// put a real embedder in its place.
 
 import (
 	"context"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file counts tokens with a tokenizer.
-
 import (
 	"context"
 	"encoding/json"

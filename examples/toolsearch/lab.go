@@ -3,8 +3,6 @@
 
 package main
 
-// This file gives an agent what it works with.
-
 import (
 	"context"
 	"os"

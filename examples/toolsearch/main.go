@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command toolsearch shows the toolsearch middleware at work: one agent with a
-// library of working tools solves a few tasks, and what it sends to its model is
+// library of tools solves a few tasks, and what it sends to its model is
 // measured beside what the same agent sends without the middleware.
 //
 // It needs no network and no key: the model is the rule-based one of package

@@ -3,8 +3,6 @@
 
 package main
 
-// This file prints what the agents did and what it cost.
-
 import (
 	"context"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/leanctx/leanctx/examples/library"
 )
 
 // sum adds up what an agent's model calls were sent, in tokens.
@@ -32,8 +31,8 @@ func (s *sum) add(t sum) {
 }
 
 func report[M adk.MessageType](ctx context.Context, screen *lab.Screen, lean, plain *bench[M]) error {
-	screen.Title("toolsearch", fmt.Sprintf("An agent with %d working tools and an offline model, without the middleware and\n"+
-		"with it: the tools and tokens of each model call. A token is taken to be 4 bytes.", lean.tools))
+	screen.Title("toolsearch", fmt.Sprintf("An agent with %d tools, of which %d work, and an offline model, without the\n"+
+		"middleware and with it: the tools and tokens of each model call. A token is taken to be 4 bytes.", lean.tools, library.Working()))
 	wrong := 0
 	var with, without sum
 	for _, t := range tasks {

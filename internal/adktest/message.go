@@ -3,8 +3,6 @@
 
 package adktest
 
-// This file is the only one of the package that knows both message types.
-
 import (
 	"fmt"
 	"strings"

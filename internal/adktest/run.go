@@ -3,8 +3,6 @@
 
 package adktest
 
-// This file runs an agent and collects the outcome.
-
 import (
 	"context"
 	"runtime"

@@ -3,8 +3,6 @@
 
 package adktest
 
-// This file makes tools of all four forms from a function.
-
 import (
 	"context"
 	"testing"

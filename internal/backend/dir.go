@@ -3,8 +3,6 @@
 
 package backend
 
-// This file holds the store that keeps content in a directory: how content gets in.
-
 import (
 	"context"
 	"crypto/rand"
@@ -15,10 +13,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx"
 )
 
 const (
@@ -40,8 +42,8 @@ const placeTries = 5
 // temporary name, synced, and then put in place, so that it is there whole or not
 // at all, after a crash too.
 //
-// It has all of these capabilities: [Backend], [Reader], [RangeReader], [Creator],
-// [AnyCreator] and [Cleaner], streams in both directions, and is safe for concurrent use by any
+// It has all of these capabilities: [leanctx.Backend], [leanctx.Reader], [leanctx.RangeReader], [leanctx.Creator],
+// [leanctx.AnyCreator] and [leanctx.Cleaner], streams in both directions, and is safe for concurrent use by any
 // number of goroutines and processes. Two promises need more: on a file system
 // without hard links a Create by two processes at once may let the later win,
 // and a file that another process writes again while DeleteUnused looks at it
@@ -65,12 +67,12 @@ type Dir struct {
 }
 
 var (
-	_ Backend     = (*Dir)(nil)
-	_ Reader      = (*Dir)(nil)
-	_ RangeReader = (*Dir)(nil)
-	_ Creator     = (*Dir)(nil)
-	_ AnyCreator  = (*Dir)(nil)
-	_ Cleaner     = (*Dir)(nil)
+	_ leanctx.Backend     = (*Dir)(nil)
+	_ leanctx.Reader      = (*Dir)(nil)
+	_ leanctx.RangeReader = (*Dir)(nil)
+	_ leanctx.Creator     = (*Dir)(nil)
+	_ leanctx.AnyCreator  = (*Dir)(nil)
+	_ leanctx.Cleaner     = (*Dir)(nil)
 )
 
 // NewDir opens the store in the directory dir, a path of the machine, and makes
@@ -135,7 +137,7 @@ func (d *Dir) reopen(gone *os.Root) bool {
 	return true
 }
 
-// Write implements [Backend].
+// Write implements [leanctx.Backend].
 func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	if err := d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace); err != nil {
 		return failed("writing", req.FilePath, err)
@@ -143,7 +145,7 @@ func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	return nil
 }
 
-// Create implements [Creator]. It holds one buffer of 64 KiB.
+// Create implements [leanctx.Creator]. It holds one buffer of 64 KiB.
 func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) error {
 	err := d.free(ctx, filePath)
 	if err == nil {
@@ -155,7 +157,7 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) er
 	return nil
 }
 
-// CreateAny implements [AnyCreator]. It holds one buffer of 64 KiB.
+// CreateAny implements [leanctx.AnyCreator]. It holds one buffer of 64 KiB.
 func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
@@ -291,4 +293,227 @@ func (d *Dir) exclusive(at place, temp string) error {
 		return err
 	}
 	return at.dir.Rename(temp, at.base)
+}
+
+// staleAfter is how long an incomplete file must not have grown before it counts
+// as left behind by a crash. A stream may be slow.
+const staleAfter = time.Hour
+
+// clockMargin is how much later than its time says a file may have been written: the
+// clock of a file system is behind by milliseconds, and some keep only every other
+// second.
+const clockMargin = 2 * time.Second
+
+// Read implements [leanctx.Reader]. It holds no more than the window it returns.
+func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	content, err := d.read(ctx, req)
+	if err != nil {
+		return nil, failed("reading", req.FilePath, err)
+	}
+	return &filesystem.FileContent{Content: content}, nil
+}
+
+func (d *Dir) read(ctx context.Context, req *filesystem.ReadRequest) (string, error) {
+	f, info, err := d.open(ctx, req.FilePath)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if !wantsAll(req) {
+		return Lines(f, req)
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	err = pour(ctx, &b, f)
+	return b.String(), err
+}
+
+// ReadRange implements [leanctx.RangeReader].
+func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	content, size, err := d.readRange(ctx, filePath, offset, length)
+	if err != nil {
+		return nil, 0, failed("reading", filePath, err)
+	}
+	return content, size, nil
+}
+
+func (d *Dir) readRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	if offset < 0 {
+		return nil, 0, errNegativeOffset(offset)
+	}
+	f, info, err := d.open(ctx, filePath)
+	if err != nil {
+		return nil, 0, err
+	}
+	from, n := span(info.Size(), offset, length)
+	return &section{SectionReader: io.NewSectionReader(f, from, n), Closer: f}, info.Size(), nil
+}
+
+// section is a part of a file that closes the file.
+type section struct {
+	*io.SectionReader
+	io.Closer
+}
+
+func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo, error) {
+	name, err := diskName(ctx, filePath)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := d.locate(name, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer at.close()
+	f, info, err := openFile(at)
+	if err == nil {
+		markUsed(at, info) // what is read is in use
+	}
+	return f, info, err
+}
+
+// markUsed sets the time of a file to now, at most once in UseInterval. A file that
+// another user owns keeps its time.
+func markUsed(at place, info fs.FileInfo) {
+	if now := time.Now(); now.Sub(info.ModTime()) >= UseInterval {
+		_ = at.dir.Chtimes(at.base, now, now)
+	}
+}
+
+// UseInterval is how long a file counts as used without being marked again.
+const UseInterval = time.Hour
+
+// MarkUsed implements [leanctx.Cleaner].
+func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
+	var failure error
+	for _, filePath := range filePaths {
+		f, _, err := d.open(ctx, filePath)
+		switch {
+		case err == nil:
+			f.Close()
+		case failure == nil && !errors.Is(err, fs.ErrNotExist):
+			failure = failed("marking", filePath, err)
+		}
+	}
+	return failure
+}
+
+// DeleteUnused implements [leanctx.Cleaner]. It also removes directories that hold nothing,
+// below dir, and incomplete files that a crash left behind and that have not grown for
+// an hour, whatever since is; these do not count.
+func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	c := cleaning{ctx: ctx, store: d, before: since.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
+	if err := c.start(dir); err != nil {
+		return c.files, c.bytes, failed("cleaning", dir, err)
+	}
+	return c.files, c.bytes, nil
+}
+
+// Stored implements [leanctx.Cleaner].
+func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	c := cleaning{ctx: ctx, store: d, looks: true}
+	if err := c.start(dir); err != nil {
+		return 0, 0, failed("looking through", dir, err)
+	}
+	return c.files, c.bytes, nil
+}
+
+// cleaning is one run of DeleteUnused, or of Stored.
+type cleaning struct {
+	ctx           context.Context
+	store         *Dir
+	looks         bool // nothing is deleted, and everything counts
+	before, stale time.Time
+	files         int // that were deleted
+	bytes         int64
+	failed        error // the first failure: one file must not keep the others
+}
+
+func (c *cleaning) start(dir string) error {
+	name, err := DirName(dir)
+	if err != nil {
+		return err
+	}
+	at, err := c.store.locate(onDisk(runtime.GOOS, name)+"/", false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	c.clean(at.dir)
+	return errors.Join(c.ctx.Err(), c.failed)
+}
+
+// clean deletes what is old in an open directory and in those below it.
+func (c *cleaning) clean(dir *os.Root) {
+	entries, err := entriesOf(dir)
+	c.note(err)
+	for _, entry := range entries {
+		switch {
+		case c.ctx.Err() != nil:
+			return
+		case entry.IsDir():
+			c.cleanBelow(dir, entry.Name())
+		case entry.Type().IsRegular():
+			c.note(c.delete(dir, entry.Name()))
+		}
+	}
+}
+
+func (c *cleaning) cleanBelow(dir *os.Root, element string) {
+	below, err := enter(dir, element, false)
+	if err != nil {
+		c.note(err)
+		return
+	}
+	c.clean(below)
+	below.Close()
+	if c.looks {
+		return
+	}
+	c.store.names.Lock()
+	defer c.store.names.Unlock()
+	// Fails where the directory is not empty, which is as it should be.
+	_ = dir.Remove(element)
+}
+
+func (c *cleaning) delete(dir *os.Root, base string) error {
+	limit, counts := c.before, !strings.HasPrefix(base, tempPrefix)
+	if !counts {
+		limit = c.stale
+	}
+	c.store.names.Lock()
+	defer c.store.names.Unlock()
+	info, err := dir.Lstat(base)
+	if err != nil || !c.looks && !info.ModTime().Before(limit) {
+		return err
+	}
+	if !c.looks {
+		if err := dir.Remove(base); err != nil {
+			return err
+		}
+	}
+	if counts {
+		c.files++
+		c.bytes += info.Size()
+	}
+	return nil
+}
+
+// note keeps the first failure. What is missing by now was to be deleted.
+func (c *cleaning) note(err error) {
+	if c.failed == nil && !errors.Is(err, fs.ErrNotExist) {
+		c.failed = err
+	}
+}
+
+func entriesOf(dir *os.Root) ([]fs.DirEntry, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
 }

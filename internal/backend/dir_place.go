@@ -3,8 +3,6 @@
 
 package backend
 
-// This file finds the place of a name on disk without following symbolic links.
-
 import (
 	"context"
 	"errors"

@@ -19,6 +19,8 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
 )
 
 // A window of lines is the right one or an error, wherever reading fails.
@@ -241,9 +243,9 @@ func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 	d, _ := newDir(t)
 	for name, store := range map[string]interface {
-		Reader
-		RangeReader
-		Cleaner
+		leanctx.Reader
+		leanctx.RangeReader
+		leanctx.Cleaner
 	}{"dir": d, "memory": NewMemory(0)} {
 		for _, req := range []*filesystem.ReadRequest{{FilePath: "x"}, {FilePath: "x", Offset: 2, Limit: 1}} {
 			got, err := store.Read(t.Context(), req)

@@ -3,8 +3,6 @@
 
 package backend
 
-// This file holds the store that keeps content in memory.
-
 import (
 	"container/list"
 	"context"
@@ -17,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx"
 )
 
 // DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
@@ -30,8 +30,8 @@ const fileCost = 128
 // not fit, the files whose last write is longest ago are dropped, and are missing
 // from then on. Nothing survives the process.
 //
-// It has all of these capabilities: [Backend], [Reader], [RangeReader], [Creator],
-// [AnyCreator] and [Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
+// It has all of these capabilities: [leanctx.Backend], [leanctx.Reader], [leanctx.RangeReader], [leanctx.Creator],
+// [leanctx.AnyCreator] and [leanctx.Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
 type Memory struct {
 	max int64
 	now func() time.Time
@@ -51,12 +51,12 @@ type file struct {
 func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
 
 var (
-	_ Backend     = (*Memory)(nil)
-	_ Reader      = (*Memory)(nil)
-	_ RangeReader = (*Memory)(nil)
-	_ Creator     = (*Memory)(nil)
-	_ AnyCreator  = (*Memory)(nil)
-	_ Cleaner     = (*Memory)(nil)
+	_ leanctx.Backend     = (*Memory)(nil)
+	_ leanctx.Reader      = (*Memory)(nil)
+	_ leanctx.RangeReader = (*Memory)(nil)
+	_ leanctx.Creator     = (*Memory)(nil)
+	_ leanctx.AnyCreator  = (*Memory)(nil)
+	_ leanctx.Cleaner     = (*Memory)(nil)
 )
 
 // NewMemory returns an empty store bounded to maxBytes of content, names and 128
@@ -71,7 +71,7 @@ func NewMemory(maxBytes int64) *Memory {
 	return &Memory{max: maxBytes, now: time.Now, files: make(map[string]*list.Element)}
 }
 
-// Write implements [Backend]. The content is kept without a copy.
+// Write implements [leanctx.Backend]. The content is kept without a copy.
 func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	name, err := m.name(ctx, req.FilePath)
 	if err == nil {
@@ -83,7 +83,7 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	return nil
 }
 
-// Create implements [Creator].
+// Create implements [leanctx.Creator].
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := m.name(ctx, filePath)
 	if err == nil {
@@ -106,7 +106,7 @@ func (m *Memory) create(ctx context.Context, name string, content io.Reader) err
 	return m.put(&file{name: name, content: text}, false)
 }
 
-// CreateAny implements [AnyCreator].
+// CreateAny implements [leanctx.AnyCreator].
 func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	if err := m.createAny(ctx, &n, content); err != nil {
@@ -143,8 +143,22 @@ func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) er
 	return n.firstFree(store)
 }
 
+// Text is a whole content as a stream. A store in memory keeps it without a copy.
+type Text struct {
+	strings.Reader
+	text string
+}
+
+// NewText returns the stream of a content.
+func NewText(content string) *Text {
+	return &Text{*strings.NewReader(content), content}
+}
+
 // collect reads content to its end, unless it does not fit.
 func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error) {
+	if t, ok := content.(*Text); ok && t.Len() == len(t.text) {
+		return t.text, ctx.Err()
+	}
 	b := &boundedBuilder{max: m.max}
 	if err := pour(ctx, b, content); err != nil {
 		return "", err
@@ -152,7 +166,7 @@ func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error)
 	return b.String(), nil
 }
 
-// Read implements [Reader].
+// Read implements [leanctx.Reader].
 func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	f, err := m.open(ctx, req.FilePath)
 	if err != nil {
@@ -165,7 +179,7 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 	return &filesystem.FileContent{Content: content}, err
 }
 
-// ReadRange implements [RangeReader].
+// ReadRange implements [leanctx.RangeReader].
 func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	f, err := m.open(ctx, filePath)
 	if err == nil && offset < 0 {
@@ -179,7 +193,7 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 	return io.NopCloser(strings.NewReader(f.content[from : from+n])), size, nil
 }
 
-// MarkUsed implements [Cleaner].
+// MarkUsed implements [leanctx.Cleaner].
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	for _, filePath := range filePaths {
 		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +203,7 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return nil
 }
 
-// DeleteUnused implements [Cleaner].
+// DeleteUnused implements [leanctx.Cleaner].
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	err = m.each(ctx, dir, func(e *list.Element, f *file) {
 		if f.used.Before(since) {
@@ -204,7 +218,7 @@ func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, nil
 }
 
-// Stored implements [Cleaner].
+// Stored implements [leanctx.Cleaner].
 func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	err = m.each(ctx, dir, func(_ *list.Element, f *file) {
 		files++

@@ -15,14 +15,16 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
 )
 
-func write(t *testing.T, b Backend, filePath, content string) error {
+func write(t *testing.T, b leanctx.Backend, filePath, content string) error {
 	t.Helper()
 	return b.Write(t.Context(), &filesystem.WriteRequest{FilePath: filePath, Content: content})
 }
 
-func read(t *testing.T, r Reader, filePath string) (string, error) {
+func read(t *testing.T, r leanctx.Reader, filePath string) (string, error) {
 	t.Helper()
 	got, err := r.Read(t.Context(), &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {

@@ -3,8 +3,6 @@
 
 package backend
 
-// This file turns the file paths that callers use into names inside a store.
-
 import (
 	"errors"
 	"fmt"

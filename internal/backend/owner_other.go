@@ -5,7 +5,7 @@
 
 package backend
 
-// This file replaces owner_unix.go on systems where the owner of a file is not known.
+// For systems on which the owner of a file is not known.
 
 import "io/fs"
 

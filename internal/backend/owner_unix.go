@@ -5,8 +5,6 @@
 
 package backend
 
-// This file finds out who owns a file.
-
 import (
 	"io/fs"
 	"os"

@@ -3,8 +3,6 @@
 
 package backend
 
-// This file copies streams and cuts windows of lines and bytes out of them.
-
 import (
 	"bufio"
 	"context"
@@ -57,7 +55,7 @@ func wantsAll(req *filesystem.ReadRequest) bool {
 }
 
 // Lines reads the window of content that req asks for, in the way that
-// [Reader] describes. It holds no more than the window.
+// [leanctx.Reader] describes. It holds no more than the window.
 func Lines(content io.Reader, req *filesystem.ReadRequest) (string, error) {
 	r := bufio.NewReaderSize(content, bufferSize)
 	if ok, err := skipLines(r, req.Offset-1); !ok {

@@ -8,6 +8,7 @@ package display
 // The functions of this file have no state.
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,6 +34,14 @@ func Grouped[N int | int64](n N) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return sign + digits
+}
+
+// Finite is the nearest number to x that can be written as JSON; 0 if x is none.
+func Finite(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return min(max(x, -math.MaxFloat64), math.MaxFloat64)
 }
 
 // Start is the start of a text in at most n bytes, at the end of a character.

@@ -95,7 +95,7 @@ func TestSearchStaysInItsAllocationBudget(t *testing.T) {
 	x := New(library(1000))
 	for _, query := range []string{"weather slack", "+create invoice stripe customer payment paging", "a", "Weather", "no_such_thing"} {
 		q := Parse(query)
-		allocations := testing.AllocsPerRun(100, func() {
+		allocations := race.Allocations(100, func() {
 			_, _ = x.Search(context.Background(), q, 5)
 		})
 		require.LessOrEqual(t, allocations, float64(searchBudget), "%q", query)

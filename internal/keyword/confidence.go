@@ -3,8 +3,6 @@
 
 package keyword
 
-// This file turns evidence into a probability.
-
 import "math"
 
 // Calibration is a logistic function of the logarithms of the evidence and of the idf of a

@@ -3,8 +3,6 @@
 
 package keyword
 
-// This file explains the score of a document.
-
 import (
 	"fmt"
 	"strings"
@@ -74,55 +72,4 @@ func (e Explanation) String() string {
 		fmt.Fprintf(&b, "  x %.4g %s\n", f.Value, f.Name)
 	}
 	return b.String()
-}
-
-// Explain says why Search gives the document at position doc its score. It is slower than
-// Search, since it looks at the words of the index for every term.
-func (x *Index) Explain(q Query, doc int) Explanation {
-	inner := x.Ordinal(doc)
-	e := Explanation{Name: x.NameAt(inner)}
-	missing := false
-	for _, term := range q.Terms {
-		if term.Text == "" {
-			continue
-		}
-		t := x.parts[x.PartOf(inner)].explainTerm(strings.ToLower(term.Text), inner)
-		t.Required = term.Required
-		missing = missing || term.Required && t.Score == 0
-		e.Score += t.Score
-		e.Terms = append(e.Terms, t)
-	}
-	if missing {
-		e.Score = 0
-	}
-	return e
-}
-
-// explainTerm returns the best match of a term; of several the first word in order.
-func (p *part) explainTerm(term string, number uint32) TermExplanation {
-	doc := number - p.first
-	t := TermExplanation{Term: term}
-	note := func(score float64, field, relation, word string) {
-		if score > t.Score || score == t.Score && score > 0 && word < t.Matches[0].Word {
-			t.Score = score
-			t.Matches = []Match{{Field: field, Relation: relation, Word: word, Score: score}}
-		}
-	}
-	if strings.Contains(p.lower[doc], term) {
-		note(scoreInName, "name", "contains", p.lower[doc])
-	}
-	words, _ := p.vocabulary.candidates(term)
-	for _, word := range words {
-		text := p.vocabulary.words[word]
-		switch {
-		case !strings.Contains(text, term):
-		case p.parts.has(word, doc) && text == term:
-			note(scorePart, "name part", "equals", text)
-		case p.parts.has(word, doc):
-			note(scoreInPart, "name part", "contains", text)
-		case p.prose.has(word, doc):
-			note(scoreInProse, "description", "contains", text)
-		}
-	}
-	return t
 }

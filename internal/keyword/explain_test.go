@@ -37,20 +37,18 @@ func TestExplanationAsText(t *testing.T) {
 	require.Equal(t, "a: 1.235\n  +\"x\": 2\n    2 name equals \"x\"\n    0.5 server contains \"xy\"\n  \"y\": 0\n  x 0.25 share\n", e.String())
 }
 
-func TestTermsAreMerged(t *testing.T) {
-	fill := func(n int) (terms []Term, counted []countedTerm) {
-		for i := range n {
-			text := fmt.Sprint("f", i)
-			terms = append(terms, Term{Text: text})
-			counted = append(counted, countedTerm{text: text, count: 1})
-		}
-		return terms, counted
-	}
+func TestCountTermsMergesThem(t *testing.T) {
 	for _, n := range []int{0, manyTerms - 4, manyTerms - 3, manyTerms - 2, 3 * manyTerms} {
-		terms, counted := fill(n)
+		terms, want, counts := []Term{}, []Term{}, []int32{}
+		for i := range n {
+			term := Term{Text: fmt.Sprint("f", i)}
+			terms, want, counts = append(terms, term), append(want, term), append(counts, 1)
+		}
 		terms = append(terms, Term{Text: "a"}, Term{Text: ""}, Term{Text: "B"}, Term{Text: "A", Required: true}, Term{Text: "b"}, Term{Text: "a"})
-		counted = append(counted, countedTerm{text: "a", required: true, count: 3}, countedTerm{text: "b", count: 2})
-		require.Equal(t, counted, countTerms(terms), n)
+		want, counts = append(want, Term{Text: "a", Required: true}, Term{Text: "b"}), append(counts, 3, 2)
+		merged, counted := countTerms(terms, nil)
+		require.Equal(t, want, merged, n)
+		require.Equal(t, counts, counted, n)
 	}
 }
 

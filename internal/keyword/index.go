@@ -3,9 +3,10 @@
 
 package keyword
 
-// This file builds the index of the specified score.
-
 import (
+	"cmp"
+	"context"
+	"math"
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
@@ -35,6 +36,8 @@ type Param struct {
 	Description string
 	// Enum lists the allowed values, if there are any.
 	Enum []string
+	// Required says that a call must have it.
+	Required bool
 }
 
 // NewNames returns the list of the documents' names.
@@ -129,8 +132,8 @@ func NewSegment(docs []Doc) *Segment {
 // collector gathers the uses of words, one per word and document. Documents come in
 // order.
 type collector struct {
-	uses []use
-	last []uint32 // per word: the last document that used it, plus 1
+	uses [][2]uint32 // each a word and a document
+	last []uint32    // per word: the last document that used it, plus 1
 }
 
 func (c *collector) add(word, doc uint32) {
@@ -139,6 +142,186 @@ func (c *collector) add(word, doc uint32) {
 	}
 	if c.last[word] != doc+1 {
 		c.last[word] = doc + 1
-		c.uses = append(c.uses, use{word: word, doc: doc})
+		c.uses = append(c.uses, [2]uint32{word, doc})
 	}
+}
+
+// Search returns the documents with the highest scores, best first, at most limit
+// of them. If limit is zero or less, it returns all. Its only error is that of ctx,
+// which it checks before every term. The caller owns the hits.
+func (x *Index) Search(ctx context.Context, q Query, limit int) ([]Hit, error) {
+	t := tallies.Get().(*tally)
+	defer tallies.Put(t)
+	defer t.reset()
+	if n := x.Numbers(); n > len(t.cells) {
+		t.cells = make([]cell, n+n/8)
+	}
+	required := int32(0)
+	var terms []Term
+	terms, t.counts = countTerms(q.Terms, t.counts[:0])
+	for i, term := range terms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t.start(t.counts[i], term.Required)
+		required += t.needed
+		for at := range x.parts {
+			x.parts[at].match(term.Text, t)
+		}
+	}
+	return x.hits(t, x.top(t, required, limit)), ctx.Err()
+}
+
+// top returns the best documents of the tally: the higher score first, and then the smaller name.
+func (x *Index) top(t *tally, required int32, limit int) []uint32 {
+	if limit <= 0 || limit > len(t.touched) {
+		limit = len(t.touched)
+	}
+	best := names.NewTopK(limit, func(a, b uint32) int {
+		if one, other := t.cells[a].total, t.cells[b].total; one != other {
+			return cmp.Compare(other, one)
+		}
+		return x.Compare(a, b)
+	})
+	least := int32(0) // what a document must score to come in
+	for _, doc := range t.touched {
+		if c := &t.cells[doc]; c.required != required || c.total < least {
+			continue
+		}
+		best.Add(doc)
+		if last, full := best.Last(); full {
+			least = t.cells[last].total
+		}
+	}
+	return best.Sorted()
+}
+
+// hits makes the hits of found documents of the tally.
+func (x *Index) hits(t *tally, found []uint32) []Hit {
+	hits := make([]Hit, len(found))
+	for i, doc := range found {
+		score := float64(t.cells[doc].total)
+		evidence := score * math.Pow(score/float64(t.most), evidenceSlope)
+		hits[i] = Hit{Doc: x.Position(doc), Score: score, Evidence: evidence, Confidence: calibration.Of(evidence, x.Len())}
+	}
+	return hits
+}
+
+// found records what the current term scores in documents of the segment, as far as the
+// index has them.
+func (p *part) found(t *tally, docs []uint32, score int32) {
+	for _, doc := range docs {
+		if p.live == nil || p.live.Has(doc) {
+			t.found(p.first+doc, score)
+		}
+	}
+}
+
+// match records what term scores in every document that it matches. A document in
+// which it matches in several places is recorded several times. term is in lower case
+// and not empty.
+func (p *part) match(term string, t *tally) {
+	words, exact := p.vocabulary.candidates(term)
+	for _, word := range words {
+		text := p.vocabulary.words[word]
+		if !exact && !strings.Contains(text, term) {
+			continue
+		}
+		score := int32(scoreInPart)
+		if len(text) == len(term) {
+			score = scorePart
+		}
+		p.found(t, p.parts.of(word), score)
+		p.found(t, p.compounds.of(word), scoreInName)
+		p.found(t, p.prose.of(word), scoreInProse)
+	}
+	if strings.Contains(term, "_") {
+		p.matchAcrossSegments(term, t)
+	}
+}
+
+// matchAcrossSegments records the documents whose names contain a term that has an
+// underscore. No word of a name has one, so the longest stretch of the term without
+// an underscore narrows down the names to compare.
+func (p *part) matchAcrossSegments(term string, t *tally) {
+	stretch := ""
+	for _, s := range segments(term) {
+		if len(s) > len(stretch) {
+			stretch = s
+		}
+	}
+	if stretch == "" {
+		for doc, name := range p.lower {
+			if strings.Contains(name, term) {
+				p.found(t, []uint32{uint32(doc)}, scoreInName)
+			}
+		}
+		return
+	}
+	words, exact := p.vocabulary.candidates(stretch)
+	for _, word := range words {
+		if exact || strings.Contains(p.vocabulary.words[word], stretch) {
+			p.matchNames(p.parts.of(word), term, t)
+			p.matchNames(p.compounds.of(word), term, t)
+		}
+	}
+}
+
+func (p *part) matchNames(docs []uint32, term string, t *tally) {
+	for _, doc := range docs {
+		if strings.Contains(p.lower[doc], term) {
+			p.found(t, []uint32{doc}, scoreInName)
+		}
+	}
+}
+
+// Explain says why Search gives the document at position doc its score. It is slower than
+// Search, since it looks at the words of the index for every term.
+func (x *Index) Explain(q Query, doc int) Explanation {
+	inner := x.Ordinal(doc)
+	e := Explanation{Name: x.NameAt(inner)}
+	missing := false
+	for _, term := range q.Terms {
+		if term.Text == "" {
+			continue
+		}
+		t := x.parts[x.PartOf(inner)].explainTerm(strings.ToLower(term.Text), inner)
+		t.Required = term.Required
+		missing = missing || term.Required && t.Score == 0
+		e.Score += t.Score
+		e.Terms = append(e.Terms, t)
+	}
+	if missing {
+		e.Score = 0
+	}
+	return e
+}
+
+// explainTerm returns the best match of a term; of several the first word in order.
+func (p *part) explainTerm(term string, number uint32) TermExplanation {
+	doc := number - p.first
+	t := TermExplanation{Term: term}
+	note := func(score float64, field, relation, word string) {
+		if score > t.Score || score == t.Score && score > 0 && word < t.Matches[0].Word {
+			t.Score = score
+			t.Matches = []Match{{Field: field, Relation: relation, Word: word, Score: score}}
+		}
+	}
+	if strings.Contains(p.lower[doc], term) {
+		note(scoreInName, "name", "contains", p.lower[doc])
+	}
+	words, _ := p.vocabulary.candidates(term)
+	for _, word := range words {
+		text := p.vocabulary.words[word]
+		switch {
+		case !strings.Contains(text, term):
+		case p.parts.has(word, doc) && text == term:
+			note(scorePart, "name part", "equals", text)
+		case p.parts.has(word, doc):
+			note(scoreInPart, "name part", "contains", text)
+		case p.prose.has(word, doc):
+			note(scoreInProse, "description", "contains", text)
+		}
+	}
+	return t
 }

@@ -3,8 +3,6 @@
 
 package keyword
 
-// This file reads the text of a query.
-
 import (
 	"strings"
 )

@@ -3,9 +3,6 @@
 
 package keyword
 
-// This file computes the specified score from its definition, slowly, and makes
-// random catalogues and queries to compare with.
-
 import (
 	"math/rand/v2"
 	"slices"

@@ -13,11 +13,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cloudwego/eino/adk"
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adkrun"
 )
 
 func newRand(t testing.TB) *rand.Rand {
@@ -104,7 +105,8 @@ func einoSearch(t testing.TB, docs []Doc) func(query string) []string {
 	ctx := context.Background()
 	middleware, err := einosearch.New(ctx, config)
 	require.NoError(t, err)
-	_, run, err := middleware.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	run := &adkrun.Run{}
+	_, err = adkrun.Begin(ctx, middleware, run)
 	require.NoError(t, err)
 	meta := run.Tools[0].(tool.InvokableTool)
 	return func(query string) []string {

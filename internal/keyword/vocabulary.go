@@ -3,8 +3,6 @@
 
 package keyword
 
-// This file finds the words that contain a piece of text, and the documents that use a word.
-
 import (
 	"slices"
 	"strings"
@@ -62,48 +60,42 @@ func newVocabulary(words []string) vocabulary {
 	return v
 }
 
-// gramList is the list of one piece, which is first counted and then filled.
-type gramList struct {
-	words []uint32
-	count int
-	last  int // the word counted last, plus 1
-}
-
 // GramLists returns, for each piece of from to to bytes, the numbers of the words that
 // contain it, ascending. It counts first, so that all lists share one block of the
 // right size.
 func GramLists(words []string, from, to int) map[uint32][]uint32 {
 	ids := make(map[uint32]int)
-	var lists []gramList
+	var counts []int // of each piece: the words that contain it
+	var last []int   // and the one that was counted last, plus 1
 	total := 0
 	eachGram(words, from, to, func(key uint32, word int) {
 		id, ok := ids[key]
 		if !ok {
-			id = len(lists)
+			id = len(counts)
 			ids[key] = id
-			lists = append(lists, gramList{})
+			counts, last = append(counts, 0), append(last, 0)
 		}
-		if list := &lists[id]; list.last != word+1 {
-			list.last = word + 1
-			list.count++
+		if last[id] != word+1 {
+			last[id] = word + 1
+			counts[id]++
 			total++
 		}
 	})
 	block := make([]uint32, total)
-	for i := range lists {
-		n := lists[i].count
-		lists[i] = gramList{words: block[:0:n]}
-		block = block[n:]
+	lists := make([][]uint32, len(counts))
+	for id, n := range counts {
+		lists[id], block = block[:0:n], block[n:]
 	}
+	clear(last)
 	eachGram(words, from, to, func(key uint32, word int) {
-		if list := &lists[ids[key]]; list.last != word+1 {
-			list.last = word + 1
-			list.words = append(list.words, uint32(word))
+		if id := ids[key]; last[id] != word+1 {
+			last[id] = word + 1
+			lists[id] = append(lists[id], uint32(word))
 		}
 	})
 	grams := make(map[uint32][]uint32, len(ids))
 	for key, id := range ids {
-		grams[key] = lists[id].words
+		grams[key] = lists[id]
 	}
 	return grams
 }
@@ -136,22 +128,19 @@ func (p *postings) has(word, doc uint32) bool {
 	return ok
 }
 
-// use says that a document uses a word.
-type use struct{ word, doc uint32 }
-
-// newPostings groups uses, which are in the order of their documents, by word.
-func newPostings(words int, uses []use) postings {
+// newPostings groups uses, each a word and a document, in the order of the documents, by word.
+func newPostings(words int, uses [][2]uint32) postings {
 	p := postings{starts: make([]uint32, words+1), docs: make([]uint32, len(uses))}
 	for _, u := range uses {
-		p.starts[u.word+1]++
+		p.starts[u[0]+1]++
 	}
 	for i := range words {
 		p.starts[i+1] += p.starts[i]
 	}
 	next := append([]uint32(nil), p.starts[:words]...)
 	for _, u := range uses {
-		p.docs[next[u.word]] = u.doc
-		next[u.word]++
+		p.docs[next[u[0]]] = u[1]
+		next[u[0]]++
 	}
 	return p
 }

@@ -14,10 +14,11 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/adkrun"
 )
 
 // Chinese reports whether adk.SetLanguage has chosen Chinese. It follows later
@@ -39,11 +40,11 @@ var probe = sync.OnceValue(func() tool.BaseTool {
 	if err != nil {
 		return nil
 	}
-	_, rc, err := mw.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
-	if err != nil || rc == nil || len(rc.Tools) == 0 {
+	var run adkrun.Run
+	if _, err := adkrun.Begin(ctx, mw, &run); err != nil || len(run.Tools) == 0 {
 		return nil
 	}
-	return rc.Tools[0]
+	return run.Tools[0]
 })
 
 // stub is a tool that exists only because Eino's constructor wants one.

@@ -31,8 +31,8 @@ type envelope struct {
 	isError bool
 }
 
-// open finds the MCP result that a document is.
-func (d *document) open() (e envelope, ok bool) {
+// envelopeIn finds the MCP result that a document is.
+func envelopeIn(d *document) (e envelope, ok bool) {
 	if d.lines || d.nodes[0].kind != '{' {
 		return e, false
 	}
@@ -47,14 +47,14 @@ func (d *document) open() (e envelope, ok bool) {
 			e.isError = d.nodes[value].kind == 't'
 		case "_meta", "structuredContent":
 		default:
-			return d.openPart()
+			return openPart(d)
 		}
 	}
 	if content < 0 {
 		return e, false
 	}
 	for _, value := range d.children(content) {
-		p, ok := d.part(value)
+		p, ok := contentPart(d, value)
 		if !ok {
 			return e, false
 		}
@@ -64,7 +64,7 @@ func (d *document) open() (e envelope, ok bool) {
 }
 
 // openPart finds the one content that a document is.
-func (d *document) openPart() (e envelope, ok bool) {
+func openPart(d *document) (e envelope, ok bool) {
 	for key := range d.children(0) {
 		switch d.raw(key) {
 		case "type", "text", "annotations", "_meta":
@@ -72,13 +72,13 @@ func (d *document) openPart() (e envelope, ok bool) {
 			return e, false
 		}
 	}
-	p, ok := d.part(0)
+	p, ok := contentPart(d, 0)
 	e.parts = []part{p}
 	return e, ok && p.kind == "text"
 }
 
-// part reads one content.
-func (d *document) part(n int32) (p part, ok bool) {
+// contentPart reads one content.
+func contentPart(d *document, n int32) (p part, ok bool) {
 	if d.nodes[n].kind != '{' {
 		return p, false
 	}
@@ -107,8 +107,8 @@ func (d *document) part(n int32) (p part, ok bool) {
 	return p, true
 }
 
-// envelope previews what an MCP result holds.
-func (m *maker) envelope(e envelope, room int) (shown string, f Format) {
+// showEnvelope previews what an MCP result holds.
+func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 	suffix := ""
 	if e.isError {
 		suffix = " error"
@@ -128,7 +128,7 @@ func (m *maker) envelope(e envelope, room int) (shown string, f Format) {
 		}
 	}
 	for i, p := range e.parts {
-		head := "\n" + m.partHead(i+1, p)
+		head := "\n" + partHead(m, i+1, p)
 		if b.Len()+len(head)+len(more) > room {
 			b.WriteString("\n" + more)
 			break
@@ -155,7 +155,7 @@ func (m *maker) envelope(e envelope, room int) (shown string, f Format) {
 const minPart = 40
 
 // partHead says what one part is.
-func (m *maker) partHead(number int, p part) string {
+func partHead(m *maker, number int, p part) string {
 	head := strings.Replace(m.say.with("part", number), "{type}", display.Valid(p.kind), 1)
 	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
 }
@@ -180,19 +180,19 @@ type piece struct {
 	source string
 }
 
-// pieces takes JSON lines apart that record a log. It returns none if they do not: if a
+// piecesIn takes JSON lines apart that record a log. It returns none if they do not: if a
 // record lacks a member, or most pieces are no whole lines.
-func (d *document) pieces() (out []piece) {
+func piecesIn(d *document) (out []piece) {
 	if !d.lines {
 		return nil
 	}
 	for _, r := range recorders {
-		if !d.has(1, r.beside) {
+		if !hasMember(d, 1, r.beside) {
 			continue
 		}
 		lines, all := 0, true
 		for _, record := range d.children(0) {
-			p, ok := d.piece(record, r)
+			p, ok := pieceOf(d, record, r)
 			if p.text != "" {
 				out = append(out, p)
 				if strings.HasSuffix(p.text, `\n`) {
@@ -211,8 +211,8 @@ func (d *document) pieces() (out []piece) {
 	return nil
 }
 
-// has reports whether an object has a text under a key.
-func (d *document) has(object int32, name string) bool {
+// hasMember reports whether an object has a text under a key.
+func hasMember(d *document, object int32, name string) bool {
 	if d.nodes[object].kind != '{' {
 		return false
 	}
@@ -224,9 +224,9 @@ func (d *document) has(object int32, name string) bool {
 	return false
 }
 
-// piece reads one record. ok is false if it is none of a log. Of one that the document ends
+// pieceOf reads one record. ok is false if it is none of a log. Of one that the document ends
 // in, there may be less.
-func (d *document) piece(record int32, r recorder) (p piece, ok bool) {
+func pieceOf(d *document, record int32, r recorder) (p piece, ok bool) {
 	v := &d.nodes[record]
 	if v.kind != '{' {
 		return p, false
@@ -248,10 +248,10 @@ func (d *document) piece(record int32, r recorder) (p piece, ok bool) {
 	return p, ok
 }
 
-// recorded is the log that JSON lines record: what each source printed in one piece, in the
+// recordedLog is the log that JSON lines record: what each source printed in one piece, in the
 // order in which they began.
-func (d *document) recorded() (log string, ok bool) {
-	pieces := d.pieces()
+func recordedLog(d *document) (log string, ok bool) {
+	pieces := piecesIn(d)
 	if len(pieces) == 0 {
 		return "", false
 	}
@@ -275,7 +275,7 @@ func (d *document) recorded() (log string, ok bool) {
 
 // logParts are whole lines of a recorded log in the order of its records, about most bytes
 // of them each.
-func (d *document) logParts(pieces []piece, most int) (parts []Part) {
+func logParts(d *document, pieces []piece, most int) (parts []Part) {
 	var open Part
 	flush := func() {
 		if open.Text != "" {

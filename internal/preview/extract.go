@@ -61,12 +61,14 @@ type extract struct {
 	lines []line
 	room  int
 	say   labels
+
+	outline bool // of a page, where words like error mean nothing
 }
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
-func newExtract(text string, room int, say labels) *extract {
-	x := &extract{text: text, room: room - gapRoom, say: say}
+func newExtract(text string, room int, say labels, outline bool) *extract {
+	x := &extract{text: text, room: room - gapRoom, say: say, outline: outline}
 	if len(text) <= startBytes+endBytes {
 		x.read(span{0, len(text)}, calm)
 	} else {
@@ -97,6 +99,9 @@ func lineEnd(text string, at int) int {
 
 // read adds the lines of a part that are at least as severe.
 func (x *extract) read(part span, least int) {
+	if least == calm {
+		x.lines = slices.Grow(x.lines, strings.Count(x.text[part.from:part.to], "\n")+1)
+	}
 	errors := 0
 	for from := part.from; from < part.to; {
 		to := part.to
@@ -107,7 +112,10 @@ func (x *extract) read(part span, least int) {
 		if to > from && x.text[to-1] == '\r' {
 			to--
 		}
-		s := severity(x.text[from:to])
+		s := calm
+		if least > calm || !x.outline {
+			s = severity(x.text[from:to])
+		}
 		if s >= least && (least == calm || errors < maxErrors) {
 			x.lines = append(x.lines, line{span: span{from, to}, severity: s})
 			errors++

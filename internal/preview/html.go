@@ -49,15 +49,28 @@ func isHTML(text string) bool {
 	return tags == tagsOfHTML
 }
 
-var (
-	// hidden are the elements of which nothing is shown.
-	hidden = words("script style svg noscript template iframe canvas math select object")
-	// blocks are the elements that stand on lines of their own.
-	blocks = words("p div section article header footer main nav aside ul ol li dl dt dd table thead tbody tr caption " +
-		"h1 h2 h3 h4 h5 h6 br hr title body html form fieldset option button blockquote pre figure figcaption address details summary")
-	// pageTags are the elements that tell a page from other markup.
-	pageTags = words("html head body div table script p a li span")
-)
+// pageTags are the elements that tell a page from other markup.
+var pageTags = words("html head body div table script p a li span")
+
+// isHidden is true of the elements of which nothing is shown.
+func isHidden(name string) bool {
+	switch name {
+	case "script", "style", "svg", "noscript", "template", "iframe", "canvas", "math", "select", "object":
+		return true
+	}
+	return false
+}
+
+// isBlock is true of the elements that stand on lines of their own.
+func isBlock(name string) bool {
+	switch name {
+	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "li", "dl", "dt", "dd",
+		"table", "thead", "tbody", "tr", "caption", "h1", "h2", "h3", "h4", "h5", "h6", "br", "hr", "title", "body", "html",
+		"form", "fieldset", "option", "button", "blockquote", "pre", "figure", "figcaption", "address", "details", "summary":
+		return true
+	}
+	return false
+}
 
 // tag is what stands between < and >.
 type tag struct {
@@ -149,6 +162,7 @@ type outliner struct {
 func outline(page string) (text string, sides []span) {
 	page = page[:min(len(page), maxHTML)]
 	o := &outliner{}
+	o.b.Grow(len(page) / 2)
 	for i := 0; i < len(page); {
 		if page[i] != '<' {
 			end := strings.IndexByte(page[i:], '<')
@@ -211,7 +225,7 @@ func (o *outliner) markup(page string, i int) int {
 		o.words("<")
 		return i + 1
 	}
-	if !t.close && hidden[t.name] {
+	if !t.close && isHidden(t.name) {
 		return elementEnd(page, t)
 	}
 	o.tag(t)
@@ -263,7 +277,7 @@ func (o *outliner) tag(t tag) {
 			o.pre++
 		}
 	}
-	if blocks[t.name] {
+	if isBlock(t.name) {
 		o.block(t)
 	}
 }
@@ -366,8 +380,8 @@ func endsSentence(s string) bool {
 	return c == '.' || c == '!' || c == '?' || c == ';' || c == ':'
 }
 
-// html previews a page.
-func (m *maker) html(text string, room int) string {
+// showHTML previews a page.
+func showHTML(m *maker, text string, room int) string {
 	shown, sides := outline(text)
 	return m.outlined(m.say.say("html")+"\n", shown, sides, text, room)
 }
@@ -380,23 +394,23 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room && len(shown)*4 > len(source)*3 {
-		return frame + m.ends(shown, room, 2)
+		return frame + showEnds(m, shown, room, 2)
 	}
 	if len(shown) > room {
-		x := newExtract(shown, room, m.say)
-		x.rankOutline(newQuery(m.query), sides)
+		x := newExtract(shown, room, m.say, true)
+		rankOutline(x, newQuery(m.query), sides)
 		x.keepBest(x.room, 0)
 		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
-		return frame + shown + "\n" + m.say.say("source") + "\n" + m.ends(source, left, 2)
+		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m, source, left, 2)
 	}
 	return frame + shown
 }
 
 // rankOutline gives each line of an outline a score: what the query asks for, headings,
 // and text rather than bare links.
-func (x *extract) rankOutline(query *query, sides []span) {
+func rankOutline(x *extract, query *query, sides []span) {
 	x.rank(query)
 	for i := range x.lines {
 		l := &x.lines[i]
@@ -483,7 +497,7 @@ func element(s string) string {
 	return s
 }
 
-// page previews a snapshot.
-func (m *maker) page(text string, room int) string {
+// showPage previews a snapshot.
+func showPage(m *maker, text string, room int) string {
 	return m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)
 }

@@ -17,30 +17,30 @@ import (
 // previewed by its own format.
 const stringShare = 60
 
-// json previews a document in at most room bytes.
-func (m *maker) json(d *document, room int) string {
+// showJSON previews a document in at most room bytes.
+func showJSON(m *maker, d *document, room int) string {
 	if room < leastValue {
 		return ""
 	}
-	if d.compactSize() <= room {
-		return string(d.appendValue(make([]byte, 0, room), 0, room))
+	if compactSize(d) <= room {
+		return string(appendValue(d, make([]byte, 0, room), 0, room))
 	}
 	d.share = true
-	if list, ok := d.mainList(); ok {
+	if list, ok := mainList(d); ok {
 		t := newTable(d, list, room)
 		if out, ok := t.appendTable(make([]byte, 0, room), room, m.say); ok && len(out) <= room {
 			return string(out)
 		}
-	} else if n, ok := d.mainString(); ok && m.layers < maxLayers {
-		if out, ok := m.mainText(d, n, room); ok {
+	} else if n, ok := mainString(d); ok && m.layers < maxLayers {
+		if out, ok := showMainText(m, d, n, room); ok {
 			return out
 		}
 	}
-	return string(d.appendValue(make([]byte, 0, room), 0, room))
+	return string(appendValue(d, make([]byte, 0, room), 0, room))
 }
 
 // compactSize is the size of the document without white space between its values.
-func (d *document) compactSize() (n int) {
+func compactSize(d *document) (n int) {
 	for i := range d.nodes {
 		v := &d.nodes[i]
 		if v.kind == '{' || v.kind == '[' {
@@ -56,7 +56,7 @@ func (d *document) compactSize() (n int) {
 }
 
 // mainString finds a text that holds most of the document.
-func (d *document) mainString() (n int32, ok bool) {
+func mainString(d *document) (n int32, ok bool) {
 	whole := d.size(0)
 	for i := range d.nodes {
 		if v := &d.nodes[i]; v.kind == '"' && d.size(int32(i))*100 >= whole*stringShare {
@@ -66,11 +66,11 @@ func (d *document) mainString() (n int32, ok bool) {
 	return 0, false
 }
 
-// mainText previews a document with a preview of its longest text in that one's place.
-func (m *maker) mainText(d *document, n int32, room int) (out string, ok bool) {
+// showMainText previews a document with a preview of its longest text in that one's place.
+func showMainText(m *maker, d *document, n int32, room int) (out string, ok bool) {
 	with := *d
 	with.stand = n
-	before, after, ok := strings.Cut(string(with.appendValue(nil, 0, room/4)), standIn)
+	before, after, ok := strings.Cut(string(appendValue(&with, nil, 0, room/4)), standIn)
 	if !ok {
 		return "", false
 	}
@@ -174,7 +174,7 @@ const (
 )
 
 // appendValue writes a value in at most room bytes, and room is at least leastValue.
-func (d *document) appendValue(b []byte, n int32, room int) []byte {
+func appendValue(d *document, b []byte, n int32, room int) []byte {
 	v := &d.nodes[n]
 	switch {
 	case n == d.stand && n > 0:
@@ -187,7 +187,7 @@ func (d *document) appendValue(b []byte, n int32, room int) []byte {
 		}
 		return append(b, d.source(n)...)
 	case d.lines && n == 0 || v.items > 0 || v.cut:
-		return d.appendMembers(b, n, room)
+		return appendMembers(d, b, n, room)
 	}
 	return append(b, v.kind, v.kind+2) // {} or []
 }
@@ -199,7 +199,7 @@ const (
 )
 
 // appendMembers writes a list or an object.
-func (d *document) appendMembers(b []byte, n int32, room int) []byte {
+func appendMembers(d *document, b []byte, n int32, room int) []byte {
 	v := &d.nodes[n]
 	rest, start := restOfList, len(b)
 	if v.kind == '{' {
@@ -254,7 +254,7 @@ func (d *document) appendMember(b []byte, key, value int32, room int, followed b
 		return b[:had]
 	}
 	begin := len(b)
-	if b = d.appendValue(b, value, max(room, leastValue)); len(b)-begin > room {
+	if b = appendValue(d, b, value, max(room, leastValue)); len(b)-begin > room {
 		return b[:had]
 	}
 	return b

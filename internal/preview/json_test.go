@@ -7,13 +7,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // goods is a list of n records in an object.
@@ -222,7 +225,7 @@ func TestEveryJSONPreviewParses(t *testing.T) {
 			shown, format := Make(Request{Text: text, Room: room})
 			require.LessOrEqual(t, len(shown), room)
 			require.True(t, utf8.ValidString(shown))
-			if _, wrapped := func() (envelope, bool) { d, _ := scan(text); return d.open() }(); !wrapped && len(text) > room {
+			if _, wrapped := func() (envelope, bool) { d, _ := scan(text); return envelopeIn(d) }(); !wrapped && len(text) > room {
 				require.Equal(t, JSON, format)
 				require.True(t, json.Valid([]byte(shown)), "%s\n%s", text, shown)
 			}
@@ -253,6 +256,41 @@ func TestJSONThatIsHardToRead(t *testing.T) {
 	}
 }
 
+// TestHostileNestingTakesLittle: four megabytes of brackets take no more time than a plain
+// text of that size, and at most twice their size in memory.
+func TestHostileNestingTakesLittle(t *testing.T) {
+	const size = 4 << 20
+	fill := func(part, end string) string { return strings.Repeat(part, size/len(part)-1) + end }
+	for name, text := range map[string]string{
+		"open lists":         fill("[", ""),
+		"open objects":       fill(`{"a":`, ""),
+		"both":               fill(`[{"a":`, ""),
+		"closed lists":       strings.Repeat("[", size/2) + strings.Repeat("]", size/2),
+		"many deep lists":    "[" + fill(strings.Repeat("[", 400)+strings.Repeat("]", 400)+",", "1]"),
+		"many empty lists":   "[" + fill("[],", "1]"),
+		"many empty objects": "[" + fill("{},", "1]"),
+		"lines of brackets":  fill(strings.Repeat("[", 50)+strings.Repeat("]", 50)+"\n", "[1]"),
+		"in an MCP result":   `{"content":[{"type":"text","text":"` + fill("[", `"}]}`),
+	} {
+		text = text[:min(len(text), size)]
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		best := time.Hour
+		const runs = 3
+		for range runs {
+			start := time.Now()
+			shown, _ := Make(Request{Text: text, Room: 4000})
+			best = min(best, time.Since(start))
+			require.LessOrEqual(t, len(shown), 4000, name)
+		}
+		runtime.ReadMemStats(&after)
+		require.Less(t, (after.TotalAlloc-before.TotalAlloc)/runs, uint64(2*size), name)
+		if !race.Enabled {
+			require.Less(t, best, 100*time.Millisecond, name) // a tenth of it on a quiet machine
+		}
+	}
+}
+
 func FuzzJSON(f *testing.F) {
 	f.Add(goods(20), 300)
 	f.Add(`[{"a":1},{"a":2},{"a":"x`, 20)
@@ -272,7 +310,7 @@ func FuzzJSON(f *testing.F) {
 		if !ok || room < leastValue || len(text) <= room {
 			return
 		}
-		if _, wrapped := d.open(); !wrapped && (format != JSON || !json.Valid([]byte(shown))) {
+		if _, wrapped := envelopeIn(d); !wrapped && (format != JSON || !json.Valid([]byte(shown))) {
 			t.Fatalf("no JSON: %s", shown)
 		}
 	})

@@ -96,21 +96,21 @@ func (m *maker) make(text string, room int) (string, Format) {
 	}
 	if d, ok := scan(text); ok {
 		if m.layers < maxLayers {
-			if e, ok := d.open(); ok && room > 4*minPart {
-				return m.envelope(e, room)
+			if e, ok := envelopeIn(d); ok && room > 4*minPart {
+				return showEnvelope(m, e, room)
 			}
-			if log, ok := d.recorded(); ok && room > 4*minPart {
+			if log, ok := recordedLog(d); ok && room > 4*minPart {
 				return m.inside("recorded", log, room)
 			}
 		}
-		return m.json(d, room), JSON
+		return showJSON(m, d, room), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
 		if room > len(m.say.say("string"))+1+minPart {
 			return m.inside("string", inner, room)
 		}
 	}
-	return m.text(text, room)
+	return showText(m, text, room)
 }
 
 // inside previews a text that stands inside another one, which a label says.

@@ -14,6 +14,13 @@ import (
 // maxJSON is the longest text that is read as JSON.
 const maxJSON = 4 << 20
 
+// maxNesting is how deep values may lie in each other, and how many lists and objects there
+// may be above one for each nestingBytes. Nobody writes more but to take time and memory.
+const (
+	maxNesting   = 20_000
+	nestingBytes = 4
+)
+
 // node is a value, or the key of a member, in the order of the text.
 type node struct {
 	start, end int32 // in the text; a string with its quotes
@@ -87,6 +94,8 @@ type scanner struct {
 	at   int
 	want int
 	open []int32
+
+	nested int // lists and objects so far
 }
 
 // scan reads a JSON object, a list, or JSON lines. ok is false for everything else. A
@@ -219,15 +228,7 @@ func (s *scanner) after(c byte) bool {
 func (s *scanner) value(c byte) bool {
 	switch {
 	case c == '{' || c == '[':
-		s.open = append(s.open, int32(len(s.nodes)))
-		s.levels = max(s.levels, len(s.open))
-		s.append(node{start: int32(s.at), kind: c})
-		s.at++
-		s.want = wantFirst
-		if c == '{' {
-			s.want = wantMember
-		}
-		return true
+		return s.begin(c)
 	case c == '"':
 		return s.str() && s.done()
 	case c == 't':
@@ -238,6 +239,23 @@ func (s *scanner) value(c byte) bool {
 		return s.word("null") && s.done()
 	}
 	return s.number() && s.done()
+}
+
+// begin begins a list or an object, unless there are too many.
+func (s *scanner) begin(c byte) bool {
+	if len(s.open) >= maxNesting || s.nested > maxNesting+s.at/nestingBytes {
+		return false
+	}
+	s.nested++
+	s.open = append(s.open, int32(len(s.nodes)))
+	s.levels = max(s.levels, len(s.open))
+	s.append(node{start: int32(s.at), kind: c})
+	s.at++
+	s.want = wantFirst
+	if c == '{' {
+		s.want = wantMember
+	}
+	return true
 }
 
 // done counts a value in what holds it. It returns false if nothing does.
@@ -290,7 +308,7 @@ func (s *scanner) append(n node) {
 func (s *scanner) grow() {
 	n := len(s.nodes)
 	n += n/8 + int(int64(n)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
-	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/8)), s.nodes...)
+	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/32)), s.nodes...)
 }
 
 // str reads a string. One that the text ends in is a node, and not done.

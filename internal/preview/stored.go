@@ -32,13 +32,13 @@ func Parts(text string, most int) (parts []Part, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	raw, from, wrapped := d.wrapped()
+	raw, from, wrapped := inEnvelope(d)
 	if !wrapped {
-		return d.parts(most), true
+		return partsIn(d, most), true
 	}
 	inner := unescape(raw)
 	if in, ok := scan(inner); ok {
-		parts = in.parts(most)
+		parts = partsIn(in, most)
 	} else {
 		parts = lineParts(inner, most)
 	}
@@ -46,9 +46,9 @@ func Parts(text string, most int) (parts []Part, ok bool) {
 	return parts, true
 }
 
-// wrapped is the only text of an MCP result as it is in the source, and where that is.
-func (d *document) wrapped() (raw string, from int, ok bool) {
-	e, ok := d.open()
+// inEnvelope is the only text of an MCP result as it is in the source, and where that is.
+func inEnvelope(d *document) (raw string, from int, ok bool) {
+	e, ok := envelopeIn(d)
 	if !ok || len(e.parts) != 1 || e.parts[0].kind != "text" {
 		return "", 0, false
 	}
@@ -112,12 +112,12 @@ type parter struct {
 	open  Part // is not full yet
 }
 
-func (d *document) parts(most int) []Part {
-	if pieces := d.pieces(); len(pieces) > 0 {
-		return d.logParts(pieces, most)
+func partsIn(d *document, most int) []Part {
+	if pieces := piecesIn(d); len(pieces) > 0 {
+		return logParts(d, pieces, most)
 	}
 	p := &parter{document: d, most: most, list: -1}
-	if list, ok := d.mainList(); ok {
+	if list, ok := mainList(d); ok {
 		p.list = list
 	}
 	p.value(-1, 0)
@@ -196,7 +196,7 @@ func (p *parter) render(key, value int32) string {
 	if key >= 0 {
 		b = append(appendString(b, p.raw(key), 6*p.size(key)+2, false), ':')
 	}
-	return string(p.appendValue(b, value, room))
+	return string(appendValue(p.document, b, value, room))
 }
 
 const (
@@ -216,7 +216,7 @@ func Document(text string) (document []byte, cut, ok bool) {
 	if !ok || d.levels > maxLevels {
 		return nil, false, false
 	}
-	if raw, _, wrapped := d.wrapped(); wrapped {
+	if raw, _, wrapped := inEnvelope(d); wrapped {
 		in, ok := scanUpTo(unescape(raw), MaxDocument)
 		if !ok || in.levels > maxLevels {
 			return nil, false, false
@@ -224,15 +224,15 @@ func Document(text string) (document []byte, cut, ok bool) {
 		in.cut = in.cut || d.cut
 		d = in
 	}
-	if !d.cut && !d.lines && utf8.ValidString(d.text) && d.strict() {
+	if !d.cut && !d.lines && utf8.ValidString(d.text) && isStrict(d) {
 		return []byte(d.text), false, true
 	}
 	d.bare = true
-	return d.appendValue(make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
+	return appendValue(d, make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
 }
 
-// strict reports whether all strings are as JSON wants them. Everything else is.
-func (d *document) strict() bool {
+// isStrict reports whether all strings are as JSON wants them. Everything else is.
+func isStrict(d *document) bool {
 	for i := range d.nodes {
 		if d.nodes[i].kind == '"' && !strictString(d.raw(int32(i))) {
 			return false
@@ -273,22 +273,22 @@ func Decode(text string) (value any, n int, ok bool) {
 	if !ok || d.levels > maxLevels {
 		return nil, 0, false
 	}
-	return d.value(0), len(d.nodes), true
+	return valueOf(d, 0), len(d.nodes), true
 }
 
-func (d *document) value(n int32) any {
+func valueOf(d *document, n int32) any {
 	v := &d.nodes[n]
 	switch v.kind {
 	case '{':
 		object := make(map[string]any, v.items)
 		for key, value := range d.children(n) {
-			object[unescape(d.raw(key))] = d.value(value)
+			object[unescape(d.raw(key))] = valueOf(d, value)
 		}
 		return object
 	case '[':
 		list := make([]any, 0, v.items)
 		for _, value := range d.children(n) {
-			list = append(list, d.value(value))
+			list = append(list, valueOf(d, value))
 		}
 		return list
 	case '"':

@@ -12,19 +12,19 @@ import (
 	"github.com/leanctx/leanctx/internal/display"
 )
 
-// text previews what is not JSON.
-func (m *maker) text(text string, room int) (string, Format) {
+// showText previews what is not JSON.
+func showText(m *maker, text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
-		return display.Valid(m.page(text, room)), f
+		return display.Valid(showPage(m, text, room)), f
 	case HTML:
-		return display.Valid(m.html(text, room)), f
+		return display.Valid(showHTML(m, text, room)), f
 	case Test, Log:
-		return display.Valid(m.output(text, room)), f
+		return display.Valid(showOutput(m, text, room)), f
 	case Code:
-		return display.Valid(m.ends(text, room, 4)), f
+		return display.Valid(showEnds(m, text, room, 4)), f
 	default:
-		return display.Valid(m.ends(text, room, 2)), f
+		return display.Valid(showEnds(m, text, room, 2)), f
 	}
 }
 
@@ -154,29 +154,29 @@ func isCodeLine(l string) bool {
 	return strings.HasSuffix(l, "):") || strings.Contains(l, " := ") || strings.Contains(l, " = ") && strings.HasSuffix(l, ")")
 }
 
-// output previews tests and logs: the end, errors, and each kind of line once.
-func (m *maker) output(text string, room int) string {
-	x := newExtract(text, room, m.say)
+// showOutput previews tests and logs: the end, errors, and each kind of line once.
+func showOutput(m *maker, text string, room int) string {
+	x := newExtract(text, room, m.say, false)
 	x.rank(newQuery(m.query))
 	x.rankErrors()
 	x.keepLast(lastLines, x.room/2)
 	x.keepBest(x.room, 0)
-	return m.within(x.String(), text, room)
+	return within(m, x.String(), text, room)
 }
 
 // within returns a preview if it is within room, and head and tail otherwise.
-func (m *maker) within(shown, text string, room int) string {
+func within(m *maker, shown, text string, room int) string {
 	if len(shown) > room {
 		return headTail(text, room, m.say)
 	}
 	return shown
 }
 
-// ends previews a text by its start and its end, of which the end takes one part of so
+// showEnds previews a text by its start and its end, of which the end takes one part of so
 // many, with errors that stand between them. Words of the query choose a part of the
 // middle, but not of code, which stays in one piece, nor of Chinese prose.
-func (m *maker) ends(text string, room, parts int) string {
-	x := newExtract(text, room, m.say)
+func showEnds(m *maker, text string, room, parts int) string {
+	x := newExtract(text, room, m.say, false)
 	q := newQuery(m.query)
 	if parts > 2 || mostlyHan(text) {
 		q = nil
@@ -197,17 +197,17 @@ func (m *maker) ends(text string, room, parts int) string {
 		parts = 4
 		x.room = outer * 3 / 10
 		before := x.room
-		x.passages(q, span{head, tail})
+		choosePassages(x, q, span{head, tail})
 		outer -= before - x.room
 	}
 	head = toLineEnd(text, outer-outer/parts)
 	tail = toLineStart(text, max(head, len(text)-(outer-head)))
-	return m.within(x.between(head, tail), text, room)
+	return within(m, between(x, head, tail), text, room)
 }
 
-// passages chooses the lines of a part that the query finds, each with the lines around
+// choosePassages chooses the lines of a part that the query finds, each with the lines around
 // it.
-func (x *extract) passages(q *query, part span) {
+func choosePassages(x *extract, q *query, part span) {
 	scores := q.scores(x.text, x.lines)
 	if scores == nil {
 		return
@@ -228,7 +228,7 @@ func (x *extract) passages(q *query, part span) {
 }
 
 // between writes the start up to head, the chosen lines after it, and the end from tail.
-func (x *extract) between(head, tail int) string {
+func between(x *extract, head, tail int) string {
 	var b strings.Builder
 	b.WriteString(x.text[:head])
 	if head > 0 && x.text[head-1] != '\n' {

@@ -27,6 +27,8 @@ func TestSeverityRecognisesErrorLines(t *testing.T) {
 	for _, l := range []string{
 		"0 errors, 3 warnings", "no errors", "found 0 error: none", `"error": null,`, "errors.go", "error_test.py", "an ordinary line", "exit status 0",
 		"exit code: 0", "ERRORS=0", "the error of measurement", "handleError(err)", "http.Error(w)", "import errors", "panics", "err != nil", "errors: 0", "ERROR: 0",
+		"std::error_code err = io::Error::none;", "class ErrorHandler extends Handler {", "onErrorCallback(fatalErrors)", "throwIfFailed(result)", "FailedLogins 17",
+		"Mar  3 10:11:12 host kernel: usb 1-1: new device", "<6>1 2024-01-02T03:04:05Z host app - - - started", "PANIC_BUTTON=off", "erroneous", "isFatal = false", "exit status: 0", "returncode>0",
 		"--- PASS: TestFail (0.00s)", "ok  \texample.com/x\t0.01s", "Tracebacks", "type Error struct", "errorHandler: on",
 	} {
 		require.NotEqual(t, hard, severity(l), l)
@@ -79,13 +81,13 @@ func TestTheEndOfOutputIsKept(t *testing.T) {
 func TestGapsAreMarked(t *testing.T) {
 	text := log(40)
 	m := &maker{say: english}
-	x := newExtract(text, 700, english)
+	x := newExtract(text, 700, english, false)
 	x.choose(3)
 	x.choose(4)
 	x.choose(39)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	require.Equal(t, "[… 3 lines]\n"+lines[3]+"\n"+lines[4]+"\n[… 34 lines]\n"+lines[39], x.String())
-	require.LessOrEqual(t, len(m.output(text, 700)), 700)
+	require.LessOrEqual(t, len(showOutput(m, text, 700)), 700)
 }
 
 func TestProseKeepsItsStartAndEnd(t *testing.T) {

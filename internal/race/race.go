@@ -26,3 +26,13 @@ func Skip(t testing.TB, reason string) {
 		t.Skip("under the race detector: " + reason)
 	}
 }
+
+// Allocations is testing.AllocsPerRun without the allocations of what runs beside it: the
+// least of several measurements.
+func Allocations(runs int, f func()) float64 {
+	least := testing.AllocsPerRun(runs, f)
+	for range 4 {
+		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
+}

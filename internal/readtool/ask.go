@@ -17,9 +17,9 @@ import (
 // maxReason is how much of a query's error is shown, in bytes.
 const maxReason = 1500
 
-// ask answers a JSON query. What the function returns is bounded once more, and it may
+// askJSON answers a JSON query. What the function returns is bounded once more, and it may
 // panic.
-func (v visit) ask(f JSONQuery) (string, error) {
+func askJSON(v visit, f JSONQuery) (string, error) {
 	content, size, err := v.src(v.ctx, 0, -1)
 	if err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func (v visit) ask(f JSONQuery) (string, error) {
 	if size > preview.MaxDocument {
 		return v.say.say("jq_large", said), nil
 	}
-	whole, err := take(v.stream(content, size), size)
+	whole, err := take(guardedStream(v, content, size), size)
 	if err != nil {
 		return "", err
 	}

@@ -21,9 +21,9 @@
 //
 // # What it costs
 //
-// From a store that is a [backend.RangeReader] a page reads what it shows, and
+// From a store that is a [leanctx.RangeReader] a page reads what it shows, and
 // finding a line, a pattern or a passage streams through the content; lines of up to
-// 8 MiB are searched as a whole. From one that is only a [backend.Reader] every answer
+// 8 MiB are searched as a whole. From one that is only a [leanctx.Reader] every answer
 // reads the whole content into memory, as there is no other exact way to read it.
 //
 // # What a model cannot do

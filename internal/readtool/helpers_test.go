@@ -16,18 +16,19 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
 const testPath = "/tmp/trunc/call_1"
 
 // readers are the two kinds of stores, over the same contents.
-func readers(m *backend.Memory) map[string]backend.Backend {
-	return map[string]backend.Backend{
+func readers(m *backend.Memory) map[string]leanctx.Backend {
+	return map[string]leanctx.Backend{
 		"by ranges": m,
 		"whole only": struct {
-			backend.Backend
-			backend.Reader
+			leanctx.Backend
+			leanctx.Reader
 		}{m, m},
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -62,7 +61,7 @@ func TestLinesAroundMatchesAreExact(t *testing.T) {
 		strings.Repeat("x", maxShown+1), strings.Repeat("x", maxShown) + "\r", strings.Repeat("x", maxShown-1) + "天", strings.Repeat("x", maxShown-3) + "天",
 		strings.Repeat("天", 300), strings.Repeat("y", 70_000)}
 	check := func(content string, around int) {
-		s := search{re: regexp.MustCompile("^loud"), next: -1, limit: 1 << 30, room: 1 << 30, most: 1 << 40, around: around}
+		s := search{ctx: t.Context(), pattern: mustCompile(t, "^loud"), next: -1, limit: 1 << 30, room: 1 << 30, most: 1 << 40, around: around}
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.Equal(t, wantAround(content, around), s.out.String(), "context %d of %q", around, content)
 		require.Equal(t, strings.Count("\n"+content, "\nloud"), s.hits)
@@ -127,7 +126,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 		{0, 0, 100, -1, 0}, {0, 0, 19, -1, 0}, {0, 0, 18, 15, 0}, {0, 0, 14, 15, 0}, {0, 0, 13, 10, 0}, {0, 0, 4, 5, 0}, {0, 0, 3, 0, 0},
 		{5, 0, 14, -1, 5}, {5, 0, 13, 15, 5}, {7, 0, 12, -1, 7}, {7, 0, 11, 15, 7}, {7, 0, 1, 7, 7}, {0, 3, 9, -1, 10}, {0, 3, 8, 15, 10}, {4, 0, 15, -1, 4}, {99, 0, 5, -1, 20},
 	} {
-		s := search{re: regexp.MustCompile("x"), fromByte: c.from, fromLine: c.fromLine, next: -1, limit: 9, room: 5000, most: c.most}
+		s := search{ctx: t.Context(), pattern: mustCompile(t, "x"), fromByte: c.from, fromLine: c.fromLine, next: -1, limit: 9, room: 5000, most: c.most}
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.Equal(t, c.next, s.next, "%+v", c)
 		require.Equal(t, c.first, s.first, "%+v", c)
@@ -140,7 +139,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 // What one call looks at and remembers is bounded.
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
-	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 20_000}, []int{maxPiece, pieceOverlap, maxShown, around, maxFound})
+	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, around, maxAtOnce})
 	require.Equal(t, []int{20, 5500, 600, 20, 4000, 4 << 20}, []int{maxPassages, defaultBytes, passageBytes, passageLines, blockPassages, maxRecords})
 }
 
@@ -218,7 +217,7 @@ func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 		for name, content := range map[string]io.Reader{
 			"plain": strings.NewReader("1234"[:n]), "data with the end": iotest.DataErrReader(strings.NewReader("1234"[:n])), "bytes": iotest.OneByteReader(strings.NewReader("1234"[:n])),
 		} {
-			all, err := io.ReadAll(visit{ctx: t.Context()}.stream(content, 4))
+			all, err := io.ReadAll(guardedStream(visit{ctx: t.Context()}, content, 4))
 			require.Equal(t, "1234"[:n], string(all), name)
 			require.Equal(t, n < 4, errors.Is(err, io.ErrUnexpectedEOF), name)
 			require.Equal(t, n == 4, err == nil, name)
@@ -315,16 +314,16 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 	} {
 		s := newSplitter(strings.NewReader(content))
 		s.many = 2
-		_, searched, err := visit{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}.rank(s, 5, c.most)
+		_, searched, err := rankPassages(visit{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}, s, 5, c.most)
 		require.NoError(t, err)
 		require.Equal(t, c.searched, searched, "%+v", c)
 	}
 	boom := errors.New("boom")
-	_, _, err := visit{ctx: t.Context(), req: request{query: "x"}}.rank(newSplitter(iotest.ErrReader(boom)), 5, 100)
+	_, _, err := rankPassages(visit{ctx: t.Context(), req: request{query: "x"}}, newSplitter(iotest.ErrReader(boom)), 5, 100)
 	require.ErrorIs(t, err, boom)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = visit{ctx: ended, req: request{query: "x"}}.rank(newSplitter(strings.NewReader("x")), 5, 100)
+	_, _, err = rankPassages(visit{ctx: ended, req: request{query: "x"}}, newSplitter(strings.NewReader("x")), 5, 100)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -332,7 +331,7 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 func TestPassagesFillTheirRoom(t *testing.T) {
 	best := []passage{{first: 1, last: 1, text: "first\n"}, {first: 2, last: 2, start: 6, text: "\xff"}, {first: 3, last: 3, start: 7, text: "third"}}
 	for room, want := range map[int64]int{205: 0, 206: 1, 406: 1, 407: 2, 611: 2, 612: 3, 9999: 3} {
-		answer := visit{say: words{sentences.English(), "r"}, bytes: room}.passagePage(facts{Path: `"q"`, To: 12, Size: 12}, best)
+		answer := passagePage(visit{say: words{sentences.English(), "r"}, bytes: room}, facts{Path: `"q"`, To: 12, Size: 12}, best)
 		shown := 0
 		for _, line := range []string{"lines 1 to 1, bytes 0 to 6:\n-----\nfirst\n-----\n", "lines 2 to 2, bytes 6 to 7:\n-----\n\xff\n-----\n", "lines 3 to 3, bytes 7 to 12:\n-----\nthird\n-----\n"} {
 			shown += strings.Count(answer, line)
@@ -354,11 +353,11 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
 		v := visit{ctx: t.Context(), say: words{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
-		answer, err := v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
+		answer, err := passagesOf(v, strings.NewReader(content), int64(len(content)), 1)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)
 		v.req.byteOffset = 2_400_000
-		answer, err = v.passagesOf(strings.NewReader(content), int64(len(content)), 1)
+		answer, err = passagesOf(v, strings.NewReader(content), int64(len(content)), 1)
 		require.NoError(t, err)
 		require.Equal(t, query == "needle", strings.Contains(answer, "\nneedle\n"), answer)
 		require.Contains(t, answer, "in bytes 2400000 to 2400007 of 2400007")
@@ -377,7 +376,7 @@ func TestPiecesOfALongLineAreExact(t *testing.T) {
 		{1000, 200, 1000, 900, 1300}, {1000, 199, 1000, 900, 1299}, {1000, 201, 1000, 900, 1300}, {1000, 999, 1000, 900, 1300},
 	} {
 		line := strings.Repeat("x", c.before) + strings.Repeat("n", c.match) + strings.Repeat("y", c.behind)
-		s := search{re: regexp.MustCompile("n+"), next: -1, limit: 9, room: 1 << 20, most: 1 << 30}
+		s := search{ctx: t.Context(), pattern: mustCompile(t, "n+"), next: -1, limit: 9, room: 1 << 20, most: 1 << 30}
 		require.NoError(t, s.run(newScanner(strings.NewReader(line))))
 		require.Equal(t, fmt.Sprintf("1@%d:%s\n", c.from, line[c.from:c.to]), s.out.String(), "%+v", c)
 		require.Equal(t, 1, s.hits)

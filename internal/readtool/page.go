@@ -16,8 +16,8 @@ import (
 	"github.com/leanctx/leanctx/internal/display"
 )
 
-// page renders a window of the content that f describes.
-func (v visit) page(f facts, content []byte) string {
+// pageOf renders a window of the content that f describes.
+func pageOf(v visit, f facts, content []byte) string {
 	f.Content = string(content)
 	f.Fence = fence(f.Content)
 	f.Garbled = !utf8.Valid(content)
@@ -29,13 +29,13 @@ func (v visit) page(f facts, content []byte) string {
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
 // long for an answer is cut, and goes on in windows of bytes.
-func (v visit) lineWindow() (string, error) {
+func lineWindow(v visit) (string, error) {
 	content, size, err := v.src(v.ctx, 0, -1)
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	r := bufio.NewReaderSize(v.stream(content, size), bufferSize)
+	r := bufio.NewReaderSize(guardedStream(v, content, size), bufferSize)
 	first := max(v.req.offset, 1)
 	lines, from, err := skip(r, first-1)
 	if err != nil {
@@ -46,7 +46,7 @@ func (v visit) lineWindow() (string, error) {
 		return "", err
 	}
 	if len(ahead) == 0 {
-		return v.pastEnd(lines, size), nil
+		return pastEnd(v, lines, size), nil
 	}
 	limit := v.lines
 	if v.req.limit > 0 {
@@ -61,7 +61,7 @@ func (v visit) lineWindow() (string, error) {
 	case f.To < size:
 		f.Next = v.req.follow().number("offset", f.Last+1).number("limit", v.req.limit).json()
 	}
-	return v.page(f, ahead[:f.To-from]), nil
+	return pageOf(v, f, ahead[:f.To-from]), nil
 }
 
 // skip reads n lines and counts them and their bytes; there may be fewer.
@@ -106,7 +106,7 @@ func takeLines(ahead []byte, limit, room int64) (cut int, n int64) {
 
 // byteWindow answers with the bytes from an offset on. Where one of its ends lies
 // inside a character, it is moved back to the start of that.
-func (v visit) byteWindow() (string, error) {
+func byteWindow(v visit) (string, error) {
 	const back = utf8.UTFMax - 1
 	want := v.req.byteOffset
 	base := max(want-back, 0)
@@ -115,7 +115,7 @@ func (v visit) byteWindow() (string, error) {
 		return "", err
 	}
 	if want >= size {
-		return v.pastEnd(0, size), nil
+		return pastEnd(v, 0, size), nil
 	}
 	room := v.bytes
 	if v.req.byteLimit > 0 {
@@ -129,18 +129,18 @@ func (v visit) byteWindow() (string, error) {
 	if f.To < size {
 		f.Next = v.req.follow().number("byte_offset", f.To).number("byte_limit", v.req.byteLimit).json()
 	}
-	return v.page(f, part[start:end]), nil
+	return pageOf(v, f, part[start:end]), nil
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
 // last line that alone is too long, with its end.
-func (v visit) lastLines() (string, error) {
+func lastLines(v visit) (string, error) {
 	_, size, err := v.src.part(v.ctx, 0, 0)
 	if err != nil {
 		return "", err
 	}
 	if size == 0 {
-		return v.pastEnd(0, 0), nil
+		return pastEnd(v, 0, 0), nil
 	}
 	base := max(size-v.bytes-utf8.UTFMax, 0)
 	part, size, err := v.src.part(v.ctx, base, v.bytes+utf8.UTFMax)
@@ -153,7 +153,7 @@ func (v visit) lastLines() (string, error) {
 		before := max(f.From-v.bytes, 0)
 		f.Before = v.req.follow().number("byte_offset", before).number("byte_limit", f.From-before).json()
 	}
-	return v.page(f, part[start:]), nil
+	return pageOf(v, f, part[start:]), nil
 }
 
 // tailStart finds where the last n lines of part begin, at most room bytes before
@@ -175,7 +175,7 @@ func tailStart(part []byte, n, room int64, torn bool) int {
 
 // pastEnd answers a window past the end of the content. lines is zero if they were
 // not counted.
-func (v visit) pastEnd(lines, size int64) string {
+func pastEnd(v visit, lines, size int64) string {
 	if size == 0 {
 		return v.say.plain("empty")
 	}

@@ -6,6 +6,9 @@ package readtool
 // This file answers with the lines that a regular expression matches.
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -22,9 +25,9 @@ const (
 	maxInstructions = 1000
 )
 
-// matches answers a pattern.
-func (v visit) matches() (string, error) {
-	re, factor, err := compile(v.req.pattern)
+// findMatches answers a pattern.
+func findMatches(v visit) (string, error) {
+	p, err := compile(v.req.pattern)
 	if err != nil {
 		return v.say.say("bad_pattern", facts{Path: quoted(v.req.pattern), Reason: reason(err)}), nil
 	}
@@ -37,35 +40,77 @@ func (v visit) matches() (string, error) {
 	if v.req.limit > 0 {
 		limit = min(v.req.limit, v.lines)
 	}
+	// Matching takes time in proportion to the instructions of a pattern.
+	factor := 1 + int64(p.instructions/50)
 	s := search{
-		re: re, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1,
+		ctx: v.ctx, pattern: p, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1,
 		limit: int(limit), room: int(v.bytes), most: maxSearched / factor, around: int(min(v.req.context, maxContext)),
 	}
-	lines := newScanner(v.stream(content, size))
+	lines := newScanner(guardedStream(v, content, size))
 	lines.max = max(maxPiece/int(factor), 4*pieceOverlap)
 	if err := s.run(lines); err != nil {
 		return "", err
 	}
-	return v.matchPage(&s, size), nil
+	return matchPage(v, &s, size), nil
 }
 
-// compile reads a pattern. Matching takes time in proportion to its instructions,
-// of which a short pattern can have many; factor is how many times less should be
-// searched at once.
-func compile(pattern string) (re *regexp.Regexp, factor int64, err error) {
-	tree, err := syntax.Parse(pattern, syntax.Perl)
+// pattern is a regular expression that can be looked for piecemeal.
+type pattern struct {
+	re *regexp.Regexp
+	// later finds, in a text that begins with any character, the first match after that.
+	later        *regexp.Regexp
+	instructions int
+}
+
+func compile(text string) (p pattern, err error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, 0, err
+		return p, err
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return nil, 0, err
+		return p, err
 	}
-	if len(program.Inst) > maxInstructions {
-		return nil, 0, &syntax.Error{Code: syntax.ErrLarge, Expr: pattern}
+	if p.instructions = len(program.Inst); p.instructions > maxInstructions {
+		return p, &syntax.Error{Code: syntax.ErrLarge, Expr: text}
 	}
-	re, err = regexp.Compile(pattern)
-	return re, 1 + int64(len(program.Inst)/50), err
+	if p.re, err = regexp.Compile(text); err != nil {
+		return p, err
+	}
+	p.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
+	return p, err
+}
+
+// in reports whether a line matches. What every match must begin with is found much
+// faster than the match.
+func (p pattern) in(text []byte) bool {
+	prefix, all := p.re.LiteralPrefix()
+	return bytes.Contains(text, []byte(prefix)) && (all || p.re.Match(text))
+}
+
+// find returns the first match that begins at an offset or after it, nil if there is none
+// or once the context has ended.
+func (p pattern) find(ctx context.Context, text []byte, from int) []int {
+	prefix, _ := p.re.LiteralPrefix()
+	skip := bytes.Index(text[from:], []byte(prefix))
+	if skip < 0 {
+		return nil
+	}
+	if from += skip; from == 0 && len(text)*p.instructions <= maxAtOnce {
+		return p.re.FindIndex(text)
+	}
+	// What stands before the match decides about ^ and \b.
+	start, re, group := 0, p.re, 0
+	if from > 0 {
+		_, width := utf8.DecodeLastRune(text[:from])
+		start, re, group = from-width, p.later, 2
+	}
+	// A text that comes from a reader can end with the context.
+	m := re.FindReaderSubmatchIndex(bufio.NewReader(&guarded{ctx: ctx, r: bytes.NewReader(text[start:])}))
+	if m == nil || ctx.Err() != nil {
+		return nil
+	}
+	return []int{start + m[group], start + m[group+1]}
 }
 
 // reason is why a pattern is refused, without the prefix of package regexp.
@@ -77,7 +122,7 @@ func reason(err error) string {
 	return "it is not valid"
 }
 
-func (v visit) matchPage(s *search, size int64) string {
+func matchPage(v visit, s *search, size int64) string {
 	f := facts{
 		Path: quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
 		From: s.first, To: s.searched, Size: size, Garbled: !utf8.ValidString(s.out.String()),

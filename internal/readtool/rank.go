@@ -8,17 +8,12 @@ package readtool
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/preview"
 )
 
@@ -29,8 +24,12 @@ const (
 	// A passage is as many whole lines as fit into this, or a part of a longer line.
 	passageBytes = 600
 	passageLines = 20
-	// blockPassages is how many passages are ranked together.
+	// Records shorter than tinyRecord are together a passage of some tinyTogether bytes.
+	tinyRecord, tinyTogether = 60, 200
+	// blockPassages is how many passages are looked at together.
 	blockPassages = 4000
+	// maxSkipped bounds how many passages a call can leave out.
+	maxSkipped = 1000
 	// maxRecords is the longest JSON that is taken apart into its records.
 	maxRecords = 4 << 20
 	// maxRanked is how much one call ranks: some seconds.
@@ -42,7 +41,10 @@ type passage struct {
 	first, last int64 // lines
 	start       int64 // bytes
 	text        string
-	size        int64 // of a record, in the content; text is shorter then
+	size        int64   // of a record, in the content; text is shorter then
+	counts      []int32 // of each term of the query
+	words       int     // in the text
+	number      int     // in the content, from 0
 	score       float64
 }
 
@@ -53,67 +55,70 @@ func (p passage) end() int64 {
 	return p.start + int64(len(p.text))
 }
 
-// passages answers a query.
-func (v visit) passages() (string, error) {
+// findPassages answers a query.
+func findPassages(v visit) (string, error) {
 	content, size, err := v.src(v.ctx, 0, -1)
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
 	if size > maxRecords {
-		return v.passagesOf(content, size, maxRanked)
+		return passagesOf(v, content, size, maxRanked)
 	}
-	whole, err := take(v.stream(content, size), size)
+	whole, err := take(guardedStream(v, content, size), size)
 	if err != nil {
 		return "", err
 	}
 	if records := recordsOf(string(whole), v.req.byteOffset); len(records) > 0 {
-		best, err := v.best(nil, records, v.limit())
-		return v.passagePage(facts{Path: quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}, v.within(best)), err
+		r := newRanker(v.req.query)
+		if err := r.add(v.ctx, records); err != nil {
+			return "", err
+		}
+		f := facts{Path: quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}
+		return passagePage(v, f, r.best(mostPassages(v))), nil
 	}
-	return v.passagesOf(bytes.NewReader(whole), size, maxRanked)
+	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
 }
 
-// recordsOf takes JSON apart into the records that do not end before the byte from.
+// recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
+// ones, such as the points of a series, are a passage together.
 func recordsOf(content string, from int64) (records []passage) {
 	parts, ok := preview.Parts(content, passageBytes)
 	if !ok {
 		return nil
 	}
-	line, at := int64(1), 0
+	line, at, open := int64(1), 0, false
 	for _, p := range parts {
 		line += int64(strings.Count(content[at:p.From], "\n"))
 		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
-		if int64(p.To) > from {
+		tiny := len(p.Text) < tinyRecord
+		if n := len(records) - 1; open && tiny && len(records[n].text) < tinyTogether {
+			records[n].text += "\n" + p.Text
+			records[n].last, records[n].size = last, int64(p.To)-records[n].start
+		} else if open = tiny; int64(p.To) > from {
 			records = append(records, passage{first: line, last: last, start: int64(p.From), size: int64(p.To - p.From), text: p.Text})
+		} else {
+			open = false
 		}
 		line, at = last, p.To
 	}
 	return records
 }
 
-// limit is how many passages are wanted.
-func (v visit) limit() int {
+// mostPassages is how many passages are ranked: those that are shown, and those before them.
+func mostPassages(v visit) int {
 	if v.req.limit > 0 {
-		return int(min(v.req.limit, maxPassages))
+		return int(skippedPassages(v) + min(v.req.limit, maxPassages))
 	}
-	return maxPassages
+	return int(skippedPassages(v)) + maxPassages
 }
 
-// within drops passages beyond defaultBytes, if the call does not say how many it wants.
-func (v visit) within(best []passage) []passage {
-	room := defaultBytes
-	for i, p := range best {
-		if room -= len(p.text); room < 0 && i > 0 && v.req.limit == 0 {
-			return best[:i]
-		}
-	}
-	return best
-}
+// skippedPassages is how many passages earlier calls have shown.
+func skippedPassages(v visit) int64 { return min(max(0, v.req.offset-1), maxSkipped) }
 
 // passagesOf answers a query from a file, of which it ranks at most bytes.
-func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
-	best, searched, err := v.rank(newSplitter(v.stream(content, size)), v.limit(), most)
+func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
+	best, searched, err := rankPassages(v, newSplitter(guardedStream(v, content, size)), mostPassages(v), most)
 	if err != nil {
 		return "", err
 	}
@@ -122,135 +127,50 @@ func (v visit) passagesOf(content io.Reader, size, most int64) (string, error) {
 		f.Next = v.req.follow().text("query", v.req.query).number("byte_offset", searched).
 			number("limit", v.req.limit).json()
 	}
-	return v.passagePage(f, v.within(best)), nil
+	return passagePage(v, f, best), nil
 }
 
-// rank keeps the best passages of the content, block by block, until it has looked
-// at most bytes.
-func (v visit) rank(s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
+// rankPassages returns the best passages of the content, of which it looks at most bytes.
+func rankPassages(v visit, s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
+	r := newRanker(v.req.query)
 	for {
 		block, err := s.block(v.req.byteOffset)
-		if err != nil || len(block) == 0 {
-			return best, s.start, err
-		}
-		if best, err = v.best(best, block, limit); err != nil {
+		if err != nil {
 			return nil, 0, err
 		}
-		if s.start-v.req.byteOffset >= most {
-			return best, s.start, nil
+		if err := r.add(v.ctx, block); err != nil {
+			return nil, 0, err
+		}
+		if len(block) == 0 || s.start-v.req.byteOffset >= most {
+			return r.best(limit), s.start, nil
 		}
 	}
 }
 
-// best merges the best passages of a block with those of the blocks before. The words of
-// the query count by how rare they are in their block, so scores of different blocks
-// compare only roughly.
-func (v visit) best(so []passage, block []passage, limit int) ([]passage, error) {
-	for len(block) > 0 {
-		n := min(len(block), blockPassages)
-		ranked, err := v.rankBlock(block[:n], limit)
-		if err != nil {
-			return nil, err
-		}
-		so, block = append(so, ranked...), block[n:]
-	}
-	slices.SortStableFunc(so, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
-	return so[:min(len(so), limit)], nil
-}
-
-// rankBlock scores the passages of one block. A word of the query finds its other forms
-// and counts more where it occurs literally. Last come the passages that only a
-// translation from Chinese finds, and those that hold a word only as a part of others: an
-// identifier may be found by a piece of it.
-func (v visit) rankBlock(block []passage, limit int) (ranked []passage, err error) {
-	const spare = 20
-	docs := make([]keyword.Doc, len(block))
-	for i, p := range block {
-		docs[i].Description = p.text
-	}
-	hits, err := bm25.New(docs).Search(v.ctx, v.req.query, limit+spare)
-	if err != nil {
-		return nil, err
-	}
-	query := queryTerms(v.req.query)
-	known := make(map[int]bool, len(hits))
-	add := func(doc int, score float64) {
-		p := block[doc]
-		p.score, known[doc] = score, true
-		ranked = append(ranked, p)
-	}
-	foreign := strings.ContainsFunc(v.req.query, withoutSpaces)
-	for _, hit := range hits {
-		share := literally(query, block[hit.Doc].text)
-		if foreign && share == 0 { // a translation
-			add(hit.Doc, hit.Score/(1+hit.Score))
-			continue
-		}
-		add(hit.Doc, 1+hit.Score*(.5+share))
-	}
-	if len(hits) >= limit {
-		return ranked, nil
-	}
-	pieces, err := keyword.New(docs).Search(v.ctx, query, limit)
-	for _, hit := range pieces {
-		if !known[hit.Doc] {
-			add(hit.Doc, hit.Score/(1+hit.Score))
-		}
-	}
-	return ranked, err
-}
-
-// literally is the share of a query's words that a text holds literally.
-func literally(query keyword.Query, text string) float64 {
-	text = strings.ToLower(text)
-	n := 0
-	for _, term := range query.Terms {
-		if strings.Contains(text, strings.ToLower(term.Text)) {
-			n++
-		}
-	}
-	return float64(n) / float64(max(len(query.Terms), 1))
-}
-
-// queryTerms reads a query. Scripts without spaces between words are taken two
-// characters at a time, since queries rarely repeat text verbatim.
-func queryTerms(text string) keyword.Query {
-	query := keyword.Parse(text)
-	var terms []keyword.Term
-	for _, term := range query.Terms {
-		runes := []rune(term.Text)
-		if len(runes) < 3 || !slices.ContainsFunc(runes, withoutSpaces) {
-			terms = append(terms, term)
-			continue
-		}
-		for i := range len(runes) - 1 {
-			if withoutSpaces(runes[i]) && withoutSpaces(runes[i+1]) {
-				terms = append(terms, keyword.Term{Text: string(runes[i : i+2])})
-			}
-		}
-		terms = append(terms, term)
-	}
-	return keyword.Query{Terms: terms}
-}
-
-func withoutSpaces(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
-
-// passagePage renders the passages that fit, the best first.
-func (v visit) passagePage(f facts, best []passage) string {
-	room := v.bytes
+// passagePage renders the passages that fit, the best first. If the call does not say how
+// many it wants, they are about defaultBytes.
+func passagePage(v visit, f facts, best []passage) string {
+	skipped := int(skippedPassages(v))
+	best = best[min(skipped, len(best)):]
+	room, few := v.bytes, defaultBytes
 	var shown []passage
 	var texts []string
-	for _, p := range best {
-		if room -= int64(len(p.text)) + 200; room < 0 {
+	for i, p := range best {
+		few -= len(p.text)
+		if room -= int64(len(p.text)) + 200; room < 0 || few < 0 && i > 0 && v.req.limit == 0 {
 			break
 		}
 		shown = append(shown, p)
 		texts = append(texts, p.text)
 	}
 	if len(shown) == 0 {
+		f.More = skipped > 0
 		return v.say.say("no_passage", f)
+	}
+	if f.Next == "" && len(shown) < len(best) {
+		f.More = true
+		f.Next = v.req.follow().text("query", v.req.query).number("offset", int64(skipped+len(shown)+1)).
+			number("byte_offset", v.req.byteOffset).number("limit", v.req.limit).json()
 	}
 	f.Count, f.Fence = len(shown), fence(texts...)
 	var b strings.Builder

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -129,7 +130,7 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 		s := newSplitter(strings.NewReader(content))
 		s.many = 7
 		var err error
-		best, v.req.byteOffset, err = v.rank(s, 5, 10_000)
+		best, v.req.byteOffset, err = rankPassages(v, s, 5, 10_000)
 		require.NoError(t, err)
 	}
 	require.Greater(t, calls, 3)
@@ -142,13 +143,117 @@ func TestAQueryWithoutAHitSaysSo(t *testing.T) {
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"one two three"}`), `the passage that fits`)
 }
 
-func TestSentencesWithoutSpacesAreTakenInPairs(t *testing.T) {
-	var got []string
-	for _, term := range queryTerms("查询天气 +必须有 go语言 ok 天气").Terms {
-		require.True(t, utf8.ValidString(term.Text))
-		got = append(got, term.Text)
+func TestAQueryIsTheStemsOfItsWords(t *testing.T) {
+	for query, want := range map[string]string{
+		"查询天气 +必须有 go语言 ok 天气":                "查询 询天 天气 必须 须有 go 语言 ok",
+		"Failing tests, failed":               "fail test",
+		"TestRefund refund_test.go:41":        "test refund testrefund go 41",
+		"“天” 気 É é straße":                    "天 気 é straße",
+		"+ ++ ,.;":                            "",
+		"HTTPServer v2Beta a":                 "httpserver v2 beta v2beta a",
+		strings.Repeat("x", maxWord+1) + " y": strings.Repeat("x", maxWord+1) + " y",
+	} {
+		var got []string
+		for _, each := range newRanker(query).terms {
+			require.True(t, utf8.ValidString(each.stem))
+			got = append(got, each.stem)
+		}
+		require.Equal(t, want, strings.Join(got, " "), query)
 	}
-	require.Equal(t, []string{"查询", "询天", "天气", "查询天气", "必须", "须有", "必须有", "语言", "go语言", "ok", "天气"}, got)
+	require.Len(t, newRanker(manual()).terms, maxTerms)
+}
+
+// TestPassagesAreRankedByTheirWords: rare words count more than common ones, several more
+// than one, short passages more than long ones, whole words more than pieces, and those next
+// to a good one more than others.
+func TestPassagesAreRankedByTheirWords(t *testing.T) {
+	filler := "nothing of the kind is said about this here "
+	for query, texts := range map[string][]string{ // the best first
+		"rotate key":  {"rotate a key", "rotate it", "the key", "the key and all that is said of it, which is " + filler},
+		"key":         {"key key key", "key key", "key", "keyboard"},
+		"weather":     {"Weather: rain", "sweathers"},
+		"天气":          {"今天天气好", "天空"},
+		"+rain sun":   {"rain", "heavy rain and much else of which nobody ever speaks"},
+		"failed runs": {"RUN FAIL", "run", "runway"},
+	} {
+		var passages []passage
+		for i := range texts { // apart from each other, in the opposite order
+			passages = append(passages, passage{text: filler}, passage{text: texts[len(texts)-1-i]}, passage{text: "key the sun " + filler}, passage{text: filler}, passage{text: filler})
+		}
+		r := newRanker(query)
+		require.NoError(t, r.add(t.Context(), passages[:7]))
+		require.NoError(t, r.add(t.Context(), passages[7:]))
+		var got []string
+		for _, p := range r.best(100) {
+			if slices.Contains(texts, p.text) {
+				got = append(got, p.text)
+			}
+		}
+		for i, each := range got {
+			require.Equal(t, texts[i], each, "%s: %q", query, got)
+		}
+		require.Contains(t, got, texts[0])
+	}
+	r := newRanker("needle hay")
+	require.NoError(t, r.add(t.Context(), []passage{{text: "hay 1"}, {text: "x"}, {text: "x"}, {text: "hay 2"}, {text: "needle needle"}, {text: "x"}, {text: "hay 3"}}))
+	best := r.best(3)
+	require.Equal(t, []string{"needle needle", "hay 2", "hay 1"}, []string{best[0].text, best[1].text, best[2].text})
+}
+
+// TestWhatIsHeldOfManyPassagesIsBounded: the best ones stay, in whatever order they come.
+func TestWhatIsHeldOfManyPassagesIsBounded(t *testing.T) {
+	r := newRanker("needle hay")
+	for i := range 5 * maxHeld {
+		text := "hay and much else"
+		if i%9999 == 500 {
+			text = "needle in the hay"
+		}
+		require.NoError(t, r.add(t.Context(), []passage{{text: text, start: int64(i)}}))
+		require.LessOrEqual(t, len(r.held), maxHeld)
+	}
+	for _, p := range r.best(5) { // and those next to one
+		require.True(t, p.text == "needle in the hay" || p.start%9999 == 499 || p.start%9999 == 501, "%d", p.start)
+	}
+	require.Equal(t, "needle in the hay", r.best(1)[0].text)
+}
+
+// TestASecondQueryGoesOnWithTheNextPassages: the calls that the answers name show every
+// passage that has a word of the query, once, and each answer is as large as a model can use.
+func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
+	var b strings.Builder
+	for i := range 900 {
+		fmt.Fprintf(&b, "Line %d of the report about %s.\n", i, []string{"signing keys", "gateways", "nothing"}[i/20%3])
+	}
+	want := 0
+	for s := newSplitter(strings.NewReader(b.String())); ; want++ {
+		p, err := s.next()
+		if err != nil {
+			break
+		}
+		if !strings.Contains(p.text, "signing") && !strings.Contains(p.text, "gateway") {
+			want--
+		}
+	}
+	read := New(Options{Backend: stored(t, b.String())})
+	seen := map[int64]bool{}
+	calls := 0
+	for arguments := fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway"}`, testPath); arguments != ""; calls++ {
+		answer := ask(t, read, arguments)
+		require.LessOrEqual(t, len(answer), 7000)
+		found := readPassages(t, answer)
+		for _, p := range found {
+			require.False(t, seen[p.start], "shown twice")
+			seen[p.start] = true
+		}
+		next := regexp.MustCompile(`The next passages: read_file (\{.*\})$`).FindStringSubmatch(answer)
+		if arguments = ""; next != nil {
+			arguments = next[1]
+			require.GreaterOrEqual(t, len(answer), 2000)
+		}
+	}
+	require.Len(t, seen, want)
+	require.Greater(t, calls, 4)
+	require.Contains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway","offset":100}`, testPath)), "No other passage")
 }
 
 func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {

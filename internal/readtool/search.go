@@ -7,11 +7,12 @@ package readtool
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/display"
 )
@@ -22,15 +23,17 @@ const (
 	maxShown = 400
 	// around is how much of a long line is shown before and after a match.
 	around = 100
-	// maxFound bounds how many matches in one piece are remembered.
-	maxFound = 20_000
+	// maxAtOnce bounds the work of one look for a match that nothing interrupts, in bytes
+	// times the instructions of the pattern: some .1 s.
+	maxAtOnce = 10 << 20
 )
 
 // search collects matches. Lines that are shown begin with their number and, a
 // match, ":"; a line around one, "-"; a piece of a long line, "@", the byte at
 // which the piece begins, and ":".
 type search struct {
-	re                 *regexp.Regexp
+	ctx                context.Context
+	pattern            pattern
 	fromLine, fromByte int64
 	limit, room        int
 	most               int64 // bytes to search
@@ -43,20 +46,17 @@ type search struct {
 	next     int64 // byte at which another call goes on; negative: nowhere
 	begun    bool
 
-	shownLine int64      // the last line of which something was shown
-	shownByte int64      // of a long line: the end of the last piece shown
-	before    []neighbor // lines that were not shown, for the next match
-	after     int        // lines to show yet after the last match
-}
-
-// neighbor is a line near a match.
-type neighbor struct {
-	number, start int64
-	text          []byte
+	shownLine int64   // the last line of which something was shown
+	shownByte int64   // of a long line: the end of the last piece shown
+	before    []piece // lines that were not shown, for the next match
+	after     int     // lines to show yet after the last match
 }
 
 func (s *search) run(lines *scanner) error {
 	for s.next < 0 {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		p, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			s.finish(lines.start)
@@ -98,7 +98,7 @@ func (s *search) look(p piece) {
 		s.lookLong(p, text)
 		return
 	}
-	if p.start < s.fromByte || !s.matches(text) {
+	if p.start < s.fromByte || !s.pattern.in(text) {
 		s.near(p)
 		return
 	}
@@ -107,13 +107,6 @@ func (s *search) look(p piece) {
 		return
 	}
 	s.show(p.number, ":"+string(text))
-}
-
-// matches reports whether a line matches. What every match must begin with is
-// found much faster than the match.
-func (s *search) matches(text []byte) bool {
-	prefix, all := s.re.LiteralPrefix()
-	return bytes.Contains(text, []byte(prefix)) && (all || s.re.Match(text))
 }
 
 // stop leaves a match for another call, with the lines before it.
@@ -135,20 +128,20 @@ func (s *search) show(number int64, text string) {
 // lookLong searches a line of which only pieces can be shown. What earlier pieces, or
 // an earlier page, have shown is not shown again.
 func (s *search) lookLong(p piece, text []byte) {
-	found := s.re.FindAllIndex(text, maxFound)
-	for len(found) > 0 {
-		for _, m := range found {
-			if !s.showPiece(p, text, m) {
-				return
-			}
-		}
-		if len(found) < maxFound {
+	last := -1 // where the last match ended
+	for at := int(max(0, s.fromByte-p.start)); at <= len(text); {
+		m := s.pattern.find(s.ctx, text, at)
+		if m == nil {
 			break
 		}
-		// So many matches that the rest of the piece is searched as one of its own.
-		rest := found[len(found)-1][1]
-		p.start, p.head, p.joined, text = p.start+int64(rest), false, false, text[rest:]
-		found = s.re.FindAllIndex(text, maxFound)
+		empty := m[0] == m[1]
+		if !(empty && m[0] == last) && !s.showPiece(p, text, m) {
+			return
+		}
+		if at, last = m[1], m[1]; empty {
+			_, width := utf8.DecodeRune(text[at:])
+			at += max(width, 1)
+		}
 	}
 	s.near(p)
 }
@@ -185,7 +178,7 @@ func (s *search) near(p piece) {
 		text = append(text[:cut:cut], "…"...)
 	}
 	if s.after == 0 {
-		s.remember(neighbor{p.number, p.start, text})
+		s.remember(piece{number: p.number, start: p.start, text: text})
 		return
 	}
 	if s.after--; s.fits(len(text) + 1) {
@@ -194,7 +187,7 @@ func (s *search) near(p piece) {
 }
 
 // remember keeps a copy of a line, in the memory of one that is too far away.
-func (s *search) remember(n neighbor) {
+func (s *search) remember(n piece) {
 	var reuse []byte
 	if len(s.before) == s.around {
 		reuse = s.before[0].text[:0]

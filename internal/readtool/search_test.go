@@ -5,6 +5,7 @@ package readtool
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -160,6 +163,75 @@ func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
 	}
 }
 
+func mustCompile(t *testing.T, text string) pattern {
+	t.Helper()
+	p, err := compile(text)
+	require.NoError(t, err)
+	return p
+}
+
+// TestMatchesInALongLineAreThoseOfTheRegularExpression: looked for one at a time, from
+// anywhere, they are those that package regexp finds all at once.
+func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
+	r := random(t)
+	patterns := []string{"a", "a*", "", "^a", "a$", `\ba+\b`, `\Bb`, "(?i)AB|b", "(?m)^b", "日", "[^a]+", "a.*b", "a.*?b", "(a|ab)(c|bcd)?", `\Qa`, `\z`, `\Ab?`, "(?s).b", "x{0}"}
+	for range race.Cases(500) {
+		var b strings.Builder
+		for range r.IntN(60) {
+			b.WriteString([]string{"a", "b", "ab", "日本", " ", "\xff", "c", "\n"}[r.IntN(8)])
+		}
+		text := []byte(b.String())
+		for _, each := range patterns {
+			p := mustCompile(t, each)
+			want := p.re.FindAllIndex(text, -1)
+			p.instructions = []int{p.instructions, maxAtOnce}[r.IntN(2)]
+			for at, last := 0, -1; at <= len(text); {
+				m := p.find(t.Context(), text, at)
+				if m == nil {
+					break
+				}
+				if empty := m[0] == m[1]; !empty || m[0] != last {
+					require.NotEmpty(t, want, "%q in %q", each, text)
+					require.Equal(t, want[0], m, "%q in %q", each, text)
+					want = want[1:]
+				}
+				if at, last = m[1], m[1]; m[0] == m[1] {
+					_, width := utf8.DecodeRune(text[at:])
+					at += max(1, width)
+				}
+			}
+			require.Empty(t, want, "%q in %q", each, text)
+		}
+	}
+}
+
+// TestASearchEndsSoonAfterItsContext: whatever the pattern and the lines, and not only for
+// the caller, but with all of its work.
+func TestASearchEndsSoonAfterItsContext(t *testing.T) {
+	race.Skip(t, "measures time")
+	const size = 8 << 20
+	for name, content := range map[string]string{
+		"one letter":  strings.Repeat("x", size),
+		"one line":    strings.Repeat("some words, ", size/12),
+		"long lines":  strings.Repeat(strings.Repeat("x", 60_000)+"\n", size/60_001),
+		"short lines": strings.Repeat(strings.Repeat("x", 390)+"\n", size/391),
+	} {
+		read := New(Options{Backend: stored(t, content)}).(*readTool)
+		for _, each := range []string{"x(.*y)?", "(x+x+)+y", "(.*){20}z", "x?x?x?x?x?x?x?x?xxxxxxxxz", "(x|y|w)+?[^ ]*z$", `\b(\w+,? ?){30}z`, "(?:x.{0,100}){8}z", "z", ""} {
+			req := request{path: testPath, pattern: each}
+			if each == "" {
+				req.query = "some letter words"
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			start := time.Now()
+			_, err := read.answer(ctx, read.words(), req)
+			took := time.Since(start)
+			cancel()
+			require.Less(t, took, 500*time.Millisecond, "%q in %s: %v", each, name, err)
+		}
+	}
+}
+
 func longLines(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(3) {
@@ -178,7 +250,7 @@ func collectPieces(t *testing.T, r *rand.Rand, re *regexp.Regexp, content string
 		lines := newScanner(strings.NewReader(content))
 		lines.max, lines.keep = 500+r.IntN(500), 200
 		lines.r.Reset(strings.NewReader(content))
-		s := search{re: re, fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40}
+		s := search{ctx: t.Context(), pattern: mustCompile(t, re.String()), fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40}
 		require.NoError(t, s.run(lines))
 		found, _ := readMatches(t, "head\n"+s.out.String()+"foot")
 		pieces = append(pieces, found...)
@@ -198,7 +270,7 @@ func covered(pieces []shown, at int) bool {
 }
 
 func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
-	content := strings.Repeat("a", 2*maxFound+maxFound/2)
+	content := strings.Repeat("a", 50_000)
 	pieces := searched(t, Options{Backend: stored(t, content), MaxBytes: DefaultMaxBytes}, `{"file_path":"`+testPath+`","pattern":"a","limit":2000}`)
 	end := 0
 	for _, p := range pieces {
@@ -212,7 +284,7 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0
 	for from := int64(0); from >= 0; calls++ {
-		s := search{re: regexp.MustCompile("needle"), fromByte: from, next: -1, limit: 5, room: 5000, most: 1000}
+		s := search{ctx: t.Context(), pattern: mustCompile(t, "needle"), fromByte: from, next: -1, limit: 5, room: 5000, most: 1000}
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.LessOrEqual(t, max(s.searched, s.next)-s.first, int64(1000))
 		require.True(t, s.hits > 0 || s.next > from, "no progress")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
 )
 
 // source is one stored content, read by ranges. size is that of the whole; a
@@ -22,13 +22,13 @@ type source func(ctx context.Context, offset, length int64) (content io.ReadClos
 
 // open finds the content of a path. From a store that only reads whole files it is
 // read here, once.
-func open(ctx context.Context, store backend.Backend, filePath string) (source, error) {
-	if r, ok := store.(backend.RangeReader); ok {
+func open(ctx context.Context, store leanctx.Backend, filePath string) (source, error) {
+	if r, ok := store.(leanctx.RangeReader); ok {
 		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
 			return r.ReadRange(ctx, filePath, offset, length)
 		}, nil
 	}
-	got, err := store.(backend.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	got, err := store.(leanctx.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func take(r io.Reader, n int64) ([]byte, error) {
 // bufferSize is how much content is read at a time.
 const bufferSize = 64 << 10
 
-// stream reads content of size bytes from its start to its end. It fails once
+// guardedStream reads content of size bytes from its start to its end. It fails once
 // the context has ended, since large content takes time, and if the content ends too
 // early.
-func (v visit) stream(content io.Reader, size int64) io.Reader {
+func guardedStream(v visit, content io.Reader, size int64) io.Reader {
 	return &guarded{ctx: v.ctx, r: content, left: size}
 }
 

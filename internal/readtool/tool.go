@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -19,7 +18,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 const (
@@ -38,11 +38,11 @@ const (
 type Options struct {
 	// Name is the tool's name. If empty, defaults to DefaultName.
 	Name string
-	// Backend is the store to read from. It must be a [backend.RangeReader] or a
-	// [backend.Reader]; the first is used where it is both.
-	Backend backend.Backend
-	// Allowed reports whether a path may be read. A path that may not is answered like
-	// one that does not exist. If nil, every path that the store knows may be read. It
+	// Backend is the store to read from. It must be a [leanctx.RangeReader] or a
+	// [leanctx.Reader]; the first is used where it is both.
+	Backend leanctx.Backend
+	// Allowed reports whether a path may be read. It gets the path that would be read, with a
+	// slash at its start and without "." and "..". A path that may not is answered like one that does not exist. If nil, every path that the store knows may be read. It
 	// is required if the store holds more than results, as a file system of the
 	// machine does. It must be safe for concurrent use.
 	Allowed func(filePath string) bool
@@ -65,18 +65,17 @@ type Options struct {
 type JSONQuery = func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // Under returns an Options.Allowed that allows the paths below the given ones.
-// Paths are compared as they are written; one with an element ".." is never
-// allowed. Without roots nothing is.
+// One with an element ".." is never allowed. Without roots nothing is.
 func Under(roots ...string) func(filePath string) bool {
 	prefixes := make([]string, len(roots))
 	for i, root := range roots {
-		prefixes[i] = strings.TrimSuffix(path.Clean(root), "/") + "/"
+		prefixes[i] = strings.TrimSuffix(path.Clean("/"+root), "/") + "/"
 	}
 	return func(filePath string) bool {
 		if slices.Contains(strings.Split(filePath, "/"), "..") {
 			return false
 		}
-		clean := path.Clean(filePath)
+		clean := path.Clean("/" + filePath)
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(clean, p) })
 	}
 }
@@ -107,7 +106,8 @@ func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool
 	if !ok {
 		return say.plain("usage"), ctx.Err()
 	}
-	answer, err := t.answer(ctx, say, req)
+	// A store may panic, end its goroutine, or not return when the context ends.
+	answer, err := safe.Wait(ctx, "the store", func() (string, error) { return t.answer(ctx, say, req) })
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -122,38 +122,36 @@ func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool
 	return say.about("failed", req.path), nil
 }
 
-// answer reads what req asks for. Its errors are those of the store; a panic of
-// the store is one.
-func (t *readTool) answer(ctx context.Context, say words, req request) (answer string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("readtool: reading %q: panic: %v", req.path, p)
-		}
-	}()
-	if len(quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(req.path) {
+// answer reads what req asks for. Its errors are those of the store.
+func (t *readTool) answer(ctx context.Context, say words, req request) (string, error) {
+	name := req.path
+	if t.Allowed != nil {
+		name = path.Clean("/" + name) // what is read is what was asked about
+	}
+	if len(quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(name) {
 		return "", fs.ErrNotExist
 	}
 	if t.tooLong(req) {
 		return say.plain("too_long"), nil
 	}
-	src, err := open(ctx, t.Backend, req.path)
+	src, err := open(ctx, t.Backend, name)
 	if err != nil {
 		return "", err
 	}
 	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: t.room(req)}
 	switch {
 	case req.jq != "" && t.JSONQuery != nil:
-		return v.ask(t.JSONQuery)
+		return askJSON(v, t.JSONQuery)
 	case req.pattern != "":
-		return v.matches()
+		return findMatches(v)
 	case req.query != "":
-		return v.passages()
+		return findPassages(v)
 	case req.tail > 0:
-		return v.lastLines()
+		return lastLines(v)
 	case req.byteOffset > 0 || req.byteLimit > 0:
-		return v.byteWindow()
+		return byteWindow(v)
 	default:
-		return v.lineWindow()
+		return lineWindow(v)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 )
@@ -122,7 +124,8 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	allowed := Under("/tmp/trunc", "offload/", "/srv/a/../b")
 	for filePath, want := range map[string]bool{
 		"/tmp/trunc/x": true, "/tmp/trunc/a/b": true, "/tmp//trunc/x": true, "offload/x": true, "./offload/x": true, "/srv/b/x": true,
-		"/tmp/trunc": false, "/tmp/trunc2/x": false, "/tmp/trunc/../x": false, "/tmp/trunc/a/../x": false, "tmp/trunc/x": false,
+		"tmp/trunc/x": true, "/offload/x": true,
+		"/tmp/trunc": false, "/tmp/trunc2/x": false, "/tmp/trunc/../x": false, "/tmp/trunc/a/../x": false,
 		"/etc/passwd": false, "": false, "/srv/a/x": false, "..": false,
 	} {
 		require.Equal(t, want, allowed(filePath), filePath)
@@ -131,17 +134,46 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	require.False(t, Under()("/anything"))
 }
 
+// TestWhatIsAllowedIsWhatIsRead: no other way to write a path leads past Allowed, also in a
+// store that takes paths as they are.
+func TestWhatIsAllowedIsWhatIsRead(t *testing.T) {
+	m := literal{"/ok/x": "fine", "/ok/../secret/x": "hidden", "/secret/x": "hidden", "ok/x": "hidden", "/ok/./x": "hidden", "secret/../ok/x": "hidden"}
+	read := New(Options{Backend: m, Allowed: func(p string) bool { return strings.HasPrefix(p, "/ok/") }})
+	for _, p := range []string{"/ok/../secret/x", "/ok/..//secret/x", "/secret/x", "../secret/x", "ok/../../secret/x", "/okay/x", "", "/ok/..", "/ok", "ok/.."} {
+		require.NotContains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q}`, p)), "hidden", p)
+	}
+	for _, p := range []string{"/ok/x", "ok/x", "/ok/./x", "//ok//x", "/secret/../ok/x", "secret/../ok/x"} {
+		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q}`, p))
+		require.Contains(t, answer, "fine", p)
+		require.NotContains(t, answer, "hidden", p)
+	}
+}
+
+// literal is a store that takes paths as they are.
+type literal map[string]string
+
+func (literal) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+func (l literal) Read(_ context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	content, ok := l[req.FilePath]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return &filesystem.FileContent{Content: content}, nil
+}
+
 func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 	m := stored(t, strings.Repeat("some content\n", 5000))
 	for name, fault := range map[string]backendtest.Fault{
 		"fails":           {Mode: backendtest.Fail},
 		"panics":          {Mode: backendtest.Panic},
+		"ends":            {Mode: backendtest.Exit},
 		"ends early":      {Mode: backendtest.Short, After: 100},
 		"ends early, lie": {Mode: backendtest.Torn, After: 100},
 	} {
-		for kind, only := range map[string]func(*backendtest.Faulty) backend.Backend{
-			"by ranges":  func(f *backendtest.Faulty) backend.Backend { return f },
-			"whole only": func(f *backendtest.Faulty) backend.Backend { return f.ReadWrite() },
+		for kind, only := range map[string]func(*backendtest.Faulty) leanctx.Backend{
+			"by ranges":  func(f *backendtest.Faulty) leanctx.Backend { return f },
+			"whole only": func(f *backendtest.Faulty) leanctx.Backend { return f.ReadWrite() },
 		} {
 			if kind == "whole only" && fault.Mode == backendtest.Torn {
 				continue // nothing tells such content from a short one
@@ -189,7 +221,7 @@ func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
 // endless is a store of one very long content that is nowhere. It ends a context
 // when it has been read for long enough.
 type endless struct {
-	backend.Backend
+	leanctx.Backend
 	line   string
 	size   int64
 	cancel context.CancelFunc

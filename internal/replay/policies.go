@@ -3,8 +3,6 @@
 
 package replay
 
-// This file holds the policies that are compared.
-
 import (
 	"context"
 
@@ -26,7 +24,7 @@ func Policies() []Policy {
 		{"Eino", einos},
 		{"leanctx", ours(func(*reduction.Config, int64) {})},
 		{"leanctx, Recommended", recommended(func(*reduction.Config) {})},
-		{"leanctx, Recommended, CachedPrice .1", recommended(func(c *reduction.Config) { c.CachedPrice = .1 })},
+		{"leanctx, Recommended without CachedPrice", recommended(func(c *reduction.Config) { c.CachedPrice = 0 })},
 		{"leanctx, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
 		{"leanctx, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
 		{"leanctx, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},

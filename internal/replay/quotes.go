@@ -3,8 +3,6 @@
 
 package replay
 
-// This file finds where an agent quotes what tools returned.
-
 import (
 	"context"
 	"io"

@@ -22,8 +22,12 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/compact"
+	"github.com/leanctx/leanctx/internal/prices"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -49,14 +53,16 @@ const defaultTrigger = 32_000
 
 // Bill is what a conversation costs.
 type Bill struct {
-	Calls      int   // model calls, the additional ones included
-	Written    int64 // prompt tokens that no cache held
-	Cached     int64 // prompt tokens that were read from the cache
-	Largest    int64 // prompt tokens of the largest call
-	Lost       int   // results that were quoted when nothing visible held them
-	ReadBacks  int   // results that were read back because they had been cut
-	Edited     int   // results that were cut or replaced
-	Unreadable int   // of these, without a path that gives the tool's bytes
+	Calls   int   // model calls, the additional ones included
+	Written int64 // prompt tokens that no cache held
+	Cached  int64 // prompt tokens that were read from the cache
+	Largest int64 // prompt tokens of the largest call
+
+	Definitions int64 // of these tokens, those of tool definitions
+	Lost        int   // results that were quoted when nothing visible held them
+	ReadBacks   int   // results that were read back because they had been cut
+	Edited      int   // results that were cut or replaced
+	Unreadable  int   // of these, without a path that gives the tool's bytes
 }
 
 // Add adds another bill.
@@ -65,6 +71,7 @@ func (b *Bill) Add(o Bill) {
 	b.Written += o.Written
 	b.Cached += o.Cached
 	b.Largest = max(b.Largest, o.Largest)
+	b.Definitions += o.Definitions
 	b.Lost += o.Lost
 	b.ReadBacks += o.ReadBacks
 	b.Edited += o.Edited
@@ -72,15 +79,28 @@ func (b *Bill) Add(o Bill) {
 }
 
 // Card holds the prices of a prompt token relative to one of a request without a
-// cache.
+// cache, and what a million of those cost, in dollars; 0 if that is not known.
 type Card struct {
 	Name          string
 	Write, Cached float64
+	Million       float64
 }
 
-// Cards are the prices of common providers.
+// Cards are the prices of common providers: of one model each, and without a cache.
 var Cards = []Card{
-	{"Anthropic", 1.25, .1}, {"OpenAI", 1, .1}, {"DeepSeek", 1, .02}, {"Qwen", 1, .2}, {"uncached", 1, 1},
+	cardOf("Anthropic", "claude-sonnet-4-5"), cardOf("OpenAI", "gpt-5"), cardOf("DeepSeek", "deepseek-flash"), cardOf("Qwen", "qwen3.7-max"),
+	{"uncached", 1, 1, 0},
+}
+
+func cardOf(name, model string) Card {
+	p, _ := prices.Of(model) // a test finds a model that is missing
+	return Card{name, p.Write(), p.Hit(), p.Input}
+}
+
+// CardOf is the card of a model; false if its prices are not known.
+func CardOf(model string) (Card, bool) {
+	_, ok := prices.Of(model)
+	return cardOf(model, model), ok
 }
 
 // Cost is the price of a bill.
@@ -96,6 +116,9 @@ type Conversation struct {
 	call map[string]schema.ToolCall
 
 	media map[string]bool // calls that returned images or files
+
+	infos  []*schema.ToolInfo
+	listed [][]definition // by assistant message, none where there are no tools
 }
 
 // Read reads a conversation: a JSON array of messages.
@@ -160,6 +183,49 @@ func (c *Conversation) Calls() (n int) {
 // Messages are those of the conversation, with the ids that a replay uses.
 func (c *Conversation) Messages() []*schema.Message { return c.msgs }
 
+// WithTools is the conversation with tools that every request lists.
+func (c *Conversation) WithTools(infos []*schema.ToolInfo) *Conversation {
+	with := *c
+	with.infos, with.listed = infos, nil
+	all := define(infos)
+	for range c.Calls() {
+		with.listed = append(with.listed, all)
+	}
+	return &with
+}
+
+// Tools are those that its requests list.
+func (c *Conversation) Tools() []*schema.ToolInfo { return c.infos }
+
+// Hide tells how the conversation would have gone with hidden tools: a recorded call of a tool
+// that the model does not see is preceded by a search for the words of its name and, where that
+// does not find it, by a call that the middleware answers with the tool's schema. Tools answer
+// what they answered.
+func (c *Conversation) Hide(ctx context.Context, h Hiding) (*Conversation, error) {
+	if h.New == nil || len(c.infos) == 0 {
+		return c, nil
+	}
+	r := rerun{from: c, searched: map[string]int{}}
+	hidden, other := r.tools()
+	handler, err := h.New(ctx, hidden)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %s: %w", h.Name, err)
+	}
+	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "replay", Description: "replays", Model: &r, Handlers: []adk.ChatModelAgentMiddleware{handler}, MaxIterations: 1 << 20,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: other}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replay: %s: %w", h.Name, err)
+	}
+	if err := r.run(ctx, adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})); err != nil {
+		return nil, fmt.Errorf("replay: %s: %w", h.Name, err)
+	}
+	out := New(r.answered())
+	out.infos, out.listed = c.infos, r.listed
+	return out, nil
+}
+
 // Run replays the conversation.
 func (c *Conversation) Run(ctx context.Context, p Policy, o Options) (Bill, error) {
 	r, err := newReplay(ctx, c, p, o)
@@ -194,10 +260,14 @@ type replay struct {
 
 	state  *adk.ChatModelAgentState
 	before []shown                    // the request before
+	tools  []definition               // of the request before
+	turn   int                        // assistant messages so far
 	calls  map[string]schema.ToolCall // that the recorded agent did not make
 	whole  map[string]string          // what tools returned, by call
 	paths  map[string]string          // where that is, by call
-	wait   []string                   // cut results to read back
+	at     map[string]int             // at which message it came, by call
+	bared  map[string]string
+	wait   []string // cut results to read back
 	bill   Bill
 }
 
@@ -205,6 +275,7 @@ type replay struct {
 type shown struct {
 	schema.Message
 	tokens int64
+	sent   bool
 }
 
 // readTool is the name under which results are read back.
@@ -217,6 +288,7 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 	r := &replay{
 		ctx: ctx, from: c, store: reduction.NewMemoryBackend(1 << 40), options: o, state: &adk.ChatModelAgentState{},
 		calls: make(map[string]schema.ToolCall), whole: make(map[string]string), paths: make(map[string]string),
+		at: make(map[string]int), bared: make(map[string]string),
 	}
 	var err error
 	if r.reader, err = reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: r.store}); err != nil {
@@ -225,13 +297,14 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 	if r.handler, err = p.New(ctx, r.store, o.Trigger); err != nil || r.handler == nil {
 		return r, err
 	}
-	r.ctx, _, err = r.handler.BeforeAgent(ctx, &adk.ChatModelAgentContext{Tools: []tool.BaseTool{r.reader}})
+	r.ctx, err = adkrun.Begin(ctx, r.handler, &adkrun.Run{Tools: []tool.BaseTool{r.reader}})
 	return r, err
 }
 
 // assistant is a model call: what the agent said next was its answer, once it had seen
 // what it quotes.
 func (r *replay) assistant(i int, m *schema.Message) error {
+	defer func() { r.turn++ }()
 	if err := r.request(); err != nil {
 		return err
 	}
@@ -243,7 +316,7 @@ func (r *replay) assistant(i int, m *schema.Message) error {
 	}
 	r.wait = nil
 	for _, u := range r.from.uses[i] {
-		if r.visible(u.quote) {
+		if r.visible(u) {
 			continue
 		}
 		r.bill.Lost++
@@ -264,12 +337,15 @@ func (r *replay) add(m *schema.Message) {
 
 // result is what a tool returned.
 func (r *replay) result(m *schema.Message) error {
-	r.whole[m.ToolCallID] = said(m)
+	r.whole[m.ToolCallID], r.at[m.ToolCallID] = said(m), len(r.state.Messages)
 	got, err := r.returned(m)
 	if err != nil {
 		return err
 	}
 	r.add(got)
+	if short, ok := compact.Text(m.Content); ok && got.Content == short {
+		return nil
+	}
 	if got != m && chosen(m.ToolCallID, m.Content, r.options.ReadBacks) {
 		r.wait = append(r.wait, m.ToolCallID)
 	}
@@ -319,30 +395,53 @@ func (r *replay) request() error {
 		}
 		r.state = &adk.ChatModelAgentState{Messages: state.Messages}
 	}
-	request, same := make([]shown, len(r.state.Messages)), true
+	same, all := r.definitions(), definedTokens(r.tools)
 	for i, m := range r.state.Messages {
-		request[i].Message = *m
-		if i < len(r.before) && equal(&r.before[i].Message, m) {
-			request[i].tokens = r.before[i].tokens
-		} else {
-			request[i].tokens, same = Tokens(m), false
+		if i == len(r.before) {
+			r.before = append(r.before, shown{})
+		}
+		was := &r.before[i]
+		if !was.sent || !equal(&was.Message, m) {
+			*was = shown{Message: *m, tokens: Tokens(m), sent: true}
+			r.notePath(m)
+			same = false
 		}
 		if same {
-			r.bill.Cached += request[i].tokens
+			r.bill.Cached += was.tokens
 		} else {
-			r.bill.Written += request[i].tokens
+			r.bill.Written += was.tokens
 		}
+		all += was.tokens
 	}
+	clear(r.before[len(r.state.Messages):])
+	r.before = r.before[:len(r.state.Messages)]
 	r.bill.Calls++
-	r.bill.Largest = max(r.bill.Largest, sum(request))
-	r.before = request
-	r.notePaths()
+	r.bill.Largest = max(r.bill.Largest, all)
 	return nil
 }
 
-func sum(request []shown) (n int64) {
-	for i := range request {
-		n += request[i].tokens
+// definitions bills the tools, which come first, and reports whether they are as before.
+func (r *replay) definitions() (same bool) {
+	if r.from.listed == nil {
+		return true
+	}
+	before := r.tools
+	r.tools = r.from.listed[min(r.turn, len(r.from.listed)-1)]
+	same = true
+	for i, d := range r.tools {
+		if same = same && i < len(before) && before[i] == d; same {
+			r.bill.Cached += d.tokens
+		} else {
+			r.bill.Written += d.tokens
+		}
+		r.bill.Definitions += d.tokens
+	}
+	return same && len(r.tools) == len(before)
+}
+
+func definedTokens(all []definition) (n int64) {
+	for _, d := range all {
+		n += d.tokens
 	}
 	return n
 }
@@ -352,7 +451,10 @@ func equal(a, b *schema.Message) bool {
 	if a.Role != b.Role || a.Content != b.Content || a.ReasoningContent != b.ReasoningContent || len(a.ToolCalls) != len(b.ToolCalls) {
 		return false
 	}
-	if !reflect.DeepEqual(a.UserInputMultiContent, b.UserInputMultiContent) || !reflect.DeepEqual(a.AssistantGenMultiContent, b.AssistantGenMultiContent) {
+	if len(a.UserInputMultiContent)+len(b.UserInputMultiContent) > 0 && !reflect.DeepEqual(a.UserInputMultiContent, b.UserInputMultiContent) {
+		return false
+	}
+	if len(a.AssistantGenMultiContent)+len(b.AssistantGenMultiContent) > 0 && !reflect.DeepEqual(a.AssistantGenMultiContent, b.AssistantGenMultiContent) {
 		return false
 	}
 	for i := range a.ToolCalls {
@@ -370,9 +472,9 @@ const mediaTokens = 1000
 // Tokens estimates a message.
 func Tokens(m *schema.Message) int64 {
 	const around = 4
-	n := around + tokens.Estimate(said(m)) + tokens.Estimate(m.ReasoningContent) + mediaTokens*media(m)
+	n := around + tokens.Of(said(m)) + tokens.Of(m.ReasoningContent) + mediaTokens*media(m)
 	for _, tc := range m.ToolCalls {
-		n += around + tokens.Estimate(tc.Function.Name) + tokens.Estimate(tc.Function.Arguments)
+		n += around + tokens.Of(tc.Function.Name) + tokens.Of(tc.Function.Arguments)
 	}
 	return int64(n)
 }
@@ -408,29 +510,55 @@ func media(m *schema.Message) (n int) {
 	return n
 }
 
-// visible reports whether the request holds a text.
-func (r *replay) visible(quote string) bool {
+// visible reports whether the request holds a quotation, also where its result became shorter
+// JSON. The result itself is looked at first.
+func (r *replay) visible(u use) bool {
+	if at, ok := r.at[u.call]; ok && at < len(r.state.Messages) && r.shows(r.state.Messages[at], u.quote) {
+		return true
+	}
 	for _, m := range r.state.Messages {
-		if strings.Contains(said(m), quote) {
+		if r.shows(m, u.quote) {
 			return true
-		}
-		for _, tc := range m.ToolCalls {
-			if strings.Contains(tc.Function.Arguments, quote) {
-				return true
-			}
 		}
 	}
 	return false
 }
 
+func (r *replay) shows(m *schema.Message, quote string) bool {
+	text := said(m)
+	if strings.Contains(text, quote) {
+		return true
+	}
+	if m.Role == schema.Tool && compact.MayCompact(text) && strings.Contains(r.bare(text), bare.Replace(quote)) {
+		return true
+	}
+	for _, tc := range m.ToolCalls {
+		if strings.Contains(tc.Function.Arguments, quote) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare takes what compacting changes out of a text.
+var bare = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
+
+// bare is a text without that. Each is made once.
+func (r *replay) bare(text string) string {
+	out, ok := r.bared[text]
+	if !ok {
+		out = bare.Replace(text)
+		r.bared[text] = out
+	}
+	return out
+}
+
 var somePath = regexp.MustCompile(`/[A-Za-z0-9_.:/-]*(?:trunc|clear)/[A-Za-z0-9_.:-]+`)
 
-// notePaths notes where the messages say that edited results are.
-func (r *replay) notePaths() {
-	for _, m := range r.state.Messages {
-		if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && said(m) != whole {
-			r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(said(m)), ".")
-		}
+// notePath notes where a message says that an edited result is.
+func (r *replay) notePath(m *schema.Message) {
+	if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && said(m) != whole {
+		r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(said(m)), ".")
 	}
 }
 
@@ -465,8 +593,14 @@ func (r *replay) check() {
 		if m.Role != schema.Tool || !ok || said(m) == whole || strings.HasPrefix(m.ToolCallID, "again_") {
 			continue
 		}
+		if text, ok := compact.Text(whole); ok && text == said(m) {
+			continue // it has the same value
+		}
 		r.bill.Edited++
 		got, err := readAll(r.ctx, r.store, r.paths[m.ToolCallID])
+		if short, ok := compact.Text(whole); ok && got == short {
+			continue // it was cleared later
+		}
 		if err != nil || got != whole && !r.from.media[m.ToolCallID] { // a file of a medium is no text
 			r.bill.Unreadable++
 		}

@@ -3,8 +3,6 @@
 
 package replay
 
-// This file adds bills up.
-
 import (
 	"context"
 	"encoding/json"

@@ -5,6 +5,7 @@
 package safe
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -84,4 +85,28 @@ func IsNil(v any) bool {
 		return r.IsNil()
 	}
 	return false
+}
+
+// Wait is Value on a goroutine of its own. When the context ends, it returns without
+// waiting for f. If f ends its goroutine, as a test's FailNow does, that is an error.
+func Wait[T any](ctx context.Context, what string, f func() (T, error)) (value T, err error) {
+	if err := ctx.Err(); err != nil {
+		return value, err
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		got := outcome{err: fmt.Errorf("%s ended its goroutine", what)}
+		defer func() { done <- got }()
+		got.value, got.err = Value(what, f)
+	}()
+	select {
+	case got := <-done:
+		return got.value, got.err
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
 }

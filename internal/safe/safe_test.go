@@ -4,9 +4,11 @@
 package safe_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,4 +84,25 @@ func TestTheTextOfAnErrorIsAlwaysThere(t *testing.T) {
 	require.Equal(t, "EOF", safe.ErrorText(io.EOF))
 	require.Empty(t, safe.ErrorText(nil))
 	require.Equal(t, "an error whose Error method panics", safe.ErrorText(mute{}))
+}
+
+func TestACallThatIsWaitedForMayEndItsGoroutineOrNeverReturn(t *testing.T) {
+	got, err := safe.Wait(t.Context(), "x", func() (int, error) { return 3, io.EOF })
+	require.Equal(t, 3, got)
+	require.Same(t, io.EOF, err)
+	_, err = safe.Wait(t.Context(), "the store", func() (int, error) { panic("boom") })
+	require.EqualError(t, err, "the store panicked: boom")
+	_, err = safe.Wait(t.Context(), "the store", func() (int, error) { runtime.Goexit(); return 0, nil })
+	require.EqualError(t, err, "the store ended its goroutine")
+	ctx, cancel := context.WithCancel(t.Context())
+	called, forever := make(chan struct{}), make(chan struct{})
+	defer close(forever)
+	go func() {
+		<-called
+		cancel()
+	}()
+	_, err = safe.Wait(ctx, "x", func() (int, error) { close(called); <-forever; return 0, nil })
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = safe.Wait(ctx, "x", func() (int, error) { t.Error("called"); return 0, nil })
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -3,18 +3,16 @@
 
 package session
 
-// This file is the table of the model adapters that let their provider keep the
-// conversation. Nothing else knows their keys.
+// The table of the model adapters whose provider ties an answer to its request. Nothing else knows
+// their keys.
 
-// adapter says how the messages of one model adapter show that the provider keeps
-// the conversation up to them. All keys are of a message's Extra.
+// adapter says how the messages of one model adapter show what the provider ties them to. All
+// keys are of a message's Extra.
 type adapter struct {
 	name string
-	id   string   // the adapter builds on a message that has it; taking it off ends that
+	id   string   // without it, the answer is tied to nothing
 	with []string // keys of which one must be there as well; none: id is enough
-	// tools is true where the provider keeps the tools with the conversation: the
-	// adapter declares none in a request that builds on a response.
-	tools bool
+	tie  Tie
 }
 
 var adapters = []adapter{
@@ -23,19 +21,31 @@ var adapters = []adapter{
 		id:   "ark-response-id",
 		// Every response has an id, but only one with an expiry is built on. Early
 		// versions wrote the second key.
-		with:  []string{"ark-response-cache-expire-at", "ark-response-caching"},
-		tools: true,
+		with: []string{"ark-response-cache-expire-at", "ark-response-caching"},
+		tie:  StoredWithTools,
 	},
 	{
 		name: "eino-ext/components/model/agenticopenai", // v0.2.2, with EnableAutoCache
 		// The id itself is in the response's metadata, which also tells the adapter
 		// that the message is its own. It must stay.
-		id: "_eino_ext_agenticopenai_auto_cached",
+		id:  "_eino_ext_agenticopenai_auto_cached",
+		tie: Stored,
+	},
+	{
+		name: "eino-ext/components/model/claude",
+		// It sends thinking only with its signature.
+		id:  "_eino_claude_thinking_signature",
+		tie: Bound,
+	},
+	{
+		name: "leanctx/examples/native/mended",
+		id:   "_leanctx_claude_thinking",
+		tie:  Bound,
 	},
 }
 
-func (a *adapter) keeps(extra map[string]any) bool {
-	if _, ok := extra[a.id]; !ok {
+func (a *adapter) ties(extra map[string]any) bool {
+	if id, ok := extra[a.id]; !ok || id == "" {
 		return false
 	}
 	for _, key := range a.with {

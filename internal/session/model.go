@@ -3,8 +3,6 @@
 
 package session
 
-// This file marks what a model answers.
-
 import (
 	"context"
 
@@ -12,46 +10,82 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// Marking returns a model whose answers carry a mark under a key of Extra, if the
-// provider keeps the conversation up to them. mark makes it from the messages of the
-// request; it is called only for such an answer, and "" leaves the answer as it is.
-func Marking[M Message](m model.BaseModel[M], key string, mark func(input []M) string) model.BaseModel[M] {
-	return &marking[M]{model: m, key: key, mark: mark}
+// Keeper is what a middleware knows of its own changes to a request.
+type Keeper[M Message] struct {
+	// Key is that of the marks, in Extra.
+	Key string
+	// Mark is the mark of an answer to a request; "" leaves the answer as it is.
+	Mark func(input []M, t Tie) string
+	// Stale returns a function that reports, for messages of the request in order, whether an
+	// answer with this tie and mark would be another one now.
+	Stale func(input []M) func(i int, t Tie, mark string) bool
+	// Changed is called if the newest answer was tied to something that has changed since.
+	Changed func(context.Context)
 }
 
-type marking[M Message] struct {
-	model model.BaseModel[M]
-	key   string
-	mark  func([]M) string
+// Model returns a model whose requests have only ties that hold, and whose answers are marked.
+// A request is a function of its messages and their marks alone: what was released once is
+// released again as long as the change lasts, and the answers after it count on that.
+func (k Keeper[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &kept[M]{m, k} }
+
+type kept[M Message] struct {
+	model  model.BaseModel[M]
+	keeper Keeper[M]
 }
 
-func (m *marking[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+// Generate asks the model.
+func (m *kept[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	input, bound := m.keeper.release(ctx, input)
 	out, err := m.model.Generate(ctx, input, opts...)
-	if err != nil || !isKept(out) {
+	if err != nil {
 		return out, err
 	}
-	if mark := m.mark(input); mark != "" {
-		out = marked(out, m.key, mark)
-	}
+	out, _ = m.keeper.marked(input, out, bound)
 	return out, nil
 }
 
-// Stream marks the first chunk that has a response id: chunks are joined, and what
-// two of them carry would be joined too.
-func (m *marking[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+// Stream marks the first chunk that shows the tie: chunks are joined, and what two of them
+// carry would be joined too.
+func (m *kept[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	input, bound := m.keeper.release(ctx, input)
 	out, err := m.model.Stream(ctx, input, opts...)
 	if err != nil || out == nil {
 		return out, err
 	}
 	done := false
 	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) {
-		if done || !isKept(chunk) {
-			return chunk, nil
-		}
-		done = true
-		if mark := m.mark(input); mark != "" {
-			chunk = marked(chunk, m.key, mark)
+		if !done {
+			chunk, done = m.keeper.marked(input, chunk, bound)
 		}
 		return chunk, nil
 	}), nil
+}
+
+// release returns a request with only ties that hold, and whether any thinking came with it.
+func (k Keeper[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
+	if !Any(input) {
+		return input, false
+	}
+	stale := k.Stale(input)
+	next, changed := Release(input, func(i int, t Tie) bool { return stale(i, t, MarkOf(input[i], k.Key)) })
+	if changed {
+		k.Changed(ctx)
+	}
+	return next, anyBound(input)
+}
+
+// marked returns an answer with its mark, or the chunk of it that shows the tie. bound says that
+// the conversation holds thinking: all answers are marked then.
+func (k Keeper[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
+	t := tieOf(answer)
+	if bound && isAnswer(answer) || isClaudes(answer) { // its thinking may be in another chunk
+		t = Bound
+	}
+	if t == Free {
+		return answer, false
+	}
+	if mark := k.Mark(input, t); mark != "" {
+		answer = marked(answer, k.Key, mark)
+	}
+	return answer, true
 }

@@ -11,6 +11,9 @@ import (
 
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+	"github.com/cloudwego/eino/schema/claude"
+	"github.com/cloudwego/eino/schema/gemini"
+	"github.com/cloudwego/eino/schema/openai"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
@@ -19,19 +22,27 @@ import (
 // extras are what adapters write into messages that their provider keeps, as the
 // adapter does and as it comes back from a store.
 var extras = map[string]map[string]any{
-	"ark":               {"ark-response-id": "r", "ark-response-cache-expire-at": float64(9), "ark-context-id": "r", "mine": "x"},
-	"an early ark":      {"ark-response-id": "r", "ark-response-caching": "enabled"},
-	"agenticopenai":     {"_eino_ext_agenticopenai_auto_cached": true, "mine": "x"},
-	"ark, with no TTL":  {"ark-response-id": "r", "mine": "x"},
-	"another provider":  {"mine": "x"},
-	"a message without": nil,
+	"ark":                {"ark-response-id": "r", "ark-response-cache-expire-at": float64(9), "ark-context-id": "r", "mine": "x"},
+	"an early ark":       {"ark-response-id": "r", "ark-response-caching": "enabled"},
+	"agenticopenai":      {"_eino_ext_agenticopenai_auto_cached": true, "mine": "x"},
+	"ark, with no TTL":   {"ark-response-id": "r", "mine": "x"},
+	"claude":             {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "s", "mine": "x"},
+	"mended claude":      {"_leanctx_claude_thinking": "[]", "mine": "x"},
+	"an unsigned claude": {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "", "mine": "x"},
+	"another provider":   {"mine": "x", "_gemini_thought_signature": "s", "reasoning-content": "hm"},
+	"a message without":  nil,
 }
 
 var ids = map[string]string{
 	"ark": "ark-response-id", "an early ark": "ark-response-id", "agenticopenai": "_eino_ext_agenticopenai_auto_cached",
+	"claude": "_eino_claude_thinking_signature", "mended claude": "_leanctx_claude_thinking",
 }
 
-func TestOnlyTheResponseIDIsTakenOffACopy(t *testing.T) {
+var ties = map[string]Tie{
+	"ark": StoredWithTools, "an early ark": StoredWithTools, "agenticopenai": Stored, "claude": Bound, "mended claude": Bound,
+}
+
+func TestReleaseTakesOnlyTheTieOffACopy(t *testing.T) {
 	t.Run("plain", restarts[*schema.Message])
 	t.Run("agentic", restarts[*schema.AgenticMessage])
 }
@@ -42,15 +53,18 @@ func restarts[M Message](t *testing.T) {
 			m := withExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
 			msgs := []M{adktest.User[M]("hi"), m}
 			asked := 0
-			out := Restart(msgs, func(i int, tools bool) bool {
+			stale := func(i int, tie Tie) bool {
 				asked++
 				require.Equal(t, 1, i)
-				require.Equal(t, name != "agenticopenai", tools)
+				require.Equal(t, ties[name], tie)
 				return true
-			})
+			}
+			out, changed := Release(msgs, stale)
 			id, kept := ids[name]
 			require.Equal(t, kept, Any(msgs))
-			require.Equal(t, map[bool]int{true: 1}[kept], asked)
+			require.Equal(t, kept, asked > 0)
+			require.Equal(t, kept, changed)
+			require.Equal(t, ties[name] == Stored || ties[name] == StoredWithTools, AnyStored(msgs))
 			require.Equal(t, extra, extraOf(m), "what was handed in never changes")
 			if !kept {
 				require.Same(t, &msgs[0], &out[0])
@@ -60,8 +74,9 @@ func restarts[M Message](t *testing.T) {
 			want := maps.Clone(extra)
 			delete(want, id)
 			require.Equal(t, withExtra(m, want), out[1], "everything else stays")
-			same := Restart(msgs, func(int, bool) bool { return false })
+			same, changed := Release(msgs, func(int, Tie) bool { return false })
 			require.Same(t, &msgs[0], &same[0])
+			require.False(t, changed)
 		})
 	}
 }
@@ -77,9 +92,9 @@ func marks[M Message](t *testing.T) {
 	plain := adktest.Assistant[M]("b")
 	input := []M{adktest.User[M]("hi")}
 	mark := "m"
-	wrap := func(chunks []M, err error) *marking[M] {
+	wrap := func(chunks []M, err error) model.BaseModel[M] {
 		m := fixed[M]{chunks, err}
-		return Marking(m, "k", func(in []M) string { require.Equal(t, input, in); return mark }).(*marking[M])
+		return Keeper[M]{Key: "k", Mark: func(in []M, _ Tie) string { require.Equal(t, input, in); return mark }}.Model(m)
 	}
 
 	first := kept()
@@ -123,19 +138,21 @@ func TestMissingMessagesAreLeftAlone(t *testing.T) {
 func missing[M Message](t *testing.T) {
 	kept := withExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
 	msgs := []M{nil, kept, nil}
-	require.False(t, Any([]M{nil}))
-	require.False(t, Any[M](nil))
+	require.False(t, Any([]M{nil}) || AnyStored([]M{nil}))
+	require.False(t, Any[M](nil) || AnyStored[M](nil))
 	require.True(t, Any(msgs))
 	require.Empty(t, MarkOf[M](nil, "k"))
 	require.Empty(t, MarkOf(kept, "k"))
 	require.Empty(t, MarkOf(kept, "ark-response-cache-expire-at"), "no text")
-	out := Restart(msgs, func(i int, _ bool) bool { require.Equal(t, 1, i); return true })
+	out, _ := Release(msgs, func(i int, _ Tie) bool { require.Equal(t, 1, i); return true })
 	require.Nil(t, out[0])
 	require.Nil(t, out[2])
-	require.Empty(t, Restart[M](nil, func(int, bool) bool { return true }))
+	out, changed := Release[M](nil, func(int, Tie) bool { return true })
+	require.Empty(t, out)
+	require.False(t, changed)
 
-	mark := func([]M) string { return "m" }
-	none := Marking[M](silent[M]{}, "k", mark)
+	keeper := Keeper[M]{Key: "k", Mark: func([]M, Tie) string { return "m" }}
+	none := keeper.Model(silent[M]{})
 	answer, err := none.Generate(t.Context(), nil)
 	require.NoError(t, err)
 	require.Nil(t, answer)
@@ -144,7 +161,7 @@ func missing[M Message](t *testing.T) {
 	require.Nil(t, stream)
 
 	wrong := errors.New("wrong")
-	failing := Marking[M](silent[M]{answer: kept, err: wrong}, "k", mark)
+	failing := keeper.Model(silent[M]{answer: kept, err: wrong})
 	answer, err = failing.Generate(t.Context(), nil)
 	require.ErrorIs(t, err, wrong)
 	require.Same(t, kept, answer, "what comes with an error is passed on as it is")
@@ -156,14 +173,15 @@ func missing[M Message](t *testing.T) {
 }
 
 // Each of several messages that must not be built on is another one; the others stay.
-func TestRestartReplacesWhatIsStale(t *testing.T) {
+func TestReleaseReplacesWhatIsStale(t *testing.T) {
 	kept := func() *schema.Message {
 		return &schema.Message{Role: schema.Assistant, Extra: maps.Clone(extras["ark"])}
 	}
 	both := maps.Clone(extras["ark"])
 	maps.Copy(both, extras["agenticopenai"])
 	msgs := []*schema.Message{kept(), kept(), {Role: schema.User}, {Role: schema.Assistant, Extra: both}}
-	out := Restart(msgs, func(i int, tools bool) bool { require.True(t, tools); return i != 1 })
+	out, changed := Release(msgs, func(i int, tie Tie) bool { require.Equal(t, StoredWithTools, tie); return i != 1 })
+	require.True(t, changed)
 	require.NotSame(t, msgs[0], out[0])
 	require.Same(t, msgs[1], out[1])
 	require.Same(t, msgs[2], out[2])
@@ -171,6 +189,92 @@ func TestRestartReplacesWhatIsStale(t *testing.T) {
 	require.Equal(t, out[0].Extra, out[3].Extra, "the ids of both adapters are gone")
 	require.Equal(t, extras["ark"], msgs[0].Extra)
 	require.Len(t, both, 5)
+}
+
+// Thinking in blocks is Claude's only if Claude's adapter says so; that of others stays.
+func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
+	thinking := schema.NewContentBlock(&schema.Reasoning{Text: "hm", Signature: "s"})
+	text := schema.NewContentBlock(&schema.AssistantGenText{Text: "hello"})
+	all := func(int, Tie) bool { return true }
+	message := func(meta *schema.AgenticResponseMeta, blocks ...*schema.ContentBlock) *schema.AgenticMessage {
+		return &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ResponseMeta: meta, ContentBlocks: blocks}
+	}
+	ours := &schema.AgenticResponseMeta{ClaudeExtension: &claude.ResponseMetaExtension{ID: "m"}}
+	for _, other := range []*schema.AgenticResponseMeta{nil, {}, {GeminiExtension: &gemini.ResponseMetaExtension{}}, {OpenAIExtension: &openai.ResponseMetaExtension{}}} {
+		msgs := []*schema.AgenticMessage{message(other, thinking, text)}
+		require.False(t, Any(msgs))
+		out, _ := Release(msgs, all)
+		require.Same(t, &msgs[0], &out[0])
+	}
+	given := message(ours, thinking, text, nil, thinking)
+	out, changed := Release([]*schema.AgenticMessage{given}, all)
+	require.True(t, changed)
+	require.Equal(t, []*schema.ContentBlock{text, nil}, out[0].ContentBlocks)
+	require.Len(t, given.ContentBlocks, 4)
+	out, _ = Release([]*schema.AgenticMessage{message(ours, thinking)}, all)
+	require.Equal(t, ellipsis, out[0].ContentBlocks[0].AssistantGenText.Text)
+	require.False(t, Any([]*schema.AgenticMessage{message(ours, text)}))
+	plain, _ := Release([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, func(int, Tie) bool { return true })
+	require.Equal(t, ellipsis, plain[0].Content, "no provider takes an empty message")
+
+	keeper := Keeper[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, tie Tie) string { require.Equal(t, Bound, tie); return "m" }}
+	stream, err := keeper.Model(fixed[*schema.AgenticMessage]{chunks: []*schema.AgenticMessage{message(nil, thinking), message(ours), message(ours, text)}}).Stream(t.Context(), nil)
+	require.NoError(t, err)
+	var got []string
+	for {
+		chunk, err := stream.Recv()
+		if err != nil {
+			break
+		}
+		got = append(got, MarkOf(chunk, "k"))
+	}
+	require.Equal(t, []string{"", "m", ""}, got)
+}
+
+// Once a conversation holds thinking, an answer without any is marked as well: what was
+// released before it is known, and is not reported again.
+func TestAChangeIsReportedOnce(t *testing.T) {
+	now, reports := "one", 0
+	keeper := Keeper[*schema.Message]{
+		Key: "k", Mark: func([]*schema.Message, Tie) string { return now },
+		Stale: func([]*schema.Message) func(int, Tie, string) bool {
+			return func(_ int, _ Tie, mark string) bool { return mark != now }
+		},
+		Changed: func(context.Context) { reports++ },
+	}
+	thinks := &schema.Message{Role: schema.Assistant, Content: "a", Extra: maps.Clone(extras["claude"])}
+	history := []*schema.Message{schema.UserMessage("hi")}
+	ask := func(answer *schema.Message) (sent []*schema.Message) {
+		m := &recording{answer: answer}
+		out, err := keeper.Model(m).Generate(t.Context(), history)
+		require.NoError(t, err)
+		history = append(history, out, schema.UserMessage("and?"))
+		return m.got
+	}
+	ask(thinks)
+	require.True(t, Any(ask(thinks)))
+	require.Zero(t, reports)
+	now = "two"
+	require.False(t, Any(ask(schema.AssistantMessage("b", nil))))
+	require.False(t, Any(ask(schema.AssistantMessage("c", nil))))
+	require.Equal(t, 1, reports)
+	require.True(t, Any(history))
+	now = "one"
+	require.True(t, Any(ask(schema.AssistantMessage("d", nil))), "what was released comes back with what it is bound to")
+}
+
+type recording struct {
+	answer *schema.Message
+	got    []*schema.Message
+}
+
+func (m *recording) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
+	m.got = in
+	return m.answer, nil
+}
+
+func (m *recording) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	return nil, errors.ErrUnsupported
 }
 
 // silent is a model that answers with one message, and an error.

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -225,7 +226,7 @@ func markedTools[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, dynamic := range [][]tool.BaseTool{nil, dynamicTools()} {
 		var events []leanctx.Event
 		both(t, func() []handler[M] {
-			return adktest.Handlers[M](&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}, searchOf[M](t, toolsearch.Config{
+			return adktest.Handlers[M](adkrun.New(&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}), searchOf[M](t, toolsearch.Config{
 				DynamicTools: dynamic, DeferMarkedTools: true, OnEvent: func(_ context.Context, e leanctx.Event) {
 					if e.Kind == leanctx.KindToolsNotHidden {
 						events = append(events, e)
@@ -257,10 +258,9 @@ type bringsMarked[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (*bringsMarked[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	own := *rc
-	own.Tools = append(slices.Clone(rc.Tools), adktest.Tool(adktest.Invokable, &schemaInfo{Name: "marked", Desc: "d", Extra: map[string]any{"defer_loading": true}}, nil))
-	return ctx, &own, nil
+func (*bringsMarked[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	rc.Tools = append(slices.Clone(rc.Tools), adktest.Tool(adktest.Invokable, &schemaInfo{Name: "marked", Desc: "d", Extra: map[string]any{"defer_loading": true}}, nil))
+	return ctx, nil
 }
 
 // Calls that a crash left without a result are answered, in every order: an answer that was

@@ -3,8 +3,6 @@
 
 package together
 
-// This file serves several tenants from one store.
-
 import (
 	"context"
 	"fmt"

@@ -6,8 +6,8 @@ package tokens
 // What a provider's count may be of the estimate. Beyond it, the request was not the
 // one that was estimated, or the provider reports something else.
 const (
-	minRatio = .6
-	maxRatio = 1.8
+	MinRatio = .6
+	MaxRatio = 1.8
 )
 
 // Correction learns from the counts of a provider how its tokens relate to
@@ -23,7 +23,7 @@ func (c *Correction) Add(reported, estimated int64) {
 	if reported <= 0 || estimated <= 0 {
 		return
 	}
-	if ratio := float64(reported) / float64(estimated); ratio >= minRatio && ratio <= maxRatio {
+	if ratio := float64(reported) / float64(estimated); ratio >= MinRatio && ratio <= MaxRatio {
 		c.last[c.n%len(c.last)] = ratio
 		c.n++
 	}

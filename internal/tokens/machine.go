@@ -3,9 +3,6 @@
 
 package tokens
 
-// This file walks over a text: it says for each byte which cell of the tables holds
-// how often a token begins there.
-
 // Kinds of bytes. Those of a character beyond ASCII tell its script, roughly.
 const (
 	small = iota

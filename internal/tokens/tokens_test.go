@@ -6,6 +6,7 @@ package tokens
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,5 +86,43 @@ func BenchmarkEstimate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Estimate(text)
+	}
+}
+
+func TestRememberedTextsHaveTheirEstimate(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 2))
+	var texts []string
+	for range 50_000 { // more than there is room for
+		texts = append(texts, strings.Repeat(string(rune('a'+r.IntN(26)))+strings.Repeat(" ", r.IntN(3)), 60+r.IntN(40)))
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		from := r.IntN(len(texts))
+		wg.Go(func() {
+			for i := range 5000 {
+				text := texts[(from+i)%len(texts)]
+				if got, want := Of(text), Estimate(text); got != want {
+					t.Errorf("seed %d: %d tokens, want %d", seed, got, want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	long := strings.Repeat("some text, 12 of it; ", 1000)
+	require.False(t, Known(long))
+	Of(long)
+	require.True(t, Known(long))
+	require.False(t, Known(long+"."))
+	require.Zero(t, testing.AllocsPerRun(10, func() { Of(long) }))
+}
+
+// A long text that was read before takes a tenth of the time at most.
+func BenchmarkOf(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over 13 lazy dogs; {\"id\": \"3fa85f64\", \"at\": 17.5}\n", 50)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Of(text)
 	}
 }

@@ -13,6 +13,7 @@ const (
 	SearchTools = "search_tools" // shows candidates and loads none
 	Load        = "load_tool"    // loads tools by name
 	Call        = "call_tool"    // runs a tool that stays hidden
+	Run         = "run_code"     // runs a program that calls tools
 )
 
 // IsSearchTool reports whether a name is that of a search tool of any protocol.

@@ -3,10 +3,9 @@
 
 package toolschema
 
-// This file checks values against schemas, in bounded time. Schemas come from strangers:
-// one that refers to itself can keep a checker busy forever, or double its work with every
-// level of the value. So the checker's path through the schema is walked first, without
-// checking anything and within a budget.
+// Schemas come from strangers: one that refers to itself can keep a checker busy forever, or double
+// its work with every level of the value. So the checker's path through the schema is walked first,
+// without checking anything and within a budget.
 
 import (
 	"encoding/json"

@@ -129,6 +129,7 @@ type Param struct {
 	Name, Description string
 	Enum              []any
 	Depth             int // 1 for a parameter of the tool
+	Required          bool
 }
 
 // Each visits the parameters of a tool, the nearest first, and reports whether it saw the
@@ -161,7 +162,7 @@ func each(p *schema.ParamsOneOf, visit func(Param) bool, words func(int)) bool {
 		for prop := n.Properties.Oldest(); prop != nil; prop = prop.Next() {
 			for _, v := range present(list(prop.Value)) {
 				nodes = append(nodes, v)
-				if !visit(Param{prop.Key, v.Description, v.Enum, depth}) {
+				if !visit(Param{prop.Key, v.Description, v.Enum, depth, slices.Contains(n.Required, prop.Key)}) {
 					return false
 				}
 			}

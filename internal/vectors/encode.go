@@ -53,26 +53,14 @@ func Encode(keys []Key, s *Set) string {
 
 var errDamaged = errors.New("the stored vectors are damaged")
 
-// Decode returns the keys and the vectors of an encoded set.
+// Decode returns the keys and the vectors of an encoded set. Others than Encode may have
+// written it.
 func Decode(text string) ([]Key, *Set, error) {
-	head, rest, _ := strings.Cut(text, "\n")
-	var name, sum string
-	var n, dim int
-	if _, err := fmt.Sscanf(head, "%s %d %d %s", &name, &n, &dim, &sum); err != nil || name != format || n < 0 || dim < 0 || dim > MaxDimensions {
+	n, dim, body, ok := records(text)
+	if !ok {
 		return nil, nil, errDamaged
-	}
-	var body []byte
-	for line := range strings.Lines(rest) {
-		part, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
-		if err != nil {
-			return nil, nil, errDamaged
-		}
-		body = append(body, part...)
 	}
 	size := keySize + scaleSize + dim
-	if fmt.Sprintf("%x", sha256.Sum256(body)) != sum || len(body) != n*size {
-		return nil, nil, errDamaged
-	}
 	keys, s := make([]Key, n), &Set{}
 	for i := range keys {
 		record := body[i*size : (i+1)*size]
@@ -82,9 +70,31 @@ func Decode(text string) ([]Key, *Set, error) {
 			steps[j] = int8(x)
 		}
 		scale := math.Float32frombits(binary.LittleEndian.Uint32(record[keySize:]))
+		if !(scale >= 0 && scale <= 1) { // no number either
+			return nil, nil, errDamaged
+		}
 		if err := s.add(scale, steps); err != nil {
 			return nil, nil, errDamaged
 		}
 	}
 	return keys, s, nil
+}
+
+// records returns the number of vectors, their dimensions, and their records one after another.
+func records(text string) (n, dim int, body []byte, ok bool) {
+	head, rest, _ := strings.Cut(text, "\n")
+	var name, sum string
+	if _, err := fmt.Sscanf(head, "%s %d %d %s", &name, &n, &dim, &sum); err != nil || name != format || dim < 0 || dim > MaxDimensions {
+		return 0, 0, nil, false
+	}
+	for line := range strings.Lines(rest) {
+		part, err := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
+		if err != nil {
+			return 0, 0, nil, false
+		}
+		body = append(body, part...)
+	}
+	size := keySize + scaleSize + dim
+	whole := len(body)%size == 0 && len(body)/size == n // no product of what is written there
+	return n, dim, body, whole && fmt.Sprintf("%x", sha256.Sum256(body)) == sum
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
@@ -31,11 +32,18 @@ func (s *Set) Len() int { return len(s.scales) }
 // Dimensions returns the length of the vectors; 0 if there is none yet.
 func (s *Set) Dimensions() int { return s.dim }
 
-// Add adds a vector, which must be as long as the others, finite, and not zero.
+// IsWhole reports whether each vector has a direction.
+func (s *Set) IsWhole() bool { return !slices.Contains(s.scales, 0) }
+
+// Add adds a vector, which must be as long as the others. One that is zero or not finite is
+// like no other.
 func (s *Set) Add(v []float64) error {
+	if len(v) == 0 || len(v) > MaxDimensions {
+		return fmt.Errorf("a vector of %d dimensions", len(v))
+	}
 	scale, steps, err := quantize(v)
 	if err != nil {
-		return err
+		scale, steps = 0, make([]int8, len(v))
 	}
 	return s.add(scale, steps)
 }
@@ -60,9 +68,6 @@ func (s *Set) at(i int) []int8 { return s.data[i*s.dim : (i+1)*s.dim] }
 const mostSteps = 127
 
 func quantize(v []float64) (scale float32, steps []int8, err error) {
-	if len(v) == 0 || len(v) > MaxDimensions {
-		return 0, nil, fmt.Errorf("a vector of %d dimensions", len(v))
-	}
 	sum, most := 0.0, 0.0
 	for _, x := range v {
 		sum += x * x
@@ -77,6 +82,9 @@ func quantize(v []float64) (scale float32, steps []int8, err error) {
 	}
 	return float32(most / math.Sqrt(sum) / mostSteps), steps, nil
 }
+
+// ErrDimensions is the error where a vector is not as long as those of a set.
+var ErrDimensions = errors.New("a vector of other dimensions")
 
 // Neighbour is a vector of a set.
 type Neighbour struct {
@@ -101,8 +109,8 @@ func (s *Set) Compare(v []float64, k int, places []int) (near, those []Neighbour
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(steps) != s.dim {
-		return nil, nil, fmt.Errorf("a vector of %d dimensions for those of %d", len(steps), s.dim)
+	if len(v) != s.dim {
+		return nil, nil, fmt.Errorf("%w: %d for those of %d", ErrDimensions, len(steps), s.dim)
 	}
 	at := func(i int) Neighbour {
 		return Neighbour{At: i, Similarity: float32(product(s.at(i), steps)) * s.scales[i] * scale}
@@ -130,6 +138,24 @@ func (s *Set) Compare(v []float64, k int, places []int) (near, those []Neighbour
 		}
 	}
 	return near, those, nil
+}
+
+// Cosine compares two vectors: 1 for the same direction, 0 where they do not compare.
+func Cosine(a, b []float64) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	dot, lengthA, lengthB := 0.0, 0.0, 0.0
+	for i, x := range a {
+		dot += x * b[i]
+		lengthA += x * x
+		lengthB += b[i] * b[i]
+	}
+	cosine := dot / math.Sqrt(lengthA*lengthB)
+	if math.IsNaN(cosine) || math.IsInf(cosine, 0) {
+		return 0
+	}
+	return cosine
 }
 
 func product(a, b []int8) (sum int32) {

@@ -3,8 +3,8 @@
 
 package blobbackend_test
 
-// This file is an agent that runs in a process of its own. Its conversation is a directory:
-// the history, written as it grows, and what every tool returned, by its hash.
+// The agent runs in a process of its own. Its conversation is a directory: the history, written as
+// it grows, and what every tool returned, by its hash.
 
 import (
 	"bufio"

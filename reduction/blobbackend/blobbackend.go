@@ -65,7 +65,7 @@ type Options struct {
 	// store that does not answer must not hold up an agent whose context has no deadline.
 	// Time spent waiting for content, or between reads of a range, does not count.
 	// Directories have no timeout. If zero, defaults to a minute. If negative, there is no
-	// limit.
+	// limit. After a call to which nobody answered, the others fail at once for 30 seconds.
 	Timeout time.Duration
 }
 
@@ -74,6 +74,7 @@ type Backend struct {
 	store  store
 	prefix string
 	close  func() error
+	way    breaker
 }
 
 var (
@@ -134,7 +135,7 @@ func openBucket(ctx context.Context, url string, opts *Options) (*Backend, error
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, close: bucket.Close}, nil
+	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, close: bucket.Close, way: breaker{now: time.Now}}, nil
 }
 
 // New returns a Backend on a bucket that the caller has opened and will close. Package
@@ -151,7 +152,7 @@ func New(bucket *blob.Bucket, opts *Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, prefix: prefix, close: func() error { return nil }}, nil
+	return &Backend{store: objects{bucket: bucket, limit: opts.timeout()}, prefix: prefix, close: func() error { return nil }, way: breaker{now: time.Now}}, nil
 }
 
 // prefix is what the names in the bucket start with.
@@ -192,7 +193,9 @@ func (b *Backend) Close() error {
 func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	name, err := b.name(ctx, req.FilePath)
 	if err == nil {
-		err = b.store.Write(ctx, &filesystem.WriteRequest{FilePath: name, Content: req.Content})
+		err = b.way.do(func() error {
+			return b.store.Write(ctx, &filesystem.WriteRequest{FilePath: name, Content: req.Content})
+		})
 	}
 	return failed("writing", req.FilePath, err)
 }
@@ -202,7 +205,7 @@ func (b *Backend) Write(ctx context.Context, req *filesystem.WriteRequest) error
 func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := b.name(ctx, filePath)
 	if err == nil {
-		err = b.store.Create(ctx, name, content)
+		err = b.way.doWith(content, func(content io.Reader) error { return b.store.Create(ctx, name, content) })
 	}
 	return failed("creating", filePath, err)
 }
@@ -213,7 +216,7 @@ func (b *Backend) Create(ctx context.Context, filePath string, content io.Reader
 // the bucket.
 func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	var bad error
-	_, err = b.store.CreateAny(ctx, func(attempt int) string {
+	storeName := func(attempt int) string {
 		next := names(attempt)
 		if next == "" {
 			return ""
@@ -224,7 +227,11 @@ func (b *Backend) CreateAny(ctx context.Context, names func(attempt int) string,
 			return ""
 		}
 		return name
-	}, content)
+	}
+	err = b.way.doWith(content, func(content io.Reader) error {
+		_, err := b.store.CreateAny(ctx, storeName, content)
+		return err
+	})
 	if bad != nil {
 		err = bad
 	}
@@ -248,7 +255,7 @@ func (b *Backend) Read(ctx context.Context, req *filesystem.ReadRequest) (*files
 }
 
 // ReadRange returns a part of content, and fetches no more than that.
-func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	name, err := b.name(ctx, filePath)
 	if err == nil && offset < 0 {
 		err = fmt.Errorf("negative offset %d: %w", offset, fs.ErrInvalid)
@@ -256,11 +263,11 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 	if err != nil {
 		return nil, 0, failed("reading", filePath, err)
 	}
-	content, size, err := b.store.ReadRange(ctx, name, offset, length)
-	if err != nil {
-		return nil, 0, failed("reading", filePath, err)
-	}
-	return content, size, nil
+	err = b.way.do(func() error {
+		content, size, err = b.store.ReadRange(ctx, name, offset, length)
+		return err
+	})
+	return content, size, failed("reading", filePath, err)
 }
 
 // MarkUsed notes, for each directory of the files, that it is in use: one small object,
@@ -275,7 +282,7 @@ func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 		}
 		names = append(names, name)
 	}
-	return failed("marking", "", b.store.MarkUsed(ctx, names...))
+	return failed("marking", "", b.way.do(func() error { return b.store.MarkUsed(ctx, names...) }))
 }
 
 // DeleteUnused deletes files below a directory that were last written or marked before
@@ -287,7 +294,10 @@ func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time)
 	if err != nil {
 		return 0, 0, failed("deleting below", dir, err)
 	}
-	files, bytes, err = b.store.DeleteUnused(ctx, b.prefix+name, since)
+	err = b.way.do(func() error {
+		files, bytes, err = b.store.DeleteUnused(ctx, b.prefix+name, since)
+		return err
+	})
 	return files, bytes, failed("deleting below", dir, err)
 }
 
@@ -297,7 +307,10 @@ func (b *Backend) Stored(ctx context.Context, dir string) (files int, bytes int6
 	if err != nil {
 		return 0, 0, failed("looking through", dir, err)
 	}
-	files, bytes, err = b.store.Stored(ctx, b.prefix+name)
+	err = b.way.do(func() error {
+		files, bytes, err = b.store.Stored(ctx, b.prefix+name)
+		return err
+	})
 	return files, bytes, failed("looking through", dir, err)
 }
 

@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file measures what a store is asked for, and what is held in memory.
-
 import (
 	"context"
 	"errors"

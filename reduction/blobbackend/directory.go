@@ -3,8 +3,8 @@
 
 package blobbackend
 
-// This file opens directories. Package fileblob looks at a name and then renames onto it, so
-// that two writers can both succeed, and what a crash leaves half synced it shows as whole.
+// Package fileblob looks at a name and then renames onto it, so that two writers can both succeed,
+// and what a crash leaves half synced it shows as whole.
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/leanctx/leanctx/reduction"
 )
@@ -35,5 +36,5 @@ func openDir(text string) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{store: dir, close: dir.Close}, nil
+	return &Backend{store: dir, close: dir.Close, way: breaker{now: time.Now}}, nil
 }

@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file runs the test binary as other processes: agents, and what watches a server.
-
 import (
 	"bufio"
 	"context"

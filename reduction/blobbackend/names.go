@@ -3,8 +3,6 @@
 
 package blobbackend
 
-// This file turns file paths into names of objects, and reads lines.
-
 import (
 	"bufio"
 	"errors"

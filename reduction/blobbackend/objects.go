@@ -3,8 +3,6 @@
 
 package blobbackend
 
-// This file keeps content as objects of a bucket.
-
 import (
 	"context"
 	"errors"
@@ -90,7 +88,7 @@ func (o objects) save(ctx context.Context, name string, content io.Reader, opts 
 		return watch.explain(err)
 	}
 	// Its own ReadFrom would take a megabyte.
-	if _, err := io.CopyBuffer(upload{w, watch}, source{ctx, content}, make([]byte, copySize)); err != nil {
+	if _, err := io.CopyBuffer(upload{w, watch}, &source{ctx: ctx, r: content}, make([]byte, copySize)); err != nil {
 		watch.end()
 		_ = w.Close() // says only that it was cancelled
 		return watch.explain(err)
@@ -115,17 +113,22 @@ func (u upload) Write(p []byte) (int, error) {
 	return u.w.Write(p)
 }
 
-// source is content that fails once its context has ended.
+// source is content that fails once its context has ended, and remembers how it failed.
 type source struct {
 	ctx context.Context
 	r   io.Reader
+	err error
 }
 
-func (s source) Read(p []byte) (int, error) {
+func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return s.r.Read(p)
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
 }
 
 // ReadRange fetches a range in one request. Providers disagree on ranges that hold nothing:

@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file puts a proxy before the server: it counts requests and breaks some.
-
 import (
 	"fmt"
 	"io"

@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file reads stored results back as a model does: with the read tool, page by page.
-
 import (
 	"bufio"
 	"encoding/json"

@@ -3,8 +3,6 @@
 
 package blobbackend
 
-// This file is what S3 needs beyond what all object stores have in common.
-
 import (
 	"context"
 	"errors"

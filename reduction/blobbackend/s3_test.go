@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file tests what only S3 has: uploads in parts, answers that get lost, conflicts.
-
 import (
 	"bytes"
 	"context"

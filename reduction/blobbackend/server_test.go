@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file starts a real server of the S3 protocol on loopback.
-
 import (
 	"context"
 	"crypto/rand"

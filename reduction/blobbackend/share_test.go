@@ -3,8 +3,6 @@
 
 package blobbackend_test
 
-// This file has several processes share a store, and kills some of them.
-
 import (
 	"context"
 	"fmt"

@@ -3,10 +3,9 @@
 
 package blobbackend
 
-// This file stores a stream under the first name that is free. An upload is bound to one
-// name from its start, and the content comes only once, so what was sent is also kept until
-// it is known that the name was still free: in memory, then in a temporary file, and where
-// there is no room for one, as a temporary object.
+// An upload is bound to one name from its start, and the content comes only once, so what was sent
+// is also kept until it is known that the name was still free: in memory, then in a temporary file,
+// and where there is no room for one, as a temporary object.
 
 import (
 	"bytes"

@@ -3,17 +3,105 @@
 
 package blobbackend
 
-// This file bounds how long a store is waited for. Some drivers retry until their context
-// ends, and the context of an agent often has no end.
+// Some drivers retry until their context ends, and the context of an agent often has no end.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"sync"
+	"syscall"
 	"time"
 )
+
+// restTime is how long a store that could not be reached is not asked again. A driver may
+// retry for ten seconds, and each result of an agent would wait for that.
+const restTime = 30 * time.Second
+
+// breaker keeps calls from a store that cannot be reached. After restTime, one call tries it;
+// the others go on failing until that one has succeeded.
+type breaker struct {
+	now func() time.Time // if nil, time.Now
+
+	mu    sync.Mutex
+	down  error // why it could not be reached; nil if it could
+	retry time.Time
+}
+
+func (b *breaker) clock() time.Time {
+	if b.now == nil {
+		return time.Now()
+	}
+	return b.now()
+}
+
+// do makes a call, unless the store could not be reached a short time ago.
+func (b *breaker) do(call func() error) error {
+	if err := b.ready(); err != nil {
+		return err
+	}
+	err := call()
+	b.note(err)
+	return err
+}
+
+// doWith is do for a call that reads content, whose own errors say nothing about the store.
+func (b *breaker) doWith(content io.Reader, call func(content io.Reader) error) error {
+	if err := b.ready(); err != nil {
+		return err
+	}
+	heard := &source{ctx: context.Background(), r: content}
+	err := call(heard)
+	if heard.err != nil {
+		b.note(context.Canceled)
+	} else {
+		b.note(err)
+	}
+	return err
+}
+
+func (b *breaker) ready() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock()
+	if b.down != nil && now.Before(b.retry) {
+		return fmt.Errorf("the store could not be reached: %w", b.down)
+	}
+	b.retry = now.Add(restTime) // while this call tries it, no other does
+	return nil
+}
+
+// note records how a call ended. One that its caller gave up says nothing.
+func (b *breaker) note(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case unreachable(err):
+		b.down, b.retry = err, b.clock().Add(restTime)
+	case err == nil || missing(err) || taken(err):
+		b.down = nil
+	case b.down != nil:
+		b.retry = b.clock() // the next call may try
+	}
+}
+
+// unreachable reports whether nobody answered. A file system's bare error number has the methods
+// of a network's error, and is an answer.
+func unreachable(err error) bool {
+	var network net.Error
+	if errors.As(err, &network) {
+		_, answered := network.(syscall.Errno)
+		return !answered && !gaveUp(err)
+	}
+	return errors.Is(err, os.ErrDeadlineExceeded) && !gaveUp(err)
+}
+
+func gaveUp(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
 
 // watch cancels a context when one step takes too long.
 type watch struct {

@@ -3,15 +3,19 @@
 
 package blobbackend_test
 
-// This file tests how long a store is waited for, in a time that only seems to pass.
-
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -141,5 +145,89 @@ func TestOnlyTheStoreIsOnTheClock(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
 		require.Equal(t, "slowly", string(got))
+	})
+}
+
+// unserved is a bucket on a port on which nobody listens until served is set: its driver
+// tries for a while. What is written there is not kept.
+type unserved struct {
+	silent
+	served atomic.Bool
+}
+
+func (u *unserved) try() error {
+	if u.served.Load() {
+		return nil
+	}
+	time.Sleep(9 * time.Second)
+	return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+}
+
+func (*unserved) ErrorCode(err error) gcerrors.ErrorCode {
+	if errors.Is(err, fs.ErrNotExist) {
+		return gcerrors.NotFound
+	}
+	return gcerrors.Unknown
+}
+
+func (u *unserved) Attributes(context.Context, string) (*driver.Attributes, error) {
+	return nil, cmp.Or(u.try(), error(fs.ErrNotExist))
+}
+
+func (u *unserved) NewRangeReader(context.Context, string, int64, int64, *driver.ReaderOptions) (driver.Reader, error) {
+	return nil, cmp.Or(u.try(), error(fs.ErrNotExist))
+}
+
+func (u *unserved) NewTypedWriter(context.Context, string, string, *driver.WriterOptions) (driver.Writer, error) {
+	return unservedWriter{u}, nil
+}
+
+type unservedWriter struct{ *unserved }
+
+func (w unservedWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (w unservedWriter) Close() error                { return w.try() }
+
+// TestAStoreThatNobodyServesDelaysOneResult: the others fail at once, and one at a time finds
+// out whether somebody is there again.
+func TestAStoreThatNobodyServesDelaysOneResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := &unserved{}
+		store, err := blobbackend.New(blob.NewBucket(gone), nil)
+		require.NoError(t, err)
+		ctx := t.Context()
+		write := func() (time.Duration, error) {
+			start := time.Now()
+			err := store.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: "x"})
+			return time.Since(start), err
+		}
+		for i := range 20 {
+			took, err := write()
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+			require.NotErrorIs(t, err, fs.ErrNotExist)
+			require.Equal(t, i > 0, took < time.Millisecond, "call %d took %v", i, took)
+		}
+		_, _, err = store.ReadRange(ctx, "a", 0, -1)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		time.Sleep(30 * time.Second)
+		took, err := write()
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.Equal(t, 9*time.Second, took, "one tries again")
+		gone.served.Store(true)
+		time.Sleep(30 * time.Second)
+		_, err = write()
+		require.NoError(t, err)
+		gone.served.Store(false)
+
+		// What fails because of its content, or of its caller, says nothing about the store.
+		gone.served.Store(true)
+		broken := iotest.ErrReader(&net.OpError{Op: "read", Err: syscall.ECONNRESET})
+		require.ErrorIs(t, store.Create(ctx, "b", broken), syscall.ECONNRESET)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		require.Error(t, store.Write(ended, &filesystem.WriteRequest{FilePath: "a", Content: "x"}))
+		_, _, err = store.ReadRange(ctx, "missing", 0, -1)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		_, err = write()
+		require.NoError(t, err)
 	})
 }

@@ -3,8 +3,6 @@
 
 package jq
 
-// This file says what is wrong with a query, so that the next one is right.
-
 import (
 	"context"
 	"embed"

@@ -3,9 +3,6 @@
 
 package jq
 
-// This file puts a guard in front of everything in a query whose cost depends on how large
-// values are, and refuses what a question about a document does not need.
-
 import (
 	"strconv"
 

@@ -3,9 +3,9 @@
 
 package jq
 
-// This file measures what a query does. The interpreter asks its context before every
-// instruction, so the context counts them. Calls whose cost depends on how large values
-// are have a guard in front of them, which adds up what they may cost.
+// The interpreter asks its context before every instruction, so the context counts them. Calls
+// whose cost depends on how large values are have a guard in front of them, which adds up what they
+// may cost.
 
 import (
 	"context"

@@ -3,8 +3,6 @@
 
 package mcptools
 
-// This file holds the answers that the model reads in place of a result.
-
 import (
 	"embed"
 

@@ -3,8 +3,6 @@
 
 package mcptools
 
-// This file holds the configuration and its validation.
-
 import (
 	"context"
 	"encoding/json"
@@ -42,7 +40,8 @@ type Server struct {
 	// Env are variables for Command, besides PATH, HOME and the like: it does not get the
 	// whole environment.
 	Env map[string]string
-	// Headers are sent with every request to URL, but to no other host.
+	// Headers are sent with every request. No request goes to another scheme, host and port
+	// than URL's, whatever a redirect or the server says.
 	Headers map[string]string
 	// Disabled leaves the server out.
 	Disabled bool
@@ -57,8 +56,8 @@ type Server struct {
 	// Shared makes one session for all users even if Options.User is set.
 	Shared bool
 	// Timeout is the longest that a call may take without an answer; a progress
-	// notification restarts it. In JSON it is a text such as "90s", or a number of seconds.
-	// If zero, defaults to 60 s.
+	// notification restarts it, up to ten times Timeout. In JSON it is a text such as "90s",
+	// or a number of seconds. If zero, defaults to 60 s.
 	Timeout time.Duration
 	// Include, if not empty, names the only tools to offer, and Exclude tools not to offer, by
 	// the server's own names; a trailing * matches any rest.
@@ -73,7 +72,8 @@ type Server struct {
 // Options are the options for all servers. The zero value is ready to use.
 type Options struct {
 	// HTTPClient makes the requests to HTTP servers. It must not have a Timeout, which would
-	// end streams. If nil, defaults to a client of this package.
+	// end streams. With User, each user's session has cookies of its own in place of its Jar.
+	// If nil, defaults to a client of this package.
 	HTTPClient *http.Client
 	// Media passes images, audio and files to the model as parts of a result, for models
 	// that read them. If false, a line of text names them.
@@ -84,8 +84,20 @@ type Options struct {
 	// sessions. If nil, all share one session with each server.
 	User func(context.Context) (string, error)
 	// Header returns headers for an HTTP server, for the user of ctx. It is called for each
-	// connection, and again after a 401 response. If nil, only Server.Headers are sent.
+	// connection, and again after a 401 response. Of a session that all share (Server.Shared,
+	// or without User), ctx has the values of Open's context, never of a caller's. If nil, only
+	// Server.Headers are sent.
 	Header func(ctx context.Context, server string) (http.Header, error)
+	// Ask interrupts the run where a tool asks a person something, with a Question as the
+	// interrupt's info. Resume the run with an Answer for the interrupt's id, in another process
+	// if need be. Only servers of MCP 2026-07-28 can wait like that.
+	Ask bool
+	// Elicit answers what a tool asks a person, while the call waits: of older servers, and of
+	// all if Ask is not set. An error, or an answer that does not fit, dismisses the question.
+	// Where calls run side by side in one session of an older server, questions are declined,
+	// since nothing tells which call asks. It is called from several goroutines. If nil,
+	// questions that Ask does not take are declined.
+	Elicit func(ctx context.Context, q Question) (Answer, error)
 	// MaxWait is how long Tools waits for a list that is being read. If zero, defaults to
 	// 500 ms.
 	MaxWait time.Duration
@@ -113,10 +125,14 @@ const (
 	maxMessage     = 256 << 20 // bytes of one message of a server
 	maxDefinition  = 256 << 10 // bytes of one tool's definition
 	maxPages       = 10_000
+	mostTimeouts   = 10 // that progress may lengthen a call to
 )
 
-// mostTools is how many tools one server may have; tests lower it.
-var mostTools = 100_000
+// What the tools of one server may take; tests lower it.
+var (
+	mostTools       = 100_000
+	maxList   int64 = 192 << 20 // bytes of memory for all definitions, about
+)
 
 // serverJSON is a Server in a file. Keys of other programs are ignored.
 type serverJSON struct {
@@ -199,7 +215,7 @@ func (p *problems) add(field string, err error) {
 func checkAll(servers map[string]Server, o Options) error {
 	var wrong problems
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		servers[name].check(name, &wrong)
+		servers[name].check(name, servers[name].URL, &wrong)
 	}
 	if o.MaxWait < 0 {
 		wrong.add("Options.MaxWait", fmt.Errorf("%v is negative", o.MaxWait))
@@ -207,8 +223,8 @@ func checkAll(servers map[string]Server, o Options) error {
 	return errors.Join(wrong...)
 }
 
-// check reports what is wrong with one server.
-func (s Server) check(name string, wrong *problems) {
+// check reports what is wrong with one server. written is its URL as the user wrote it.
+func (s Server) check(name, written string, wrong *problems) {
 	if s.Disabled {
 		return
 	}
@@ -231,7 +247,7 @@ func (s Server) check(name string, wrong *problems) {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", s.URL))
+			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", withoutSecrets(written)))
 		}
 	}
 	if s.Timeout < 0 {
@@ -240,6 +256,38 @@ func (s Server) check(name string, wrong *problems) {
 	for field, names := range map[string][]string{".include": s.Include, ".exclude": s.Exclude, ".alwaysLoad": s.AlwaysVisible} {
 		if slices.Contains(names, "") {
 			wrong.add(at(field), errors.New("one of the names is empty"))
+		}
+	}
+	s.checkTexts(at, wrong)
+}
+
+// checkTexts reports texts that no program can be started with, and headers that no request
+// can have. It quotes no value, which may be a secret.
+func (s Server) checkTexts(at func(field string) string, wrong *problems) {
+	null := func(field, text string) {
+		if strings.ContainsRune(text, 0) {
+			wrong.add(at(field), errors.New("it contains a NUL byte"))
+		}
+	}
+	null(".command", s.Command)
+	null(".cwd", s.Dir)
+	for i, arg := range s.Args {
+		null(fmt.Sprintf(".args[%d]", i), arg)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Env)) {
+		field := fmt.Sprintf(".env[%q]", key)
+		if key == "" || strings.ContainsAny(key, "=\x00") {
+			wrong.add(at(field), errors.New("a variable's name is not empty and contains neither = nor a NUL byte"))
+		}
+		null(field, s.Env[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Headers)) {
+		field := fmt.Sprintf(".headers[%q]", key)
+		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) }) {
+			wrong.add(at(field), errors.New("a header's name consists of letters, digits and a few signs such as -"))
+		}
+		if strings.ContainsFunc(s.Headers[key], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			wrong.add(at(field), errors.New("its value contains a line break or another control character"))
 		}
 	}
 }

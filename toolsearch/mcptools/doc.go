@@ -10,7 +10,8 @@
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
 //
 // Servers run as child processes (stdio) or are reached over streamable HTTP or SSE. Each
-// tool has its server's name and two underscores in front of its own.
+// tool has its server's name and two underscores in front of its own. A name that a model's
+// provider would refuse is changed: see HintsOf for the server's own.
 //
 // # Servers that change and fail
 //
@@ -36,5 +37,5 @@
 // Names, descriptions, schemas, results and hints come from the server, and the model reads
 // them. Connect only to servers that you would run as a program. A stdio server gets the
 // few environment variables that programs need, and those of its Env. An HTTP server gets
-// its headers; a redirect never takes them to another host.
+// its headers; nothing is ever sent to another host, whatever a redirect says.
 package mcptools

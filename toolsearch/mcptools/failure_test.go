@@ -149,6 +149,33 @@ func progressGivesTime(t *testing.T) {
 	require.Equal(t, "done", ask(t, ctx, s, "srv__long", `{}`))
 }
 
+// Progress that never ends gives no more than ten times the limit.
+func TestProgressWithoutEndEndsACall(t *testing.T) {
+	synctest.Test(t, progressEnds)
+}
+
+func progressEnds(t *testing.T) {
+	f := newFixture()
+	f.server.AddTool(&mcp.Tool{Name: "endless", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for {
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken()}); err != nil {
+				return nil, err
+			}
+		}
+	})
+	server := f.inMemory()
+	server.Timeout = 500 * time.Millisecond
+	s := open(t, map[string]Server{"srv": server}, Options{})
+	began := time.Now()
+	require.Contains(t, ask(t, ctx, s, "srv__endless", `{}`), "did not answer")
+	require.Equal(t, mostTimeouts*server.Timeout, time.Since(began))
+}
+
 // The end of the run ends its calls, and is the only error.
 func TestTheEndOfTheRunEndsItsCalls(t *testing.T) {
 	for way, server := range ways(t) {
@@ -232,8 +259,10 @@ func TestARestartedWebServerIsUsedAgain(t *testing.T) {
 	require.Contains(t, answer, "error: ")
 	require.Equal(t, 0, second.called("add_tool"))
 
-	listener, err = net.Listen("tcp", address)
-	require.NoError(t, err)
+	until(t, "the port is free again", func() bool {
+		listener, err = net.Listen("tcp", address)
+		return err == nil
+	})
 	srv = start(listener, second)
 	defer func() { _ = srv.Close() }()
 	until(t, "it is connected again", func() bool {

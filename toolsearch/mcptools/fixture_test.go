@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"strings"
@@ -60,6 +61,44 @@ func TestMain(m *testing.M) {
 			fmt.Println(line)
 		}
 		_ = newFixture().server.Run(context.Background(), &mcp.IOTransport{Reader: os.Stdin, Writer: noisy{os.Stdout}})
+	case "asking", "asking old":
+		_ = asking(mode == "asking old").server.Run(context.Background(), &mcp.StdioTransport{})
+	case "agent":
+		agentProcess()
+		os.Exit(0)
+	case "opens": // a program with a server that heeds nothing; it is killed
+		exe, _ := os.Executable()
+		go func() {
+			_, _ = Open(context.Background(), map[string]Server{"deaf": {Command: exe, Env: map[string]string{stdioMode: "deaf"}}}, Options{})
+		}()
+		select {}
+	case "escapes": // starts a program in a session of its own
+		cmd := exec.Command("sleep", "600")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err == nil {
+			_ = os.WriteFile(os.Getenv(deathsVar), fmt.Append(nil, cmd.Process.Pid), 0o600)
+		}
+		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})
+	case "deep":
+		f := listing(func(string) (*mcp.ListToolsResult, error) {
+			r := named("one", "two")
+			r.Tools = append(r.Tools, &mcp.Tool{Name: "deep", InputSchema: deepSchema(2000)})
+			return r, nil
+		})
+		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
+	case "flood": // sends notices as fast as it can, once it is told to
+		f := newFixture()
+		f.add(&mcp.Tool{Name: "start", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) {
+			go func() {
+				for notices := []byte(strings.Repeat(notice, 100)); ; {
+					if _, err := os.Stdout.Write(notices); err != nil {
+						return
+					}
+				}
+			}()
+			return text("started"), nil
+		})
+		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
 	case "chatty": // is not a server
 		fmt.Println("Welcome to the server!")
 		select {}

@@ -3,17 +3,19 @@
 
 package mcptools
 
-// This file makes requests to HTTP servers, with headers that go to no other host.
+// No request goes to another host, and errors quote no secret of a URL.
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
+	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,16 +41,23 @@ type signed struct {
 	fixed  map[string]string
 	ask    func(context.Context) (http.Header, error) // nil: there are only the fixed ones
 
+	pace *pace
+
 	refused atomic.Bool // the last answer was 401 or 403
 
-	mu    sync.Mutex
-	asked int64 // how often
-	now   http.Header
+	mu     sync.Mutex
+	asked  int64         // how often
+	asking chan struct{} // closed when who asks now has an answer; nil: nobody asks
+	now    http.Header
 }
 
-// client returns a client like base, whose requests are signed.
-func (s *signed) client(base *http.Client) *http.Client {
+// client returns a client like base, whose requests are signed. That of one of several users
+// has cookies of its own.
+func (s *signed) client(base *http.Client, oneOfMany bool) *http.Client {
 	own := *base
+	if own.Jar != nil && oneOfMany {
+		own.Jar, _ = cookiejar.New(nil) // the error is always nil
+	}
 	if s.inner = base.Transport; s.inner == nil {
 		s.inner = http.DefaultTransport
 	}
@@ -56,18 +65,28 @@ func (s *signed) client(base *http.Client) *http.Client {
 	return &own
 }
 
-// RoundTrip makes one request, and once more with new headers if it is answered with 401.
+// tries is how often a request is made that is answered with 401. Others of a busy session may
+// use up a token while it is on its way.
+const tries = 3
+
+// RoundTrip makes one request, and again with new headers if it is answered with 401.
 func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != s.origin.Scheme || r.URL.Host != s.origin.Host {
-		return s.bounded(s.inner.RoundTrip(r)) // a redirect took it elsewhere
+	if to := originOf(r.URL); to != originOf(s.origin) {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, fmt.Errorf("the server at %s sends requests to %s: if that is right, set it as the server's url", originOf(s.origin), to)
 	}
 	own, asked := s.sign(r)
 	resp, err := s.inner.RoundTrip(own)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized && s.ask != nil && (r.Body == nil || r.GetBody != nil) {
-		if again, ok := s.again(r, asked); ok {
-			_ = resp.Body.Close()
-			resp, err = s.inner.RoundTrip(again)
+	for n := 1; n < tries && err == nil && resp.StatusCode == http.StatusUnauthorized && s.ask != nil && (r.Body == nil || r.GetBody != nil); n++ {
+		again, next, ok := s.again(r, asked)
+		if !ok {
+			break
 		}
+		_ = resp.Body.Close()
+		asked = next
+		resp, err = s.inner.RoundTrip(again)
 	}
 	noteDelivery(r, resp, err)
 	if err == nil {
@@ -114,37 +133,59 @@ func (s *signed) sign(r *http.Request) (own *http.Request, asked int64) {
 }
 
 // again returns the request with new headers; ok is false if there are none.
-func (s *signed) again(r *http.Request, asked int64) (own *http.Request, ok bool) {
+func (s *signed) again(r *http.Request, asked int64) (own *http.Request, now int64, ok bool) {
 	if err := s.refresh(r.Context(), asked); err != nil {
-		return nil, false
+		return nil, asked, false
 	}
-	own, _ = s.sign(r)
+	own, now = s.sign(r)
 	if r.GetBody != nil {
 		body, err := r.GetBody()
 		if err != nil {
-			return nil, false
+			return nil, now, false
 		}
 		own.Body = body
 	}
-	return own, true
+	return own, now, true
 }
 
-// refresh asks for the headers, unless another request has done so since.
+// refresh asks for the headers, unless another request has done so since. Of several
+// requests, one asks and the others wait.
 func (s *signed) refresh(ctx context.Context, asked int64) error {
 	if s.ask == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		others := s.asking
+		if others == nil || s.asked != asked {
+			break
+		}
+		s.mu.Unlock()
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	if s.asked != asked {
+		s.mu.Unlock()
 		return nil
 	}
-	h, err := s.ask(ctx)
-	if err != nil {
-		return err
-	}
-	s.now, s.asked = h.Clone(), s.asked+1
-	return nil
+	s.asking = make(chan struct{})
+	s.mu.Unlock()
+	var h http.Header
+	err := errors.New("the function Header ended its goroutine")
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err == nil {
+			s.now, s.asked = h.Clone(), s.asked+1
+		}
+		close(s.asking)
+		s.asking = nil
+	}()
+	h, err = s.ask(ctx)
+	return err
 }
 
 // bounded limits the body of an answer. Streams are limited event by event.
@@ -152,29 +193,55 @@ func (s *signed) bounded(resp *http.Response, err error) (*http.Response, error)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
-		resp.Body = &boundedBody{resp.Body, maxMessage}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	b := &body{ReadCloser: resp.Body, left: maxMessage, stream: kind == "text/event-stream", pace: s.pace}
+	if b.stream && resp.Request != nil && resp.Request.Method == http.MethodPost {
+		s.pace.ask()
 	}
+	resp.Body = b
 	return resp, nil
 }
 
 // errTooLarge is the error of a message that no server should send.
 var errTooLarge = fmt.Errorf("the server's message is over %d MB", maxMessage>>20)
 
-type boundedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read fails when the limit is reached.
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
 // errNoAnswer is the cause of the end of a request that took too long.
 var errNoAnswer = errors.New("no answer in time")
+
+// originOf is the scheme, host and port of a URL.
+func originOf(u *url.URL) string {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// What may hold secrets in URLs: who asks, the path, and what follows it.
+var (
+	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`)
+	path     = regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`)
+	query    = regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`)
+)
+
+// withoutSecrets returns a text whose URLs have no user information, no query and fragment, and
+// no part of a path that may be a key.
+func withoutSecrets(text string) string {
+	text = path.ReplaceAllStringFunc(userInfo.ReplaceAllString(text, "$1"), func(url string) string {
+		parts := strings.Split(url, "/")
+		for i, p := range parts[3:] { // after the scheme and the host
+			if len(p) >= longWord || len(p) >= shortKey && strings.ContainsAny(p, "0123456789") {
+				parts[3+i] = "…"
+			}
+		}
+		return strings.Join(parts, "/")
+	})
+	return query.ReplaceAllString(text, "$1…")
+}
+
+// Parts of paths that may be keys: those longer than words, and those as long as a key that have
+// a digit.
+const (
+	longWord = 24
+	shortKey = 8
+)

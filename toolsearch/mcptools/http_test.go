@@ -109,30 +109,6 @@ func TestAServerThatWantsASignInSaysSo(t *testing.T) {
 	until(t, "it says so", func() bool { return statusOf(s, "srv").State == StateSignIn })
 }
 
-func TestHeadersGoToNoOtherHost(t *testing.T) {
-	var mu sync.Mutex
-	var leaked []http.Header
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		leaked = append(leaked, r.Header.Clone())
-		mu.Unlock()
-		w.WriteHeader(http.StatusTeapot)
-	}))
-	defer elsewhere.Close()
-	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
-	defer srv.Close()
-	header := func(context.Context, string) (http.Header, error) {
-		return http.Header{"X-Api-Key": {"secret"}}, nil
-	}
-	open(t, map[string]Server{"srv": {URL: srv.URL, Headers: map[string]string{"Authorization": "secret", "X-Other": "secret"}}}, Options{Header: header})
-	mu.Lock()
-	defer mu.Unlock()
-	require.NotEmpty(t, leaked)
-	for _, h := range leaked {
-		require.NotContains(t, fmt.Sprint(h), "secret")
-	}
-}
-
 func TestACallersClientIsUsedAndNotChanged(t *testing.T) {
 	var requests atomic.Int64
 	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {

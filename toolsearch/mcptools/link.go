@@ -3,14 +3,20 @@
 
 package mcptools
 
-// This file keeps one server connected and its list of tools fresh.
-
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -51,7 +57,7 @@ type link struct {
 	s      *Servers
 	name   string
 	server Server
-	user   string
+	user   string // "" for all
 	ctx    context.Context
 	end    context.CancelFunc
 	wake   chan struct{}
@@ -73,13 +79,15 @@ type link struct {
 	tryNow   bool          // a call waits for an attempt
 	ending   chan struct{} // closed when the last session has ended
 
-	want, have int64
-	byCall     bool          // want was raised for another reason than a notice
-	quiet      time.Duration // how long notices wait, since the last ones announced nothing
-	quietUntil time.Time
-	noticeDue  bool
-	noticeBy   time.Time // a notice may follow a call until then
-	validUntil time.Time // zero: until something happens
+	want, have  int64
+	byCall      bool          // want was raised for another reason than a notice
+	quiet       time.Duration // how long notices wait, since the last ones announced nothing
+	quietUntil  time.Time
+	noticeDue   bool
+	noticeBy    time.Time     // a notice may follow a call until then
+	noticeSince time.Time     // the lists that notices asked for since then
+	noticeSpent time.Duration // took so long
+	validUntil  time.Time     // zero: until something happens
 
 	set     *toolsearch.ToolSet
 	known   map[string]*remote // the tools of the last list, by the server's own names
@@ -212,9 +220,9 @@ func (l *link) failed(err error) {
 	l.mu.Lock()
 	l.nextTry = time.Now().Add(l.pause())
 	known := l.state != StateConnecting && l.state != StateUp && l.err != nil && l.err.Error() == err.Error()
-	state := StateDown
-	if errors.As(err, new(errSignIn)) {
-		state = StateSignIn
+	state, why := StateDown, new(failure)
+	if errors.As(err, &why) {
+		state = why.state
 	}
 	l.enter(state, err)
 	l.tell()
@@ -252,7 +260,7 @@ func (l *link) lost(s *session, err error) {
 	if !mine {
 		return
 	}
-	err = errLost{s.explain(err)}
+	err = fmt.Errorf("the connection broke: %w", s.explain(err))
 	s.end(err)
 	finish := func() {
 		s.close(err)
@@ -264,15 +272,6 @@ func (l *link) lost(s *session, err error) {
 	l.failed(err)
 	l.nudge()
 }
-
-// errLost is the cause of the end of a session whose connection broke.
-type errLost struct{ err error }
-
-// Error says why.
-func (e errLost) Error() string { return "the connection broke: " + e.err.Error() }
-
-// Unwrap returns the reason.
-func (e errLost) Unwrap() error { return e.err }
 
 // raise makes the list be read again.
 func (l *link) raise() {
@@ -425,4 +424,255 @@ func (l *link) status() Status {
 		s.NextTry = l.nextTry
 	}
 	return s
+}
+
+// dial connects to the server. The values of asker are those that Header is asked with.
+func (l *link) dial(asker context.Context) (s *session, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("connecting panicked: %v", p)
+		}
+	}()
+	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
+	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, calls: map[string]*openCall{}, pages: map[string]int64{}}
+	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
+	err = s.connect(l)
+	if !late.Stop() && err == nil {
+		err = errNoAnswer
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		s.close(err)
+		return nil, s.explain(err)
+	}
+	return s, nil
+}
+
+// connectLimit is how long one connection may take. A program may have to be installed and
+// compiled first, and would never be ready if that was broken off each time.
+func (l *link) connectLimit() time.Duration {
+	if l.server.Command != "" {
+		return l.s.starts
+	}
+	return l.s.connects
+}
+
+// transport is how the server is reached.
+func (l *link) transport(s *session) (mcp.Transport, error) {
+	if l.server.Transport != nil {
+		t, err := aside(s.ctx, "Transport", func() (mcp.Transport, error) { return l.server.Transport(s.ctx) })
+		if err == nil && t == nil {
+			err = errors.New("the function Transport returned no transport")
+		}
+		return t, err
+	}
+	if l.server.Command != "" {
+		return &command{server: l.server, said: s.said, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, line) }}, nil
+	}
+	origin, err := url.Parse(l.server.URL)
+	if err != nil {
+		return nil, err
+	}
+	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name), pace: newPace(s.ctx.Done())}
+	if ask := s.signed.ask; ask != nil && l.user == "" { // a caller's context would lend one user's headers to all
+		s.signed.ask = func(ctx context.Context) (http.Header, error) { return ask(valued{ctx, s.ctx}) }
+	}
+	if err := s.signed.refresh(s.ctx, 0); err != nil {
+		return nil, fmt.Errorf("asking Header: %w", err)
+	}
+	client := s.signed.client(l.s.http, l.user != "")
+	if l.server.Type == "sse" {
+		return &mcp.SSEClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
+	}
+	return &mcp.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
+}
+
+// list reads the list once.
+func (l *link) list() {
+	l.mu.Lock()
+	s, began := l.session, l.want
+	byNotice := !l.byCall
+	l.byCall = false
+	l.mu.Unlock()
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(s.ctx, listLimit, errNoAnswer)
+	defer cancel()
+	s.ttl.Store(0)
+	start := time.Now()
+	tools, err := s.list(ctx)
+	if err == nil {
+		err = l.take(began, byNotice, s, tools)
+		if byNotice {
+			l.rest(time.Since(start))
+		}
+	}
+	switch {
+	case err == nil || s.ctx.Err() != nil:
+	case isAnswer(err):
+		l.listFailed(began, s.explain(err))
+	default:
+		l.lost(s, err)
+	}
+}
+
+// listFailed keeps the last list, and tries again later.
+func (l *link) listFailed(began int64, err error) {
+	l.mu.Lock()
+	l.have = began
+	l.noticeDue, l.quietUntil = true, time.Now().Add(l.pause())
+	l.err = err
+	l.tell()
+	l.mu.Unlock()
+	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerListed, Server: l.name, Err: err})
+}
+
+// What lists that notices asked for may take of the processor before they leave it to others:
+// so much of so long.
+const (
+	noticeShare  = 200 * time.Millisecond
+	noticeWindow = 2 * time.Second
+)
+
+// rest makes notices wait as long as the last list took, if they keep the processor busy.
+func (l *link) rest(took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if now.Sub(l.noticeSince) > noticeWindow {
+		l.noticeSince, l.noticeSpent = now, 0
+	}
+	l.noticeSpent += took
+	if until := now.Add(min(took, mostQuiet)); l.noticeSpent > noticeShare && l.quietUntil.Before(until) {
+		l.quietUntil = until
+	}
+}
+
+// take sets the server's tools from a list.
+func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
+	l.mu.Lock()
+	d := digest{link: l, before: l.known, known: map[string]*remote{}, names: map[string]string{}, refused: map[string]string{}, told: l.refused}
+	first, set := l.have == 0, l.set
+	l.mu.Unlock()
+	d.instructions = strings.TrimSpace(strings.ToValidUTF8(s.instructions[:min(len(s.instructions), maxInstructions)], ""))
+	for _, t := range tools {
+		d.add(t)
+	}
+	next, err := set.Update(l.ctx, d.tools...)
+	if err != nil {
+		d.refuseUnusable()
+		next, err = set.Update(l.ctx, d.tools...)
+	}
+	if err != nil {
+		return badList(err.Error())
+	}
+	change := d.change()
+	l.mu.Lock()
+	if l.session != s {
+		l.mu.Unlock()
+		return nil
+	}
+	l.set, l.known, l.refused, l.have = next, d.known, d.refused, began
+	l.failures, l.err = 0, nil
+	l.validUntil = time.Time{}
+	if ttl := s.ttl.Load(); ttl > 0 {
+		l.validUntil = time.Now().Add(time.Duration(ttl) * time.Millisecond)
+	}
+	switch {
+	case next != set:
+		l.quiet = 0
+	case byNotice:
+		l.quiet = min(mostQuiet, max(firstQuiet, 2*l.quiet))
+		l.quietUntil = time.Now().Add(l.quiet)
+	}
+	l.tell()
+	l.mu.Unlock()
+	if first || next != set {
+		l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerListed, Server: l.name, Tools: change})
+	}
+	return nil
+}
+
+// newRemote makes the tool of a definition, or returns the last one if nothing changed.
+func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*remote, error) {
+	if long, is := t.InputSchema.(tooLong); is {
+		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(long), maxDefinition)
+	}
+	definition, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && string(before.definition) == string(definition) && before.instructions == instructions {
+		return before, nil
+	}
+	if len(definition) > maxDefinition {
+		return nil, fmt.Errorf("its definition has %d bytes, over %d", len(definition), maxDefinition)
+	}
+	params, mended, err := parametersOf(t)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{s: l.s, hints: hintsOf(l.name, t), definition: definition, mended: mended, instructions: instructions}
+	extra := r.hints.extra(t)
+	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
+		extra[OutputSchemaKey] = string(output)
+	}
+	if instructions != "" {
+		extra[toolsearch.PhrasesKey] = instructions // a text, which every checkpoint holds
+	}
+	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || matches(l.server.AlwaysVisible, t.Name) {
+		extra[keyDefer] = false
+	}
+	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.s.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}
+	r.tool = &textTool{r}
+	if l.s.o.Media {
+		r.tool = &mediaTool{r}
+	}
+	return r, nil
+}
+
+// waitReady is ready, for as long as a call may take.
+func (l *link) waitReady(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, min(l.timeout(), connectLimit), errNoAnswer)
+	defer cancel()
+	return l.ready(ctx)
+}
+
+// unreachable is the answer where there is no session.
+func (l *link) unreachable(err error) string {
+	l.mu.Lock()
+	since, state := l.since, l.state
+	l.mu.Unlock()
+	switch {
+	case errors.Is(err, errClosed):
+		return say("closed", words{})
+	case state == StateSignIn:
+		return say("sign-in", words{Server: l.name})
+	}
+	return say("down", words{Server: l.name, Since: since.Format("15:04")})
+}
+
+// explain is the answer to a call that failed, and whether the session is no longer usable.
+func (l *link) explain(s *session, err error) (answer string, broken bool) {
+	if a := answerOf(err); a != nil {
+		return say("failed", words{Text: a.Message}), false
+	}
+	if errors.Is(err, errNoAnswer) {
+		l.raise() // if the server does not answer that either, the session ends
+		return say("late", words{Server: l.name, Limit: l.timeout().String()}), false
+	}
+	if s.unreadable(err) {
+		return say("unreadable", words{Server: l.name, Text: withoutSecrets(err.Error())}), false
+	}
+	l.lost(s, err)
+	if s.wantsSignIn() {
+		return say("sign-in", words{Server: l.name}), true
+	}
+	if errors.Is(err, errEnded) || errors.Is(err, errClosed) {
+		return say("closed", words{}), false
+	}
+	return say("lost", words{Server: l.name}), true
 }

@@ -215,14 +215,15 @@ var hostileNames = []string{
 }
 
 func TestNamesFitEveryProviderAndNeverMeet(t *testing.T) {
-	fits := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	fits := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{2,63}$`)
 	seen := map[string][2]string{}
-	for _, server := range []string{"srv", "a b", "a_b", strings.Repeat("s", 80), "服务器", ""} {
+	servers := []string{"srv", "a b", "a_b", strings.Repeat("s", 80), "服务器", "", "7zip", "-", "git", "git__hub", "git_", "_git"}
+	for _, server := range servers {
 		for _, tool := range append([]string{""}, hostileNames...) {
 			for _, prefix := range []bool{true, false} {
-				name := toolName(server, tool, prefix)
+				name := toolName(server, tool, prefix, servers)
 				require.Regexp(t, fits, name, "%q %q", server, tool)
-				require.Equal(t, name, toolName(server, tool, prefix))
+				require.Equal(t, name, toolName(server, tool, prefix, servers))
 				if prefix {
 					pair := [2]string{server, tool}
 					other, taken := seen[name]
@@ -232,9 +233,75 @@ func TestNamesFitEveryProviderAndNeverMeet(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "srv__read_file", toolName("srv", "read_file", true))
-	require.Equal(t, "read_file", toolName("srv", "read_file", false))
-	require.Regexp(t, `^srv__read_file_[a-z]{4}$`, toolName("srv", "read.file", true))
+	require.Equal(t, "srv__read_file", toolName("srv", "read_file", true, servers))
+	require.Equal(t, "read_file", toolName("srv", "read_file", false, servers))
+	require.Regexp(t, `^srv__read_file_[a-z]{4}$`, toolName("srv", "read.file", true, servers))
+	require.Regexp(t, `^_7zip__list_[a-z]{4}$`, toolName("7zip", "list", true, servers), "the first is a letter")
+	require.Regexp(t, `^ls_[a-z]{4}$`, toolName("srv", "ls", false, servers), "there are three at least")
+	require.Equal(t, "git__hub__delete_repo", toolName("git__hub", "delete_repo", true, servers))
+	require.Equal(t, "git__hub__delete_repo", toolName("git", "hub__delete_repo", true, []string{"git"}), "nobody else has it")
+	require.Regexp(t, `^git__hub_delete_repo_[a-z]{4}$`, toolName("git", "hub__delete_repo", true, servers), "a tool of the other server is called that")
+	require.Regexp(t, `^git_commit_[a-z]{4}$`, toolName("srv", "git__commit", false, servers))
+	require.Equal(t, "own__commit", toolName("srv", "own__commit", false, servers))
+}
+
+// Whatever servers and tools are called: names pass everywhere, none stands in another
+// server's name space, and names that passed before the rules on length and first letter stay.
+func FuzzToolName(f *testing.F) {
+	for _, n := range hostileNames {
+		f.Add("git", n, "git__hub", true)
+		f.Add(n, "x", "git", false)
+	}
+	f.Add("git", "hub__delete", "git__hub", true)
+	f.Add("git", "_x", "git_", true)
+	fits := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{2,63}$`)
+	f.Fuzz(func(t *testing.T, server, tool, other string, prefix bool) {
+		others := []string{other}
+		full := tool
+		if prefix {
+			others, full = append(others, server), server+"__"+tool
+		}
+		name := toolName(server, tool, prefix, others)
+		require.Regexp(t, fits, name)
+		foreign := other != server && strings.HasPrefix(full, other+"__") && (!prefix || len(other) > len(server))
+		if fits.MatchString(full) && !foreign && tool != "" {
+			require.Equal(t, full, name)
+		}
+		if foreign {
+			require.False(t, strings.HasPrefix(name, other+"__"), "%q", name)
+		}
+	})
+}
+
+// Of two servers whose tools would have one name, neither loses it in silence.
+func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
+	var events recorder
+	tools := func(names ...string) Server {
+		return listing(func(string) (*mcp.ListToolsResult, error) { return named(names...), nil }).inMemory()
+	}
+	bare := tools("git__commit", "git__hub__delete_repo", "free")
+	bare.NoPrefix = true
+	s := open(t, map[string]Server{"git": tools("hub__delete_repo", "commit"), "git__hub": tools("delete_repo"), "bare": bare}, Options{OnEvent: events.record})
+	origin := map[string]Hints{}
+	set, err := s.Tools(ctx)
+	require.NoError(t, err)
+	set.Select(func(info *schema.ToolInfo) bool { origin[info.Name] = HintsOf(info); return true })
+	require.Len(t, origin, 6)
+	require.Equal(t, "git__hub", origin["git__hub__delete_repo"].Server)
+	require.Equal(t, "git", origin["git__commit"].Server)
+	require.Empty(t, events.of(leanctx.KindToolRefused), "all have a name")
+
+	// Names that were changed to fit can still meet, with names that were made for it.
+	changed := toolName("a b", "x", true, []string{"a b", "a_b"})
+	s = open(t, map[string]Server{"a b": tools("x"), "a_b": tools(strings.TrimPrefix(changed, "a_b__"), "y")}, Options{OnEvent: events.record})
+	require.Equal(t, []string{changed, "a_b__y"}, namesIn(t, ctx, s))
+	refused := events.of(leanctx.KindToolRefused)
+	require.Len(t, refused, 1)
+	require.Equal(t, "a_b", refused[0].Server)
+	require.ErrorContains(t, refused[0].Err, `"a b"`)
+	ask(t, ctx, s, changed, `{}`)
+	namesIn(t, ctx, s)
+	require.Len(t, events.of(leanctx.KindToolRefused), 1, "told once")
 }
 
 func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {

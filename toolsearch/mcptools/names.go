@@ -3,35 +3,47 @@
 
 package mcptools
 
-// This file names the tools of servers, and holds what servers claim about them.
-
 import (
 	"hash/fnv"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// maxName is how long a tool's name may be for the strictest of the large providers.
-const maxName = 64
+// The length of a tool's name that the strictest of the large providers takes.
+const (
+	minName = 3
+	maxName = 64
+)
 
-// toolName is the name of a server's tool. It depends only on the two names. One that had
-// to be changed ends in four letters that depend on the original, so that two tools neither
-// share a name nor swap names when a third is added.
-func toolName(server, tool string, prefix bool) string {
-	full := tool
+// separator stands between the names of a server and of its tool.
+const separator = "__"
+
+// toolName is the name of a server's tool: 3 to 64 letters, digits, - and _, of which the first
+// is a letter or _. It depends only on the two names and on those of the other servers with a
+// prefix. One that had to be changed ends in four letters that depend on the original, so
+// that two tools neither share a name nor swap names when a third is added. None begins with
+// the prefix of another server: "hub__x" of the server "git" would be a tool of "git__hub".
+func toolName(server, tool string, prefix bool, others []string) string {
+	full, own := tool, ""
 	if prefix {
-		full = server + "__" + tool
+		own = server + separator
+		full = own + tool
 	}
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
-			return r
+	name := plainName(full)
+	for _, other := range others {
+		if p := other + separator; other != server && len(p) > len(own) && strings.HasPrefix(name, p) {
+			part := min(len(own), len(name)) // where the tool's begins
+			name = name[:part] + strings.ReplaceAll(name[part:], separator, "_")
+			if strings.HasPrefix(name, p) { // the prefix does not end in the tool's part
+				name = "_" + name
+			}
 		}
-		return '_'
-	}, full)
-	if name == full && len(name) <= maxName && tool != "" {
+	}
+	if name == full && len(name) >= minName && len(name) <= maxName && tool != "" {
 		return name
 	}
 	sum := fnv.New32a()
@@ -42,6 +54,21 @@ func toolName(server, tool string, prefix bool) string {
 		n /= 26
 	}
 	return name[:min(len(name), maxName-len(letters))] + string(letters[:])
+}
+
+// plainName replaces what a name may not contain, and begins it with a letter or _.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, name)
+	if strings.IndexFunc(name, func(r rune) bool { return r != '-' && (r < '0' || r > '9') }) != 0 {
+		name = "_" + name
+	}
+	return name
 }
 
 // Hints are a server's claims about a tool. Missing claims have the defaults of the MCP
@@ -61,6 +88,16 @@ type Hints struct {
 	// OpenWorld: it reaches beyond a closed domain, as a web search does.
 	OpenWorld bool
 }
+
+// OutputSchemaKey is the key of a tool's Extra with the JSON schema of its structured results,
+// as a text: programs see it as the type of the result. One of over 4 KB is left out.
+const OutputSchemaKey = toolsearch.OutputSchemaKey
+
+// How many bytes are kept of what a server says.
+const (
+	maxOutput       = 4 << 10
+	maxInstructions = 500 // of what it is for, for the index of its tools
+)
 
 // The keys of ToolInfo.Extra. Their values are texts and booleans, which a checkpoint holds.
 const (

@@ -7,11 +7,13 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
@@ -201,3 +204,107 @@ func TestPublishedServerFilesystem(t *testing.T) {
 		require.Equal(t, want.Destructive, h.Destructive, name)
 	}
 }
+
+// rawResult is what a server returns, before anything is made of it.
+func rawResult(t *testing.T, s *Servers, server, tool, args string) *mcp.CallToolResult {
+	t.Helper()
+	l := s.linkIf("", server)
+	l.mu.Lock()
+	session := l.session
+	l.mu.Unlock()
+	require.NotNil(t, session, server)
+	r, err := session.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}, time.Minute)
+	require.NoError(t, err, "%s %s", server, tool)
+	return r
+}
+
+// The model gets each result of the published servers once: hardly more bytes than the texts
+// have, and no byte of media.
+func TestPublishedServersTellEachResultOnce(t *testing.T) {
+	packages := map[string]string{"files": "@modelcontextprotocol/server-filesystem", "memory": "@modelcontextprotocol/server-memory", "everything": "@modelcontextprotocol/server-everything"}
+	npx := fetch(t, packages["files"])
+	get(t, packages["memory"])
+	get(t, packages["everything"])
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	picture := filepath.Join(dir, "a.png")
+	require.NoError(t, os.WriteFile(picture, png(200_000), 0o600))
+	note := filepath.Join(dir, "note.txt")
+	require.NoError(t, os.WriteFile(note, []byte(bigText(20_000)), 0o600))
+	s := open(t, map[string]Server{
+		"files":      {Command: npx, Args: []string{"-y", packages["files"], dir}},
+		"memory":     {Command: npx, Args: []string{"-y", packages["memory"]}, Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.json")}},
+		"everything": {Command: npx, Args: []string{"-y", packages["everything"], "stdio"}},
+	}, Options{})
+	ready(t, s, "files", "memory", "everything")
+	ada := `{"name":"Ada","entityType":"person","observations":["likes \"tea\""]}`
+	calls := []struct{ server, tool, args string }{
+		{"files", "read_text_file", fmt.Sprintf(`{"path":%q}`, note)},
+		{"files", "read_file", fmt.Sprintf(`{"path":%q,"head":5}`, note)},
+		{"files", "read_media_file", fmt.Sprintf(`{"path":%q}`, picture)},
+		{"files", "read_multiple_files", fmt.Sprintf(`{"paths":[%q,%q]}`, note, note)},
+		{"files", "write_file", fmt.Sprintf(`{"path":%q,"content":"line one\nline two\n"}`, filepath.Join(dir, "b.txt"))},
+		{"files", "edit_file", fmt.Sprintf(`{"path":%q,"edits":[{"oldText":"one","newText":"1"}]}`, filepath.Join(dir, "b.txt"))},
+		{"files", "create_directory", fmt.Sprintf(`{"path":%q}`, filepath.Join(dir, "sub"))},
+		{"files", "list_directory", fmt.Sprintf(`{"path":%q}`, dir)},
+		{"files", "list_directory_with_sizes", fmt.Sprintf(`{"path":%q}`, dir)},
+		{"files", "directory_tree", fmt.Sprintf(`{"path":%q}`, dir)},
+		{"files", "move_file", fmt.Sprintf(`{"source":%q,"destination":%q}`, filepath.Join(dir, "b.txt"), filepath.Join(dir, "c.txt"))},
+		{"files", "search_files", fmt.Sprintf(`{"path":%q,"pattern":"*.txt"}`, dir)},
+		{"files", "get_file_info", fmt.Sprintf(`{"path":%q}`, note)},
+		{"files", "list_allowed_directories", `{}`},
+		{"memory", "create_entities", `{"entities":[` + ada + `,{"name":"Bob","entityType":"person","observations":[]}]}`},
+		{"memory", "create_relations", `{"relations":[{"from":"Ada","to":"Bob","relationType":"knows"}]}`},
+		{"memory", "add_observations", `{"observations":[{"entityName":"Ada","contents":["plays chess"]}]}`},
+		{"memory", "read_graph", `{}`},
+		{"memory", "search_nodes", `{"query":"Ada"}`},
+		{"memory", "open_nodes", `{"names":["Ada"]}`},
+		{"memory", "delete_observations", `{"deletions":[{"entityName":"Ada","observations":["plays chess"]}]}`},
+		{"memory", "delete_relations", `{"relations":[{"from":"Ada","to":"Bob","relationType":"knows"}]}`},
+		{"memory", "delete_entities", `{"entityNames":["Bob"]}`},
+		{"everything", "echo", `{"message":"hello"}`},
+		{"everything", "get-sum", `{"a":1,"b":2}`},
+		{"everything", "get-structured-content", `{"location":"New York"}`},
+		{"everything", "get-tiny-image", `{}`},
+		{"everything", "get-annotated-message", `{"messageType":"error","includeImage":true}`},
+		{"everything", "get-resource-links", `{"count":2}`},
+		{"everything", "get-resource-reference", `{"resourceType":"Text","resourceId":1}`},
+		{"everything", "get-env", `{}`},
+		{"everything", "gzip-file-as-resource", `{"name":"x.gz","data":"data:text/plain,hello","outputType":"resource"}`},
+		{"everything", "trigger-long-running-operation", `{"duration":0.1,"steps":1}`},
+		{"everything", "toggle-simulated-logging", `{}`},
+		{"everything", "toggle-subscriber-updates", `{}`},
+	}
+	ran, texts, model := map[string]int{}, 0, 0
+	for _, c := range calls {
+		r := rawResult(t, s, c.server, c.tool, c.args)
+		require.False(t, r.IsError, "%s %s: %s", c.server, c.tool, textOf(r))
+		told := 0
+		for _, p := range partsOf(&mcp.CallToolResult{Content: r.Content}, false) {
+			told += len(p.Text) + 1
+		}
+		got := textOf(r)
+		t.Logf("%s %s: texts %d, with names of media %d, to the model %d", c.server, c.tool, textBytes(r), told, len(got))
+		require.LessOrEqual(t, len(got), told, "%s %s: structured content is not told twice", c.server, c.tool)
+		require.NotContains(t, got, "iVBORw0KGgo", "%s %s: no base64 of a picture", c.server, c.tool)
+		ran[c.server]++
+		if textBytes(r) > 0 {
+			texts, model = texts+textBytes(r), model+len(got)
+		}
+	}
+	for name := range packages {
+		tools := 0
+		for _, tool := range namesIn(t, ctx, s) {
+			if strings.HasPrefix(tool, name+"__") && !asksTheClient.MatchString(tool) {
+				tools++
+			}
+		}
+		t.Logf("%s ran: %d calls, %d tools", packages[name], ran[name], tools)
+		require.GreaterOrEqual(t, ran[name], tools, "every tool of %s", name)
+	}
+	t.Logf("texts %d bytes, to the model %d", texts, model)
+	require.LessOrEqual(t, float64(model), 1.02*float64(texts))
+}
+
+// asksTheClient finds tools that only ask the client something, or run for long.
+var asksTheClient = regexp.MustCompile("elicitation|sampling|roots|simulate|async|task")

@@ -3,11 +3,10 @@
 
 package mcptools
 
-// This file runs a server as a child process, and ends it.
-
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +28,7 @@ const patience = 2 * time.Second
 type command struct {
 	server Server
 	logs   func(line []byte)
+	pace   *pace
 	said   *tail // the last of what the program wrote, besides messages
 	mu     sync.Mutex
 }
@@ -50,16 +50,18 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	cmd.Stdout = theirs
-	err = cmd.Start()
+	p := &process{cmd: cmd, in: in, out: out, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
+	cmd.Env = append(cmd.Env, p.mark)
+	started := make(chan error)
+	go p.run(started)
+	err = <-started
 	_ = theirs.Close()
 	if err != nil {
 		_ = out.Close()
 		return nil, err
 	}
-	p := &process{cmd: cmd, in: in, out: out, exited: make(chan struct{})}
 	c.said.watch(p.end)
-	go p.wait()
-	reader := newMessages(out, c.log, func() { p.eof.Store(!p.closing.Load()) })
+	reader := newMessages(out, c.log, func() { p.eof.Store(!p.closing.Load()) }, c.pace)
 	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
 }
 
@@ -76,6 +78,8 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *os.File
+	pace   *pace
+	mark   string // in the environment of all that the program starts
 	exited chan struct{}
 	once   sync.Once
 
@@ -83,9 +87,27 @@ type process struct {
 }
 
 // Write writes to the program's standard input.
-func (p *process) Write(data []byte) (int, error) { return p.in.Write(data) }
+func (p *process) Write(data []byte) (int, error) {
+	p.pace.ask()
+	n, err := p.in.Write(data)
+	if err != nil && !p.closing.Load() {
+		p.eof.Store(true) // it has ended, though its output was not read to the end yet
+	}
+	return n, err
+}
 
-func (p *process) wait() {
+// markName is the variable by which what a server started is found.
+const markName = "LEANCTX_MCP_SERVER"
+
+// run starts the program and waits for its end, on one thread: the program ends with that.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
 	_ = p.cmd.Wait()
 	close(p.exited)
 	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
@@ -122,6 +144,7 @@ func (p *process) Close() error {
 			}
 		}
 		kill(p.cmd) // what the program started and left running
+		killMarked(p.mark)
 		_ = p.out.Close()
 	})
 	return nil

@@ -5,7 +5,7 @@
 
 package mcptools
 
-// This file ends a process on systems without process groups.
+// For systems without process groups.
 
 import "os/exec"
 

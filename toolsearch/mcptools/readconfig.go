@@ -3,8 +3,6 @@
 
 package mcptools
 
-// This file reads configuration files.
-
 import (
 	"bytes"
 	"encoding/json"
@@ -25,7 +23,7 @@ import (
 // directory of the file, or its parent if that is .vscode or .cursor.
 //
 // The error names every mistake in every server, and all unknown variables, except for
-// disabled servers.
+// disabled servers. It quotes the file, and not what variables stand for.
 func ReadConfig(file string) (map[string]Server, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -55,13 +53,14 @@ func ReadConfig(file string) (map[string]Server, error) {
 			wrong.add(at, err)
 			continue
 		}
+		written := s.URL
 		if !s.Disabled {
 			s = v.fillIn(s)
 			for _, unknown := range v.take() {
 				wrong.add(at, fmt.Errorf("${%s} is not set", unknown))
 			}
 		}
-		s.check(name, &wrong)
+		s.check(name, written, &wrong)
 		servers[name] = s
 	}
 	if err := errors.Join(wrong...); err != nil {

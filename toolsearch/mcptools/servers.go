@@ -3,8 +3,6 @@
 
 package mcptools
 
-// This file holds all servers of a program, and the sessions of its users.
-
 import (
 	"context"
 	"errors"
@@ -16,23 +14,26 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
 // Servers are MCP servers. It is a toolsearch.Source, safe for concurrent use.
 type Servers struct {
-	servers map[string]Server
-	names   []string // in order
-	o       Options
-	http    *http.Client
-	ours    *http.Transport // of http; nil: it is the caller's
-	ctx     context.Context
-	end     context.CancelFunc
-	work    work
-	idle    time.Duration
-	most    int // users
+	servers  map[string]Server
+	names    []string // in order
+	prefixes []string // those of the names that stand before the names of tools
+	o        Options
+	http     *http.Client
+	ours     *http.Transport // of http; nil: it is the caller's
+	ctx      context.Context
+	end      context.CancelFunc
+	work     work
+	idle     time.Duration
+	most     int // users
 
 	connects, starts time.Duration // the limits of connections, and of those to programs
 
@@ -49,6 +50,7 @@ type user struct {
 
 	sets  []*toolsearch.ToolSet
 	union *toolsearch.ToolSet
+	taken map[string]bool // tools whose name another server has, as was told
 }
 
 // errClosed is the error of everything after Close.
@@ -99,6 +101,9 @@ func newServers(servers map[string]Server, o Options) *Servers {
 		s.servers[name] = servers[name]
 		if !servers[name].Disabled {
 			s.names = append(s.names, name)
+			if !servers[name].NoPrefix {
+				s.prefixes = append(s.prefixes, name)
+			}
 		}
 	}
 	if s.o.MaxWait == 0 {
@@ -139,32 +144,38 @@ func (s *Servers) joined(u *user, sets []*toolsearch.ToolSet) *toolsearch.ToolSe
 	if !same {
 		u.sets, u.union = sets, toolsearch.Union(sets...)
 	}
-	union := u.union
+	union, told := u.union, u.taken
 	s.mu.Unlock()
 	if !same {
-		s.refuseTaken(sets)
+		taken := s.refuseTaken(sets, told)
+		s.mu.Lock()
+		u.taken = taken
+		s.mu.Unlock()
 	}
 	return union
 }
 
-// refuseTaken reports tools whose name a server before theirs has. Only servers without a
-// prefix have them.
-func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet) {
-	if !slices.ContainsFunc(s.names, func(name string) bool { return s.servers[name].NoPrefix }) {
-		return
-	}
-	owners := map[string]string{}
+// refuseTaken reports tools whose name a server before theirs has, unless that was told. It
+// returns all of them.
+func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet, told map[string]bool) (taken map[string]bool) {
+	owners, taken := map[string]string{}, map[string]bool{}
 	for i, set := range sets {
 		set.Select(func(info *schema.ToolInfo) bool {
-			if owner, taken := owners[info.Name]; taken {
-				err := fmt.Errorf("it has the name of a tool of the server %q", owner)
-				s.emit(s.ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
+			owner, has := owners[info.Name]
+			if !has {
+				owners[info.Name] = s.names[i]
 				return false
 			}
-			owners[info.Name] = s.names[i]
-			return true
+			key := s.names[i] + "\x00" + info.Name
+			taken[key] = true
+			if !told[key] {
+				err := fmt.Errorf("it would be called %s, like a tool of the server %q", info.Name, owner)
+				s.emit(s.ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
+			}
+			return false
 		})
 	}
+	return taken
 }
 
 // key returns the key of the user of ctx.
@@ -203,6 +214,9 @@ func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
 	}
 	u.used = time.Now()
 	for _, l := range u.links {
+		if s.o.User == nil {
+			break // the sessions are everybody's: they ask as who opened them
+		}
 		l.mu.Lock()
 		l.asker = context.WithoutCancel(ctx)
 		l.mu.Unlock()
@@ -381,23 +395,36 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-// emit calls OnEvent.
+// emit calls OnEvent. The server works without being watched.
 func (s *Servers) emit(ctx context.Context, e leanctx.Event) {
 	if s.o.OnEvent == nil {
 		return
 	}
-	defer func() { _ = recover() }() // the server works without being watched
 	e.Time = time.Now()
-	s.o.OnEvent(ctx, e)
+	_, _ = aside(context.WithoutCancel(ctx), "OnEvent", func() (struct{}, error) { s.o.OnEvent(ctx, e); return struct{}{}, nil })
 }
 
 // log passes on a line of a server's standard error.
 func (s *Servers) log(server string, line []byte) {
-	if s.o.Logs == nil {
-		return
+	if s.o.Logs != nil {
+		_, _ = aside(context.Background(), "Logs", func() (struct{}, error) { s.o.Logs(server, line); return struct{}{}, nil })
 	}
-	defer func() { _ = recover() }() // as in emit
-	s.o.Logs(server, line)
+}
+
+// elicited asks Elicit. Its error, or an answer that does not fit, dismisses the question.
+func (s *Servers) elicited(ctx context.Context, q Question) *mcp.ElicitResult {
+	fits, err := aside(ctx, "Elicit", func() (*mcp.ElicitResult, error) {
+		a, err := s.o.Elicit(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		fits, _ := q.result(a)
+		return fits, nil
+	})
+	if err != nil || fits == nil {
+		return &mcp.ElicitResult{Action: "cancel"}
+	}
+	return fits
 }
 
 // headers asks Header for one server's headers; nil if there is no Header.
@@ -405,14 +432,15 @@ func (s *Servers) headers(server string) func(context.Context) (http.Header, err
 	if s.o.Header == nil {
 		return nil
 	}
-	return func(ctx context.Context) (h http.Header, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				h, err = nil, fmt.Errorf("the function Header panicked: %v", p)
-			}
-		}()
-		return s.o.Header(ctx, server)
+	return func(ctx context.Context) (http.Header, error) {
+		return aside(ctx, "Header", func() (http.Header, error) { return s.o.Header(ctx, server) })
 	}
+}
+
+// aside calls a function of the user's on a goroutine of its own: neither its panic nor its
+// end, nor that it never returns after ctx has ended, takes a server with it.
+func aside[T any](ctx context.Context, name string, f func() (T, error)) (T, error) {
+	return safe.Wait(ctx, "the function "+name, f)
 }
 
 // work is a group of goroutines to wait for.

@@ -3,16 +3,14 @@
 
 package mcptools
 
-// This file makes one session with a server.
-
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,28 +34,28 @@ type session struct {
 	hasTools    bool
 	protocol    string
 
+	instructions string // what the server says that it is for
+
 	ttl    atomic.Int64 // milliseconds that the list is valid; 0: until told otherwise
 	tokens atomic.Int64
 	mu     sync.Mutex
-	calls  map[string]*time.Timer // by progress token: when they have taken too long
+	calls  map[string]*openCall // by progress token
+	unsure bool                 // a call ended without the server's answer, and may go on there
+	pages  map[string]int64     // memory of the pages of lists, by cursor
+	listed int64                // of all pages
 }
 
 // errEnded is the cause of the end of a session that was ended on purpose.
 var errEnded = errors.New("the session was ended")
 
-// valued is a context that also has the values of another one.
+// valued is a context that has the values of another one, and none of its own.
 type valued struct {
 	context.Context
 	values context.Context
 }
 
-// Value looks at the other context first.
-func (v valued) Value(key any) any {
-	if found := v.values.Value(key); found != nil {
-		return found
-	}
-	return v.Context.Value(key)
-}
+// Value looks at the other context.
+func (v valued) Value(key any) any { return v.values.Value(key) }
 
 // captured remembers the connection that a transport makes, so that it can be ended whatever
 // state the client is in.
@@ -78,39 +76,6 @@ func (c *captured) close() {
 	}
 }
 
-// dial connects to the server. The values of asker are those that Header is asked with.
-func (l *link) dial(asker context.Context) (s *session, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s, err = nil, fmt.Errorf("connecting panicked: %v", p)
-		}
-	}()
-	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
-	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, calls: map[string]*time.Timer{}}
-	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
-	err = s.connect(l)
-	if !late.Stop() && err == nil {
-		err = errNoAnswer
-	}
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		s.close(err)
-		return nil, s.explain(err)
-	}
-	return s, nil
-}
-
-// connectLimit is how long one connection may take. A program may have to be installed and
-// compiled first, and would never be ready if that was broken off each time.
-func (l *link) connectLimit() time.Duration {
-	if l.server.Command != "" {
-		return l.s.starts
-	}
-	return l.s.connects
-}
-
 func (s *session) connect(l *link) error {
 	t, err := l.transport(s)
 	if err != nil {
@@ -118,16 +83,20 @@ func (s *session) connect(l *link) error {
 	}
 	s.raw = &captured{Transport: t}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leanctx", Version: "1"}, &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{},
+		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		}},
+		ElicitationHandler:          s.elicit(l),
+		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { l.noticed(s) },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(l, r) },
 	})
-	client.AddSendingMiddleware(s.noteTTL)
+	client.AddSendingMiddleware(s.receive)
 	if s.client, err = client.Connect(s.ctx, s.raw, nil); err != nil {
 		return err
 	}
 	if r := s.client.InitializeResult(); r != nil {
-		s.protocol = r.ProtocolVersion
+		s.protocol, s.instructions = r.ProtocolVersion, r.Instructions
 		if c := r.Capabilities; c != nil && c.Tools != nil {
 			s.hasTools, s.listChanged = true, c.Tools.ListChanged
 		}
@@ -135,47 +104,82 @@ func (s *session) connect(l *link) error {
 	return nil
 }
 
-// transport is how the server is reached.
-func (l *link) transport(s *session) (mcp.Transport, error) {
-	if l.server.Transport != nil {
-		t, err := l.server.Transport(s.ctx)
-		if err == nil && t == nil {
-			err = errors.New("the function Transport returned no transport")
-		}
-		return t, err
-	}
-	if l.server.Command != "" {
-		return &command{server: l.server, said: s.said, logs: func(line []byte) { l.s.log(l.name, line) }}, nil
-	}
-	origin, err := url.Parse(l.server.URL)
-	if err != nil {
-		return nil, err
-	}
-	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name)}
-	if err := s.signed.refresh(s.ctx, 0); err != nil {
-		return nil, fmt.Errorf("asking Header: %w", err)
-	}
-	client := s.signed.client(l.s.http)
-	if l.server.Type == "sse" {
-		return &mcp.SSEClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
-	}
-	return &mcp.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
-}
-
-// noteTTL records how long a list is valid, and removes that from the result: the client
-// would answer from its own cache for that long, even after a call that changed the list.
-func (s *session) noteTTL(next mcp.MethodHandler) mcp.MethodHandler {
+// receive looks at each page of a list before the client keeps it: see bounded. It also records
+// how long the list is valid, and removes that from the page: the client would answer from
+// its own cache for that long, even after a call that changed the list.
+func (s *session) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
-		if list, ok := res.(*mcp.ListToolsResult); ok && list != nil && err == nil {
-			ttl := min(int64(list.TTLMs), time.Hour.Milliseconds())
+		if page, ok := res.(*mcp.ListToolsResult); ok && page != nil && err == nil {
+			ttl := min(int64(page.TTLMs), time.Hour.Milliseconds())
 			if old := s.ttl.Load(); ttl > 0 && (old == 0 || ttl < old) {
 				s.ttl.Store(ttl)
 			}
-			list.TTLMs = 0
+			page.TTLMs = 0
+			cursor := ""
+			if p, ok := req.GetParams().(*mcp.ListToolsParams); ok && p != nil {
+				cursor = p.Cursor
+			}
+			err = s.bounded(cursor, page)
 		}
 		return res, err
 	}
+}
+
+// errLists is the error of a session whose lists take too much memory. The client keeps the
+// pages as long as the session lives.
+var errLists = errors.New("the lists of tools take too much memory")
+
+// bounded replaces definitions that are too long, and fails where those that stay take too
+// much memory, together with other pages that the client keeps.
+func (s *session) bounded(cursor string, page *mcp.ListToolsResult) error {
+	kept := int64(0)
+	for i, t := range page.Tools {
+		if t == nil {
+			continue
+		}
+		bytes, memory := weigh([]any{t.Description, t.Title, t.InputSchema, t.OutputSchema, map[string]any(t.Meta)})
+		if bytes > maxDefinition {
+			page.Tools[i] = &mcp.Tool{Name: t.Name, InputSchema: tooLong(bytes)}
+			continue
+		}
+		kept += memory
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed += kept - s.pages[cursor]
+	s.pages[cursor] = kept
+	if s.listed > maxList {
+		page.Tools = nil
+		return errLists
+	}
+	return nil
+}
+
+// tooLong stands for the schema of a tool whose definition has so many bytes at least.
+type tooLong int64
+
+// weigh returns how long a value is at least as JSON, and about how much memory it takes.
+func weigh(v any) (bytes, memory int64) {
+	switch v := v.(type) {
+	case string:
+		return int64(len(v)) + 2, int64(len(v)) + 16
+	case []any:
+		bytes, memory = 1, 24
+		for _, e := range v {
+			b, m := weigh(e)
+			bytes, memory = bytes+b+1, memory+m+16
+		}
+		return bytes, memory
+	case map[string]any:
+		bytes, memory = 1, 48
+		for k, e := range v {
+			b, m := weigh(e)
+			bytes, memory = bytes+int64(len(k))+b+4, memory+int64(len(k))+m+64
+		}
+		return bytes, memory
+	}
+	return 1, 8
 }
 
 // close ends the session and all that belongs to it. It returns when that is done.
@@ -189,46 +193,99 @@ func (s *session) close(cause error) {
 	}
 }
 
-// explain adds what is known about the cause to an error.
+// explain adds what is known about the cause to an error, and takes secrets from it.
 func (s *session) explain(err error) error {
 	if s.wantsSignIn() {
-		return errSignIn{err}
+		return &failure{StateSignIn, "sign-in needed: " + withoutSecrets(err.Error()), err}
 	}
-	return s.said.explain(err)
+	return &failure{StateDown, withoutSecrets(s.said.explain(err).Error()), err}
 }
 
 // wantsSignIn reports whether the server refuses the headers it got last.
 func (s *session) wantsSignIn() bool { return s.signed != nil && s.signed.refused.Load() }
 
-// errSignIn is the error of a server that refuses the headers it was sent.
-type errSignIn struct{ err error }
+// failure is why a server is in a state. Its text holds no secret; what it wraps may.
+type failure struct {
+	state State
+	text  string
+	err   error
+}
 
-// Error says so, and why.
-func (e errSignIn) Error() string { return "sign-in needed: " + e.err.Error() }
+// Error says what failed.
+func (f *failure) Error() string { return f.text }
 
-// Unwrap returns the reason.
-func (e errSignIn) Unwrap() error { return e.err }
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.err }
+
+// openCall is a call that has no answer yet.
+type openCall struct {
+	ctx         context.Context
+	late, total *time.Timer // when it has taken too long: without a word, and in all
+}
 
 // call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer
-// when limit has passed without an answer or a progress notification.
-func (s *session) call(ctx context.Context, tool string, args json.RawMessage, limit time.Duration) (*mcp.CallToolResult, error) {
+// when limit has passed without an answer or a progress notification, or ten times that.
+func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit time.Duration) (*mcp.CallToolResult, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(s.ctx, func() { end(context.Cause(s.ctx)) })()
-	late := time.AfterFunc(limit, func() { end(errNoAnswer) })
-	defer late.Stop()
+	tooLate := func() { end(errNoAnswer) }
+	c := &openCall{ctx: ctx, late: time.AfterFunc(limit, tooLate), total: time.AfterFunc(mostTimeouts*limit, tooLate)}
 	token := strconv.FormatInt(s.tokens.Add(1), 10)
 	s.mu.Lock()
-	s.calls[token] = late
+	s.calls[token] = c
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		delete(s.calls, token)
+		c.late.Stop()
+		c.total.Stop()
 		s.mu.Unlock()
 	}()
-	params := &mcp.CallToolParams{Name: tool, Arguments: args}
 	params.SetProgressToken(token)
-	return within(ctx, s.work, func() (*mcp.CallToolResult, error) { return s.client.CallTool(ctx, params) })
+	result, err := within(ctx, s.work, func() (*mcp.CallToolResult, error) { return s.client.CallTool(ctx, params) })
+	if err != nil && ctx.Err() != nil {
+		s.mu.Lock()
+		s.unsure = true
+		s.mu.Unlock()
+	}
+	return result, err
+}
+
+// elicit answers a question that a server of an older version asks during a call. Only if
+// nothing else can be meant, it is asked for the call that is open.
+func (s *session) elicit(l *link) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		c, resume := s.pauseOnly(l.timeout())
+		if c == nil || l.s.o.Elicit == nil {
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		}
+		defer resume()
+		return l.s.elicited(c.ctx, questionOf(l.name, "", r.Params)), nil
+	}
+}
+
+// pauseOnly returns the only call that a question can come from, nil if that is not certain.
+// Until it is resumed, its time does not run: a person may take long.
+func (s *session) pauseOnly(limit time.Duration) (c *openCall, resume func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) != 1 || s.unsure {
+		return nil, nil
+	}
+	for _, c = range s.calls {
+		if !c.late.Stop() || !c.total.Stop() {
+			return nil, nil // it has just ended, or waits for a person already
+		}
+	}
+	return c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if c.ctx.Err() == nil && slices.Contains(slices.Collect(maps.Values(s.calls)), c) {
+			c.late.Reset(limit)
+			c.total.Reset(mostTimeouts * limit)
+		}
+	}
 }
 
 // pingLimit is how long a server may take to say that it is there.
@@ -286,7 +343,35 @@ func (s *session) progress(l *link, r *mcp.ProgressNotificationClientRequest) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if late := s.calls[fmt.Sprint(r.Params.ProgressToken)]; late != nil && late.Stop() {
-		late.Reset(l.timeout())
+	if c := s.calls[fmt.Sprint(r.Params.ProgressToken)]; c != nil && c.late.Stop() {
+		c.late.Reset(l.timeout())
 	}
+}
+
+// list reads all pages of the list.
+func (s *session) list(ctx context.Context) ([]*mcp.Tool, error) {
+	var tools []*mcp.Tool
+	if !s.hasTools {
+		return nil, nil
+	}
+	params := &mcp.ListToolsParams{}
+	seen := map[string]bool{}
+	for range maxPages {
+		page, err := within(ctx, s.work, func() (*mcp.ListToolsResult, error) { return s.client.ListTools(ctx, params) })
+		if err != nil {
+			return nil, err
+		}
+		if tools = append(tools, page.Tools...); len(tools) > mostTools {
+			return nil, badList(fmt.Sprintf("it has over %d tools", mostTools))
+		}
+		if page.NextCursor == "" {
+			return tools, nil
+		}
+		if seen[page.NextCursor] {
+			return nil, badList("its pages repeat")
+		}
+		seen[page.NextCursor] = true
+		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+	}
+	return nil, badList(fmt.Sprintf("it has over %d pages", maxPages))
 }

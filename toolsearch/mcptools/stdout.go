@@ -3,9 +3,8 @@
 
 package mcptools
 
-// This file reads what a program writes to its standard output. Many write more than
-// messages there: a banner, a debug print, a line of a log. Other clients pass over such
-// lines, and so does this one.
+// Many programs write more than messages to their standard output: a banner, a debug print, a line
+// of a log. Other clients pass over such lines, and so does this one.
 
 import (
 	"bufio"
@@ -18,19 +17,21 @@ import (
 )
 
 // messages is the part of a text that is messages, one on each line. A line that is longer
-// than the buffer is taken for what its first byte says.
+// than the buffer is kept until its end if it begins like a message.
 type messages struct {
 	in    *bufio.Reader
 	other func(line []byte) // receives each line that is not a message
 	ended func()            // is told of the end
+	pace  *pace
 	ready []byte
 	err   error
 	long  bool // in a line that is longer than the buffer,
-	keep  bool // which is a message
+	keep  bool // which begins like a message:
+	line  []byte
 }
 
-func newMessages(r io.Reader, other func([]byte), ended func()) *messages {
-	return &messages{in: bufio.NewReaderSize(r, maxLine), other: other, ended: ended}
+func newMessages(r io.Reader, other func([]byte), ended func(), p *pace) *messages {
+	return &messages{in: bufio.NewReaderSize(r, maxLine), other: other, ended: ended, pace: p}
 }
 
 // Read reads the next piece of the messages.
@@ -46,7 +47,7 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next makes the next line, or piece of a long one, ready if it is to be read.
+// next makes the next line ready if it is to be read.
 func (m *messages) next() {
 	piece, err := m.in.ReadSlice('\n')
 	partial := errors.Is(err, bufio.ErrBufferFull)
@@ -55,42 +56,100 @@ func (m *messages) next() {
 			m.ended()
 		}
 	}
-	whole := !m.long && !partial
-	if !m.long {
+	first := !m.long
+	if first {
 		piece = bytes.TrimLeft(bytes.TrimPrefix(piece, []byte("\uFEFF")), " \t\r\n")
 		m.keep = len(piece) > 0 && (piece[0] == '{' || piece[0] == '[')
 	}
-	if whole {
-		piece = bytes.TrimRight(piece, " \t\r\n")
-		m.keep = m.keep && isMessage(piece)
-	}
-	switch {
-	case len(piece) == 0:
-	case m.keep:
-		m.ready = piece
-		if whole {
-			m.ready = append(piece, '\n') // in place of what was cut off, or of the end of the text
-		}
-	case !m.long:
-		m.other(piece)
-	}
 	m.long = partial
+	switch {
+	case m.keep && (partial || !first):
+		if m.line = append(m.line, piece...); len(m.line) > maxMessage {
+			m.line, m.ready, m.err = nil, nil, errTooLarge
+			return
+		}
+		if !partial {
+			m.take(m.line)
+			m.line = nil
+		}
+	case m.keep:
+		m.take(piece)
+	case first && len(piece) > 0:
+		m.pace.wait(1, len(piece))
+		m.other(bytes.TrimRight(piece, " \t\r\n"))
+	default: // the rest of a line that is not a message
+		m.pace.wait(0, len(piece))
+	}
 }
 
-// isMessage reports whether the client can read a line.
-func isMessage(line []byte) bool {
+// take makes a line ready if it is a message.
+func (m *messages) take(line []byte) {
+	line = bytes.TrimRight(line, " \t\r\n")
+	var l levels
+	line = l.cut(line)
+	is, answer := isMessage(line)
+	if !answer || !m.pace.answered() {
+		m.pace.wait(1, len(line))
+	}
+	if is {
+		m.ready = append(line, '\n') // in place of what was cut off, or of the end of the text
+		return
+	}
+	m.other(line[:min(len(line), maxLine)])
+}
+
+// isMessage reports whether the client can read a line, and whether it answers a request.
+func isMessage(line []byte) (is, answer bool) {
 	if line[0] == '{' {
-		_, err := jsonrpc.DecodeMessage(line)
-		return err == nil
+		m, err := jsonrpc.DecodeMessage(line)
+		_, answer = m.(*jsonrpc.Response)
+		return err == nil, answer
 	}
 	var batch []json.RawMessage
 	if json.Unmarshal(line, &batch) != nil {
-		return false
+		return false, false
 	}
 	for _, m := range batch {
 		if _, err := jsonrpc.DecodeMessage(m); err != nil {
-			return false
+			return false, false
 		}
 	}
-	return len(batch) > 0
+	return len(batch) > 0, false
+}
+
+// mostNested is how many levels of lists and objects a message may have. The client refuses
+// the whole of a message that has more than a thousand.
+const mostNested = 500
+
+// levels cuts what is nested too deeply from a text of JSON that comes in pieces.
+type levels struct {
+	depth           int
+	inText, escaped bool
+}
+
+// cut replaces lists and objects beyond the last level by zeros, in place.
+func (l *levels) cut(data []byte) []byte {
+	out := data[:0]
+	for _, c := range data {
+		drop := l.depth > mostNested
+		switch {
+		case l.escaped:
+			l.escaped = false
+		case l.inText:
+			l.escaped, l.inText = c == '\\', c != '"'
+		case c == '"':
+			l.inText = true
+		case c == '{' || c == '[':
+			if l.depth++; l.depth == mostNested+1 {
+				out = append(out, '0')
+				continue
+			}
+		case c == '}' || c == ']':
+			l.depth = max(0, l.depth-1)
+		}
+		if !drop {
+			out = append(out, c)
+		}
+	}
+	return out
 }

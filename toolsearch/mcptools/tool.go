@@ -3,27 +3,34 @@
 
 package mcptools
 
-// This file makes Eino tools of a server's tools, and calls them.
-
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
+	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
 // remote is a tool of a server. It belongs to no session: a call runs in that of the user
 // who makes it.
 type remote struct {
-	s          *Servers
-	hints      Hints
-	info       *schema.ToolInfo
-	definition []byte
-	tool       tool.BaseTool
+	s            *Servers
+	hints        Hints
+	info         *schema.ToolInfo
+	definition   []byte
+	instructions string
+	mended       bool // the model sees another schema than the server's own
+	tool         tool.BaseTool
+
+	checkOnce sync.Once
+	check     *toolschema.Check // of the server's own schema, where the model sees another
 }
 
 // textTool returns text.
@@ -43,7 +50,8 @@ func (r *remote) Info(context.Context) (*schema.ToolInfo, error) { return r.info
 // GetType is what callbacks call the kind of tool.
 func (r *remote) GetType() string { return "MCP" }
 
-// InvokableRun calls the tool. The error is that of ctx; everything else is an answer.
+// InvokableRun calls the tool. The error is that of ctx, or interrupts the run to ask a person;
+// everything else is an answer.
 func (t *textTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
 	result, answer, err := t.call(ctx, args)
 	if err != nil || result == nil {
@@ -52,7 +60,8 @@ func (t *textTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	return textOf(result), nil
 }
 
-// InvokableRun calls the tool. The error is that of ctx; everything else is an answer.
+// InvokableRun calls the tool. The error is that of ctx, or interrupts the run to ask a person;
+// everything else is an answer.
 func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
 	text := ""
 	if args != nil {
@@ -69,25 +78,63 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 }
 
 // call returns the server's result, or what the model reads instead. The error is that of
-// ctx.
+// ctx, or interrupts the run to ask a person.
 func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
 	args, ok := arguments(text)
 	if !ok {
 		return nil, say("arguments", words{}), nil
+	}
+	if wrong := r.misfit(args); wrong != "" {
+		return nil, say("misfit", words{Text: wrong}), nil
 	}
 	u, done, err := r.s.use(ctx)
 	if err != nil {
 		return nil, r.refusal(err), ctx.Err()
 	}
 	defer done()
-	l := r.s.linkOf(u, r.hints.Server)
+	p := &pending{}
+	if _, has, asked := tool.GetInterruptState[*pending](ctx); has && asked != nil {
+		p = asked
+	}
+	for {
+		if p.Requests != "" {
+			if refused, err := p.answer(ctx, r); err != nil || refused != nil {
+				return nil, r.unasked(refused), err
+			}
+		}
+		result, answer, err := r.attempt(ctx, r.s.linkOf(u, r.hints.Server), args, p)
+		if result == nil || err != nil || !result.NeedsInput() {
+			return result, answer, err
+		}
+		if refused := p.take(result); refused != nil {
+			return nil, r.unasked(refused), nil
+		}
+	}
+}
+
+// unasked is the answer where a question cannot be asked.
+func (r *remote) unasked(err error) string {
+	if err == nil {
+		return ""
+	}
+	return say("unasked", words{Server: r.hints.Server, Text: err.Error()})
+}
+
+// attempt makes the call, and again where the connection broke and that is harmless. One that
+// carries a person's answer is not repeated.
+func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending) (*mcp.CallToolResult, string, error) {
+	responses, err := p.responses()
+	if err != nil {
+		return nil, r.unasked(err), nil
+	}
 	for again := false; ; again = true {
 		s, err := l.waitReady(ctx)
 		if err != nil {
 			return nil, l.unreachable(err), ctx.Err()
 		}
 		var sent delivery
-		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), r.hints.Tool, args, l.timeout())
+		params := &mcp.CallToolParams{Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
+		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, l.timeout())
 		l.answered(s, r.hints)
 		if err == nil {
 			return result, "", nil
@@ -97,10 +144,39 @@ func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, st
 		}
 		answer, broken := l.explain(s, err)
 		harmless := r.hints.ReadOnly || r.hints.Idempotent || sent.refused.Load()
-		if !broken || again || !harmless {
+		if !broken || again || !harmless || len(responses) > 0 {
 			return nil, answer, nil
 		}
 	}
+}
+
+// mostWrong is how many bytes the model reads of what is wrong with its arguments.
+const mostWrong = 1000
+
+// misfit says what the server's own schema has against arguments; "" for nothing, and where
+// the model sees that schema: then it is up to the server.
+func (r *remote) misfit(args json.RawMessage) string {
+	if !r.mended {
+		return ""
+	}
+	r.checkOnce.Do(func() {
+		var own struct {
+			InputSchema json.RawMessage `json:"inputSchema"`
+		}
+		if json.Unmarshal(r.definition, &own) == nil {
+			r.check = toolschema.Compile(string(own.InputSchema))
+		}
+	})
+	var value any
+	if json.Unmarshal(args, &value) != nil {
+		return ""
+	}
+	err := r.check.Validate(value)
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), mostWrong)], "")
 }
 
 // refusal is the answer to a call of somebody who has no session.
@@ -118,47 +194,4 @@ func arguments(text string) (json.RawMessage, bool) {
 		return json.RawMessage("{}"), true
 	}
 	return data, data[0] == '{' && json.Valid(data)
-}
-
-// waitReady is ready, for as long as a call may take.
-func (l *link) waitReady(ctx context.Context) (*session, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, min(l.timeout(), connectLimit), errNoAnswer)
-	defer cancel()
-	return l.ready(ctx)
-}
-
-// unreachable is the answer where there is no session.
-func (l *link) unreachable(err error) string {
-	l.mu.Lock()
-	since, state := l.since, l.state
-	l.mu.Unlock()
-	switch {
-	case errors.Is(err, errClosed):
-		return say("closed", words{})
-	case state == StateSignIn:
-		return say("sign-in", words{Server: l.name})
-	}
-	return say("down", words{Server: l.name, Since: since.Format("15:04")})
-}
-
-// explain is the answer to a call that failed, and whether the session is no longer usable.
-func (l *link) explain(s *session, err error) (answer string, broken bool) {
-	if a := answerOf(err); a != nil {
-		return say("failed", words{Text: a.Message}), false
-	}
-	if errors.Is(err, errNoAnswer) {
-		l.raise() // if the server does not answer that either, the session ends
-		return say("late", words{Server: l.name, Limit: l.timeout().String()}), false
-	}
-	if s.unreadable(err) {
-		return say("unreadable", words{Server: l.name, Text: err.Error()}), false
-	}
-	l.lost(s, err)
-	if s.wantsSignIn() {
-		return say("sign-in", words{Server: l.name}), true
-	}
-	if errors.Is(err, errEnded) || errors.Is(err, errClosed) {
-		return say("closed", words{}), false
-	}
-	return say("lost", words{Server: l.name}), true
 }

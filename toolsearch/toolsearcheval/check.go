@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file finds what is wrong with cases before they are run.
-
 import (
 	"errors"
 	"fmt"

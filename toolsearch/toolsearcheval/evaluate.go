@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file runs graded queries and computes the measures.
-
 import (
 	"context"
 	"fmt"

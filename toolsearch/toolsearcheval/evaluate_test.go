@@ -3,8 +3,6 @@
 
 package toolsearcheval_test
 
-// This file tests the measures against their definitions.
-
 import (
 	"context"
 	"testing"

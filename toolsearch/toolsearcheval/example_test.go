@@ -3,12 +3,13 @@
 
 package toolsearcheval_test
 
-// This file shows how the package is used.
-
 import (
 	"context"
 	"fmt"
+	"slices"
+	"testing"
 
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/toolsearch"
@@ -53,4 +54,48 @@ func ExampleEvaluate() {
 	//    1  1              refund
 	//    1  2              where are the parcels that I ordered
 	// none  3              zodiac
+}
+
+// A test of your own tools, with files of your own: queries of one half were looked at while the
+// descriptions were written, and those of the other half judge them.
+func ExampleRequire() {
+	_ = func(t *testing.T) { // func TestToolsAreFound(t *testing.T)
+		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
+		_, heldout := toolsearcheval.Split(cases)
+		report := toolsearcheval.Require(t, toolsearch.BM25Index, tools, heldout, toolsearcheval.Goal{Recall5: .9})
+		toolsearcheval.Golden(t, "testdata/found.txt", report.String()+report.Ranks())
+	}
+}
+
+// The tools that an agent has, with queries from a file: those that were not looked at.
+func ExampleInfos() {
+	_ = func(ctx context.Context, tools []tool.BaseTool) error {
+		infos, err := toolsearcheval.Infos(ctx, tools)
+		if err != nil {
+			return err
+		}
+		cases, err := toolsearcheval.LoadCases("queries.jsonl")
+		if err != nil {
+			return err
+		}
+		cases = slices.DeleteFunc(cases, func(c toolsearcheval.Case) bool { return !toolsearcheval.Heldout(c) })
+		report, err := toolsearcheval.Evaluate(ctx, toolsearch.BM25Index, infos, cases)
+		fmt.Print(report)
+		return err
+	}
+}
+
+// A catalogue without queries: which names does a search find?
+func ExampleLoadTools() {
+	tools, err := toolsearcheval.LoadTools("testdata/tools.jsonl")
+	if err != nil {
+		panic(err)
+	}
+	index, err := toolsearch.BM25Index(context.Background(), tools)
+	if err != nil {
+		panic(err)
+	}
+	results, err := index.Search(context.Background(), toolsearch.Query{Text: "merge pull request", Limit: 1})
+	fmt.Println(results[0].Name, err)
+	// Output: codehub__merge_pull_request <nil>
 }

@@ -3,8 +3,6 @@
 
 package toolsearcheval_test
 
-// This file tests what is read from files and kept in them.
-
 import (
 	"context"
 	"encoding/json"

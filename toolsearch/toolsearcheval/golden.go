@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file keeps what an index found in a file, so that a change shows as a diff.
-
 import (
 	"fmt"
 	"os"

@@ -3,9 +3,6 @@
 
 package toolsearcheval_test
 
-// This file holds the ranking of each index to testdata/golden, so that a change of it is
-// a diff to read.
-
 import (
 	"fmt"
 	"path/filepath"

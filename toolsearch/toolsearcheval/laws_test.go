@@ -3,8 +3,6 @@
 
 package toolsearcheval_test
 
-// This file holds measures to their laws, on random rankings.
-
 import (
 	"context"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file reads catalogues and graded queries, one JSON object a line.
-
 import (
 	"bytes"
 	"context"

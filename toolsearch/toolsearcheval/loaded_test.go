@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -57,7 +58,8 @@ func loadedIndex(t testing.TB, x namedIndex, cases []toolsearcheval.Case) namedI
 }
 
 func (x afterLoading) Search(ctx context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
-	ctx, rc, err := x.handler.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	rc := &adkrun.Run{}
+	ctx, err := adkrun.Begin(ctx, x.handler, rc)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@
 
 package toolsearcheval_test
 
-// This file prints the table of every index on every catalogue at hand.
-
 import (
 	"context"
 	"errors"

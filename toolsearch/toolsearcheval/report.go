@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file prints reports, and fails tests whose goals are not reached.
-
 import (
 	"context"
 	"fmt"

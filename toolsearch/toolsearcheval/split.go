@@ -3,8 +3,6 @@
 
 package toolsearcheval
 
-// This file parts cases into those to tune on and those to judge by.
-
 import (
 	"cmp"
 	"crypto/sha256"

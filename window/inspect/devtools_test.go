@@ -3,9 +3,6 @@
 
 package inspect_test
 
-// This file drives a real browser, where there is one, by Chromium's DevTools protocol
-// over a pair of pipes.
-
 import (
 	"bufio"
 	"bytes"

@@ -14,8 +14,6 @@
 // has the file.
 package inspect
 
-// This file writes the page.
-
 import (
 	"bytes"
 	"crypto/sha256"
@@ -44,9 +42,10 @@ var (
 )
 
 // maxTexts is how many bytes of text a page may hold. Beyond it texts are shortened
-// to previewBytes each, and the page says so.
+// to previewBytes each or, if there are many, to half of that as often as it takes, and
+// the page says so.
 const (
-	maxTexts     = 5 << 20
+	maxTexts     = 4 << 20
 	previewBytes = 2048
 )
 
@@ -81,7 +80,11 @@ func write(w io.Writer, c *window.Conversation, live bool) error {
 	if c == nil {
 		return errNoConversation
 	}
-	data, err := json.Marshal(dataOf(c, live)) // escapes <, > and &
+	d, err := dataOf(c, live)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(d) // escapes <, > and &
 	if err != nil {
 		return err
 	}
@@ -99,27 +102,51 @@ func write(w io.Writer, c *window.Conversation, live bool) error {
 
 // data is the data of the page.
 type data struct {
-	ID        string              `json:"id"`
-	Live      bool                `json:"live,omitempty"`
-	Runs      []window.Run        `json:"runs"`
-	Calls     []*window.ModelCall `json:"calls"`
-	Texts     map[int]string      `json:"texts"`
-	Totals    window.Totals       `json:"totals"`
-	Dropped   int                 `json:"dropped,omitempty"`
-	Shortened bool                `json:"shortened,omitempty"`
+	ID        string            `json:"id"`
+	Live      bool              `json:"live,omitempty"`
+	Totals    window.Totals     `json:"totals"`
+	Shortened int               `json:"shortened,omitempty"` // bytes to which texts are shortened
+	Cards     []prices          `json:"cards"`
+	Lines     []json.RawMessage `json:"lines"` // what WriteJSON writes
 }
 
-func dataOf(c *window.Conversation, live bool) data {
-	d := data{ID: c.ID, Live: live, Runs: c.Runs, Calls: c.Calls, Texts: c.Texts, Totals: c.Totals(), Dropped: c.Dropped}
-	size := 0
-	for _, text := range c.Texts {
-		size += len(text)
+func dataOf(c *window.Conversation, live bool) (*data, error) {
+	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards}
+	short := *c
+	short.Texts, d.Shortened = shortened(c.Texts)
+	var b bytes.Buffer
+	if err := short.WriteJSON(&b); err != nil {
+		return nil, err
 	}
-	if size > maxTexts {
-		d.Shortened, d.Texts = true, make(map[int]string, len(c.Texts))
-		for id, text := range c.Texts {
-			d.Texts[id] = display.Start(text, previewBytes)
+	for line := range bytes.Lines(b.Bytes()) {
+		d.Lines = append(d.Lines, line)
+	}
+	return d, nil
+}
+
+// shortened returns texts that all together have at most maxTexts bytes, and how many
+// each of them may have; 0 if they are whole.
+func shortened(texts map[int]string) (map[int]string, int) {
+	for most := 0; ; most /= 2 {
+		size := 0
+		for _, text := range texts {
+			if size += len(text); most > 0 {
+				size += min(0, most-len(text))
+			}
 		}
+		switch {
+		case size > maxTexts && most == 0:
+			most = 2 * previewBytes
+			continue
+		case size > maxTexts && most > 2:
+			continue
+		case most == 0:
+			return texts, 0
+		}
+		short := make(map[int]string, len(texts))
+		for id, text := range texts {
+			short[id] = display.Start(text, most)
+		}
+		return short, most
 	}
-	return d
 }

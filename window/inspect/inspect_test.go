@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,24 +37,52 @@ var hostile = []string{
 
 // recorded is a conversation of n calls in which everything that can be a text is one
 // of texts in turn.
-func recorded(n int, texts []string) *window.Conversation {
+func recorded(n int, texts []string) *window.Conversation { return rewritten(n, texts, nil) }
+
+// line is a line of the format that package window reads.
+type line map[string]any
+
+// rewritten is recorded with parts, and the lines of calls, that change may change.
+func rewritten(n int, texts []string, change func(call int, l line)) *window.Conversation {
 	at := 0
 	next := func() string { at++; return texts[at%len(texts)] }
-	c := &window.Conversation{ID: next(), Texts: map[int]string{}}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	name := next()
+	var file bytes.Buffer
+	write := func(call int, l line) {
+		l["of"] = "c"
+		if change != nil {
+			change(call, l)
+		}
+		text, err := json.Marshal(l)
+		if err != nil {
+			panic(err)
+		}
+		file.Write(append(text, '\n'))
+	}
+	write(0, line{"schema": "leanctx.window/2", "conversation": window.Conversation{ID: name}})
+	runs, id := 0, 0
 	for i := range n {
 		if i%3 == 0 {
-			c.Runs = append(c.Runs, window.Run{N: len(c.Runs) + 1, Start: start, Question: next()})
+			runs++
+			write(i+1, line{"run": window.Run{N: runs, Start: start, Question: next()}})
 		}
-		c.Texts[i+1] = next()
-		without := 40_000 + 300*i
-		call := &window.ModelCall{N: i + 1, Run: len(c.Runs), Attempt: 1, Start: start, Took: time.Second, Hidden: window.Hidden{Tools: 400, Tokens: 36_000},
-			Without: &without, Answer: next(), Prefix: window.Prefix{Part: -1}, Did: []window.ToolUse{{Tool: next(), CallID: next(), Arguments: next()}}}
+		without, first := 40_000+300*i, id+1
+		call := window.ModelCall{N: i + 1, Run: runs, Conversation: name, Attempt: 1, Start: start, Took: time.Second, Hidden: window.Hidden{Tools: 400, Tokens: 36_000},
+			Without: &without, Answer: next(), Prefix: window.Prefix{Part: -1}, By: map[window.Category]int{}, Did: []window.ToolUse{{Tool: next(), CallID: next(), Arguments: next()}}}
+		left := &window.Left{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Stored: true, Text: id + 1}
 		for j, category := range window.Categories() {
-			call.Parts = append(call.Parts, window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Text: i + 1, Since: 1, State: window.StateSame})
-			call.Tokens.Estimated += 100 + 7*((i+j)%9)
+			id++
+			part := window.Part{Category: category, Label: next(), CallID: next(), Tokens: 100 + 7*((i+j)%9), Bytes: 400, Text: id}
+			if category == window.ResultCut && i%4 == 2 {
+				part.Left = left
+			}
+			call.By[category] = part.Tokens
+			call.Tokens.Estimated += part.Tokens
+			write(i+1, line{"slot": id, "part": part, "text": next()})
 		}
 		call.Tokens.Calibrated = call.Tokens.Estimated
+		l := line{"call": &call, "slots": [][2]int{{first, id}}, "same": id + 1 - first}
 		switch i % 4 {
 		case 1:
 			call.Without = nil
@@ -62,15 +92,21 @@ func recorded(n int, texts []string) *window.Conversation {
 				{Kind: leanctx.KindToolsLoaded, Time: start, Tools: &leanctx.ToolChange{Added: []string{next()}, AddedCount: 1}},
 			}
 		case 2:
-			call.Left = []window.Left{{Rule: "cut", Tool: next(), CallID: fmt.Sprint(i), Before: 9000, After: 400, Path: next(), Now: true, Text: i + 1}}
+			call.LeftOut = window.LeftOut{Results: 1, Cut: 8600}
 			call.Tokens.Reported = &schema.TokenUsage{PromptTokens: 1500, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 900}}
 			call.Prefix = window.Prefix{Same: 900}
+			l["new"] = [][2]int{{id - 1, id}, {first + 9, first + 9}}
+			l["same"] = 9
 		case 3:
 			call.Error, call.Kept = next(), true
 		}
-		c.Calls = append(c.Calls, call)
+		write(i+1, l)
 	}
-	return c
+	all, err := window.ReadJSON(&file)
+	if err != nil {
+		panic(err)
+	}
+	return all[0]
 }
 
 func page(t *testing.T, c *window.Conversation) string {
@@ -107,8 +143,8 @@ func TestAPageOfManyCallsIsShortened(t *testing.T) {
 		c.Texts[id] = strings.Repeat("é", 100_000)
 	}
 	html := page(t, c)
-	require.Less(t, len(html), 1<<20)
-	require.Contains(t, html, `"shortened":true`)
+	require.Less(t, len(html), 5<<20)
+	require.Contains(t, html, `"shortened":2048`)
 	require.Len(t, c.Texts[1], 200_000, "the conversation is not changed")
 }
 
@@ -144,9 +180,10 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	require.Equal(t, "sent 6,018 tokens; without leanctx 121,500: 20.2 times as many", lines[1])
-	require.Len(t, lines, 7+2+4, b.String())
-	require.Contains(t, lines[9], "⌕ Wie viele Zeilen")
-	require.Contains(t, lines[10], "cut 9,000 → 400")
+	require.Len(t, lines, 9+2+4, b.String())
+	require.Equal(t, "in money, times as dear without: Claude 10.0 · Claude 5.5, GPT-6 9.5 · GPT-5, Gemini 10.3 · Doubao, Qwen, GLM 11.7 · DeepSeek 9.2", lines[2]+" "+lines[3])
+	require.Contains(t, lines[11], "⌕ Wie viele Zeilen")
+	require.Contains(t, lines[12], "cut 9,000 → 400")
 	for _, line := range lines {
 		require.LessOrEqual(t, len([]rune(line)), 120)
 	}
@@ -162,7 +199,7 @@ func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
 	}{
 		{"/", "localhost:8080", "127.0.0.1:5", 200},
 		{"/", "[::1]:8080", "[::1]:5", 200},
-		{"/c/acme%2F42%20%3Cu%3E/", "127.0.0.1", "127.0.0.1:5", 200},
+		{"/c/_acme%2F42%20%3Cu%3E/", "127.0.0.1", "127.0.0.1:5", 200},
 		{"/c/other/", "127.0.0.1", "127.0.0.1:5", 404},
 		{"/", "127.0.0.1", "192.168.1.7:5", 403},
 		{"/", "evil.example", "127.0.0.1:5", 403},
@@ -174,6 +211,11 @@ func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
 		w := httptest.NewRecorder()
 		inspect.Handler(see).ServeHTTP(w, r)
 		require.Equal(t, c.want, w.Code, "%+v", c)
+		if c.want == http.StatusOK {
+			for header, want := range map[string]string{"X-Frame-Options": "DENY", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"} {
+				require.Equal(t, want, w.Header().Get(header))
+			}
+		}
 		require.False(t, strings.Contains(w.Body.String(), "<u>"))
 	}
 	post := httptest.NewRequest(http.MethodPost, "/", nil)
@@ -183,6 +225,50 @@ func TestTheLiveHandlerServesThisMachineOnly(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, w.Code)
 }
 
+func TestTheLiveHandlerRefusesWhatAProxyPassesOn(t *testing.T) {
+	see := window.New(window.Config{})
+	for _, name := range []string{"", "Forwarded", "via", "X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "X-Real-IP", "X-Client-IP", "CF-Connecting-IP", "True-Client-IP"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+		want := http.StatusOK
+		if name != "" {
+			r.Header.Set(name, "203.0.113.9")
+			want = http.StatusForbidden
+		}
+		w := httptest.NewRecorder()
+		inspect.Handler(see).ServeHTTP(w, r)
+		require.Equal(t, want, w.Code, name)
+	}
+}
+
+func TestConversationsOfEveryNameCanBeOpened(t *testing.T) {
+	for _, name := range []string{".", "..", "/", "a/../b", "%2e", "_", "?", "#x", " ", "日本", "<u>"} {
+		see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return name, nil }})
+		_, _, err := see.Handler().BeforeAgent(context.Background(), nil)
+		require.NoError(t, err)
+		server := httptest.NewServer(inspect.Handler(see))
+		t.Cleanup(server.Close)
+		text := func(path string) string {
+			at, err := url.Parse(server.URL + "/")
+			require.NoError(t, err)
+			to, err := at.Parse(path) // as a browser does
+			require.NoError(t, err)
+			answer, err := http.Get(to.String())
+			require.NoError(t, err)
+			defer answer.Body.Close()
+			require.Equal(t, http.StatusOK, answer.StatusCode, "%q: %s", name, to)
+			body, err := io.ReadAll(answer.Body)
+			require.NoError(t, err)
+			return string(body)
+		}
+		link := regexp.MustCompile(`<a href="([^"]*)">`).FindStringSubmatch(text(""))
+		require.NotNil(t, link, name)
+		id, err := json.Marshal(name)
+		require.NoError(t, err)
+		require.Contains(t, text(html.UnescapeString(link[1])), `"id":`+string(id), name)
+	}
+}
+
 func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "c", nil }})
 	h := see.Handler()
@@ -190,7 +276,7 @@ func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 	require.NoError(t, err)
 	server := httptest.NewServer(inspect.Handler(see))
 	defer server.Close()
-	answer, err := http.Get(server.URL + "/c/c/events")
+	answer, err := http.Get(server.URL + "/c/_c/events")
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	require.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
@@ -258,7 +344,7 @@ func TestTheScaleOfFollowedBarsGrows(t *testing.T) {
 	show := inspect.Follow(&b, inspect.TextOptions{})
 	c := recorded(3, []string{"go"})
 	for i, tokens := range []int{900, 1001, 45_000} {
-		c.Calls[i].Parts = []window.Part{{Category: window.Result, Tokens: tokens}}
+		c.Calls[i].By = map[window.Category]int{window.Result: tokens}
 		c.Calls[i].Tokens.Estimated = tokens
 	}
 	require.NoError(t, show(c))
@@ -270,10 +356,13 @@ func TestTheScaleOfFollowedBarsGrows(t *testing.T) {
 }
 
 func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
-	c := recorded(3, []string{"How far is it?"})
+	c := rewritten(3, []string{"How far is it?"}, func(call int, l line) {
+		if call == 3 && l["call"] != nil {
+			l["same"], l["new"] = 3, [][2]int{{29, 36}}
+		}
+	})
 	call := c.Calls[2]
 	call.Agent, call.Model, call.Attempt = "guide", "small-1", 2
-	call.Parts[3].State, call.Parts[3].Label = window.StateMoved, ""
 	call.Prefix = window.Prefix{Same: 221, Lost: 900, Cause: "result_cleared", Part: 3}
 	var b bytes.Buffer
 	require.NoError(t, inspect.WriteCall(&b, c, 3, inspect.TextOptions{Width: 100}))
@@ -301,6 +390,46 @@ func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
 	require.Contains(t, b.String(), `tools searched "How far is it?"`)
 	require.ErrorContains(t, inspect.WriteCall(&b, c, 4, inspect.TextOptions{}), "3 calls, and no call 4")
 	require.Error(t, inspect.WriteCall(&b, nil, 1, inspect.TextOptions{}))
+}
+
+func TestWhatACallDidIsSaidWithoutTextsToo(t *testing.T) {
+	for _, c := range []struct {
+		change func(*window.ModelCall)
+		want   string
+	}{
+		{func(*window.ModelCall) {}, "called hello hello"},
+		{func(c *window.ModelCall) { c.Did = nil }, "answered (its text was not kept)"},
+		{func(c *window.ModelCall) { c.Did, c.Error = nil, "too many requests" }, "it failed: too many requests"},
+		{func(c *window.ModelCall) { c.Did, c.Unfinished = nil, true }, "its answer was not read to the end"},
+		{func(c *window.ModelCall) { c.Did, c.Answer = nil, "yes" }, "answered: yes"},
+	} {
+		conversation := rewritten(1, []string{"hello"}, func(_ int, l line) {
+			if part, ok := l["part"].(window.Part); ok {
+				part.Tokens += 1000 // short ones share a line
+				l["part"] = part
+				delete(l, "text")
+			}
+		})
+		call := conversation.Calls[0]
+		call.Answer = ""
+		c.change(call)
+		var b bytes.Buffer
+		require.NoError(t, inspect.WriteCall(&b, conversation, 1, inspect.TextOptions{Width: 120}))
+		parts, did, _ := strings.Cut(b.String(), "what the model did")
+		require.Contains(t, parts, "(its text was not kept)")
+		require.Contains(t, did, c.want)
+		require.Equal(t, strings.Contains(c.want, "not kept"), strings.Contains(did, "not kept"), did)
+	}
+}
+
+func TestBarsAreBlocksInColourAndLettersWithout(t *testing.T) {
+	for _, colour := range []bool{true, false} {
+		var b bytes.Buffer
+		require.NoError(t, inspect.WriteText(&b, recorded(3, []string{"hello"}), inspect.TextOptions{Width: 120, Color: colour}))
+		require.Equal(t, colour, strings.Contains(b.String(), "███"))
+		require.Equal(t, colour, strings.Contains(b.String(), "\x1b["))
+		require.Equal(t, !colour, strings.Contains(b.String(), "NNN"), b.String())
+	}
 }
 
 func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {

@@ -3,8 +3,6 @@
 
 package inspect
 
-// This file serves pages on a development machine.
-
 import (
 	"bytes"
 	"fmt"
@@ -22,7 +20,7 @@ import (
 // Handler serves a list of the collector's conversations and the page of each, which
 // reloads itself while calls come in. It changes nothing. It is meant for a development
 // machine: since pages hold texts, it refuses requests that do not come from a loopback
-// address, and those whose Host is not a loopback name.
+// address, those whose Host is not a loopback name, and those that a proxy passes on.
 func Handler(c *window.Collector) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { list(w, c) })
@@ -42,9 +40,18 @@ func Handler(c *window.Collector) http.Handler {
 	})
 }
 
-// isLocal reports whether a request comes from this machine and addresses it by a
-// loopback name, which an attacker's DNS name is not.
+// forwarded are the headers by which proxies say whom they ask for.
+var forwarded = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server", "X-Forwarded-Port", "X-Real-Ip",
+	"X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "X-Envoy-External-Address", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "Fly-Client-Ip"}
+
+// isLocal reports whether a request comes from this machine, not through a proxy on it,
+// and addresses it by a loopback name, which an attacker's DNS name is not.
 func isLocal(r *http.Request) bool {
+	for _, name := range forwarded {
+		if _, is := r.Header[name]; is {
+			return false
+		}
+	}
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || !net.ParseIP(from).IsLoopback() {
 		return false
@@ -76,15 +83,19 @@ func list(w http.ResponseWriter, c *window.Collector) {
 	var rows []row
 	for conversation := range c.Conversations() {
 		t := conversation.Totals()
-		rows = append(rows, row{conversation.ID, "c/" + url.PathEscape(conversation.ID) + "/", display.Grouped(t.Sent), display.Grouped(t.Without), t.Calls})
+		rows = append(rows, row{conversation.ID, "c/_" + url.PathEscape(conversation.ID) + "/", display.Grouped(t.Sent), display.Grouped(t.Without), t.Calls})
 	}
 	send(w, func(b *bytes.Buffer) error {
 		return listPage.Execute(b, map[string]any{"Style": template.CSS(pageCSS), "Rows": rows})
 	})
 }
 
+// named is the conversation that a request is about. Its name follows a letter of ours:
+// browsers take a path of . or .. for another one.
+func named(r *http.Request) string { return strings.TrimPrefix(r.PathValue("id"), "_") }
+
 func show(w http.ResponseWriter, r *http.Request, c *window.Collector) {
-	conversation := c.Conversation(r.PathValue("id"))
+	conversation := c.Conversation(named(r))
 	if conversation == nil {
 		http.Error(w, "no such conversation is kept", http.StatusNotFound)
 		return
@@ -106,7 +117,7 @@ func send(w http.ResponseWriter, draw func(*bytes.Buffer) error) {
 // follow tells the page when there is more to show. It polls once a second, which keeps
 // the collector independent of its viewers.
 func follow(w http.ResponseWriter, r *http.Request, c *window.Collector) {
-	id := r.PathValue("id")
+	id := named(r)
 	w.Header().Set("Content-Type", "text/event-stream")
 	sent := newest(c, id)
 	tick := time.NewTicker(time.Second)

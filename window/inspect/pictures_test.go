@@ -3,8 +3,6 @@
 
 package inspect_test
 
-// This file compares the page with pictures that were looked at and approved.
-
 import (
 	"bytes"
 	"image"

@@ -3,8 +3,6 @@
 
 package inspect
 
-// This file draws a conversation in a terminal.
-
 import (
 	"fmt"
 	"io"
@@ -167,7 +165,7 @@ func newTerminal(o TextOptions) *terminal {
 	return &terminal{o: o, bars: min(40, max(10, o.Width-60))}
 }
 
-// verdict sums up in two lines what the conversation cost.
+// verdict sums up in a few lines what the conversation cost.
 func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	verdict := t.bold("the same")
 	switch {
@@ -178,6 +176,14 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	}
 	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
 	fmt.Fprintf(t, "sent %s tokens; without leanctx %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
+	if money := inMoney(s); money != "" {
+		for _, l := range wrap(money, t.o.Width) {
+			t.WriteString(l + "\n")
+		}
+	}
+	if s.TooLarge > 0 {
+		fmt.Fprintf(t, "%s without leanctx would not have fitted into a window of %s tokens\n", t.bold(display.Grouped(s.TooLarge)+" of "+count(s.Calls-s.Helped, "call")), display.Grouped(window.SmallWindow))
+	}
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than was sent") + "\n")
 	}
@@ -202,11 +208,7 @@ func count(n int, word string) string {
 }
 
 func (t *terminal) question(c *window.Conversation, run int) {
-	text := ""
-	if run > 0 && run <= len(c.Runs) {
-		text = c.Runs[run-1].Question
-	}
-	fmt.Fprintf(t, "%s %s\n", t.color(question, ">"), fit(display.Line(text), t.o.Width-3))
+	fmt.Fprintf(t, "%s %s\n", t.color(question, ">"), fit(display.Line(c.Run(run).Question), t.o.Width-3))
 }
 
 func (t *terminal) call(c *window.ModelCall) {
@@ -228,7 +230,7 @@ func (t *terminal) call(c *window.ModelCall) {
 // bar draws the groups to the scale of the largest window.
 func (t *terminal) bar(c *window.ModelCall) string {
 	var b strings.Builder
-	by, drawn, sum := c.By(), 0, 0
+	by, drawn, sum := c.By, 0, 0
 	for _, g := range groups {
 		for _, category := range g.of {
 			sum += by[category]
@@ -257,18 +259,23 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 			all = append(all, item{purple, "⌕", e.Search.Query + " → " + first(e.Search.Hits)})
 		}
 	}
-	for _, l := range c.Left {
-		if !l.Now {
+	fresh := c.NewParts()
+	for _, p := range fresh {
+		l := p.Left
+		if l == nil {
 			continue
 		}
 		mark, rgb := "≡", groups[6].rgb
-		if l.Rule == "cut" {
+		switch l.Rule {
+		case "cut":
 			mark, rgb = "✂", groups[5].rgb
+		case "program":
+			mark = "ƒ"
 		}
 		all = append(all, item{rgb, mark, fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, display.Grouped(l.Before), display.Grouped(l.After))})
 	}
-	for _, p := range c.Parts {
-		if p.Category == window.Page && p.State == window.StateNew {
+	for _, p := range fresh {
+		if p.Category == window.Page {
 			all = append(all, item{groups[4].rgb, "↩", "read back " + display.Grouped(p.Tokens) + " tokens"})
 		}
 	}

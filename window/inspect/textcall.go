@@ -3,9 +3,6 @@
 
 package inspect
 
-// This file shows one call in a terminal: the parts of its window, and why they are
-// there.
-
 import (
 	"fmt"
 	"io"
@@ -87,7 +84,7 @@ var tags = map[window.State]string{window.StateSame: "as before", window.StateNe
 // parts writes a row for each part. Tools of one state share a row, and so do five or
 // more short messages that did not change.
 func (t detail) parts() {
-	all := t.c.Parts
+	all := t.c.Parts()
 	if len(all) == 0 {
 		t.line(0, t.dim("its parts were not kept, to bound the memory"))
 	}
@@ -177,11 +174,7 @@ func (t detail) cost() {
 	if c.Hidden.Tools > 0 {
 		fact(c.Hidden.Tokens, "not sent: "+count(c.Hidden.Tools, "hidden tool"))
 	}
-	out := 0
-	for _, l := range c.Left {
-		out += l.Before - l.After
-	}
-	if out > 0 {
+	if out := c.LeftOut.Tokens(); out > 0 {
 		fact(out, "not sent: taken out of results")
 	}
 	if c.Without != nil {
@@ -237,14 +230,18 @@ func (t detail) events() {
 }
 
 func (t detail) left() {
-	if len(t.c.Left) == 0 {
+	left := t.c.Left()
+	if len(left) == 0 {
 		return
 	}
 	t.section("not whole in this window")
-	for _, l := range t.c.Left {
+	for _, l := range left {
 		where := "stored nowhere"
-		if l.Path != "" {
+		switch {
+		case l.Path != "":
 			where = "whole in " + l.Path
+		case l.Stored:
+			where = "stored whole"
 		}
 		name := l.Tool
 		if name == "" {

@@ -19,15 +19,15 @@
 // [Config.Content] is set.
 package leanctxotel
 
-// This file makes the telemetry, and reports calls as spans.
-
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
+	"github.com/cloudwego/eino/schema"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -167,7 +167,7 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 		attribute.Int("leanctx.window.tokens", c.Tokens.Estimated),
 		attribute.Int("leanctx.hidden.tools", c.Hidden.Tools),
 		attribute.Int("leanctx.hidden.tokens", c.Hidden.Tokens),
-		attribute.Int("leanctx.left_out.tokens", leftOut(c)),
+		attribute.Int("leanctx.left_out.tokens", c.LeftOut.Tokens()),
 		attribute.Int("leanctx.prefix.tokens", c.Prefix.Same),
 		attribute.Int("leanctx.prefix.lost_tokens", c.Prefix.Lost),
 	}
@@ -186,7 +186,7 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	if c.Kept {
 		all = append(all, attribute.Bool("leanctx.kept", true))
 	}
-	by := c.By()
+	by := c.By
 	for _, category := range window.Categories() {
 		if tokens := by[category]; tokens > 0 {
 			all = append(all, attribute.Int("leanctx.window."+string(category)+".tokens", tokens))
@@ -194,12 +194,21 @@ func (t *Telemetry) attributes(c *window.ModelCall) []attribute.KeyValue {
 	}
 	if u := c.Tokens.Reported; u != nil {
 		all = append(all, attribute.Int(inputTokens, u.PromptTokens), attribute.Int(outputTokens, u.CompletionTokens),
-			attribute.Int(cacheRead, u.PromptTokenDetails.CachedTokens), attribute.Int(cacheCreation, u.PromptTokenDetails.CacheWriteTokens))
+			attribute.Int(cacheRead, u.PromptTokenDetails.CachedTokens), attribute.Int(cacheCreation, cacheWritten(u.PromptTokenDetails)))
 		if n := u.CompletionTokensDetails.ReasoningTokens; n > 0 {
 			all = append(all, attribute.Int(reasoningTokens, n))
 		}
 	}
 	return append(all, t.since(c)...)
+}
+
+// cacheWritten is how many tokens the provider wrote to its cache. Eino v0.10.0-alpha.12 has no
+// field for it.
+func cacheWritten(details schema.PromptTokenDetails) int {
+	if written := reflect.ValueOf(details).FieldByName("CacheWriteTokens"); written.IsValid() {
+		return int(written.Int())
+	}
+	return 0
 }
 
 // since describes the events since the previous call.
@@ -228,13 +237,6 @@ func (t *Telemetry) since(c *window.ModelCall) []attribute.KeyValue {
 		all = append(all, attribute.String(queryText, strings.Join(queries, "\n")))
 	}
 	return all
-}
-
-func leftOut(c *window.ModelCall) (n int) {
-	for _, l := range c.Left {
-		n += l.Before - l.After
-	}
-	return n
 }
 
 // meters are the metrics.
@@ -295,14 +297,16 @@ func (m *meters) call(ctx context.Context, c *window.ModelCall, who []attribute.
 	if c.Agent != "" {
 		of = one(agentName, c.Agent)
 	}
-	for category, tokens := range c.By() {
+	for category, tokens := range c.By {
 		m.window.Record(ctx, int64(tokens), of, one("leanctx.category", string(category)))
 	}
 	if c.Without != nil {
 		m.saved.Add(ctx, int64(c.Hidden.Tokens), of, one("leanctx.rule", "hidden"))
 	}
-	for _, l := range c.Left {
-		m.saved.Add(ctx, int64(l.Before-l.After), of, one("leanctx.rule", l.Rule))
+	for rule, tokens := range map[string]int{"cut": c.LeftOut.Cut, "cleared": c.LeftOut.Cleared, "referred": c.LeftOut.Referred, "program": c.LeftOut.Program} {
+		if tokens > 0 {
+			m.saved.Add(ctx, int64(tokens), of, one("leanctx.rule", rule))
+		}
 	}
 	if c.Prefix.Cause != "" {
 		m.lost.Add(ctx, int64(c.Prefix.Lost), of, one("leanctx.cause", c.Prefix.Cause))

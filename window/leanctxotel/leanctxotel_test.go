@@ -5,12 +5,15 @@ package leanctxotel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
@@ -85,11 +88,11 @@ func call() *window.ModelCall {
 	without := 50_000
 	return &window.ModelCall{
 		N: 3, Run: 1, Conversation: "acme/42", Agent: "guide", Model: "small-1", Attempt: 1, Stream: true, First: time.Second / 2, Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 2 * time.Second,
-		Parts:  []window.Part{{Category: window.HelpTools, Tokens: 900}, {Category: window.Result, Tokens: 4000}, {Category: window.Result, Tokens: 100}},
+		By:     map[window.Category]int{window.HelpTools: 900, window.Result: 4100},
 		Tokens: window.Tokens{Estimated: 5000, Calibrated: 5200, Reported: &schema.TokenUsage{PromptTokens: 5100, CompletionTokens: 30, CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: 11}, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 800, CacheWriteTokens: 7}}},
 		Prefix: window.Prefix{Same: 900, Lost: 3000, Cause: "tools_loaded", Part: 1},
 		Hidden: window.Hidden{Tools: 400, Tokens: 36_000}, Without: &without,
-		Left: []window.Left{{Rule: "cleared", Before: 9000, After: 40, Path: "/tmp/secret"}, {Rule: "cut", Before: 2000, After: 1000}},
+		LeftOut: window.LeftOut{Results: 2, Cleared: 8960, Cut: 1000},
 		Events: []leanctx.Event{
 			{Kind: leanctx.KindToolsSearched, Search: &leanctx.Search{Query: "convert miles", Took: time.Second, Hits: []leanctx.Hit{{Name: "units"}}}},
 			{Kind: leanctx.KindResultCut}, {Kind: leanctx.KindResultCleared}, {Kind: leanctx.KindResultRead},
@@ -240,6 +243,55 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 		"leanctx.tools.refused":                         1,
 	}, got)
 	require.NotContains(t, fmt.Sprint(got), "secret")
+}
+
+// unhappy is a model whose errors quote what they should not.
+type unhappy struct{ model.BaseChatModel }
+
+func (unhappy) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	return nil, errors.New("the key " + secret + " is not valid")
+}
+
+const secret = "sk-hunter2-0123456789"
+
+// What Redact hides, and what TextsNone does not keep, is in no span and no metric either.
+func TestNoSecretReachesSpansAndMetrics(t *testing.T) {
+	for what, c := range map[string]window.Config{
+		"redacted": {Texts: window.TextsAll, Redact: func(s string) string { return strings.ReplaceAll(s, secret, "•••") }},
+		"no texts": {Texts: window.TextsNone},
+	} {
+		for _, annotate := range []bool{false, true} {
+			l := newLab(t, leanctxotel.Config{Annotate: annotate, Content: true})
+			c.OnCall = l.tell.Call
+			see := window.New(c)
+			ctx, mine := l.traces.Tracer("app").Start(context.Background(), "model")
+			ctx, _, err := see.Handler().BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+			require.NoError(t, err)
+			both := leanctx.Tee(see.Event, l.tell.Event)
+			for _, kind := range []leanctx.Kind{leanctx.KindToolsSearched, leanctx.KindToolsPrefetched, leanctx.KindToolsLoaded, leanctx.KindCallGated, leanctx.KindToolsDenied,
+				leanctx.KindResultCut, leanctx.KindResultRead, leanctx.KindStoreFailed, leanctx.KindToolRefused, leanctx.KindServerDown, leanctx.KindProgramEnded} {
+				both(ctx, leanctx.Event{
+					Kind: kind, Tool: secret, CallID: secret, Server: secret, Err: errors.New(secret), Search: &leanctx.Search{Query: "use " + secret, Index: secret, Hits: []leanctx.Hit{{Name: secret}}},
+					Tools: &leanctx.ToolChange{Added: []string{secret}, Phase: secret, Reason: secret}, Output: &leanctx.OutputChange{Path: secret, Rule: secret, Reason: secret},
+					Program: &leanctx.Program{Calls: []leanctx.ProgramCalls{{Tool: secret}}},
+				})
+			}
+			m, err := see.Handler().WrapModel(ctx, unhappy{}, nil)
+			require.NoError(t, err)
+			_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage(secret)}, model.WithTools([]*schema.ToolInfo{{Name: secret, Desc: secret}}))
+			require.ErrorContains(t, err, secret, "the agent gets the error as it is")
+			mine.End()
+			got := fmt.Sprintf("%+v", l.spans.GetSpans())
+			for _, span := range l.spans.GetSpans() {
+				for _, kv := range span.Attributes {
+					got += fmt.Sprint("\n", kv.Key, "=", kv.Value.Emit())
+				}
+			}
+			got += fmt.Sprint(l.sums(t))
+			require.Contains(t, got, "leanctx.search.queries=2")
+			require.NotContains(t, got, "hunter2", what)
+		}
+	}
 }
 
 func TestTheZeroConfigReportsToTheGlobalProviders(t *testing.T) {

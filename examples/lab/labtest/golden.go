@@ -4,8 +4,6 @@
 // Package labtest compares what a demo prints with golden files.
 package labtest
 
-// This file runs a demo in every form.
-
 import (
 	"bytes"
 	"testing"

@@ -3,8 +3,7 @@
 
 package main
 
-// This file is the part to copy: a handler that asks a person before a destructive tool of
-// an MCP server runs.
+// The part to copy: a handler that asks a person before a destructive tool of an MCP server runs.
 
 import (
 	"context"

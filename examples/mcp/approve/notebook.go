@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds an MCP server to try it with, and where a run waits.
-
 import (
 	"context"
 	"fmt"

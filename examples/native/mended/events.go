@@ -3,8 +3,6 @@
 
 package mended
 
-// This file reads a stream of events, and joins the pieces of each call of a provider's tool.
-
 import (
 	"bufio"
 	"bytes"
@@ -12,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 )
 
@@ -21,7 +20,8 @@ type events struct {
 	body io.Closer
 	in   *bufio.Reader
 	out  bytes.Buffer
-	held map[int]*heldCall // by index of the block
+	held map[int]*heldCall                  // by index of the block
+	open map[int]map[string]json.RawMessage // blocks that have begun, as far as thinking needs them
 	err  error
 }
 
@@ -32,7 +32,7 @@ type heldCall struct {
 }
 
 func mendEvents(ctx context.Context, body io.ReadCloser) io.ReadCloser {
-	return &events{ctx: ctx, body: body, in: bufio.NewReader(body), held: map[int]*heldCall{}}
+	return &events{ctx: ctx, body: body, in: bufio.NewReader(body), held: map[int]*heldCall{}, open: map[int]map[string]json.RawMessage{}}
 }
 
 // Close closes the stream.
@@ -86,11 +86,22 @@ func (e *events) pass(frame []byte) {
 		Block map[string]json.RawMessage `json:"content_block"`
 		Delta struct {
 			PartialJSON string `json:"partial_json"`
+			Text        string `json:"text"`
+			Thinking    string `json:"thinking"`
+			Signature   string `json:"signature"`
 		} `json:"delta"`
 	}
 	if json.Unmarshal(data(frame), &ev) != nil {
 		e.out.Write(frame)
 		return
+	}
+	switch ev.Type {
+	case "content_block_start":
+		e.open[ev.Index] = maps.Clone(ev.Block)
+	case "content_block_delta":
+		e.grow(ev.Index, map[string]string{"text": ev.Delta.Text, "thinking": ev.Delta.Thinking, "signature": ev.Delta.Signature})
+	case "content_block_stop":
+		e.note(ev.Index)
 	}
 	call := e.held[ev.Index]
 	switch {
@@ -105,6 +116,26 @@ func (e *events) pass(frame []byte) {
 		e.out.Write(call.start(ev.Index))
 	}
 	e.out.Write(frame)
+}
+
+// grow adds the pieces of a delta to a block.
+func (e *events) grow(index int, pieces map[string]string) {
+	block := e.open[index]
+	for key, piece := range pieces {
+		if block == nil || piece == "" {
+			continue
+		}
+		block[key], _ = json.Marshal(text(block[key]) + piece) // a text always can be
+	}
+}
+
+// note notes a whole block.
+func (e *events) note(index int) {
+	block, x := e.open[index], exchangeOf(e.ctx)
+	delete(e.open, index)
+	if raw, err := json.Marshal(block); err == nil && block != nil && x != nil {
+		x.add(raw)
+	}
 }
 
 func data(frame []byte) []byte {

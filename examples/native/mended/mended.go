@@ -1,9 +1,9 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mended is eino-ext's claude adapter (v0.1.20 to v0.1.25), with four faults mended
+// Package mended is eino-ext's claude adapter (v0.1.20 to v0.1.25), with five faults mended
 // from outside. The first three concern Anthropic's own tool search, which
-// toolsearch.ClaudeHosted uses; the last one every stream.
+// toolsearch.ClaudeHosted uses; the fourth every stream, and the last every model that thinks.
 //
 //   - The adapter declares the provider's search tool without its type, which the Messages
 //     API requires.
@@ -12,6 +12,9 @@
 //   - Its record of a search in Message.Extra is of a type that Eino can neither join from
 //     the chunks of a stream nor put into a checkpoint.
 //   - Its Stream and the goroutine that reads the stream write the same variable.
+//   - Of thinking, it sends back one block at most: none if its text is empty, as it is by
+//     default with newer models; the last of several, or, if the answer was streamed, one that
+//     joins the texts and the signatures of all. The provider wants every block as it came.
 package mended
 
 import (
@@ -60,9 +63,27 @@ func NewChatModel(ctx context.Context, config *claude.Config) (*ChatModel, error
 // adapter's goroutine gets nothing to read, and so writes nothing.
 type returned struct{}
 
+// Generate asks the model.
+func (m *ChatModel) Generate(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	ctx, x := newExchange(ctx, input)
+	out, err := m.ChatModel.Generate(ctx, input, opts...)
+	if err != nil {
+		return out, err
+	}
+	return x.finish(out, true), nil
+}
+
 // Stream asks the model.
 func (m *ChatModel) Stream(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
 	done := make(chan struct{})
 	defer close(done)
-	return m.ChatModel.Stream(context.WithValue(ctx, returned{}, done), input, opts...)
+	ctx, x := newExchange(context.WithValue(ctx, returned{}, done), input)
+	out, err := m.ChatModel.Stream(ctx, input, opts...)
+	if err != nil || out == nil {
+		return out, err
+	}
+	return schema.StreamReaderWithConvert(out, func(chunk *schema.Message) (*schema.Message, error) {
+		last := chunk != nil && chunk.ResponseMeta != nil && chunk.ResponseMeta.FinishReason != ""
+		return x.finish(chunk, last), nil
+	}), nil
 }

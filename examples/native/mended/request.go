@@ -3,8 +3,6 @@
 
 package mended
 
-// This file changes requests on their way to the provider.
-
 import (
 	"bytes"
 	"encoding/json"
@@ -16,7 +14,7 @@ import (
 
 type transport struct{ next http.RoundTripper }
 
-// RoundTrip sends a request. A request without tool search passes unchanged.
+// RoundTrip sends a request. One without tool search and thinking passes unchanged.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || !strings.HasSuffix(r.URL.Path, "/v1/messages") {
 		return t.next.RoundTrip(r)
@@ -29,14 +27,37 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("mended: closing the request: %w", err)
 	}
 	body = fillTypes(body)
+	x := exchangeOf(r.Context())
+	if x != nil {
+		body = x.restore(body)
+	}
 	own := r.Clone(r.Context())
 	own.Body, own.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	own.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	resp, err := t.next.RoundTrip(own)
-	if err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = mendEvents(r.Context(), resp.Body)
+	if err != nil {
+		return resp, err
 	}
-	return resp, err
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = mendEvents(r.Context(), resp.Body)
+	} else if x != nil && resp.StatusCode == http.StatusOK {
+		return resp, x.note(resp)
+	}
+	return resp, nil
+}
+
+// note reads an answer in one piece, and puts it back.
+func (x *exchange) note(resp *http.Response) error {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("mended: reading the answer: %w", err)
+	}
+	x.addAll(body)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(body), resp.Body}
+	return nil
 }
 
 // searchTool begins the names of the provider's search tools, whose types end in version.

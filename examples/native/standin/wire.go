@@ -3,8 +3,6 @@
 
 package standin
 
-// This file maps messages and tools to the wire, and back.
-
 import (
 	"bufio"
 	"encoding/json"

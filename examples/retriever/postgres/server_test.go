@@ -5,8 +5,6 @@
 
 package postgres
 
-// This file starts a real server, on a socket of its own.
-
 import (
 	"bytes"
 	"context"

@@ -9,8 +9,6 @@
 // its test documents it.
 package backendtest
 
-// This file holds the entry point of the suite and what its tests share.
-
 import (
 	"context"
 	"errors"
@@ -21,7 +19,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
 )
 
 // Options say what a store does not promise, and where the suite writes. The zero
@@ -42,7 +40,7 @@ type Options struct {
 	LiteralPaths bool
 	// ReadBack reads content back for a store that has neither Read nor
 	// ReadRange. If nil, the content of such a store is not checked.
-	ReadBack func(ctx context.Context, store backend.Backend, filePath string) (string, error)
+	ReadBack func(ctx context.Context, store leanctx.Backend, filePath string) (string, error)
 	// Outside fails the test if something changed outside of the store. It is called
 	// after hostile names were tried. If nil, this is not checked.
 	Outside func(t *testing.T)
@@ -50,7 +48,7 @@ type Options struct {
 
 // Run tests a store. Every subtest calls open at least once; open returns a store
 // that holds nothing below Options.Prefix, and releases it with t.Cleanup.
-func Run(t *testing.T, open func(t *testing.T) backend.Backend, opts Options) {
+func Run(t *testing.T, open func(t *testing.T) leanctx.Backend, opts Options) {
 	t.Helper()
 	if opts.Prefix == "" {
 		opts.Prefix = "/backendtest"
@@ -79,21 +77,21 @@ func allCases() []testCase {
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
-	store   backend.Backend
-	reader  backend.Reader
-	ranger  backend.RangeReader
-	creator backend.Creator
-	any     backend.AnyCreator
-	cleaner backend.Cleaner
+	store   leanctx.Backend
+	reader  leanctx.Reader
+	ranger  leanctx.RangeReader
+	creator leanctx.Creator
+	any     leanctx.AnyCreator
+	cleaner leanctx.Cleaner
 }
 
-func newSuite(store backend.Backend, opts Options) *suite {
+func newSuite(store leanctx.Backend, opts Options) *suite {
 	s := &suite{Options: opts, store: store}
-	s.reader, _ = store.(backend.Reader)
-	s.ranger, _ = store.(backend.RangeReader)
-	s.creator, _ = store.(backend.Creator)
-	s.any, _ = store.(backend.AnyCreator)
-	s.cleaner, _ = store.(backend.Cleaner)
+	s.reader, _ = store.(leanctx.Reader)
+	s.ranger, _ = store.(leanctx.RangeReader)
+	s.creator, _ = store.(leanctx.Creator)
+	s.any, _ = store.(leanctx.AnyCreator)
+	s.cleaner, _ = store.(leanctx.Cleaner)
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/race"
 )
@@ -28,12 +29,12 @@ const brokenEnv = "BACKENDTEST_BROKEN_STORE"
 
 // broken is a store with a fault, and the laws that must notice it.
 type broken struct {
-	store func() backend.Backend
+	store func() leanctx.Backend
 	fails []string
 }
 
-func faulty(f Fault, ops ...Op) func() backend.Backend {
-	return func() backend.Backend { return NewFaulty(backend.NewMemory(0), Every(f, ops...)) }
+func faulty(f Fault, ops ...Op) func() leanctx.Backend {
+	return func() leanctx.Backend { return NewFaulty(backend.NewMemory(0), Every(f, ops...)) }
 }
 
 var brokenStores = map[string]broken{
@@ -49,21 +50,25 @@ var brokenStores = map[string]broken{
 		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
 	"fails in the middle of a read": {faulty(Fault{Mode: Short, After: 3}, OpRead, OpReadRange), []string{
 		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
-	"writes over what exists": {func() backend.Backend { return overwriter{backend.NewMemory(0)} }, []string{
+	"writes over what exists": {func() leanctx.Backend { return overwriter{backend.NewMemory(0)} }, []string{
 		"a taken name is refused before the content is read", "of concurrent calls for one name exactly one succeeds"}},
-	"keeps half a stream": {func() backend.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
+	"keeps half a stream": {func() leanctx.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
 		"content that fails to read leaves nothing behind", "a context that ends midway leaves nothing behind"}},
-	"uses the last element as the name": {func() backend.Backend { return flat{backend.NewMemory(0)} }, []string{
+	"uses the last element as the name": {func() leanctx.Backend { return flat{backend.NewMemory(0)} }, []string{
 		"files do not affect each other", "hostile names are refused or name files of their own"}},
-	"ignores the context": {func() backend.Backend { return einoWithoutTypes() }, []string{
+	"writes lower case": {func() leanctx.Backend { return lowerWriter{backend.NewMemory(0)} }, []string{
+		"a name in upper and lower case is the name that it is stored under"}},
+	"creates lower case": {func() leanctx.Backend { return lowerCreator{backend.NewMemory(0)} }, []string{
+		"a name in upper and lower case is the name that it is stored under"}},
+	"ignores the context": {func() leanctx.Backend { return einoWithoutTypes() }, []string{
 		"a call whose context has ended changes nothing"}},
-	"has no typed error": {func() backend.Backend { return einoWithoutTypes() }, []string{
+	"has no typed error": {func() leanctx.Backend { return einoWithoutTypes() }, []string{
 		"a file that was never written is missing"}},
-	"deletes too much": {func() backend.Backend { return wiper{backend.NewMemory(0)} }, []string{
+	"deletes too much": {func() leanctx.Backend { return wiper{backend.NewMemory(0)} }, []string{
 		"newer files stay", "older files are deleted, below the directory only"}},
 }
 
-func einoWithoutTypes() backend.Backend { return filesystem.NewInMemoryBackend() }
+func einoWithoutTypes() leanctx.Backend { return filesystem.NewInMemoryBackend() }
 
 type overwriter struct{ *backend.Memory }
 
@@ -73,6 +78,18 @@ func (o overwriter) Create(ctx context.Context, filePath string, content io.Read
 		return err
 	}
 	return o.Write(ctx, &filesystem.WriteRequest{FilePath: filePath, Content: string(all)})
+}
+
+type lowerWriter struct{ *backend.Memory }
+
+func (l lowerWriter) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return l.Memory.Write(ctx, &filesystem.WriteRequest{FilePath: strings.ToLower(req.FilePath), Content: req.Content})
+}
+
+type lowerCreator struct{ *backend.Memory }
+
+func (l lowerCreator) Create(ctx context.Context, filePath string, content io.Reader) error {
+	return l.Memory.Create(ctx, strings.ToLower(filePath), content)
 }
 
 type halfKeeper struct{ *backend.Memory }
@@ -107,7 +124,7 @@ func TestChildRunsTheSuiteOnABrokenStore(t *testing.T) {
 	if !ok {
 		t.Skip("not a child process")
 	}
-	Run(t, func(*testing.T) backend.Backend { return b.store() }, Options{})
+	Run(t, func(*testing.T) leanctx.Backend { return b.store() }, Options{})
 }
 
 func allBroken() map[string]broken {

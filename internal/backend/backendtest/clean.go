@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file tests deleting what is old.
-
 import (
 	"context"
 	"testing"

@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file tests that what is written comes back, byte for byte.
-
 import (
 	"context"
 	"fmt"

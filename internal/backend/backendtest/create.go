@@ -3,9 +3,6 @@
 
 package backendtest
 
-// This file tests streaming into a store: whole or nothing, and never over an
-// existing file.
-
 import (
 	"context"
 	"errors"

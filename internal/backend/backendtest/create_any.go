@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file tests that streamed content ends up under the first free name.
-
 import (
 	"context"
 	"errors"

@@ -3,11 +3,10 @@
 
 package backendtest
 
-// This file says what can go wrong with a call to a store, and lets it.
-
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 )
 
@@ -56,6 +55,8 @@ const (
 	Slow
 	// Panic takes what is to be taken and panics.
 	Panic
+	// Exit takes what is to be taken and ends its goroutine, as a test's FailNow does.
+	Exit
 )
 
 // Fault is what happens to one call. The zero value lets it pass.
@@ -122,6 +123,8 @@ func (fault Fault) run(ctx context.Context, a action) error {
 		return ctx.Err()
 	case Panic:
 		panic(ErrInjected)
+	case Exit:
+		runtime.Goexit()
 	}
 	return ErrInjected
 }

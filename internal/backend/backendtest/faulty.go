@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file holds a store that breaks on demand, and counts what is asked of it.
-
 import (
 	"context"
 	"errors"
@@ -14,7 +12,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
 )
 
 // ErrInjected is the error of a [Faulty] store. Its text must never reach a model.
@@ -22,12 +20,12 @@ var ErrInjected = errors.New("injected fault: device /dev/secret-volume is full"
 
 // FullStore is a store with all capabilities, such as [backend.Memory].
 type FullStore interface {
-	backend.Backend
-	backend.Reader
-	backend.RangeReader
-	backend.Creator
-	backend.AnyCreator
-	backend.Cleaner
+	leanctx.Backend
+	leanctx.Reader
+	leanctx.RangeReader
+	leanctx.Creator
+	leanctx.AnyCreator
+	leanctx.Cleaner
 }
 
 // Faulty passes calls on to another store, except those that its plan lets go
@@ -53,16 +51,16 @@ func NewFaulty(store FullStore, plan Plan) *Faulty {
 }
 
 // WriteOnly is the same store with nothing but Write, as Eino asks for.
-func (f *Faulty) WriteOnly() backend.Backend { return struct{ backend.Backend }{f} }
+func (f *Faulty) WriteOnly() leanctx.Backend { return struct{ leanctx.Backend }{f} }
 
 // ReadWrite is the same store with Write and Read, as Eino's file systems.
 func (f *Faulty) ReadWrite() interface {
-	backend.Backend
-	backend.Reader
+	leanctx.Backend
+	leanctx.Reader
 } {
 	return struct {
-		backend.Backend
-		backend.Reader
+		leanctx.Backend
+		leanctx.Reader
 	}{f, f}
 }
 
@@ -90,7 +88,7 @@ func (f *Faulty) next(op Op, path string) Fault {
 	return f.plan(c)
 }
 
-// Write implements [backend.Backend].
+// Write implements [leanctx.Backend].
 func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	fault := f.next(OpWrite, req.FilePath)
 	taken := req.Content[:min(fault.After, int64(len(req.Content)))]
@@ -103,7 +101,7 @@ func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	})
 }
 
-// Create implements [backend.Creator].
+// Create implements [leanctx.Creator].
 func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader) error {
 	fault := f.next(OpCreate, filePath)
 	taken := io.LimitReader(content, fault.After)
@@ -115,7 +113,7 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 	})
 }
 
-// CreateAny implements [backend.AnyCreator]. It is a call of OpCreate with an empty
+// CreateAny implements [leanctx.AnyCreator]. It is a call of OpCreate with an empty
 // path.
 func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	fault := f.next(OpCreate, "")
@@ -133,7 +131,7 @@ func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, 
 	return filePath, err
 }
 
-// Read implements [backend.Reader]. A partial read returns the first bytes.
+// Read implements [leanctx.Reader]. A partial read returns the first bytes.
 func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *filesystem.FileContent, err error) {
 	fault := f.next(OpRead, req.FilePath)
 	read := func() (err error) {
@@ -154,7 +152,7 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 	return got, err
 }
 
-// ReadRange implements [backend.RangeReader]. The faults Short and Torn happen
+// ReadRange implements [leanctx.RangeReader]. The faults Short and Torn happen
 // while the content is read; the others at once.
 func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	fault := f.next(OpReadRange, filePath)
@@ -190,12 +188,12 @@ func (c *cutContent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// MarkUsed implements [backend.Cleaner].
+// MarkUsed implements [leanctx.Cleaner].
 func (f *Faulty) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return f.store.MarkUsed(ctx, filePaths...)
 }
 
-// DeleteUnused implements [backend.Cleaner].
+// DeleteUnused implements [leanctx.Cleaner].
 func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	fault := f.next(OpDelete, dir)
 	err = fault.run(ctx, action{
@@ -208,7 +206,7 @@ func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, err
 }
 
-// Stored implements [backend.Cleaner].
+// Stored implements [leanctx.Cleaner].
 func (f *Faulty) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	return f.store.Stored(ctx, dir)
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
-func writeTo(ctx context.Context, b backend.Backend, content string) error {
+func writeTo(ctx context.Context, b leanctx.Backend, content string) error {
 	return b.Write(ctx, &filesystem.WriteRequest{FilePath: "f", Content: content})
 }
 
@@ -111,8 +112,8 @@ func TestFaultsApplyToReads(t *testing.T) {
 
 func TestCapabilitiesCanBeHidden(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), nil)
-	_, reads := f.WriteOnly().(backend.Reader)
-	_, ranges := any(f.ReadWrite()).(backend.RangeReader)
+	_, reads := f.WriteOnly().(leanctx.Reader)
+	_, ranges := any(f.ReadWrite()).(leanctx.RangeReader)
 	require.False(t, reads)
 	require.False(t, ranges)
 	require.NoError(t, writeTo(t.Context(), f.WriteOnly(), "x"))

@@ -3,9 +3,6 @@
 
 package backendtest
 
-// This file tests that names stay names: no file path reaches another file, or
-// anything outside of the store.
-
 import (
 	"path"
 	"strings"
@@ -14,6 +11,7 @@ import (
 
 var nameCases = []testCase{
 	{"a rooted name and a relative one are the same file", testRooted},
+	{"a name in upper and lower case is the name that it is stored under", testMixedCase},
 	{"hostile names are refused or name files of their own", testHostile},
 }
 
@@ -26,6 +24,34 @@ func testRooted(t *testing.T, s *suite) {
 	s.holds(t, name, "rooted")
 	s.write(t, name, "relative")
 	s.holds(t, "/"+name, "relative")
+}
+
+// testMixedCase stores under names of mixed case. That a name of another case is the same file is
+// allowed, as some file systems have it.
+func testMixedCase(t *testing.T, s *suite) {
+	name := s.path("Case/File-Name.TXT")
+	s.write(t, name, "written")
+	s.holds(t, name, "written")
+	created := s.path("Case/Created-Name")
+	if s.creator != nil {
+		if err := s.creator.Create(t.Context(), created, strings.NewReader("created")); err != nil {
+			t.Fatalf("Create(%q): %v", created, err)
+		}
+		s.holds(t, created, "created")
+	}
+	if s.any != nil {
+		got, err := s.any.CreateAny(t.Context(), func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }, strings.NewReader("any"))
+		for way, read := range s.readers() {
+			if _, missing := read(t.Context(), got); err == nil && missing != nil {
+				t.Errorf("%s(%q), which CreateAny returned: %v", way, got, missing)
+			}
+		}
+	}
+	if s.cleaner != nil {
+		if files, _, err := s.cleaner.Stored(t.Context(), s.path("Case")); files == 0 || err != nil {
+			t.Errorf("Stored(%q) = %d files, %v, want those that were stored there", s.path("Case"), files, err)
+		}
+	}
 }
 
 // hostileNames differ from each other after any cleaning and in more than case.

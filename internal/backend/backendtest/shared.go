@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file tests that many may use a store at once.
-
 import (
 	"fmt"
 	"strings"

@@ -3,8 +3,6 @@
 
 package backendtest
 
-// This file tests reading parts of a file: windows of lines and of bytes.
-
 import (
 	"io"
 	"strings"

@@ -3,13 +3,14 @@
 
 package bm25
 
-// This file adds up the scores of documents.
-
 import (
+	"cmp"
+	"context"
 	"math"
 	"math/bits"
-	"sync"
+	"slices"
 
+	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
@@ -24,11 +25,13 @@ type docState struct {
 	bestImportance float64 // of the current term
 	term           int32   // the current term, counted from 1
 	met            int32   // requirements, in order
+	terms          uint64  // of the first maxOpen, those that matched
 }
 
 // keptDoc is a document that meets a query's requirements, with its scores.
 type keptDoc struct {
 	doc            uint32
+	terms          uint64  // of the first maxOpen, those that match
 	fits           bool    // it is an answer to a clause, or named
 	total, covered float64 // the sum over the terms, and the share of the query
 	score          float64 // 0 means not computed yet
@@ -48,8 +51,9 @@ type accumulator struct {
 	mentions []uint8  // by token: the scopes in which it stands for a term
 	marked   []uint32 // tokens with a mention
 	norms    [fieldCount][shortField]float64
+	shares   [maxOpen]float64
+	proofs   []proof // of the terms
 	parser   queryParser
-	about    about
 
 	best  best
 	terms []term               // of a clause
@@ -60,39 +64,10 @@ type accumulator struct {
 // precomputed.
 const shortField = 128
 
-// scope is the text in which a token stands for a term: the query, or one clause.
-type scope uint8
-
 const (
-	inQuery scope = 1 << iota
+	inQuery uint8 = 1 << iota // scopes: the text in which a token stands for a term
 	inClause
 )
-
-var accumulators = sync.Pool{New: func() any {
-	acc := &accumulator{}
-	acc.parser = newQueryParser(&acc.rareness)
-	acc.best = best{names.NewTopK(0, acc.compare)}
-	return acc
-}}
-
-// accumulator returns scratch memory for a search of x.
-func (x *Index) accumulator() *accumulator {
-	acc := accumulators.Get().(*accumulator)
-	if acc.x == x {
-		return acc
-	}
-	acc.x = x
-	docs, tokens := x.Numbers(), x.tokens
-	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
-	acc.mentions, acc.parser.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.parser.shared, tokens), grown(acc.idfs, tokens)
-	clear(acc.idfs)
-	for f := range fieldCount {
-		for length := range acc.norms[f] {
-			acc.norms[f][length] = x.norm(f, length)
-		}
-	}
-	return acc
-}
 
 // release clears the state of the search, and returns the memory.
 func (acc *accumulator) release() {
@@ -119,17 +94,17 @@ func (acc *accumulator) clear() {
 }
 
 // mark notes that a token stands for a term.
-func (acc *accumulator) mark(token uint32, s scope) {
+func (acc *accumulator) mark(token uint32, s uint8) {
 	if acc.mentions[token] == 0 {
 		acc.marked = append(acc.marked, token)
 	}
-	acc.mentions[token] |= uint8(s)
+	acc.mentions[token] |= s
 }
 
 // unmark removes the marks in a scope.
-func (acc *accumulator) unmark(s scope) {
+func (acc *accumulator) unmark(s uint8) {
 	for _, token := range acc.marked {
-		acc.mentions[token] &^= uint8(s)
+		acc.mentions[token] &^= s
 	}
 }
 
@@ -171,6 +146,7 @@ func (acc *accumulator) add(m match, p *part, id uint32) {
 			s.importance += s.bestImportance
 			s.best, s.bestImportance, s.term = 0, 0, m.term
 		}
+		s.terms |= 1 << (m.term - 1) // 0 beyond maxOpen
 		s.best = max(s.best, m.weight*acc.weight(&p.lengths[u.doc], u.counts, m.idf))
 		s.bestImportance = max(s.bestImportance, m.importance)
 	}
@@ -184,7 +160,7 @@ func (acc *accumulator) keep(required int32, importance float64) {
 		if s.met != required {
 			continue
 		}
-		acc.kept = append(acc.kept, keptDoc{doc: doc, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
+		acc.kept = append(acc.kept, keptDoc{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
 		acc.place[doc] = uint32(len(acc.kept))
 	}
 	for i := range acc.kept {
@@ -220,13 +196,13 @@ func finalScore(total, name, covered float64) float64 {
 
 // nameCoverage returns the share of a document's name that is mentioned in a scope,
 // weighted by idf.
-func (acc *accumulator) nameCoverage(doc uint32, s scope) float64 {
+func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 	covered, all := 0.0, 0.0
 	p, tokens := acc.x.nameOf(doc)
 	for _, id := range tokens {
 		idf := acc.idf(p.firstToken + id)
 		all += idf
-		if acc.mentions[p.firstToken+id]&uint8(s) != 0 {
+		if acc.mentions[p.firstToken+id]&s != 0 {
 			covered += idf
 		}
 	}
@@ -244,7 +220,10 @@ type best struct {
 // scored is a document with its score.
 type scored struct {
 	doc   uint32
+	terms uint64 // of the first maxOpen, those that match
 	score float64
+	// neededBy is the answer for which the document finds what that requires; nil: none.
+	neededBy *uint32
 }
 
 // newBest returns an empty best of n, in the memory of the one before.
@@ -268,4 +247,327 @@ func (acc *accumulator) compare(a, b scored) int {
 func (b *best) takes(most float64) bool {
 	last, full := b.Last()
 	return !full || most >= last.score
+}
+
+const (
+	clauseBonus = 0.7 // for the best answer to a clause
+	clauseHits  = 64  // answers to a clause that get a bonus
+)
+
+// scoreWhole scores the whole query, and keeps the scores of all documents that meet
+// its requirements.
+func (acc *accumulator) scoreWhole(ctx context.Context, q *parsedQuery) error {
+	defer acc.clear()
+	importance, err := acc.accumulate(ctx, q.terms, inQuery)
+	if err != nil {
+		return err
+	}
+	acc.countRequired(q.required)
+	acc.keep(int32(len(q.required)), importance)
+	for _, doc := range q.named {
+		if k := acc.find(doc); k != nil {
+			k.fits = true
+		}
+	}
+	return ctx.Err()
+}
+
+// scoreClauses scores each clause of a query on its own.
+func (acc *accumulator) scoreClauses(ctx context.Context, q *parsedQuery) ([]clause, error) {
+	if len(q.clauses) == 0 {
+		return nil, nil
+	}
+	clauses := make([]clause, 0, len(q.clauses))
+	most := 0.0
+	for _, positions := range q.clauses {
+		hits, err := acc.scoreClause(ctx, q, positions)
+		if err != nil {
+			return nil, err
+		}
+		if len(hits) == 0 {
+			continue
+		}
+		c := clause{weight: hits[0].score, fit: acc.fit(len(clauses))}
+		for _, h := range hits {
+			c.fit[h.doc] = h.score / hits[0].score
+			acc.find(h.doc).fits = true
+		}
+		most = max(most, c.weight)
+		clauses = append(clauses, c)
+	}
+	for i := range clauses {
+		// The root lowers the weight of clauses such as greetings, whose answers are weak,
+		// without silencing them.
+		clauses[i].weight = math.Sqrt(clauses[i].weight / most)
+	}
+	return clauses, nil
+}
+
+func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positions []int) ([]scored, error) {
+	terms := acc.terms[:0]
+	for _, at := range positions {
+		terms = append(terms, q.terms[at])
+	}
+	acc.terms = terms
+	defer acc.clear()
+	defer acc.unmark(inClause)
+	importance, err := acc.accumulate(ctx, terms, inClause)
+	if err != nil {
+		return nil, err
+	}
+	hits := acc.newBest(min(clauseHits, len(acc.touched)))
+	for _, doc := range acc.touched {
+		s := &acc.states[doc]
+		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
+		if acc.find(doc) != nil && hits.takes(finalScore(total, 1, covered)) {
+			hits.Add(scored{doc: doc, score: finalScore(total, acc.nameCoverage(doc, inClause), covered)})
+		}
+	}
+	return hits.Sorted(), nil
+}
+
+// fit returns an empty fit for the nth clause.
+func (acc *accumulator) fit(n int) map[uint32]float64 {
+	if n == len(acc.fits) {
+		acc.fits = append(acc.fits, make(map[uint32]float64, clauseHits))
+	}
+	clear(acc.fits[n])
+	return acc.fits[n]
+}
+
+// bonus returns what a document gets for its best answer to a clause.
+func bonus(clauses []clause, doc uint32) float64 {
+	most := 0.0
+	for i := range clauses {
+		most = max(most, clauses[i].weight*clauses[i].fit[doc])
+	}
+	return clauseBonus * most
+}
+
+// finalScore combines a document's scores for the whole query and for its clauses. A
+// document that the query names is above all others.
+func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause) float64 {
+	score := acc.score(k)
+	if !k.fits {
+		return score
+	}
+	score += float64(acc.top * bonus(clauses, k.doc))
+	if slices.Contains(q.named, k.doc) {
+		score += acc.top * (1 + clauseBonus)
+	}
+	return score
+}
+
+// choose selects and orders the answers.
+func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []scored {
+	most := len(acc.kept)
+	if limit > 0 {
+		most = min(limit, most)
+	}
+	candidates := acc.candidates(q, clauses, most+spare)
+	return acc.withNeeded(q, acc.x.diversify(candidates, clauses, acc.sharesOf(q), acc.top, most), limit)
+}
+
+// sharesOf returns the shares of the first terms in the query.
+func (acc *accumulator) sharesOf(q *parsedQuery) []float64 {
+	all := 0.0
+	for i := range q.terms {
+		all += float64(q.terms[i].importance * q.terms[i].weight)
+	}
+	shares := acc.shares[:min(maxOpen, len(q.terms))]
+	for i := range shares {
+		shares[i] = q.terms[i].importance * q.terms[i].weight / all
+	}
+	return shares
+}
+
+// candidates returns the n documents with the highest scores, in order.
+func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
+	candidates := acc.newBest(min(n, len(acc.kept)))
+	for i := range acc.kept {
+		if k := &acc.kept[i]; k.fits || candidates.takes(k.most()) {
+			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
+		}
+	}
+	return candidates.Sorted()
+}
+
+func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
+	hits := make([]keyword.Hit, len(chosen))
+	for i, s := range chosen {
+		evidence := acc.evidence(q, s.doc)
+		sure := acc.confidence(q, s.doc, evidence)
+		if s.neededBy != nil {
+			sure = max(sure, neededShare*acc.confidence(q, *s.neededBy, acc.evidence(q, *s.neededBy)))
+		}
+		hits[i] = keyword.Hit{Doc: acc.x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: sure}
+	}
+	return hits
+}
+
+// accumulate adds up the scores of terms and returns their importance. It stops if ctx
+// ends.
+func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (importance float64, err error) {
+	for i := range terms {
+		w := &terms[i]
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		importance += float64(w.importance * w.weight)
+		for _, m := range w.expansions {
+			found := match{int32(i + 1), w.weight * m.weight, acc.idf(m.token), coveredImportance(w, m.weight)}
+			acc.x.each(m.token, func(p *part, id uint32) {
+				acc.mark(p.firstToken+id, s)
+				acc.add(found, p, id)
+			})
+		}
+	}
+	return importance, nil
+}
+
+// countRequired counts the requirements that each touched document meets, in order.
+func (acc *accumulator) countRequired(required [][]uint32) {
+	for i, tokens := range required {
+		for _, token := range tokens {
+			acc.x.each(token, func(p *part, id uint32) {
+				for _, u := range p.of(id) {
+					if s := &acc.states[p.firstDoc+u.doc]; s.term > 0 && s.met == int32(i) {
+						s.met++
+					}
+				}
+			})
+		}
+	}
+}
+
+// needed returns the document of the same server that finds what one of the first answers
+// requires, and the answer; ok is false if there is none, or the query gives a value that
+// may be what is required.
+func (acc *accumulator) needed(q *parsedQuery, chosen []scored) (finder uint32, by scored, ok bool) {
+	if len(q.required) > 0 || slices.ContainsFunc(q.terms, givesValue) {
+		return 0, by, false
+	}
+	for _, by := range chosen[:min(len(chosen), needingPlaces)] {
+		p := acc.x.partOfDoc(by.doc)
+		for _, kind := range p.needsOf(by.doc - p.firstDoc) {
+			finder, ok := acc.x.finderOf(p.firstToken+kind, by.doc)
+			if ok && acc.confidence(q, by.doc, acc.evidence(q, by.doc)) >= neededFrom {
+				return finder, by, true
+			}
+		}
+	}
+	return 0, by, false
+}
+
+// withNeeded puts what an answer requires among the first answers, if it is not there. All
+// answers are wanted if limit is not positive.
+func (acc *accumulator) withNeeded(q *parsedQuery, chosen []scored, limit int) []scored {
+	place := min(len(chosen), neededPlace)
+	if limit > 0 && limit <= place {
+		return chosen
+	}
+	finder, by, ok := acc.needed(q, chosen)
+	if !ok || slices.ContainsFunc(chosen[:min(len(chosen), neededPlace+1)], func(c scored) bool { return c.doc == finder }) {
+		return chosen
+	}
+	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == finder })
+	chosen = slices.Insert(chosen, place, scored{doc: finder, score: acc.neededScore(finder, by), neededBy: &by.doc})
+	if limit > 0 {
+		chosen = chosen[:min(limit, len(chosen))]
+	}
+	return chosen
+}
+
+// neededScore is the score of a document that finds what an answer requires.
+func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
+	score := neededShare * by.score
+	if k := acc.find(finder); k != nil {
+		return max(score, acc.score(k))
+	}
+	return score
+}
+
+// evidence returns how much a query speaks for a document: the whole of it, or one clause, since
+// a request of several acts needs a tool for each.
+func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
+	acc.proofs = grown(acc.proofs, len(q.terms))
+	whole := proof{missing: q.foreign}
+	for i := range q.terms {
+		acc.proofs[i] = acc.proofOf(&q.terms[i], doc)
+		whole.add(acc.proofs[i])
+	}
+	best := whole.evidence()
+	for _, clause := range q.clauses {
+		part := proof{}
+		for _, at := range clause {
+			part.add(acc.proofs[at])
+		}
+		best = max(best, clauseEvidence*part.evidence())
+	}
+	if best == 0 {
+		return 0
+	}
+	return best * (1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery)))
+}
+
+func (acc *accumulator) proofOf(w *term, doc uint32) proof {
+	score, cover := acc.matchOf(w, doc)
+	cover *= w.says.found
+	missing := max(0, float64(w.importance*w.weight*w.says.found)-cover) * w.says.missing
+	return proof{total: float64(w.says.found * score), covered: cover, missing: missing}
+}
+
+// matchOf returns how much the matches of a term in a document say, and how much of its
+// importance they cover.
+func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64) {
+	for i := range w.expansions {
+		m := &w.expansions[i]
+		lengths, p, ok := acc.x.posting(m.token, doc)
+		if !ok {
+			continue
+		}
+		says := tells(m.relation)
+		score = max(score, says*w.weight*m.weight*acc.weight(lengths, p.counts, acc.idf(m.token)))
+		cover = max(cover, says*coveredImportance(w, m.weight))
+	}
+	return score, cover
+}
+
+// confidence returns how sure it is that a document with some evidence is meant.
+func (acc *accumulator) confidence(q *parsedQuery, doc uint32, evidence float64) float64 {
+	if slices.Contains(q.named, doc) {
+		return 1
+	}
+	return calibration.Of(evidence, acc.x.Len())
+}
+
+// explainScore sets the score of a document that matches a term.
+func (acc *accumulator) explainScore(e *keyword.Explanation, q *parsedQuery, clauses []clause, doc uint32) {
+	k := acc.find(doc)
+	if k == nil {
+		e.Factors = append(e.Factors, keyword.Factor{Name: "lacks what is required", Value: 0})
+		return
+	}
+	e.Score = acc.finalScore(k, q, clauses)
+	if whole := acc.score(k); e.Score != whole {
+		e.Factors = append(e.Factors, keyword.Factor{Name: "answers a clause of the query, or is named in it", Value: e.Score / whole})
+	}
+}
+
+// explainTerm returns what matches a term in a document, and how much of the term's
+// importance that covers.
+func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
+	t = keyword.TermExplanation{Term: w.written, Required: w.required}
+	for _, m := range w.expansions {
+		lengths, p, ok := acc.x.posting(m.token, doc)
+		if !ok {
+			continue
+		}
+		score := w.weight * m.weight * acc.weight(lengths, p.counts, acc.idf(m.token))
+		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: acc.x.text(m.token), Score: score})
+		t.Score = max(t.Score, score)
+		covered = max(covered, coveredImportance(w, m.weight))
+	}
+	slices.SortStableFunc(t.Matches, func(a, b keyword.Match) int { return cmp.Compare(b.Score, a.Score) })
+	return t, covered
 }

@@ -65,7 +65,7 @@ var benchQueries = []struct{ name, text string }{
 
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000} {
-		x := New(library(n))
+		x := New(allWords(), library(n))
 		for _, query := range benchQueries {
 			b.Run(fmt.Sprintf("%s/%d", query.name, n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -85,7 +85,7 @@ func BenchmarkNew(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				New(docs)
+				New(allWords(), docs)
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestASearchInNewWordsStaysInItsAllocationBudget(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which does so, too
 	for n, runs := range map[int]int{1_000: 20, 10_000: 10, 100_000: 2} {
 		docs := catalogueOf(n)
-		x := New(docs)
+		x := New(allWords(), docs)
 		for language, requests := range inNewWords {
 			random := rand.New(rand.NewPCG(uint64(n), 2))
 			fresh := freshWords(random)
@@ -174,9 +174,9 @@ func TestASearchInNewWordsStaysInItsAllocationBudget(t *testing.T) {
 func TestSearchStaysInItsAllocationBudget(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	docs := catalogueOf(1000)
-	x := New(docs)
+	x := New(allWords(), docs)
 	for _, text := range append(requestsOf(docs, 40), "weather slack", "create an invoice for a customer", "no_such_thing") {
-		allocations := testing.AllocsPerRun(50, func() { _, _ = x.Search(context.Background(), text, 5) })
+		allocations := race.Allocations(50, func() { _, _ = x.Search(context.Background(), text, 5) })
 		require.LessOrEqual(t, allocations, float64(searchBudget), "%q", text)
 	}
 }

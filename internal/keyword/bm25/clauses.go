@@ -3,8 +3,6 @@
 
 package bm25
 
-// This file finds the clauses of a query, and the values in it.
-
 import (
 	"strings"
 	"unicode/utf8"

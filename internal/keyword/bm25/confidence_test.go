@@ -23,7 +23,7 @@ func confidenceOf(t *testing.T, x *Index, text string) float64 {
 
 // Three tools are enough to tell what they do from what they do not.
 func TestConfidenceOfAFewTools(t *testing.T) {
-	x := New([]keyword.Doc{
+	x := New(allWords(), []keyword.Doc{
 		{Name: "send_mail", Description: "Sends an e-mail to one or more people."},
 		{Name: "list_issues", Description: "Lists the open issues of a repository."},
 		{Name: "get_weather", Description: "Returns the weather of a city for the coming days."},
@@ -42,7 +42,7 @@ func TestConfidenceKeepsToItsLaws(t *testing.T) {
 	rng := newRand(t)
 	for range 200 {
 		docs := randomDocs(rng, 1+rng.IntN(20))
-		x := New(docs)
+		x := New(allWords(), docs)
 		query := randomQuery(rng, docs)
 		hits, err := x.Search(context.Background(), query, 0)
 		require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestConfidenceKeepsToItsLaws(t *testing.T) {
 }
 
 func TestWhatAQueryNamesIsCertain(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "send_mail", Description: "Sends."}, {Name: "send_parcel", Description: "Sends."}})
+	x := New(allWords(), []keyword.Doc{{Name: "send_mail", Description: "Sends."}, {Name: "send_parcel", Description: "Sends."}})
 	hits, err := x.Search(context.Background(), "please call send_parcel", 0)
 	require.NoError(t, err)
 	require.Equal(t, 1, hits[0].Doc)
@@ -75,7 +75,7 @@ func TestWhatAQueryNamesIsCertain(t *testing.T) {
 
 // desk is a catalogue of an office, none of whose tools are for music or servers.
 func desk() *Index {
-	return New([]keyword.Doc{
+	return New(allWords(), []keyword.Doc{
 		{Name: "book_appointment", Description: "Books an appointment with a doctor."},
 		{Name: "cancel_appointment", Description: "Cancels an appointment that was booked."},
 		{Name: "list_events", Description: "Lists the events of a calendar."},
@@ -114,7 +114,7 @@ func TestWordsThatNoToolHasCostConfidence(t *testing.T) {
 
 // What every tool does tells less than what only some do.
 func TestCommonVerbsTellLittle(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "get", Description: "x"}, {Name: "merge", Description: "x"}, {Name: "other", Description: "y"}})
+	x := New(allWords(), []keyword.Doc{{Name: "get", Description: "x"}, {Name: "merge", Description: "x"}, {Name: "other", Description: "y"}})
 	require.Less(t, confidenceOf(t, x, "get parcel"), confidenceOf(t, x, "merge parcel"))
 }
 
@@ -133,12 +133,12 @@ func TestAnotherFormOfAWordIsEnough(t *testing.T) {
 
 // Characters that are no words cost little, words that are foreign much.
 func TestCharactersCostLittleAndForeignWordsMuch(t *testing.T) {
-	x := New([]keyword.Doc{
+	x := New(allWords(), []keyword.Doc{
 		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
 	})
 	require.Greater(t, odds(confidenceOf(t, x, "天气冷")), odds(confidenceOf(t, x, "天气"))*.85)
-	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/150)
+	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/50)
 }
 
 // Words that are alike only tell less than they score.
@@ -154,7 +154,7 @@ func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
 		{"天气", "weather", "translation of", true},
 		{"webhook", "web hook", "part of", true},
 	} {
-		x := New([]keyword.Doc{{Name: "x", Description: c.word}, {Name: "y", Description: "other"}})
+		x := New(allWords(), []keyword.Doc{{Name: "x", Description: c.word}, {Name: "y", Description: "other"}})
 		acc := x.accumulator()
 		q := acc.parser.parse(c.text)
 		w := &q.terms[len(q.terms)-1]

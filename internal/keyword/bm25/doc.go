@@ -39,19 +39,11 @@
 // # Order
 //
 // A query of several clauses is also scored clause by clause, and answers to clauses
-// that are still unanswered come first. Among nearly equal scores, so do documents of
-// the servers with the fewest answers.
+// that are still unanswered come first, and so do, a little, those to words that are.
+// Among nearly equal scores, so do documents of the servers with the fewest answers. If
+// one of the first answers requires an id, the document of its server that finds it is
+// among the first five.
 //
-// Where the confidence of the best answer is below .9, those of the best 100 documents move
-// up that are about what the query is about. The direction of a text is the mean of those of
-// its words in the table of package wordvectors. A document whose cosine with the query is
-// above the mean of the others gets
-//
-//	0.8 * top * (1 - confidence/.9)^2 * share of the query that the table knows * distance / chance
-//
-// where distance is that from the mean in standard deviations, and chance is about what the
-// nearest would have if directions said nothing. Then all scores are scaled so that the best
-// one stays. The directions of documents are of segments, and do not depend on the others.
-//
-// The word lists are in lists/, one file for each kind.
+// The word lists are in lists/, one file for each kind. An index without them knows only stop
+// words.
 package bm25

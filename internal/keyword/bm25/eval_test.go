@@ -3,10 +3,6 @@
 
 package bm25
 
-// This file measures both scorers on graded queries, where there are some: the
-// environment variable LEANCTX_DATA names a directory with one folder for each
-// catalogue, in which are tools.jsonl and queries*.jsonl.
-
 import (
 	"bufio"
 	"context"
@@ -109,7 +105,7 @@ func measure(t *testing.T, dir, file string, docs []keyword.Doc, prefix string) 
 	name, err := filepath.Rel(dir, strings.TrimSuffix(file, ".jsonl"))
 	require.NoError(t, err)
 	queries := readLines[gradedQuery](t, file)
-	specified, bm25 := keyword.New(docs), New(docs)
+	specified, bm25 := keyword.New(docs), New(allWords(), docs)
 	var at5, our1, our5, our10 float64
 	for _, q := range queries {
 		hits, err := specified.Search(context.Background(), keyword.Parse(q.Query), 5)

@@ -3,9 +3,6 @@
 
 package bm25
 
-// This file finds the tokens of an index for the words of a query: those that the words
-// have, and those like them, with a common beginning or end, cut in two, or corrected.
-
 import (
 	"slices"
 	"strings"
@@ -164,35 +161,24 @@ func (f *finder) affixesOf(word string) []affixed {
 		add(word[:size], true)
 		add(word[len(word)-size:], false)
 	}
-	for _, other := range f.startingWith(word, func(a *affixes) []string { return a.forward }) {
+	for _, other := range f.startingWith(word, func(s *Segment) []string { return s.forward }) {
 		add(other, true)
 	}
-	for _, other := range f.startingWith(f.backwards(word), func(a *affixes) []string { return a.backward }) {
+	for _, other := range f.startingWith(f.backwards(word), func(s *Segment) []string { return s.backward }) {
 		add(f.backwards(other), false)
 	}
 	f.affixed = found
 	return found
 }
 
-// findNameWord returns the number of a token that is one of a name.
-func (x *Index) findNameWord(text string) (token uint32, ok bool) {
-	for i := range x.parts {
-		p := &x.parts[i]
-		if id, has := p.tokens[text]; has && p.isNameWord(id) {
-			return x.find(text)
-		}
-	}
-	return 0, false
-}
-
 // startingWith returns the words of the segments' lists that begin with prefix, in order.
-func (f *finder) startingWith(prefix string, list func(*affixes) []string) []string {
+func (f *finder) startingWith(prefix string, list func(*Segment) []string) []string {
 	if len(f.x.parts) == 1 {
-		return startingWith(list(&f.x.parts[0].affixes), prefix)
+		return startingWith(list(f.x.parts[0].Segment), prefix)
 	}
 	all := f.others[:0]
 	for i := range f.x.parts {
-		all = append(all, startingWith(list(&f.x.parts[i].affixes), prefix)...)
+		all = append(all, startingWith(list(f.x.parts[i].Segment), prefix)...)
 	}
 	f.others = all
 	slices.Sort(all)
@@ -249,7 +235,7 @@ func (f *finder) countPairs(p *part, word string) []uint32 {
 	edged := appendEdged(f.letters[:0], word)
 	touched := f.touched[:0]
 	for i := 0; i+pairSize <= len(edged); i++ {
-		for _, token := range p.typos.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
+		for _, token := range p.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
 			if f.shared[token] == 0 {
 				touched = append(touched, token)
 			}

@@ -4,8 +4,32 @@
 package bm25
 
 import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/bm25/lists"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
+
+// allWords are those of all lists.
+var allWords = sync.OnceValue(func() *Words { return ReadWords(lists.Files) })
+
+// allLists are the texts of all lists by their names.
+func allLists(t *testing.T) map[string]string {
+	all := map[string]string{"stopwords_en.txt": stopWordsEnglish, "stopwords_zh.txt": stopWordsChinese, "zh_hant.txt": zhHant}
+	entries, err := lists.Files.ReadDir(".")
+	require.NoError(t, err)
+	for _, entry := range entries {
+		text, err := lists.Files.ReadFile(entry.Name())
+		require.NoError(t, err)
+		all[entry.Name()] = string(text)
+	}
+	return all
+}
 
 // parsed is what an index makes of a text.
 func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parser.parse(text) }
@@ -42,7 +66,7 @@ func correctionsOf(x *Index, word string, shared []uint8) []correction {
 func finderOf(x *Index) *finder { return &finder{rareness: &rareness{x: x}} }
 
 // segment is the words of the lexicon in a text.
-func segment(l *knowledge, text string) (words []string) {
+func segment(l *Words, text string) (words []string) {
 	var s segmenter
 	s.cutRun(l, text)
 	s.eachWord(func(word string) { words = append(words, word) })
@@ -50,7 +74,7 @@ func segment(l *knowledge, text string) (words []string) {
 }
 
 // withoutPoliteness is the rest of a text.
-func withoutPoliteness(l *knowledge, text string) (parts []string) {
+func withoutPoliteness(l *Words, text string) (parts []string) {
 	var s segmenter
 	s.cutRun(l, text)
 	s.eachRest(func(part string) { parts = append(parts, part) })
@@ -63,6 +87,13 @@ func indexOf(texts ...string) *Index {
 	for i, text := range texts {
 		s.tokens[text] = uint32(i)
 	}
-	s.affixes, s.typos = newAffixes(texts, s.nameWords), newTypos(texts)
-	return Join(Part{Segment: s})
+	s.forward, s.backward = newAffixes(texts, s.nameWords)
+	s.pairs = newPairs(texts)
+	return Join(allWords(), Part{Segment: s})
+}
+
+func search(t *testing.T, x *Index, text string, limit int) []keyword.Hit {
+	hits, err := x.Search(context.Background(), text, limit)
+	require.NoError(t, err)
+	return hits
 }

@@ -3,16 +3,162 @@
 
 package bm25
 
-// This file holds the index: segments, and the data that depend on all their documents.
-
 import (
+	"context"
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
+
+var accumulators = sync.Pool{New: func() any {
+	acc := &accumulator{}
+	acc.parser = newQueryParser(&acc.rareness)
+	acc.best = best{names.NewTopK(0, acc.compare)}
+	return acc
+}}
+
+// accumulator returns scratch memory for a search of x.
+func (x *Index) accumulator() *accumulator {
+	acc := accumulators.Get().(*accumulator)
+	if acc.x == x {
+		return acc
+	}
+	acc.x, acc.parser.l = x, x.words
+	docs, tokens := x.Numbers(), x.tokens
+	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
+	acc.mentions, acc.parser.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.parser.shared, tokens), grown(acc.idfs, tokens)
+	clear(acc.idfs)
+	for f := range fieldCount {
+		for length := range acc.norms[f] {
+			acc.norms[f][length] = x.norm(f, length)
+		}
+	}
+	return acc
+}
+
+// Search returns the documents that answer text best, best first, at most limit of
+// them. If limit is zero or less, it returns all. The text is anything
+// from two keywords to several sentences, in English, Chinese or both; a word with a
+// leading '+' must match. A text of several clauses is also answered clause by clause,
+// and documents of one server do not displace equally good ones of other servers, so
+// the order is not always that of the scores.
+//
+// The only error is that of ctx. Search reads the first 32 KB of text and at most 256
+// distinct words of it.
+func (x *Index) Search(ctx context.Context, text string, limit int) ([]keyword.Hit, error) {
+	acc := x.accumulator()
+	defer acc.release()
+	q := acc.parser.parse(text)
+	if len(q.terms) == 0 {
+		return []keyword.Hit{}, ctx.Err()
+	}
+	if err := acc.scoreWhole(ctx, q); err != nil {
+		return nil, err
+	}
+	clauses, err := acc.scoreClauses(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return acc.hits(q, acc.choose(q, clauses, limit)), nil
+}
+
+// diversify orders candidates, which are in the order of their scores. Each place goes
+// to the best one left, where answers to clauses and words that are still open count more;
+// shares are those of the first terms in the query. Among nearly equal ones, it goes to the one whose server has the fewest places so far.
+func (x *Index) diversify(candidates []scored, clauses []clause, shares []float64, top float64, limit int) []scored {
+	p := x.newPlaces(clauses, shares, top)
+	p.used = make(map[string]int)
+	chosen := make([]scored, 0, len(candidates))
+	front := candidates[:min(len(candidates), maxDiversified+spare)]
+	rest := candidates[len(front):]
+	for len(chosen) < min(limit, maxDiversified) && len(front) > 0 {
+		at := p.next(front)
+		pick := front[at]
+		front = slices.Delete(front, at, at+1)
+		chosen = append(chosen, pick)
+		for i := range clauses {
+			p.open[i] *= 1 - clauses[i].fit[pick.doc]
+		}
+		p.done |= pick.terms
+		if server := x.server(pick.doc); server != "" {
+			p.used[server]++
+		}
+	}
+	chosen = append(append(chosen, front...), rest...)
+	return chosen[:min(limit, len(chosen))]
+}
+
+func (x *Index) newPlaces(clauses []clause, shares []float64, top float64) places {
+	p := places{x: x, clauses: clauses, shares: shares, open: make([]float64, len(clauses)), top: top}
+	for i := range p.open {
+		p.open[i] = 1
+	}
+	return p
+}
+
+// finderOf returns the document that finds what is named by a token for a document of the same
+// server: the one whose name has the fewest words besides, and does not require it itself.
+func (x *Index) finderOf(kind, of uint32) (best uint32, ok bool) {
+	server, least := x.server(of), 0
+	if server == "" {
+		return 0, false
+	}
+	x.each(kind, func(p *part, id uint32) {
+		for _, u := range p.of(id) {
+			doc := p.firstDoc + u.doc
+			if u.counts.of(fieldName) == 0 || doc == of || !p.has(u.doc) || p.serverNames[p.servers[u.doc]] != server ||
+				slices.Contains(p.needsOf(u.doc), id) {
+				continue
+			}
+			words := p.nameOf(u.doc)
+			if !slices.ContainsFunc(words, func(word uint32) bool { return finding[p.texts[word]] }) {
+				continue
+			}
+			if !ok || len(words) < least || len(words) == least && x.Compare(doc, best) < 0 {
+				best, least, ok = doc, len(words), true
+			}
+		}
+	})
+	return best, ok
+}
+
+// Explain says why Search gives a document, which is known by the Doc of its hit, its score
+// for text. It costs as much as a search.
+func (x *Index) Explain(text string, doc int) keyword.Explanation {
+	acc := x.accumulator()
+	defer acc.release()
+	q, inner := acc.parser.parse(text), x.Ordinal(doc)
+	e := keyword.Explanation{Name: x.Name(doc)}
+	importance, covered := 0.0, 0.0
+	for i := range q.terms {
+		w := &q.terms[i]
+		t, cover := acc.explainTerm(w, inner)
+		e.Terms = append(e.Terms, t)
+		importance += float64(w.importance * w.weight)
+		covered += cover
+	}
+	ctx := context.Background() // never ends
+	_ = acc.scoreWhole(ctx, q)
+	clauses, _ := acc.scoreClauses(ctx, q)
+	if covered > 0 {
+		e.Factors = []keyword.Factor{
+			{Name: "words of its name in the query", Value: 1 + float64(nameBonus*acc.nameCoverage(inner, inQuery))},
+			{Name: "share of the query it answers", Value: math.Sqrt(covered / importance)},
+		}
+		acc.explainScore(&e, q, clauses, inner)
+	}
+	for _, c := range acc.choose(q, clauses, neededPlace+1) {
+		if c.doc == inner && c.neededBy != nil {
+			e.Score = c.score
+			e.Factors = append(e.Factors, keyword.Factor{Name: "finds what " + x.NameAt(*c.neededBy) + " requires", Value: 1})
+		}
+	}
+	return e
+}
 
 // Index answers queries by BM25F over names, servers, descriptions and parameters, as
 // the package comment describes. It is immutable and safe for concurrent use.
@@ -21,6 +167,7 @@ import (
 // an index of its documents alone.
 type Index struct {
 	*names.Catalog
+	words    *Words
 	parts    []part
 	tokens   int // of all segments, also those that no document of the index uses
 	unspaced int // documents with text in a script without spaces
@@ -42,19 +189,24 @@ type part struct {
 	firstDoc, firstToken uint32
 }
 
-// New indexes docs; the Doc of a hit is the position in this slice. Names need not be
+// New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is the position in this slice. Names need not be
 // distinct. It reads as much of each document as NewSegment.
-func New(docs []keyword.Doc) *Index { return Join(Part{Segment: NewSegment(docs)}) }
+func New(words *Words, docs []keyword.Doc) *Index {
+	return Join(words, Part{Segment: NewSegment(docs)})
+}
 
-// Join returns the index of parts of segments. The Doc of a hit counts through all
+// Join returns the index of parts of segments, with words as New. The Doc of a hit counts through all
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
-func Join(parts ...Part) *Index {
+func Join(words *Words, parts ...Part) *Index {
+	if words == nil {
+		words = stopWords()
+	}
 	lists := make([]names.Part, len(parts))
 	for i, p := range parts {
 		lists[i] = names.Part{List: p.List, Has: p.Has}
 	}
-	x := &Index{Catalog: names.Join(lists...), parts: make([]part, len(parts))}
+	x := &Index{Catalog: names.Join(lists...), words: words, parts: make([]part, len(parts))}
 	var total [fieldCount]int
 	for i, p := range parts {
 		live, first := x.Part(i)
@@ -239,4 +391,15 @@ func grown[T any](s []T, n int) []T {
 		return s[:n]
 	}
 	return make([]T, n, n+n/8)
+}
+
+// findNameWord returns the number of a token that is one of a name.
+func (x *Index) findNameWord(text string) (token uint32, ok bool) {
+	for i := range x.parts {
+		p := &x.parts[i]
+		if id, has := p.tokens[text]; has && p.isNameWord(id) {
+			return x.find(text)
+		}
+	}
+	return 0, false
 }

@@ -53,7 +53,7 @@ func scattered(rng *rand.Rand, docs, others []keyword.Doc) *Index {
 		}
 		parts = append(parts, Part{NewSegment(all), has})
 	}
-	return Join(parts...)
+	return Join(allWords(), parts...)
 }
 
 // misspelt leaves a letter out of a word, or drops its end.
@@ -74,7 +74,7 @@ func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 			all = tools[:2+rng.IntN(200)]
 		}
 		cut := 1 + rng.IntN(len(all))
-		whole, view := New(all[:cut]), scattered(rng, all[:cut], all[cut:])
+		whole, view := New(allWords(), all[:cut]), scattered(rng, all[:cut], all[cut:])
 		require.Equal(t, whole.Len(), view.Len())
 		for n, request := range requestsOf(all, 12) {
 			query := []string{request, misspelt(rng, request), "+" + request, randomQuery(rng, all), benchQueries[n%5].text, all[n%len(all)].Name}[n%6]

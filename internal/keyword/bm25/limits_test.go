@@ -43,8 +43,8 @@ func TestLimitsOfDocuments(t *testing.T) {
 		}},
 		"word": {maxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
 	} {
-		require.True(t, hasToken(New([]keyword.Doc{limit.doc(limit.at)})), name)
-		require.False(t, hasToken(New([]keyword.Doc{limit.doc(limit.at + 1)})), name)
+		require.True(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at)})), name)
+		require.False(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at + 1)})), name)
 	}
 }
 
@@ -54,7 +54,7 @@ func hasToken(x *Index) bool {
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.
 func TestLimitsOfQueries(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	parse := func(text string) parsedQuery { return parsed(x, text) }
 	repeat := func(n int, format string) string {
 		var b strings.Builder
@@ -119,7 +119,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 	for i := range maxAffixes + 1 {
 		names = append(names, keyword.Doc{Name: "mailbox" + ending(i)})
 	}
-	affixed := func(n int) int { return len(affixesOf(New(names[:n]), "mailbox")) }
+	affixed := func(n int) int { return len(affixesOf(New(allWords(), names[:n]), "mailbox")) }
 	require.Equal(t, maxAffixes-1, affixed(maxAffixes-1))
 	require.Equal(t, maxAffixes, affixed(maxAffixes))
 	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
@@ -155,7 +155,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 
 // A document scores what the formula says.
 func TestScoreOfATerm(t *testing.T) {
-	x := New([]keyword.Doc{
+	x := New(allWords(), []keyword.Doc{
 		{Name: "alpha beta", Description: "beta gamma gamma", Params: []keyword.Param{{Name: "beta", Description: "beta delta", Enum: []string{"beta", "x"}}}, Server: "beta"},
 		{Name: "beta", Description: "one two three four five"},
 		{Name: "gamma"},
@@ -185,9 +185,9 @@ func TestScoreOfATerm(t *testing.T) {
 }
 
 // The parts of a score: the share of the name that is mentioned, and the share of the
-// query that is answered. The table of word vectors knows none of the words.
+// query that is answered.
 func TestScoreOfADocument(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "zorb quix"}, {Name: "x", Description: "zorb"}, {Name: "y", Description: "quix"}, {Name: "z", Description: "vlim"}})
+	x := New(allWords(), []keyword.Doc{{Name: "zorb quix"}, {Name: "x", Description: "zorb"}, {Name: "y", Description: "quix"}, {Name: "z", Description: "vlim"}})
 	score := func(text string, doc int) float64 {
 		hits, err := x.Search(context.Background(), text, 0)
 		require.NoError(t, err)
@@ -212,13 +212,13 @@ func TestScoreOfADocument(t *testing.T) {
 // Candidates of one server give way to nearly equal ones of other servers, and those
 // for an answered clause to those for an open one.
 func TestDiversify(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
+	x := New(allWords(), []keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
 	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
 		candidates := x.accumulator().newBest(len(scores))
 		for i, s := range scores {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}
-		for _, c := range x.diversify(candidates.Sorted(), clauses, slices.Max(scores), limit) {
+		for _, c := range x.diversify(candidates.Sorted(), clauses, nil, slices.Max(scores), limit) {
 			names = append(names, x.NameAt(c.doc))
 		}
 		return names

@@ -50,8 +50,8 @@ func TestMeaningOfQueries(t *testing.T) {
 		{"delete", "undelete", "undelet 1"},
 		{"time zone", "timezone", "timezon 1: equals timezon 1; synonym of zone 0.2; related to time 0.3; begins like time 0.229"},
 		{"time_zone", "timezone", "timezon 1: equals timezon 1; synonym of zone 0.2; related to time 0.3; begins like time 0.229"},
-		{"timezone", "time zone", "time 1: begins like timezon 0.229; looks like timezon 0.32\nzone 1: synonym of timezon 0.3"},
-		{"base64", "base 64", "base 1: begins like base64 0.267; looks like base64 0.373\n64 1: part of base64 0.6"},
+		{"timezone", "time zone", "time 1: joined in timezon 0.8\nzone 1: joined in timezon 0.8"},
+		{"base64", "base 64", "base 1: joined in base64 0.8\n64 1: joined in base64 0.8"},
 		{"base 64", "base64", "base64 1: equals base64 1; begins like base 0.267"},
 		{"weather", "wether", "wether 1: looks like weather 0.6"},
 		{"weather", "eather", "eather 1: ends like weather 0.343; looks like weather 0.48"},
@@ -60,8 +60,8 @@ func TestMeaningOfQueries(t *testing.T) {
 		{"schedule", "set up", "set up 1: meaning of schedul 0.6\nset 0.2"},
 		{"create schedule set", "set it up", "set up 1: meaning of creat 0.8; meaning of schedul 0.6\nset 0.2: equals set 1"},
 		{"set", "set up", "set 1: equals set 1"},
-		{"due_date", "due_date", "due_date 1: equals due_date 1\ndue 1: equals due 1\ndate 1: equals date 1"},
-		{"getHTTPServer", "getHTTPServer", "get 1: equals get 1\nhttp 1: equals http 1\nserver 1: equals server 1\ngethttpserv 1: equals gethttpserv 1"},
+		{"due_date", "due_date", "due_date 1: equals due_date 1\ndue 1: equals due 1; joined in duedat 0.8\ndate 1: equals date 1; joined in duedat 0.8"},
+		{"getHTTPServer", "getHTTPServer", "get 1: equals get 1; joined in gethttpserv 0.8\nhttp 1: equals http 1; joined in gethttpserv 0.8\nserver 1: equals server 1; joined in gethttpserv 0.8\ngethttpserv 1: equals gethttpserv 1"},
 		{"mail", "\"mail\"", "mail 0.4: equals mail 1"},
 		{"mail", "http://mail.com/x", "http 0.5\nmail 0.5: equals mail 1\ncom 0.5"},
 		{"mail", "a@mail.com", "mail 0.5: equals mail 1\ncom 0.5"},
@@ -73,7 +73,7 @@ func TestMeaningOfQueries(t *testing.T) {
 		{"update;updated_x;updated_y", "update", "updat 1: equals updat 1"},
 		{"create;creating_x;created_xyz", "create", "creat 1: equals creat 1"},
 		{"mailbox;mail a;mail b;mail c", "mail", "mail 1: equals mail 1; synonym of mailbox 0.0592; begins like mailbox 0.0677"},
-		{"*time zone", "timezone", "timezon 1: synonym of zone 0.3; related to time 0.45; looks like time 0.32"},
+		{"*time zone", "timezone", "timezon 1: synonym of zone 0.3; related to time 0.45; part of time 0.7; part of zone 0.7"},
 		{"*grape fruit;*grape x", "grapefruit", "grapefruit 1: part of grape 0.7; part of fruit 0.7"},
 		{"x_y", "x_y", "x_y 1: equals x_y 1"},
 	} {
@@ -88,6 +88,6 @@ func TestMeaningOfQueries(t *testing.T) {
 			}
 			docs = append(docs, doc)
 		}
-		require.Equal(t, c.want, meaning(New(docs), c.query), "%q in %q", c.query, c.names)
+		require.Equal(t, c.want, meaning(New(allWords(), docs), c.query), "%q in %q", c.query, c.names)
 	}
 }

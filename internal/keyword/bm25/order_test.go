@@ -4,138 +4,112 @@
 package bm25
 
 import (
-	"context"
-	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/race"
 )
 
-// withoutVectors is an index that ranks by words alone.
-func withoutVectors(docs []keyword.Doc) *Index { return Join(Part{Segment: newSegment(docs, nil)}) }
-
-func search(t *testing.T, x *Index, text string, limit int) []keyword.Hit {
-	hits, err := x.Search(context.Background(), text, limit)
-	require.NoError(t, err)
-	return hits
-}
-
-// Where words alone leave it open which of several answers is meant, it is the one that is
-// about what the query is about.
-func TestWhatIsAboutTheSameMovesUp(t *testing.T) {
-	for text, docs := range map[string][]keyword.Doc{
-		"find an orchestra": {{Name: "a", Description: "Find a bank account."}, {Name: "b", Description: "Find a good piece of music."}},
-		"add a potato":      {{Name: "a", Description: "Add two numbers."}, {Name: "b", Description: "Add food to the kitchen list."}},
-		"show physicians":   {{Name: "a", Description: "Show films of this week."}, {Name: "b", Description: "Show all hospitals and clinics."}},
-		"list guitars":      {{Name: "a", Description: "List all invoices."}, {Name: "b", Description: "List the songs of a band."}},
-	} {
-		docs = append(docs, keyword.Doc{Name: "c", Description: "Translate a text."}, keyword.Doc{Name: "d", Description: "Sort a list."})
-		require.Equal(t, "a", answers(t, withoutVectors(docs), text, 1)[0], "%q by words alone", text)
-		require.Equal(t, "b", answers(t, New(docs), text, 1)[0], "%q", text)
+// chatTools have a message that needs the id of a channel, and a user whose id is optional.
+func chatTools() []keyword.Doc {
+	docs := []keyword.Doc{
+		{Name: "chat__post_message", Description: "Posts a message.", Params: []keyword.Param{{Name: "channel_id", Required: true}, {Name: "text", Required: true}, {Name: "user_id"}}},
+		{Name: "chat__list_channels", Description: "Lists all rooms of the workspace.", Params: []keyword.Param{{Name: "cursor"}}},
+		{Name: "chat__list_archived_channels", Description: "Lists old rooms."},
+		{Name: "chat__get_channel", Description: "One room.", Params: []keyword.Param{{Name: "channelId", Required: true}}},
+		{Name: "chat__find_user", Description: "Finds a person."},
+		{Name: "forum__list_channels", Description: "Lists boards."},
 	}
-}
-
-// nearQuery is a text that may be sure of an answer, unsure, or name it.
-func nearQuery(rng *rand.Rand, docs []keyword.Doc, request string) string {
-	switch rng.IntN(6) {
-	case 0:
-		return docs[rng.IntN(len(docs))].Name
-	case 1:
-		return "use " + docs[rng.IntN(len(docs))].Name + " for music, please"
-	case 2:
-		return "+" + request
-	case 3:
-		return "music payment. Then the weather and the rain; " + request
-	case 4:
-		return "帮我发一个消息给客户 " + request
+	for _, name := range []string{"delete", "edit", "pin", "forward", "quote", "translate"} {
+		docs = append(docs, keyword.Doc{Name: "chat__" + name + "_message", Description: "To " + name + " a message."})
 	}
-	return request
+	return docs
 }
 
-// The vectors change the order alone, and that only where the words are not sure.
-func TestVectorsKeepTheirLaws(t *testing.T) {
-	rng := newRand(t)
-	tools := slices.Concat(library(400), toolbox)
-	changed := 0
-	for range race.Cases(60) {
-		rng.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
-		docs := tools[:2+rng.IntN(200)]
-		plain, x := withoutVectors(docs), New(docs)
-		for _, request := range requestsOf(docs, 12) {
-			text := nearQuery(rng, docs, request)
-			before, after := search(t, plain, text, 0), search(t, x, text, 0)
-			requireSameAnswers(t, text, before, after)
-			if len(before) > 0 && before[0].Confidence >= sureAnswer {
-				require.Equal(t, before, after, "%q", text)
-			}
-			if !slices.Equal(before, after) {
-				changed++
-			}
-			for _, limit := range []int{1, 5, 40} {
-				require.Equal(t, after[:min(limit, len(after))], search(t, x, text, limit), "%q: the first %d", text, limit)
-			}
-			for _, h := range after[:min(len(after), 8)] {
-				require.InDelta(t, h.Score, x.Explain(text, h.Doc).Score, 1e-12, "%q", text)
-			}
+func TestWhatAnAnswerRequiresIsFound(t *testing.T) {
+	x := New(allWords(), chatTools())
+	found := search(t, x, "post a message", 5)
+	require.Len(t, found, 5)
+	require.Equal(t, "chat__post_message", x.Name(found[0].Doc))
+	require.Equal(t, "chat__list_channels", x.Name(found[4].Doc), "of the same server, with the fewest other words, and without the id itself")
+	require.GreaterOrEqual(t, found[4].Confidence, found[0].Confidence/2)
+	require.InDelta(t, found[4].Score, x.Explain("post a message", found[4].Doc).Score, 1e-12)
+	require.Contains(t, x.Explain("post a message", found[4].Doc).String(), "finds what chat__post_message requires")
+	for _, text := range []string{"post a message to 42", `post a message to "general"`, "+post a message", "forward a message", "delete the message"} {
+		for _, name := range answers(t, x, text, 5) {
+			require.NotContains(t, name, "list_channels", "%q gives it, or needs none", text)
 		}
 	}
-	require.Greater(t, changed, race.Cases(60), "the vectors change something")
+	require.NotContains(t, answers(t, x, "post a message", 4), "chat__list_channels", "one of five places at the most")
 }
 
-// requireSameAnswers compares all but the order, and what goes with it.
-func requireSameAnswers(t *testing.T, text string, before, after []keyword.Hit) {
-	type answer struct {
-		doc                  int
-		evidence, confidence float64
-	}
-	bestOf := func(hits []keyword.Hit) (answers []answer, best float64) {
-		for _, h := range hits {
+// The answers are those of one list, whatever is wanted of it and however the documents are split.
+func TestWhatIsRequiredKeepsItsPlace(t *testing.T) {
+	docs := chatTools()
+	x := New(allWords(), docs)
+	for _, text := range []string{"post a message", "post message chat", "message", "quote", "post"} {
+		all := search(t, x, text, 0)
+		for limit := 1; limit <= len(all); limit++ {
+			require.Equal(t, all[:limit], search(t, x, text, limit), "%q: the first %d", text, limit)
+		}
+		for _, h := range all {
 			require.Positive(t, h.Score, "%q", text)
-			answers = append(answers, answer{h.Doc, h.Evidence, h.Confidence})
-			best = max(best, h.Score)
 		}
-		return answers, best
+		split := Join(allWords(), Part{Segment: NewSegment(docs[:3])}, Part{Segment: NewSegment(docs[3:])})
+		require.Equal(t, answers(t, x, text, 0), answers(t, split, text, 0), "%q", text)
 	}
-	a, bestBefore := bestOf(before)
-	b, bestAfter := bestOf(after)
-	require.ElementsMatch(t, a, b, "%q", text)
-	require.InDelta(t, bestBefore, bestAfter, 1e-9, "%q: the best score is that of the words", text)
 }
 
-// What a document is about is the same, whatever else is read before it.
-func TestWhatADocumentIsAboutIsItsOwn(t *testing.T) {
-	alone := make(map[string][]int8)
-	for _, d := range toolbox {
-		alone[d.Name] = NewSegment([]keyword.Doc{d}).direction(0)
+func TestIDsOfParameters(t *testing.T) {
+	for name, want := range map[string]string{
+		"channel_id": "channel", "channelId": "channel", "channelID": "channel", "source_channel_ids": "channel", "user-uuid": "user",
+		"id": "", "paid": "", "channel": "", "idea": "", "": "", "_id": "", strings.Repeat("x", 99) + "_id": "",
+	} {
+		require.Equal(t, want, idOf(name), name)
 	}
-	s := NewSegment(toolbox)
-	for i, d := range toolbox {
-		require.Equal(t, alone[d.Name], s.direction(s.Ordinal(i)), d.Name)
-	}
-	require.Equal(t, slices.Repeat([]int8{0}, s.table.Dimensions()), NewSegment([]keyword.Doc{{Name: "x1"}}).direction(0), "no word is known")
 }
 
-func TestExplainSaysWhatTheVectorsAdd(t *testing.T) {
-	x := New([]keyword.Doc{
-		{Name: "a", Description: "Find a bank account."},
-		{Name: "b_b", Description: "Find a good piece of music."},
-		{Name: "c", Description: "Find the mistakes in the text of a letter."},
+// Words of a query that the answers so far leave open get a place.
+func TestEachActOfAQueryGetsAPlace(t *testing.T) {
+	docs := []keyword.Doc{{Name: "mail__send_letter", Description: "Sends a letter."}, {Name: "weather__now", Description: "The sky above a place at present."}}
+	for _, name := range []string{"create", "list", "cancel", "capture", "export", "split"} {
+		docs = append(docs, keyword.Doc{Name: "pay__" + name + "_refund_payment", Description: "Refund payment: " + name + "."})
+	}
+	x := New(allWords(), docs)
+	for _, text := range []string{"refund payment customer letter", "letter refund payment"} {
+		place := slices.Index(answers(t, x, text, 5), "mail__send_letter")
+		require.Positive(t, place+1, "%q", text)
+	}
+}
+
+func TestTwoWordsAreOneOfTheCatalogue(t *testing.T) {
+	docs := []keyword.Doc{
+		{Name: "filesystem__read", Description: "Reads."}, {Name: "time-zone__now", Description: "Now."}, {Name: "x", Params: []keyword.Param{{Name: "user_name"}}},
+		{Name: "drive__read_file", Description: "Reads a file."}, {Name: "os__system_info", Description: "About the system."}, {Name: "clock__hands", Description: "A zone."},
+		{Name: "dataBase__query", Description: "Asks."},
+	}
+	x := New(allWords(), docs)
+	for text, want := range map[string]string{
+		"file system read": "filesystem__read", "file-system read": "filesystem__read", "fileSystem read": "filesystem__read", "filesystem read": "filesystem__read",
+		"timezone now": "time-zone__now", "time-zone now": "time-zone__now", "username": "x", "userName": "x", "user name": "x",
+		"database query": "dataBase__query", "data base query": "dataBase__query",
+	} {
+		require.Equal(t, want, answers(t, x, text, 1)[0], "%q", text)
+	}
+}
+
+// Each word without spaces is required, not one of them.
+func TestEveryChineseWordOfARequiredFieldIsRequired(t *testing.T) {
+	x := New(allWords(), []keyword.Doc{
+		{Name: "a", Description: "查询天气"}, {Name: "b", Description: "查询快递"}, {Name: "c", Description: "天气不好时快递的查询"},
+		{Name: "d", Description: "query the weather"}, {Name: "e", Description: "query the weather of a delivery"},
 	})
-	factor := func(doc int) float64 {
-		for _, f := range x.Explain("find an orchestra", doc).Factors {
-			if f.Name == aboutFactor {
-				return f.Value
-			}
-		}
-		return 1
-	}
-	require.Less(t, factor(0), 1.0, "others are nearer")
-	require.Greater(t, factor(1), 1.0)
-	for _, f := range x.Explain("b_b", 1).Factors {
-		require.NotEqual(t, aboutFactor, f.Name, "the words are sure")
+	for text, want := range map[string][]string{
+		"+天气": {"a", "c", "d", "e"}, "+快递": {"b", "c", "e"}, "+天气快递": {"c", "e"}, "+快递 +天气": {"c", "e"}, "+天气快递 查询": {"c", "e"}, "+鱻": {},
+	} {
+		require.ElementsMatch(t, want, answers(t, x, text, 0), text)
 	}
 }

@@ -3,11 +3,15 @@
 
 package bm25
 
-// This file holds the parser of queries: its memory, how terms are added, and how text
-// without spaces is cut into words.
-
 import (
+	"cmp"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
 // maxTerms is the most terms of a query. The rest of it is ignored.
@@ -16,7 +20,7 @@ const maxTerms = 256
 // queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
 	finder
-	l     *knowledge
+	l     *Words
 	typos int // number of words checked for typing errors
 
 	text    string
@@ -25,10 +29,12 @@ type queryParser struct {
 	inParts [][]int // terms of the clauses, also of empty ones
 	keepAll bool    // keep stop words, because there is nothing else
 
-	words   []stemmedWord
-	phrases map[int]phraseMatch // by their start
-	ignored map[int]bool        // starts of words that a phrase ignores
-	scratch scratch
+	words     []stemmedWord
+	phrases   map[int]phraseMatch // by their start
+	ignored   map[int]bool        // starts of words that a phrase ignores
+	segmenter segmenter
+	tokens    []uint32 // of the requirements, as long as the query
+	clauses   [][]int  // as long as the query
 
 	parsed  parsedQuery
 	seen    map[string]int // text of a term -> its position
@@ -38,13 +44,6 @@ type queryParser struct {
 	prose   bool     // most words begin with a small letter
 	foreign []string // words that are counted as foreign
 	must    int      // end of the field that is marked as required
-}
-
-// scratch is memory for single steps of parsing.
-type scratch struct {
-	segmenter segmenter
-	tokens    []uint32 // of the requirements, as long as the query
-	clauses   [][]int  // as long as the query
 }
 
 // stemmedWord is a run with its stem.
@@ -63,7 +62,7 @@ type phraseMatch struct {
 // newQueryParser returns a parser of queries to the index of r.
 func newQueryParser(r *rareness) queryParser {
 	return queryParser{
-		finder: finder{rareness: r}, l: wordLists(),
+		finder:  finder{rareness: r},
 		phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
 	}
 }
@@ -79,7 +78,7 @@ func (q *queryParser) forget() {
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
-	q.scratch.segmenter.text = ""
+	q.segmenter.text = ""
 	q.text, q.keepAll, q.typos = "", false, 0
 	q.word, q.before, q.words = run{}, run{}, q.words[:0]
 	q.finder.forget()
@@ -89,7 +88,7 @@ func (q *queryParser) forget() {
 // reset drops what was parsed.
 func (q *queryParser) reset() {
 	q.parsed = parsedQuery{terms: q.parsed.terms[:0], required: q.parsed.required[:0], named: q.parsed.named[:0]}
-	q.scratch.tokens = q.scratch.tokens[:0]
+	q.tokens = q.tokens[:0]
 }
 
 func (q *queryParser) isRequired(word run) bool { return word.start < q.must }
@@ -133,91 +132,574 @@ func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation 
 	}
 }
 
-// Costs of the ways to cut a run into words. Few long words beat many short ones, and a
-// character that is a word is barely better than one that is not.
+// The limits for a query. The rest of it is ignored.
 const (
-	costWord   = 0.5
-	costSingle = 1.1
-	costGap    = 1.2
+	maxQueryBytes = 32 << 10
+	maxRequired   = 32 // further requirements are ordinary terms
+	maxNamed      = 64 // fields that are looked up as names
 )
 
-// maxSegmented is the number of characters that are cut into words at once.
-const maxSegmented = 512
+// singleWeight is the weight of a single character of a longer run without spaces: most are
+// halves of words.
+const singleWeight = 0.5
 
-// stretch is the position of a word in a text.
-type stretch struct{ start, end int }
-
-// segmenter cuts runs without spaces into words of the lexicon, one after the other, and
-// keeps its memory.
-type segmenter struct {
-	l     *knowledge
-	text  string
-	words []stretch // of the lexicon, and politeness
-
-	offsets []int // of the characters, and of the end
-	cost    []float64
-	from    []int // start of the last word of a prefix, at the least cost
-}
-
-// cutRun finds the words of a run, and the politeness in it.
-func (s *segmenter) cutRun(l *knowledge, text string) {
-	s.l, s.text, s.words, s.offsets = l, text, s.words[:0], s.offsets[:0]
-	for at := range text {
-		if len(s.offsets) == maxSegmented {
-			s.cut(at)
-		}
-		s.offsets = append(s.offsets, at)
+// parse parses text. The parser owns the result.
+func (q *queryParser) parse(text string) *parsedQuery {
+	q.text = normalize(names.Clip(text, maxQueryBytes))
+	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
+	q.findPhrases()
+	q.parseRuns()
+	if len(q.parsed.terms) == 0 {
+		q.keepAll = true
+		q.parseRuns()
 	}
-	s.cut(len(text))
+	q.findClauses()
+	q.findNamed(text)
+	return &q.parsed
 }
 
-// eachWord visits the words, in order. It leaves out politeness and characters that belong
-// to no word.
-func (s *segmenter) eachWord(visit func(word string)) {
-	for _, at := range s.words {
-		if word := s.text[at.start:at.end]; !s.l.politeness[word] {
-			visit(word)
+// findClauses collects the clauses that have terms.
+func (q *queryParser) findClauses() {
+	clauses := q.clauses[:0]
+	for _, terms := range q.inParts {
+		if len(terms) > 0 {
+			clauses = append(clauses, terms)
 		}
+	}
+	q.clauses = clauses
+	if len(clauses) > 1 {
+		q.parsed.clauses = clauses
 	}
 }
 
-// eachRest visits the parts of the run between its politeness.
-func (s *segmenter) eachRest(visit func(part string)) {
-	start := 0
-	for _, at := range s.words {
-		if s.l.politeness[s.text[at.start:at.end]] {
-			visit(s.text[start:at.start])
-			start = at.end
+// findNamed finds the documents whose names are white-space-delimited fields of text. A
+// name of one word does not count, since the word may mean something else.
+func (q *queryParser) findNamed(text string) {
+	looked := 0
+	for field := range strings.FieldsSeq(names.Clip(text, maxQueryBytes)) {
+		if looked++; looked > maxNamed {
+			break
+		}
+		doc, ok := q.x.LookupOrdinal(strings.Trim(field, "+\"'`.,;:()[]!?"))
+		if !ok {
+			continue
+		}
+		if _, tokens := q.x.nameOf(doc); len(tokens) > 1 {
+			q.parsed.named = append(q.parsed.named, doc)
 		}
 	}
-	visit(s.text[start:])
 }
 
-func (l *knowledge) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
+func (q *queryParser) parseRuns() {
+	clear(q.seen)
+	q.foreign = q.foreign[:0]
+	q.reset()
+	q.inParts = grown(q.inParts, len(q.ends))
+	for i := range q.inParts {
+		q.inParts[i] = q.inParts[i][:0]
+	}
+	q.clause, q.before, q.must = 0, run{}, 0
+	span := 0
+	eachRun(q.text, func(word run) {
+		for word.start >= q.ends[q.clause] {
+			q.clause++
+		}
+		for span < len(q.spans) && q.spans[span].end <= word.start {
+			span++
+		}
+		weight := 1.0
+		if span < len(q.spans) && q.spans[span].start <= word.start {
+			weight = q.spans[span].weight
+		}
+		q.word = word
+		q.markRequired(word)
+		if word.unspaced {
+			q.parseUnspaced(word, weight)
+			q.before = run{}
+		} else {
+			q.parseWord(word, weight)
+		}
+	})
+}
 
-// cut finds the words between the offsets and an end at the least cost.
-func (s *segmenter) cut(end int) {
-	offsets := append(s.offsets, end)
-	cost, from := grown(s.cost, len(offsets)), grown(s.from, len(offsets))
-	s.offsets, s.cost, s.from = offsets[:0], cost, from
-	cost[0] = 0
-	for end := 1; end < len(offsets); end++ {
-		cost[end], from[end] = cost[end-1]+costGap, end-1
-		for size := 1; size <= min(s.l.longest, end); size++ {
-			price := cost[end-size] + costWord
-			if size == 1 {
-				price = cost[end-size] + costSingle
+// markRequired marks the field of a word as required if a '+' precedes it. Before a
+// digit, the '+' is part of a number.
+func (q *queryParser) markRequired(word run) {
+	mark := word.start
+	for mark > 0 && q.text[mark-1] == '+' {
+		mark--
+	}
+	first, _ := utf8.DecodeRuneInString(word.text)
+	if mark == word.start || !startsField(q.text, mark) || first >= '0' && first <= '9' {
+		return
+	}
+	q.must = word.start + fieldLength(q.text[word.start:])
+}
+
+// parseWord adds the parts of a word, and the whole of it.
+func (q *queryParser) parseWord(word run, weight float64) {
+	if len(word.text) > maxWordBytes {
+		q.before = run{}
+		return
+	}
+	q.parsePhrase(word, weight)
+	q.parseIdentifier(word, weight)
+	if q.ignored[word.start] {
+		weight *= ignoredWeight
+	}
+	parts, counting := 0, 0
+	eachPart(word.text, func(part string) {
+		parts++
+		if q.addStem(part, weight, q.isRequired(word)) {
+			counting++
+		}
+	})
+	if counting == 0 {
+		q.before = run{}
+		return
+	}
+	if parts > 1 {
+		q.addStem(word.text, weight, false)
+		if whole, ok := q.findStem(word.text, ""); ok {
+			eachPart(word.text, func(part string) { q.standForHalf(whole, part) })
+		}
+	}
+	q.join(word)
+	q.before = word
+}
+
+// parseIdentifier adds the identifier that starts with a word, if a parameter has it.
+func (q *queryParser) parseIdentifier(word run, weight float64) {
+	if word.start > 0 && q.text[word.start-1] == '_' {
+		return
+	}
+	id := q.lower(leadingIdentifier(q.text[word.start:]))
+	if _, known := q.x.find(id); known {
+		q.addTerm(id, id, weight, q.expand)
+	}
+}
+
+// addStem adds a word by its stem, unless it is a stop word. It reports whether the query
+// now has it.
+func (q *queryParser) addStem(word string, weight float64, required bool) bool {
+	stem := q.stem(word)
+	empty := q.l.stop[stem] || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
+	if empty && !required && !q.keepAll {
+		return false
+	}
+	at := q.addTerm(stem, word, weight, q.expand)
+	if required && at >= 0 {
+		q.require(at)
+	}
+	return at >= 0
+}
+
+// parseUnspaced adds the characters of a run without spaces, each two neighbours, and
+// what the words among them mean.
+func (q *queryParser) parseUnspaced(word run, weight float64) {
+	s := &q.segmenter
+	s.cutRun(q.l, word.text)
+	if q.keepAll {
+		q.addCharacters(word.text, weight)
+	} else {
+		s.eachRest(func(part string) { q.addCharacters(part, weight) })
+	}
+	s.eachWord(func(part string) { q.translate(part, weight) })
+	if q.isRequired(word) {
+		q.requireUnspaced(s)
+	}
+}
+
+func (q *queryParser) addCharacters(text string, weight float64) {
+	alone := utf8.RuneCountInString(text) == 1
+	eachCharacter(text, func(token string) {
+		if q.l.stop[token] && !q.keepAll {
+			return
+		}
+		own := weight
+		if _, size := utf8.DecodeRuneInString(token); size == len(token) && !alone {
+			own *= singleWeight
+		}
+		q.addTerm(token, token, own, q.expand)
+	})
+}
+
+// require makes a term required: the word itself, one that begins like it, or its
+// correction must match. A related word is not enough, unless there is nothing else.
+func (q *queryParser) require(at int) {
+	q.addRequired(func(tokens []uint32) []uint32 {
+		all := q.parsed.terms[at].expansions
+		start := len(tokens)
+		for _, m := range all {
+			switch m.relation {
+			case equalTo, beginsLike, looksLike, partOf, joinedIn, translationOf:
+				tokens = append(tokens, m.token)
 			}
-			if price <= cost[end] && s.l.isWord(s.text[offsets[end-size]:offsets[end]]) {
-				cost[end], from[end] = price, end-size
+		}
+		if len(tokens) == start {
+			for _, m := range all {
+				tokens = append(tokens, m.token)
+			}
+		}
+		return tokens
+	})
+}
+
+// addRequired adds a requirement, whose tokens add appends.
+func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
+	if len(q.parsed.required) == maxRequired {
+		return
+	}
+	start := len(q.tokens)
+	q.tokens = add(q.tokens)
+	q.parsed.required = append(q.parsed.required, slices.Clip(q.tokens[start:]))
+}
+
+// requireUnspaced makes every word of a run without spaces required, in its own or
+// another language, or if no word of it is known, any two neighbouring characters.
+func (q *queryParser) requireUnspaced(s *segmenter) {
+	known := false
+	s.eachWord(func(word string) {
+		known = true
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, word) })
+	})
+	if !known {
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, s.text) })
+	}
+}
+
+// appendTokensOf appends the tokens by which a word without spaces can be found: its pairs
+// of characters and its meaning, or if there are none, its characters.
+func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
+	start := len(tokens)
+	add := func(pairs bool) {
+		eachCharacter(word, func(token string) {
+			if id, ok := q.x.find(token); ok && len(token) > 4 == pairs {
+				tokens = append(tokens, id)
+			}
+		})
+	}
+	add(true)
+	for _, alternatives := range q.l.lexicon[word] {
+		for _, token := range alternatives {
+			if id, ok := q.x.find(token); ok {
+				tokens = append(tokens, id)
+				break // the first is the meaning, the others are close to it
 			}
 		}
 	}
-	first := len(s.words)
-	for end := len(offsets) - 1; end > 0; end = from[end] {
-		if at := (stretch{start: offsets[from[end]], end: offsets[end]}); s.l.isWord(s.text[at.start:at.end]) {
-			s.words = append(s.words, at)
+	if len(tokens) == start {
+		add(false)
+	}
+	return tokens
+}
+
+const (
+	maxPhraseGap = 4 // other words inside an open phrase
+	// weightMeaning is the weight of the first meaning of a phrase, and
+	// weightOtherMeaning that of each of the others.
+	weightMeaning      = 0.8
+	weightOtherMeaning = 0.6
+	// ignoredWeight is the weight of a word that a phrase ignores: to set up a meeting is
+	// not to set anything.
+	ignoredWeight = 0.2
+)
+
+// findPhrases finds the phrases in the text.
+func (q *queryParser) findPhrases() {
+	eachRun(q.text, func(word run) {
+		if len(word.text) <= maxWordBytes {
+			q.words = append(q.words, stemmedWord{run: word, stem: q.stem(word.text)})
+		}
+	})
+	words := q.words
+	q.prose = isProse(words)
+	for i := range words {
+		best := q.bestPhrase(words[i:])
+		if best.phrase == nil {
+			continue
+		}
+		q.phrases[words[i].start] = best
+		for _, w := range best.first {
+			q.ignored[w.start] = q.ignored[w.start] || best.ignored
+		}
+		q.ignored[best.last.start] = q.ignored[best.last.start] || best.ignored
+	}
+}
+
+// isProse reports whether at most half of the words begin with a capital letter.
+func isProse(words []stemmedWord) bool {
+	capitals := 0
+	for _, w := range words {
+		if first, _ := utf8.DecodeRuneInString(w.text); unicode.IsUpper(first) {
+			capitals++
 		}
 	}
-	slices.Reverse(s.words[first:])
+	return 2*capitals <= len(words)
+}
+
+// bestPhrase returns the phrase that the words start with: of several, the one with the
+// most words, and among those the one that ends first.
+func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
+	if q.ignored[words[0].start] {
+		return best
+	}
+	candidates := q.l.phrases[words[0].stem]
+	for n := range candidates {
+		p := &candidates[n]
+		m, ok := q.matchPhrase(p, words)
+		if !ok || !q.knowsAny(p.means) {
+			continue
+		}
+		if best.phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.start, m.last.start)) > 0 {
+			best = m
+		}
+	}
+	return best
+}
+
+// matchPhrase returns p in the given words, if they start with it.
+func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) (m phraseMatch, ok bool) {
+	last := len(p.words) - 1
+	if len(words) <= last {
+		return m, false
+	}
+	for i, stem := range p.words[:last] {
+		if words[i].stem != stem || i > 0 && !q.adjoin(words[i-1], words[i]) {
+			return m, false
+		}
+	}
+	gap := 0
+	if p.open {
+		gap = maxPhraseGap
+	}
+	for i := last; i < len(words) && i <= last+gap && q.adjoin(words[i-1], words[i]); i++ {
+		if words[i].stem == p.words[last] {
+			return phraseMatch{phrase: p, first: words[:last], last: words[i]}, true
+		}
+	}
+	return m, false
+}
+
+// adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
+func (q *queryParser) adjoin(a, b stemmedWord) bool {
+	between := q.text[a.start+len(a.text) : b.start]
+	return between == "-" || strings.TrimSpace(between) == "" || strings.HasPrefix(between, "'")
+}
+
+// parsePhrase adds the meaning of the phrase that starts with a word.
+func (q *queryParser) parsePhrase(word run, weight float64) {
+	p, ok := q.phrases[word.start]
+	if !ok {
+		return
+	}
+	q.addTerm(p.text, q.written(p), weight, func(w *term) {
+		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
+		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
+		for _, m := range w.expansions {
+			w.importance = max(w.importance, q.idf(m.token)*m.weight)
+		}
+	})
+}
+
+// written returns the words of the phrase as written in the query.
+func (q *queryParser) written(m phraseMatch) string {
+	text := q.letters[:0]
+	for _, w := range m.first {
+		text = append(append(text, w.text...), ' ')
+	}
+	q.letters = append(text, m.last.text...)
+	return q.keep(q.letters)
+}
+
+// The weights of tokens that stand for a word, relative to the word itself.
+const (
+	weightForm        = 0.8
+	weightEquivalent  = 0.6
+	weightSynonym     = 0.2
+	weightRelated     = 0.3
+	weightChinese     = 1   // for an English word
+	weightTranslation = 0.9 // for a Chinese word that no document uses
+	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
+	weightAffix       = 0.4 // times the share of the longer word
+	weightTypo        = 0.7 // times the closeness
+	weightJoined      = 0.8 // two words written as one
+	weightSplit       = 0.7 // one word written as two
+	// unknownFactor is for the synonyms and related words of a word that no document uses:
+	// nothing else is known about it.
+	unknownFactor = 1.5
+	// unknownCharacters is the importance of characters that no document has: most pairs
+	// of neighbours are not words, and those that are may be translated.
+	unknownCharacters = 0.1
+)
+
+// expand sets the importance of a term that is written like a token, and the tokens that
+// stand for it.
+func (q *queryParser) expand(w *term) {
+	own, known := q.x.find(w.text)
+	if known {
+		w.importance = q.idf(own)
+		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
+	} else {
+		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
+		if startsUnspaced(w.text) {
+			w.importance *= unknownCharacters
+		}
+	}
+	w.says = q.significanceOf(w.written, known)
+	q.addAll(w, q.l.forms[w.text], weightForm, "form of")
+	q.addAll(w, q.l.equivalents[w.text], weightEquivalent, "same as")
+	q.addAll(w, q.l.chinese[w.text], weightChinese, translationOf)
+	loose := 1.0
+	if !known {
+		loose = unknownFactor
+	}
+	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, synonymOf)
+	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
+	for _, a := range q.affixesOf(w.text) {
+		relation := "ends like"
+		if a.prefix {
+			relation = beginsLike
+		}
+		w.expansions = append(w.expansions, expansion{token: a.token, weight: weightAffix * a.ratio, relation: relation})
+	}
+	if !known {
+		q.expandUnknown(w)
+		return
+	}
+	// A query with a common word does not ask for a rare one.
+	for i := range w.expansions {
+		if idf := q.idf(w.expansions[i].token); idf > w.importance {
+			w.expansions[i].weight *= w.importance / idf
+		}
+	}
+}
+
+// maxTypos is the number of unknown words that are checked for typing errors.
+const maxTypos = 32
+
+// expandUnknown guesses the meaning of a word that no document uses.
+func (q *queryParser) expandUnknown(w *term) {
+	if left, right, ok := q.split(q.lower(w.written)); ok {
+		for _, half := range [...]uint32{left, right} {
+			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: partOf})
+		}
+		return
+	}
+	if q.typos == maxTypos {
+		return
+	}
+	q.typos++
+	for _, meant := range q.correctionsOf(w.text) {
+		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: looksLike})
+	}
+}
+
+// join makes the word that this word and the previous one form together stand for each
+// of them.
+func (q *queryParser) join(word run) {
+	end := q.before.start + len(q.before.text)
+	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
+		return
+	}
+	id, ok := q.findStem(q.before.text, word.text)
+	if !ok {
+		return
+	}
+	q.standForHalf(id, q.before.text)
+	q.standForHalf(id, word.text)
+}
+
+// standForHalf makes a token stand for a word that is a part of it.
+func (q *queryParser) standForHalf(token uint32, half string) {
+	at, ok := q.seen[q.stem(half)]
+	if !ok {
+		return
+	}
+	w := &q.parsed.terms[at]
+	w.expansions = slices.DeleteFunc(w.expansions, func(m expansion) bool { return m.token == token && m.weight <= weightJoined })
+	if !slices.ContainsFunc(w.expansions, func(m expansion) bool { return m.token == token }) {
+		w.expansions = append(w.expansions, expansion{token: token, weight: weightJoined, relation: joinedIn})
+	}
+}
+
+// translate adds the meaning of a Chinese word, with one term for each word of the
+// translation.
+func (q *queryParser) translate(word string, weight float64) {
+	weight *= weightTranslation
+	if q.isUsed(word) {
+		weight *= weightAlsoUsed / weightTranslation
+	}
+	q.noteForeign(word)
+	for _, alternatives := range q.l.lexicon[word] {
+		if !q.knowsAny(alternatives) {
+			continue
+		}
+		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
+			w.says = q.significanceOfMeaning(word, alternatives[0])
+			q.addAll(w, alternatives, 1, translationOf)
+			for _, m := range w.expansions {
+				w.importance = max(w.importance, q.idf(m.token))
+			}
+			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
+			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, synonymOf)
+			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, relatedTo)
+		})
+	}
+}
+
+// foreignWord is the weight of a word without spaces that no document has in any language,
+// relative to the rarest word that one has.
+const foreignWord = 1.5
+
+// significanceOf returns the significance of a word of the query.
+func (q *queryParser) significanceOf(word string, known bool) significance {
+	switch lower := q.lower(word); {
+	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
+		return incidental
+	case startsUnspaced(word):
+		return character
+	case q.isProperName(word):
+		return properName
+	case q.l.commonVerbs[lower]:
+		return commonVerb
+	case !known:
+		return unknownWord
+	}
+	return significant
+}
+
+// significanceOfMeaning returns the significance of a word without spaces that stands for an
+// English one.
+func (q *queryParser) significanceOfMeaning(word, english string) significance {
+	switch {
+	case q.l.commonVerbs[english]:
+		return commonVerb
+	case q.l.incidental[word]:
+		return incidental
+	}
+	return significant
+}
+
+// isProperName reports whether the current word, or a part of it, is written like a name:
+// with a capital letter in the middle of a sentence of small ones.
+func (q *queryParser) isProperName(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	second, _ := utf8.DecodeRuneInString(word[size:])
+	if !unicode.IsUpper(first) || !unicode.IsLower(second) || !q.prose {
+		return false
+	}
+	before := strings.TrimRight(q.text[:q.word.start], " \t")
+	return before != "" && strings.IndexByte(".?!:\n\r\"", before[len(before)-1]) < 0
+}
+
+// noteForeign notes a word without spaces if it is known, says what the query is about,
+// and no document has it in any language.
+func (q *queryParser) noteForeign(word string) {
+	if utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
+		slices.ContainsFunc(q.l.lexicon[word], q.knowsAny) {
+		return
+	}
+	q.foreign = append(q.foreign, word)
+	q.parsed.foreign += float64(foreignWord * keyword.RarestIDF(q.x.Len()))
 }

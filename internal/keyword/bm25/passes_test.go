@@ -38,7 +38,7 @@ func TestASearchEndsWithItsContextWhereverItIs(t *testing.T) {
 		"send mail. then the weather":       3 + 1 + 2 + 1, // the whole, its end, and two clauses
 		"send mail. weather. delete a file": 5 + 1 + 2 + 1 + 2,
 	} {
-		x := New(toolbox)
+		x := New(allWords(), toolbox)
 		want := answers(t, x, text, 0)
 		counting := &endsAt{Context: t.Context(), left: 1 << 30}
 		_, err := x.Search(counting, text, 0)
@@ -55,7 +55,7 @@ func TestASearchEndsWithItsContextWhereverItIs(t *testing.T) {
 
 // A query of stop words alone is read a second time, like a first one.
 func TestTheSecondPassStartsAfresh(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "of", Description: "of"}, {Name: "the", Description: "the"}, {Name: "then", Description: "of the then"}})
+	x := New(allWords(), []keyword.Doc{{Name: "of", Description: "of"}, {Name: "the", Description: "the"}, {Name: "then", Description: "of the then"}})
 	parse := func(text string) parsedQuery { return parsed(x, text) }
 	describe := func(q parsedQuery) string {
 		var b strings.Builder
@@ -82,7 +82,7 @@ func TestTheSecondPassStartsAfresh(t *testing.T) {
 
 // What does not answer a query is explained by its terms alone.
 func TestNothingMatchesIsExplained(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "mail"}, {Name: "weather"}})
+	x := New(allWords(), []keyword.Doc{{Name: "mail"}, {Name: "weather"}})
 	for text, want := range map[string]keyword.Explanation{
 		"":        {Name: "mail"},
 		"zebra":   {Name: "mail", Terms: []keyword.TermExplanation{{Term: "zebra"}}},
@@ -113,7 +113,7 @@ func TestLinesOfTheLists(t *testing.T) {
 	addEquivalents(list, s, []string{"=", "delete", "removing", "erases", "removed"})
 	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}, "remov": {"delet", "eras"}, "eras": {"delet", "remov"}}, list)
 
-	l := &knowledge{lexicon: make(map[string][][]string), chinese: make(map[string][]string), stop: map[string]bool{"the": true, "off": true, "on": true}}
+	l := &Words{lexicon: make(map[string][][]string), chinese: make(map[string][]string), stop: map[string]bool{"the": true, "off": true, "on": true}}
 	l.addTranslations(s, "天气", []string{"weather", "the+weather+reports", "climate"})
 	l.addTranslations(s, "关", []string{"turn+off", "switch+off"})
 	l.addTranslations(s, "在线中", []string{"on+line"})
@@ -123,7 +123,7 @@ func TestLinesOfTheLists(t *testing.T) {
 	require.Equal(t, map[string][]string{"weather": {"天气"}, "climat": {"天气"}}, l.chinese, "of words of two characters")
 	require.Equal(t, 3, l.longest)
 
-	l = &knowledge{phrases: make(map[string][]phrase)}
+	l = &Words{phrases: make(map[string][]phrase)}
 	l.addPhrase(s, strings.Fields("setting ~ up = create arrange creating"))
 	l.addPhrase(s, strings.Fields("set back + restore"))
 	require.Equal(t, map[string][]phrase{"set": {
@@ -135,8 +135,8 @@ func TestLinesOfTheLists(t *testing.T) {
 // A run is cut into words of the lexicon at the least cost, in stretches of bounded
 // length.
 func TestCutsOfARun(t *testing.T) {
-	words := func(all ...string) *knowledge {
-		l := &knowledge{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string)}
+	words := func(all ...string) *Words {
+		l := &Words{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string)}
 		for _, word := range all {
 			l.addTranslations(make(stemmer), word, []string{"x"})
 		}
@@ -213,7 +213,7 @@ func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
 // What a term matters: its rarity, half of the greatest rarity if no document has it,
 // and of a phrase that of its meaning.
 func TestImportanceOfTerms(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
+	x := New(allWords(), []keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
 	rarity := func(token string) float64 { return rarity(x, token) }
 	unknown := float64(float32(idf(0, x.Len()))) / 2
 	for text, want := range map[string]map[string]float64{
@@ -236,12 +236,12 @@ func TestImportanceOfTerms(t *testing.T) {
 
 // Two words are also one where a single character is between them, and no more.
 func TestOnlyNeighboursAreJoined(t *testing.T) {
-	x := New([]keyword.Doc{{Description: "xyzqv"}})
+	x := New(allWords(), []keyword.Doc{{Description: "xyzqv"}})
 	for text, want := range map[string]bool{"xy zqv": true, "xy-zqv": true, "xy  zqv": false, "xy, zqv": false, "xy the zqv": false, "xy 天 zqv": false} {
 		joined := 0
 		for _, w := range parsed(x, text).terms {
 			for _, e := range w.expansions {
-				if e.relation == partOf {
+				if e.relation == joinedIn {
 					joined++
 				}
 			}
@@ -263,8 +263,8 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		{"𠮷野 𠮷", "𠮷野", "𠮷野"}, // a single character of four bytes is not a pair
 		{"zebra", "天气", ""},
 	} {
-		x := New([]keyword.Doc{{Description: c.description}})
-		q := &queryParser{finder: *finderOf(x), l: wordLists()}
+		x := New(allWords(), []keyword.Doc{{Description: c.description}})
+		q := &queryParser{finder: *finderOf(x), l: allWords()}
 		var got []string
 		for _, token := range q.appendTokensOf(nil, c.word) {
 			got = append(got, x.text(token))

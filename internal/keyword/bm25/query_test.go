@@ -14,7 +14,7 @@ import (
 )
 
 func tokensOf(text string) (tokens []string) {
-	return append(tokens, New([]keyword.Doc{{Description: text}}).parts[0].texts...)
+	return append(tokens, New(allWords(), []keyword.Doc{{Description: text}}).parts[0].texts...)
 }
 
 func TestTokens(t *testing.T) {
@@ -114,7 +114,7 @@ func TestValuesInAQuery(t *testing.T) {
 }
 
 func TestWordsWithoutSpaces(t *testing.T) {
-	l := wordLists()
+	l := allWords()
 	for text, want := range map[string][]string{
 		"查询天气预报":  {"查询", "天气预报"},
 		"天气":      {"天气"},
@@ -131,7 +131,7 @@ func TestWordsWithoutSpaces(t *testing.T) {
 }
 
 func TestPolitenessIsIgnored(t *testing.T) {
-	l := wordLists()
+	l := allWords()
 	for text, want := range map[string][]string{
 		"天气":         {"天气"},
 		"帮我查天气":      {"", "查天气"},
@@ -141,19 +141,17 @@ func TestPolitenessIsIgnored(t *testing.T) {
 	} {
 		require.Equal(t, want, withoutPoliteness(l, text), "%q", text)
 	}
-	x := New([]keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
+	x := New(allWords(), []keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
 	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
 	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
 }
 
 func TestListsAreWellFormed(t *testing.T) {
-	entries, err := listFiles.ReadDir("lists")
-	require.NoError(t, err)
-	require.Len(t, entries, 13)
-	for _, entry := range entries {
-		name := entry.Name()
+	all := allLists(t)
+	require.Len(t, all, 13)
+	for name, text := range all {
 		first := make(map[string]bool)
-		eachLine(name, func(fields []string) {
+		eachLine(text, func(fields []string) {
 			seen := make(map[string]bool)
 			for _, word := range fields {
 				require.False(t, seen[word], "%s: %q twice in %q", name, word, fields)
@@ -242,7 +240,7 @@ func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
 }
 
 func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
-	x := New(phraseDocs)
+	x := New(allWords(), phraseDocs)
 	for text, want := range map[string]string{
 		"set up a meeting":                  "create_meeting",
 		"setting up something":              "create_meeting",
@@ -258,7 +256,7 @@ func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
 }
 
 func TestPhrasesInAText(t *testing.T) {
-	x := New(phraseDocs)
+	x := New(allWords(), phraseDocs)
 	for text, want := range map[string][]string{
 		"":                         nil,
 		"set":                      nil,
@@ -281,7 +279,7 @@ func TestPhrasesInAText(t *testing.T) {
 }
 
 func TestPhrasesAreWellFormed(t *testing.T) {
-	for first, phrases := range wordLists().phrases {
+	for first, phrases := range allWords().phrases {
 		for _, p := range phrases {
 			require.Equal(t, first, p.words[0])
 			require.GreaterOrEqual(t, len(p.words), 2, "%q", p.text)
@@ -291,7 +289,7 @@ func TestPhrasesAreWellFormed(t *testing.T) {
 }
 
 func TestOppositesAreNotOffered(t *testing.T) {
-	x := New([]keyword.Doc{
+	x := New(allWords(), []keyword.Doc{
 		{Name: "delete_file"}, {Name: "activate_user"}, {Name: "subscribe_list"}, {Name: "connect_socket"}, {Name: "description"},
 	})
 	for _, text := range []string{"undelete", "deactivate", "unsubscribe", "disconnect"} {
@@ -307,7 +305,7 @@ func TestIdentifiersOfParameters(t *testing.T) {
 	} {
 		require.Equal(t, want, leadingIdentifier(text), "%q", text)
 	}
-	x := New([]keyword.Doc{
+	x := New(allWords(), []keyword.Doc{
 		{Name: "a", Description: "Due date. The date when it is due."},
 		{Name: "b", Params: []keyword.Param{{Name: "date"}, {Name: "due"}}},
 		{Name: "c", Params: []keyword.Param{{Name: "Due_Date"}, {Name: "x"}, {Name: "y"}, {Name: "z"}}},
@@ -324,7 +322,7 @@ func TestDigitsAreThoseOfASCII(t *testing.T) {
 
 // An explanation has the words of the query as they are written, and not their stems.
 func TestExplanationsHaveTheWordsOfTheQuery(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "create_invoices", Description: "Creates invoices for companies. 天气"}, {Name: "weather", Description: "Weather of cities"}})
+	x := New(allWords(), []keyword.Doc{{Name: "create_invoices", Description: "Creates invoices for companies. 天气"}, {Name: "weather", Description: "Weather of cities"}})
 	terms := func(text string, doc int) (words []string) {
 		for _, term := range x.Explain(text, doc).Terms {
 			words = append(words, term.Term)

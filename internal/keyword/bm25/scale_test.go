@@ -98,11 +98,11 @@ func BenchmarkScale(b *testing.B) {
 		docs := catalogueOf(n)
 		b.Run(fmt.Sprintf("index/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				New(docs)
+				New(allWords(), docs)
 			}
-			b.ReportMetric(heapOf(func() any { return New(docs) })/(1<<20), "MB")
+			b.ReportMetric(heapOf(func() any { return New(allWords(), docs) })/(1<<20), "MB")
 		})
-		x := New(docs)
+		x := New(allWords(), docs)
 		requests := requestsOf(docs, 500)
 		b.Run(fmt.Sprintf("search/%d", n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -57,7 +57,7 @@ func answers(t testing.TB, x *Index, text string, limit int) (names []string) {
 }
 
 func TestUnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	for text, want := range map[string]string{
 		"convert time zone":             "time__convert_time_zone",
 		"timezone converter":            "time__convert_time_zone",
@@ -107,14 +107,14 @@ func TestUnderstandsWhatPeopleAndModelsWrite(t *testing.T) {
 }
 
 func TestAnswersEveryPartOfAQuery(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	text := "I need the median of these numbers. Then send an email to Bob, and then delete the file notes.txt! What is the exchange rate?"
 	require.ElementsMatch(t, []string{"stats__median", "mail__send", "files__delete_file", "bank__exchange_rate"},
 		answers(t, x, text, 4))
 }
 
 func TestRequiresWhatHasAPlus(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	require.Equal(t, []string{"linear__create_issue"}, answers(t, x, "create issue +linear", 0))
 	require.Equal(t, []string{"github__create_issue", "linear__create_issue"}, answers(t, x, "+create-issue github", 0))
 	require.Equal(t, []string{"slack__post_message"}, answers(t, x, "issue repository ++slack", 0))
@@ -122,12 +122,12 @@ func TestRequiresWhatHasAPlus(t *testing.T) {
 	require.Equal(t, []string{"files__list_directory"}, answers(t, x, "file +direct", 0), "a beginning")
 	require.Empty(t, answers(t, x, "issue +zebra", 0))
 	require.NotEmpty(t, answers(t, x, "call +1555123 about the weather", 0), "a telephone number")
-	nonlinear := New([]keyword.Doc{{Name: "a", Description: "Solves nonlinear systems of linear"}, {Name: "b", Description: "nonlinear systems"}})
+	nonlinear := New(allWords(), []keyword.Doc{{Name: "a", Description: "Solves nonlinear systems of linear"}, {Name: "b", Description: "nonlinear systems"}})
 	require.Equal(t, []string{"a"}, answers(t, nonlinear, "+linear systems", 0), "not inside a word")
 }
 
 func TestPutsFirstWhatIsCalledByItsName(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
+	x := New(allWords(), []keyword.Doc{{Name: "get_prices"}, {Name: "get_price"}, {Name: "getPrice"}, {Name: "time"}, {Name: "set_time", Description: "Sets the time of the time server"}})
 	for _, name := range []string{"get_prices", "get_price", "getPrice"} {
 		require.Equal(t, []string{name}, answers(t, x, name, 1))
 		require.Equal(t, []string{name}, answers(t, x, "call `"+name+"`, and set the time of the server", 1))
@@ -142,7 +142,7 @@ func TestSpreadsEqualAnswersOverServers(t *testing.T) {
 			docs = append(docs, keyword.Doc{Name: server + "__" + tool, Description: "Renders a chart"})
 		}
 	}
-	x := New(docs)
+	x := New(allWords(), docs)
 	require.Equal(t, []string{"a__1", "b__1", "c__1", "a__2", "b__2", "c__2"}, answers(t, x, "chart", 6))
 }
 
@@ -168,13 +168,13 @@ func TestExplainsTheScoreItGives(t *testing.T) {
 			require.InEpsilon(t, 1+scores[i], 1+product, 1e-6, "%q: %s", text, e)
 		}
 	}
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	for _, text := range []string{"convert time", "send an email to Bob. Then delete the file!", "issue +linear", "时区转换 and weather", ""} {
 		check(x, toolbox, text)
 	}
 	for range 30 {
 		docs := randomDocs(rng, rng.IntN(20))
-		x := New(docs)
+		x := New(allWords(), docs)
 		for range 10 {
 			check(x, docs, randomQuery(rng, docs)+[]string{"", ". ", "; then "}[rng.IntN(3)]+randomQuery(rng, docs))
 		}
@@ -188,7 +188,7 @@ func TestExplainsTheScoreItGives(t *testing.T) {
 func TestDoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
 	rng := newRand(t)
 	ask := func(docs []keyword.Doc, text string) (names []string, bits []uint64) {
-		x := New(docs)
+		x := New(allWords(), docs)
 		hits, err := x.Search(context.Background(), text, 0)
 		require.NoError(t, err)
 		for _, h := range hits {
@@ -209,7 +209,7 @@ func TestDoesNotDependOnTheOrderOfTheDocuments(t *testing.T) {
 }
 
 func TestSearchesRunConcurrently(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	texts := []string{"convert time", "sned emial", "删除文件. and then mail", "+linear issue", strings.Repeat("zebra mail ", 50)}
 	want := make([][]keyword.Hit, len(texts))
 	for i, text := range texts {
@@ -240,7 +240,7 @@ func FuzzSearch(f *testing.F) {
 			{Name: nameA, Description: proseA, Params: []keyword.Param{{Name: proseB, Enum: []string{nameB}}}},
 			{Name: nameB, Description: proseB, Server: nameA},
 		}
-		x := New(docs)
+		x := New(allWords(), docs)
 		hits, err := x.Search(context.Background(), text, limit)
 		require.NoError(t, err)
 		require.True(t, limit <= 0 || len(hits) <= limit)
@@ -271,7 +271,7 @@ func TestWorkIsBounded(t *testing.T) {
 		{Name: "mail", Params: slices.Repeat([]keyword.Param{{Name: "p", Description: string(huge[:9000]), Enum: slices.Repeat([]string{"v"}, 1000)}}, 1000)},
 		{},
 	}
-	x := New(docs)
+	x := New(allWords(), docs)
 	require.Less(t, len(x.parts[0].posts), 40_000)
 	for _, text := range []string{
 		string(huge), strings.Repeat("mail ", 30_000), strings.Repeat("天气预报", 10_000), strings.Repeat("+mail ", 20_000), manyWords(20_000),
@@ -289,13 +289,13 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	for _, text := range []string{"", " ", "+", "?!,.", "\xff\xfe", "的", "the", "'", "a"} {
 		answers(t, x, text, 0)
-		answers(t, New(nil), text, 3)
+		answers(t, New(allWords(), nil), text, 3)
 	}
-	require.Equal(t, []string{"get_the"}, answers(t, New([]keyword.Doc{{Name: "get_the"}, {Name: "a"}}), "the", 0), "only stop words")
+	require.Equal(t, []string{"get_the"}, answers(t, New(allWords(), []keyword.Doc{{Name: "get_the"}, {Name: "a"}}), "the", 0), "only stop words")
 }
 
 func TestStopsWhenItsContextEnds(t *testing.T) {
-	x := New(toolbox)
+	x := New(allWords(), toolbox)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := x.Search(ctx, "mail. Then send weather", 0)

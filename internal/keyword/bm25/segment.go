@@ -3,8 +3,6 @@
 
 package bm25
 
-// This file holds a segment of an index, the data of some documents, and reads them.
-
 import (
 	"cmp"
 	"slices"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
-	"github.com/leanctx/leanctx/internal/keyword/wordvectors"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -32,14 +29,14 @@ type Segment struct {
 	total    [fieldCount]int      // of the lengths
 	unspaced names.Set            // documents with text in a script without spaces
 
-	nameStarts []uint32  // of each document in nameTokens, and the end of the last
-	nameTokens []uint32  // the distinct tokens of names
-	nameWords  names.Set // tokens that are one of a name
-	affixes    affixes
-	typos      typos
-
-	table      *wordvectors.Table
-	directions []int8 // of the documents in the table, one after another
+	nameStarts []uint32            // of each document in nameTokens, and the end of the last
+	nameTokens []uint32            // the distinct tokens of names
+	nameWords  names.Set           // tokens that are one of a name
+	needStarts []uint32            // of each document in needs, and the end of the last
+	needs      []uint32            // tokens of what a document needs the id of
+	forward    []string            // words of names, in order
+	backward   []string            // words of names written backwards, in order
+	pairs      map[uint32][]uint32 // tokens by their pairs of letters
 }
 
 // posting says that a document uses a token.
@@ -65,6 +62,9 @@ func (s *Segment) posting(token, doc uint32) (posting, bool) {
 func (s *Segment) nameOf(doc uint32) []uint32 {
 	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
 }
+
+// needsOf returns the tokens of what a document needs the id of.
+func (s *Segment) needsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
 
 // field is a part of a document.
 type field uint8
@@ -108,12 +108,6 @@ func (c counts) plus(f field) counts {
 	return c + 1<<(countBits*f)
 }
 
-// direction is the subject of a document as a direction in the space of word vectors.
-func (s *Segment) direction(doc uint32) []int8 {
-	size := s.table.Dimensions()
-	return s.directions[int(doc)*size:][:size]
-}
-
 // The limits for one document. Anything beyond them cannot be found.
 const (
 	maxNameBytes        = 512
@@ -127,12 +121,8 @@ const (
 // NewSegment reads docs. Names need not be distinct. It reads a bounded part of each
 // document: 16 KB of the description, 32 phrases and 128 parameters, with 2 KB of
 // description and 32 values each.
-func NewSegment(docs []keyword.Doc) *Segment { return newSegment(docs, wordvectors.Default()) }
-
-// newSegment reads docs, and the directions of their meaning by a table, which may be nil.
-func newSegment(docs []keyword.Doc, table *wordvectors.Table) *Segment {
-	wordLists() // keeps the first search from waiting for them
-	b := newBuilder(docs, table)
+func NewSegment(docs []keyword.Doc) *Segment {
+	b := newBuilder(docs)
 	for i := range uint32(len(docs)) {
 		b.add(i, &docs[b.s.Position(i)])
 	}
@@ -174,10 +164,9 @@ type builder struct {
 	current []usage   // of the document being read
 	latest  []uint32  // per token: its usage in current, if that is of the token
 	joined  []byte    // scratch
-	about   about
 }
 
-func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
+func newBuilder(docs []keyword.Doc) *builder {
 	b := &builder{
 		s: &Segment{
 			List:       keyword.NewNames(docs),
@@ -185,9 +174,8 @@ func newBuilder(docs []keyword.Doc, table *wordvectors.Table) *builder {
 			unspaced:   names.NewSet(len(docs)),
 			lengths:    make([][fieldCount]uint16, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
+			needStarts: make([]uint32, 1, len(docs)+1),
 			words:      make(map[string]uint32, len(docs)),
-			table:      table,
-			directions: make([]int8, len(docs)*table.Dimensions()),
 		},
 		stemmer: make(stemmer),
 	}
@@ -210,13 +198,15 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 		if id := leadingIdentifier(p.Name); len(id) == len(p.Name) {
 			b.count(doc, fieldParam, strings.ToLower(id))
 		}
+		b.addJoined(doc, fieldParam, p.Name)
 		b.read(doc, fieldParamDescription, names.Clip(p.Description, maxParamBytes))
 		for _, value := range p.Enum[:min(len(p.Enum), maxEnum)] {
 			b.read(doc, fieldEnum, names.Clip(value, maxNameBytes))
 		}
 	}
-	b.addJoined(doc, name)
-	b.addDirection(doc)
+	b.addNeeds(d)
+	b.addJoined(doc, fieldName, name)
+	b.addJoined(doc, fieldServer, server)
 	b.keepUsages()
 }
 
@@ -239,9 +229,19 @@ func (b *builder) addName() {
 	b.s.nameStarts = append(b.s.nameStarts, uint32(len(b.s.nameTokens)))
 }
 
+// addNeeds records whose ids a document requires: channel_id is that of a channel.
+func (b *builder) addNeeds(d *keyword.Doc) {
+	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
+		if kind := idOf(p.Name); kind != "" && p.Required {
+			b.s.needs = append(b.s.needs, b.tokens.ID(b.stemmer.stem(kind)))
+		}
+	}
+	b.s.needStarts = append(b.s.needStarts, uint32(len(b.s.needs)))
+}
+
 // addJoined adds each pair of neighbouring words of a name as one word: a query for
 // "timezone" then finds time_zone.
-func (b *builder) addJoined(doc uint32, name string) {
+func (b *builder) addJoined(doc uint32, f field, name string) {
 	previous := ""
 	eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
 		word := r.text
@@ -250,7 +250,7 @@ func (b *builder) addJoined(doc uint32, name string) {
 		}
 		if previous != "" && word != "" && len(previous)+len(word) <= maxWordBytes {
 			b.joined = append(append(b.joined[:0], previous...), word...)
-			b.countID(doc, fieldName, b.tokens.IDOf(stemInPlace(b.joined)))
+			b.countID(doc, f, b.tokens.IDOf(stemInPlace(b.joined)))
 		}
 		previous = word
 	})
@@ -304,37 +304,6 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 	b.current[at].counts = b.current[at].counts.plus(f)
 }
 
-// aboutWeights are the weights of a word in each field for the subject of a document.
-var aboutWeights = [fieldCount]float64{1, 1, 0.5, 0.25, 0.25, 0.5}
-
-// addDirection stores the subject of the document read last. Rare words do not count more:
-// the segment does not know the catalogue.
-func (b *builder) addDirection(doc uint32) {
-	table := b.s.table
-	b.about.reset(table)
-	for _, token := range b.tokens.Words()[len(b.about.rows):] {
-		row, ok := table.Find(token)
-		if !ok {
-			row = -1
-		}
-		b.about.rows = append(b.about.rows, int32(row))
-	}
-	for _, u := range b.current {
-		row := int(b.about.rows[u.token])
-		if row < 0 {
-			continue
-		}
-		weight := 0.0
-		for f := range fieldCount {
-			if u.counts.of(f) > 0 {
-				weight += aboutWeights[f]
-			}
-		}
-		table.AddTo(b.about.sum, row, weight*table.Weight(row))
-	}
-	wordvectors.Pack(b.s.direction(doc), b.about.sum)
-}
-
 func (b *builder) finish() *Segment {
 	s := b.s
 	b.copyTokens()
@@ -344,8 +313,8 @@ func (b *builder) finish() *Segment {
 	for _, token := range s.nameTokens {
 		s.nameWords.Add(token)
 	}
-	s.affixes = newAffixes(s.texts, s.nameWords)
-	s.typos = newTypos(s.texts)
+	s.forward, s.backward = newAffixes(s.texts, s.nameWords)
+	s.pairs = newPairs(s.texts)
 	return s
 }
 
@@ -383,23 +352,4 @@ func (b *builder) fillPostings() {
 			next[u.token]++
 		}
 	}
-}
-
-// maxReordered is the number of the best answers that are compared.
-const maxReordered = 100
-
-// about is scratch memory for computing the subject of a text.
-type about struct {
-	sum     []float32
-	rows    []int32 // of a segment's tokens in the table; -1: none
-	query   []int8
-	cosines [maxReordered]float64
-}
-
-// reset makes the sum that of no words.
-func (a *about) reset(table *wordvectors.Table) {
-	if len(a.sum) != table.Dimensions() {
-		a.sum, a.query = make([]float32, table.Dimensions()), make([]int8, table.Dimensions())
-	}
-	clear(a.sum)
 }

@@ -3,8 +3,6 @@
 
 package bm25
 
-// This file compares words by their letters: common beginnings and ends, and errors of typing.
-
 import (
 	"cmp"
 	"slices"
@@ -20,24 +18,18 @@ const (
 	maxAffixes    = 48  // words for one word
 )
 
-// affixes holds the words of a segment's names, for finding those with a common beginning
-// or end.
-type affixes struct {
-	forward  []string // the words, in order
-	backward []string // the words written backwards, in order
-}
-
-func newAffixes(texts []string, nameWords names.Set) affixes {
-	var a affixes
+// newAffixes returns the words of a segment's names in order, and written backwards in order,
+// for finding those with a common beginning or end.
+func newAffixes(texts []string, nameWords names.Set) (forward, backward []string) {
 	for id, word := range texts {
 		if nameWords.Has(uint32(id)) && len(word) >= minAffix && isASCII(word) {
-			a.forward = append(a.forward, word)
-			a.backward = append(a.backward, string(appendBackwards(nil, word)))
+			forward = append(forward, word)
+			backward = append(backward, string(appendBackwards(nil, word)))
 		}
 	}
-	slices.Sort(a.forward)
-	slices.Sort(a.backward)
-	return a
+	slices.Sort(forward)
+	slices.Sort(backward)
+	return forward, backward
 }
 
 // affixed is a word that begins or ends with another word, or the reverse.
@@ -91,12 +83,8 @@ const (
 	affixFactor  = 0.8 // for a beginning or end
 )
 
-// typos finds the tokens of a segment by their pairs of letters.
-type typos struct {
-	pairs map[uint32][]uint32 // pair -> tokens
-}
-
-func newTypos(texts []string) typos {
+// newPairs returns the tokens of a segment by their pairs of letters.
+func newPairs(texts []string) map[uint32][]uint32 {
 	all := make([]byte, 0, len(texts)*16)
 	ends := make([]int, len(texts))
 	for i, text := range texts {
@@ -109,7 +97,7 @@ func newTypos(texts []string) typos {
 	for i, end := range ends {
 		edged[i], start = block[start:end], end
 	}
-	return typos{pairs: keyword.GramLists(edged, pairSize, pairSize)}
+	return keyword.GramLists(edged, pairSize, pairSize)
 }
 
 // appendEdged appends a word with a mark at its beginning and at its end.

@@ -19,8 +19,8 @@ func TestASearchLeavesNoState(t *testing.T) {
 	queries := []string{"+的 mail", "+linear foo", "foo", "mail. Then foo the linear!", "+foo +的", "天 foo +不的"}
 	for _, first := range queries {
 		for _, second := range queries {
-			x := New(docs)
-			want := answers(t, New(docs), second, 0)
+			x := New(allWords(), docs)
+			want := answers(t, New(allWords(), docs), second, 0)
 			for range 3 { // the pool may keep the memory of any of them
 				answers(t, x, first, 0)
 				require.Equal(t, want, answers(t, x, second, 0), "%q after %q", second, first)
@@ -52,7 +52,7 @@ func textsIn(v reflect.Value, found *[]string) {
 
 // The scratch memory outlives a search, and would keep its text alive.
 func TestASearchKeepsNoText(t *testing.T) {
-	x := New([]keyword.Doc{{Name: "create_meeting", Description: "mail weather 天气"}})
+	x := New(allWords(), []keyword.Doc{{Name: "create_meeting", Description: "mail weather 天气"}})
 	for _, text := range []string{
 		"qqq mail Qqqs qqqing, +qqq mailqqq. Then set qqq up with qqq_qqq; \"qqq mail\" create_meeting",
 		"天气qqq的天气。然后查询qqq鱻鱻，并且+鱻qqq", "qqq", "+qqq", "the qqqmail weaqqqther",

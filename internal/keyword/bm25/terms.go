@@ -3,10 +3,9 @@
 
 package bm25
 
-// This file holds the content of a query: its terms, the tokens that stand for them, and
-// how much a match says.
-
-import "math"
+import (
+	"math"
+)
 
 // parsedQuery is the content of a query.
 type parsedQuery struct {
@@ -54,6 +53,7 @@ const (
 	partOf        = "part of"
 	translationOf = "translation of"
 	synonymOf     = "synonym of"
+	joinedIn      = "joined in"
 	// relatedTo is the relation of a word in tools to one that people use for it.
 	relatedTo = "related to"
 )

@@ -3,10 +3,8 @@
 
 package bm25
 
-// This file turns text into tokens.
-
 import (
-	"embed"
+	_ "embed"
 	"strings"
 	"sync"
 	"unicode"
@@ -14,6 +12,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/leanctx/leanctx/internal/keyword/stem"
 )
 
 // maxWordBytes is the longest word that is a token. A longer one is data, which nobody
@@ -89,6 +89,22 @@ func leadingIdentifier(text string) string {
 	return text[:end]
 }
 
+// idOf returns the word before "id" at the end of the name of a parameter, or "".
+func idOf(name string) (kind string) {
+	previous := ""
+	if len(name) > maxWordBytes || !isASCII(name) {
+		return ""
+	}
+	eachRun(name, func(r run) {
+		eachPart(r.text, func(part string) { kind, previous = previous, part })
+	})
+	switch strings.ToLower(previous) {
+	case "id", "ids", "uuid", "guid":
+		return kind
+	}
+	return ""
+}
+
 var fold = cases.Fold()
 
 // stemInPlace folds the case of a word and removes English endings, in the memory of the
@@ -110,7 +126,7 @@ func stemInPlace(word []byte) []byte {
 	if digits {
 		return word
 	}
-	return stemEnglish(word)
+	return stem.English(word)
 }
 
 // stemmer reduces words to their stems and remembers those it has seen.
@@ -189,7 +205,7 @@ func isASCII(s string) bool {
 // simplified maps traditional Chinese characters to simplified ones.
 var simplified = sync.OnceValue(func() map[rune]rune {
 	m := make(map[rune]rune)
-	eachLine("zh_hant.txt", func(pairs []string) {
+	eachLine(zhHant, func(pairs []string) {
 		for _, pair := range pairs {
 			from, size := utf8.DecodeRuneInString(pair)
 			m[from], _ = utf8.DecodeRuneInString(pair[size:])
@@ -219,16 +235,12 @@ func isWordRune(r rune) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-//go:embed lists/*.txt
-var listFiles embed.FS
+//go:embed zh_hant.txt
+var zhHant string
 
-// eachLine visits the lines of an embedded file, except empty ones and comments.
-func eachLine(name string, visit func(fields []string)) {
-	text, err := listFiles.ReadFile("lists/" + name)
-	if err != nil {
-		panic(err) // the file is embedded
-	}
-	for line := range strings.Lines(string(text)) {
+// eachLine visits the lines of a list, except empty ones and comments.
+func eachLine(text string, visit func(fields []string)) {
+	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] != "#" {
 			visit(fields)
 		}

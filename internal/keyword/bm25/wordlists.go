@@ -3,17 +3,18 @@
 
 package bm25
 
-// This file holds what the word lists say about words.
-
 import (
+	"embed"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
-// knowledge is the content of the word lists, as tokens.
-type knowledge struct {
+func (l *Words) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
+
+// Words is what is known about words, as tokens. It is immutable.
+type Words struct {
 	stop        map[string]bool
 	politeness  map[string]bool     // Chinese phrases that ask for nothing
 	forms       map[string][]string // other forms of the same word
@@ -31,9 +32,18 @@ type knowledge struct {
 	chinese map[string][]string
 }
 
-// wordLists parses the lists on first use.
-var wordLists = sync.OnceValue(func() *knowledge {
-	l := &knowledge{
+//go:embed stopwords_en.txt
+var stopWordsEnglish string
+
+//go:embed stopwords_zh.txt
+var stopWordsChinese string
+
+// stopWords are known to every index.
+var stopWords = sync.OnceValue(func() *Words { return ReadWords(embed.FS{}) })
+
+// ReadWords reads lists, one file for each kind. Missing files are empty lists.
+func ReadWords(files embed.FS) *Words {
+	l := &Words{
 		stop:        make(map[string]bool),
 		politeness:  make(map[string]bool),
 		forms:       make(map[string][]string),
@@ -47,36 +57,40 @@ var wordLists = sync.OnceValue(func() *knowledge {
 		chinese:     make(map[string][]string),
 	}
 	s := make(stemmer)
-	eachLine("stopwords_en.txt", func(word []string) { l.stop[s.stem(word[0])] = true })
-	eachLine("stopwords_zh.txt", func(word []string) { l.stop[word[0]] = true })
-	eachLine("politeness_zh.txt", func(word []string) {
+	each := func(name string, visit func(fields []string)) {
+		text, _ := files.ReadFile(name)
+		eachLine(string(text), visit)
+	}
+	eachLine(stopWordsEnglish, func(word []string) { l.stop[s.stem(word[0])] = true })
+	eachLine(stopWordsChinese, func(word []string) { l.stop[word[0]] = true })
+	each("politeness_zh.txt", func(word []string) {
 		l.politeness[word[0]] = true
 		l.longest = max(l.longest, utf8.RuneCountInString(word[0]))
 	})
-	eachLine("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
-	eachLine("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
+	each("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
+	each("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
 	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
-		eachLine(name, func(group []string) { addGroup(l.synonyms, s, group) })
+		each(name, func(group []string) { addGroup(l.synonyms, s, group) })
 	}
-	eachLine("related_en.txt", func(entry []string) {
+	each("related_en.txt", func(entry []string) {
 		for _, word := range entry[1:] {
 			addNew(l.related, s.stem(entry[0]), s.stem(word))
 		}
 	})
-	eachLine("incidental.txt", func(words []string) {
+	each("incidental.txt", func(words []string) {
 		for _, word := range words {
 			l.incidental[word] = true
 		}
 	})
-	eachLine("common_verbs_en.txt", func(verbs []string) {
+	each("common_verbs_en.txt", func(verbs []string) {
 		for _, verb := range verbs {
 			l.commonVerbs[verb], l.commonVerbs[s.stem(verb)] = true, true
 		}
 	})
-	eachLine("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })
-	eachLine("zh_en.txt", func(entry []string) { l.addTranslations(s, entry[0], entry[1:]) })
+	each("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })
+	each("zh_en.txt", func(entry []string) { l.addTranslations(s, entry[0], entry[1:]) })
 	return l
-})
+}
 
 // addGroup maps each word of a group to the others.
 func addGroup(list map[string][]string, s stemmer, group []string) {
@@ -100,7 +114,7 @@ func addEquivalents(list map[string][]string, s stemmer, line []string) {
 }
 
 // addTranslations reads the translations of a word. '+' joins the parts of one.
-func (l *knowledge) addTranslations(s stemmer, word string, translations []string) {
+func (l *Words) addTranslations(s stemmer, word string, translations []string) {
 	groups := l.lexicon[word]
 	for _, translation := range translations {
 		i := 0
@@ -149,7 +163,7 @@ type phrase struct {
 // addPhrase reads a line such as "set up = create arrange": the words, whether they are
 // ignored (=) or not (+), and the meanings. A '~' before the last word makes the phrase
 // open.
-func (l *knowledge) addPhrase(s stemmer, fields []string) {
+func (l *Words) addPhrase(s stemmer, fields []string) {
 	at := slices.IndexFunc(fields, func(f string) bool { return f == "=" || f == "+" })
 	p := phrase{ignored: fields[at] == "="}
 	for _, word := range fields[:at] {

@@ -3,8 +3,6 @@
 
 package names
 
-// This file counts the typing errors between two words.
-
 import (
 	"unicode/utf8"
 )

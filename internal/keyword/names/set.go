@@ -3,8 +3,6 @@
 
 package names
 
-// This file keeps sets of small numbers.
-
 import "math/bits"
 
 // Set is a set of numbers below a bound, one bit for each.

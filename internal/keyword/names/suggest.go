@@ -3,8 +3,6 @@
 
 package names
 
-// This file finds the existing name that was meant by a wrong one.
-
 import (
 	"cmp"
 	"math/bits"

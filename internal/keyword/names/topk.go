@@ -3,8 +3,6 @@
 
 package names
 
-// This file keeps the best few of many.
-
 import "slices"
 
 // TopK keeps the first k of the items added to it, in the order of compare. Once it

@@ -3,8 +3,6 @@
 
 package adaptertest
 
-// This file sets up agents on the server.
-
 import (
 	"context"
 	"encoding/json"

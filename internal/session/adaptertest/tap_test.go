@@ -3,8 +3,6 @@
 
 package adaptertest
 
-// This file looks at what goes into an adapter, and says what it amounts to.
-
 import (
 	"context"
 	"encoding/json"

@@ -3,8 +3,6 @@
 
 package adaptertest
 
-// This file writes what goes back over the wire.
-
 import (
 	"bytes"
 	"encoding/json"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file brings the two sides of each piece of work together.
-
 import (
 	"errors"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file reads what `go test -bench` prints.
-
 import (
 	"regexp"
 	"strconv"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file prints the table.
-
 import (
 	"fmt"
 	"maps"

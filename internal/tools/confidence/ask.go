@@ -3,8 +3,6 @@
 
 package main
 
-// This file asks catalogues, and samples of them, their own requests and foreign ones.
-
 import (
 	"context"
 	"fmt"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
+	"github.com/leanctx/leanctx/internal/keyword/bm25/lists"
 )
 
 // scorer is a way to rank documents.
@@ -27,7 +26,7 @@ type search func(text string) ([]keyword.Hit, error)
 
 var scorers = []scorer{
 	{"bm25", func(docs []keyword.Doc) search {
-		x := bm25.New(docs)
+		x := bm25.New(bm25.ReadWords(lists.Files), docs)
 		return func(text string) ([]keyword.Hit, error) { return x.Search(context.Background(), text, 1) }
 	}},
 	{"keyword", func(docs []keyword.Doc) search {

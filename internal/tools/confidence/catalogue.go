@@ -3,8 +3,6 @@
 
 package main
 
-// This file reads catalogues and says which requests are foreign to which of them.
-
 import (
 	"bufio"
 	"encoding/json"

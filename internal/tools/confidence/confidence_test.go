@@ -3,9 +3,6 @@
 
 package main
 
-// This file checks the confidences against what they were derived from, on the project's own
-// graded set.
-
 import (
 	"fmt"
 	"math/rand/v2"

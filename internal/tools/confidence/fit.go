@@ -3,8 +3,6 @@
 
 package main
 
-// This file fits logistic functions.
-
 import (
 	"math"
 

@@ -21,12 +21,7 @@
 // whether there are clauses (-.006), norms of the terms' scores other than their sum (-.001 to
 // -.017), the share of matches in the name (0), matches of misspellings for less (-.004), the best
 // clause in place of the whole (-.001 to +.001), matches in parameters alone for less (-.002), how
-// rare a word is in general English (found: +.0003, missing: 0), and word vectors: the cosine of
-// request and tool (-.001), its distance from that of the other tools (0), and missing words that
-// are near one of the tool (0 to -.002) or of the catalogue (-.001).
-//
-// The order by word vectors costs .004 pooled: the answers that it makes right have few words of
-// the request, and count here as right ones that are not sure.
+// rare a word is in general English (found: +.0003, missing: 0).
 //
 // Run it at the top of the repository.
 package main

@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures how well confidences separate right answers from misplaced ones.
-
 import (
 	"cmp"
 	"fmt"

@@ -38,11 +38,14 @@ const (
 
 // packages are those that blocks name.
 var packages = map[string]string{
-	"context": "context", "http": "net/http", "os": "os",
+	"context": "context", "time": "time", "http": "net/http", "os": "os",
 	"adk":    "github.com/cloudwego/eino/adk",
 	"model":  "github.com/cloudwego/eino/components/model",
 	"tool":   "github.com/cloudwego/eino/components/tool",
 	"schema": "github.com/cloudwego/eino/schema",
+
+	"openai": adapters + "openai", "agenticopenai": adapters + "agenticopenai", "claude": adapters + "claude", "gemini": adapters + "gemini", "genai": "google.golang.org/genai",
+	"ark": adapters + "ark", "qwen": adapters + "qwen", "deepseek": adapters + "deepseek", "ollama": adapters + "ollama",
 
 	"leanctx": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "toolerror": module + "/toolerror",
 	"window": module + "/window", "inspect": module + "/window/inspect", "leanctxtest": module + "/leanctxtest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
@@ -50,11 +53,15 @@ var packages = map[string]string{
 }
 
 // nested are the modules of packages that are not of the root module.
-var nested = map[string]string{"mcptools": "toolsearch/mcptools", "leanctxotel": "window/leanctxotel", "blobbackend": "reduction/blobbackend", "jq": "reduction/jq"}
+var nested = map[string]string{"mcptools": "toolsearch/mcptools", "leanctxotel": "window/leanctxotel", "blobbackend": "reduction/blobbackend", "jq": "reduction/jq",
+	"openai": models, "agenticopenai": models, "claude": models, "gemini": models, "genai": models, "ark": models, "qwen": models, "deepseek": models, "ollama": models}
+
+const models = "examples/models"
 
 // given are the types of what blocks use and readers have.
 var given = map[string]string{
 	"ctx": "context.Context", "chatModel": "model.ToolCallingChatModel", "otherModel": "model.ToolCallingChatModel", "tools": "[]tool.BaseTool",
+	"key": "string", "url": "string", "client": "*genai.Client",
 	"store": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
 	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler,
 }
@@ -138,7 +145,7 @@ func (b block) program() (text, in string, err error) {
 			}
 		case given[name] != "":
 			fmt.Fprintf(&reader, "%s %s, ", name, given[name])
-			uses[strings.TrimPrefix(strings.Split(given[name], ".")[0], "[]")] = true
+			uses[strings.TrimLeft(strings.Split(given[name], ".")[0], "[]*")] = true
 			if strings.Contains(given[name], "context.") {
 				uses["context"] = true
 			}
@@ -208,13 +215,7 @@ func names(f *ast.File) (free, declared []string) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			ast.Inspect(n.X, func(x ast.Node) bool {
-				if id, ok := x.(*ast.Ident); ok {
-					add(id)
-				}
-				return true
-			})
-			return false
+			n.Sel = ast.NewIdent("_") // the name of a field, a method or something in a package
 		case *ast.KeyValueExpr:
 			if _, ok := n.Key.(*ast.Ident); ok {
 				n.Key = &ast.BasicLit{} // the name of a field

@@ -3,9 +3,6 @@
 
 package docs
 
-// This file tests the pages that repeat what is defined elsewhere: versions, badges and
-// maps.
-
 import (
 	"encoding/xml"
 	"fmt"
@@ -13,11 +10,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/prices"
 )
 
 // mod is what a go.mod says.
@@ -54,6 +54,7 @@ var offered = []struct{ dir, about string }{
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
 	{"reduction/jq", "jq queries on stored results"},
+	{"toolsearch/javascript", "programs that call tools"},
 	{"window/leanctxotel", "OpenTelemetry"},
 	{"cmd/leanctx", "the command"},
 }
@@ -79,6 +80,7 @@ func moduleTable(t *testing.T) string {
 var tried = []struct{ dir, about string }{
 	{"examples/native", "native tool search, on the wire"},
 	{"internal/session/adaptertest", "conversations that the provider keeps, on the wire"},
+	{"examples/models", "the lines of models.md, on the wire"},
 	{"examples/live", "an agent on a real model"},
 }
 
@@ -118,6 +120,9 @@ func TestGoldenCompatibility(t *testing.T) {
 	require.Equal(t, text, read(t, page), "LEANCTX_UPDATE=1 rewrites it")
 }
 
+// next is the module that runs our tests with the version of Eino to come.
+const next = "internal/einonext"
+
 // TestEveryModuleSpeaksOfTheSameVersions checks what the page says of all modules at once.
 func TestEveryModuleSpeaksOfTheSameVersions(t *testing.T) {
 	top := modOf(t, ".")
@@ -136,6 +141,10 @@ func TestEveryModuleSpeaksOfTheSameVersions(t *testing.T) {
 		m := modOf(t, dir)
 		n++
 		require.Equal(t, top.golang, m.golang, "the go line of %s", dir)
+		if dir == next {
+			require.NotEqual(t, top.requires[einoPath], m.requires[einoPath], "Eino of %s", dir)
+			return nil
+		}
 		require.Equal(t, top.requires[einoPath], m.requires[einoPath], "Eino of %s", dir)
 		return nil
 	}))
@@ -206,6 +215,65 @@ func TestTheMapsLeaveNoPageOut(t *testing.T) {
 	require.Contains(t, linksOf(t, "README.md"), "docs/README.md")
 }
 
+// TestTheQuickstartPrintsWhatItsPagesShow compares the pages with the output that the example's own
+// test expects.
+func TestTheQuickstartPrintsWhatItsPagesShow(t *testing.T) {
+	_, output, found := strings.Cut(read(t, "examples/quickstart/main_test.go"), "\t// Output:\n")
+	require.True(t, found)
+	var printed strings.Builder
+	for line := range strings.Lines(output) {
+		if text, is := strings.CutPrefix(line, "\t//"); is {
+			printed.WriteString(strings.TrimPrefix(text, " "))
+		}
+	}
+	pages := 0
+	for _, name := range documents(t) {
+		if filepath.Base(name) == "quickstart.md" {
+			pages++
+			require.Contains(t, read(t, name), "```\n"+printed.String()+"```\n", name)
+		}
+	}
+	require.Positive(t, pages)
+}
+
+// TestWhatChangesStandsInTheListOfDifferences: each row of the README names rows of
+// docs/differences.md, which tests of both packages hold.
+func TestWhatChangesStandsInTheListOfDifferences(t *testing.T) {
+	_, table, found := strings.Cut(read(t, "README.md"), "| | Eino v0.9.21 | leanctx | row |\n|---|---|---|---|\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	differences, n := read(t, "docs/differences.md"), 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for id := range strings.SplitSeq(cells[len(cells)-1], ",") {
+			n++
+			require.Contains(t, differences, "\n| "+strings.TrimSpace(id)+" |", line)
+		}
+	}
+	require.Greater(t, n, 10)
+}
+
+// TestReadmeSaysWhatItsQuestionsCost computes the sentence on money from the tokens above it.
+func TestReadmeSaysWhatItsQuestionsCost(t *testing.T) {
+	readme := read(t, "README.md")
+	price, ok := prices.Of("gpt-5")
+	require.True(t, ok)
+	dollars := func(pattern string, group int) (sum float64) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(readme, -1) {
+			tokens, err := strconv.ParseFloat(strings.ReplaceAll(m[group], ",", ""), 64)
+			require.NoError(t, err)
+			sum += tokens * price.Input / 1e6
+		}
+		require.Positive(t, sum, pattern)
+		return sum
+	}
+	first := `(?m)^ +(?:449 +([\d,]+))? +\d+ +([23],\d{3})  `
+	last := func(way string) float64 { return dollars(way+` +\d+ model calls +([\d,]+) tokens`, 1) }
+	require.Contains(t, strings.Join(strings.Fields(readme), " "), fmt.Sprintf(
+		"at GPT-5's $%.2f for a million prompt tokens: the first question costs %.1f cents instead of %.1f, the last $%.3f or $%.2f instead of $%.2f, and",
+		price.Input, 100*dollars(first, 2), 100*dollars(`(?m)^ +449 +([\d,]+) `, 1), last("a program"), last("all at once"), last("one by one")))
+}
+
 // TestTextForModelsHasTheRightForm holds llms.txt to its form: a title, a summary, and
 // sections with lists of links.
 func TestTextForModelsHasTheRightForm(t *testing.T) {
@@ -217,7 +285,7 @@ func TestTextForModelsHasTheRightForm(t *testing.T) {
 	for _, line := range strings.Split(sections, "\n")[1:] {
 		require.Regexp(t, `^($|## \S|- \[[^\]]+\]\([^)]+\)(: .+)?$)`, line)
 	}
-	for _, function := range []string{"toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})", "reduction.New(ctx, &reduction.Config{Backend: store, ProvideReadTool: true})"} {
+	for _, function := range []string{"toolsearch.New(ctx, toolsearch.Recommended(tools))", "reduction.New(ctx, reduction.Recommended(store))"} {
 		require.Contains(t, text, function)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -28,7 +29,7 @@ const (
 )
 
 // published are the modules that strangers require here, of those that a release tags.
-var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "cmd/leanctx"}
+var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "toolsearch/javascript", "examples", "cmd/leanctx"}
 
 func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
@@ -68,7 +69,7 @@ func runTheCommand(t *testing.T, proxy, version string) {
 	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
 	out := command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "eval", "tools.json")
-	require.Equal(t, "1 of 1 tool is found by their own words\n", out)
+	require.Equal(t, "1 of 1 tool is found by their own words\n\n", out)
 	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
 	out = command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
@@ -99,8 +100,8 @@ func readmeLines(t *testing.T) string {
 }
 
 // makeProxy releases the committed tree, and lays what was tagged out as a module proxy does,
-// each module on its own. The version is made of the tree's hash, so that no two trees share
-// one in the module cache.
+// each module on its own. The version is made of the tree's hash and the process, so that no two
+// trees, and no two runs side by side, share one in the module cache.
 func makeProxy(t *testing.T) (dir, version string) {
 	t.Helper()
 	clone, version := release(t)
@@ -151,7 +152,7 @@ func release(t *testing.T) (clone, version string) {
 	if err != nil {
 		t.Skipf("not a git checkout: %v", err)
 	}
-	version = "v0.1.1-tree." + strings.TrimSpace(string(hash))
+	version = fmt.Sprintf("v0.1.1-tree.%s.p%d", strings.TrimSpace(string(hash)), os.Getpid())
 	clone = filepath.Join(t.TempDir(), "clone")
 	from, err := filepath.Abs(root)
 	require.NoError(t, err)

@@ -4,7 +4,7 @@
 // Command release tags a version of every module that is published. In the tree, nested
 // modules build with the code beside them, by replace lines; what is tagged requires the
 // version itself. So the root is tagged where HEAD is, and the nested modules at a commit
-// after it, in which only their go.mod differs. Nothing is pushed.
+// after it, in which only their go.mod and go.sum differ. Nothing is pushed.
 //
 //	go run ./internal/tools/release -version v0.1.0         # prints what it would do
 //	go run ./internal/tools/release -version v0.1.0 -tag    # makes the tags
@@ -12,9 +12,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -141,8 +144,8 @@ func (r repository) modules() ([]string, error) {
 	return subs, nil
 }
 
-// commit makes a commit after HEAD in which the nested modules require version and replace
-// nothing, and leaves the branch and the files on disk unchanged.
+// commit makes a commit after HEAD in which the nested modules require version, have its sums and
+// replace nothing, and leaves the branch and the files on disk unchanged.
 func (r repository) commit(modules []string, version string) (string, error) {
 	index, err := os.MkdirTemp("", "leanctx-release-")
 	if err != nil {
@@ -153,20 +156,9 @@ func (r repository) commit(modules []string, version string) (string, error) {
 	if _, err := r.git(env, "read-tree", "HEAD"); err != nil {
 		return "", err
 	}
+	p := publication{repository: r, env: env, version: version, sums: map[string][]string{}}
 	for _, sub := range modules {
-		if sub == "" {
-			continue
-		}
-		file := path.Join(sub, "go.mod")
-		text, err := r.git(nil, "show", "HEAD:"+file)
-		if err != nil {
-			return "", err
-		}
-		blob, err := r.gitWith(nil, published(text, version), "hash-object", "-w", "--stdin")
-		if err != nil {
-			return "", err
-		}
-		if _, err := r.git(env, "update-index", "--cacheinfo", "100644,"+blob+","+file); err != nil {
+		if err := p.module(sub, nil); err != nil {
 			return "", err
 		}
 	}
@@ -177,10 +169,137 @@ func (r repository) commit(modules []string, version string) (string, error) {
 	return r.git(env, "commit-tree", tree, "-p", "HEAD", "-m", "release: require "+version+" in the nested modules")
 }
 
+// publication is a tree in which modules become as they are tagged.
+type publication struct {
+	repository
+	env     []string // that of the index
+	version string
+	sums    map[string][]string // the lines of go.sum, by the directory of the module
+}
+
+// module publishes the module in a directory, after those that it requires: a go.sum has the sums
+// of what they are then. Above are the modules that need it.
+func (p *publication) module(sub string, above []string) error {
+	if p.sums[sub] != nil {
+		return nil
+	}
+	if slices.Contains(above, sub) {
+		return fmt.Errorf("the modules %s require each other", strings.Join(append(above, sub), ", "))
+	}
+	if sub != "" {
+		text, err := p.git(nil, "show", "HEAD:"+path.Join(sub, "go.mod"))
+		if err != nil {
+			return err
+		}
+		text = published(text, p.version)
+		var lines []string
+		for _, found := range ours.FindAllStringSubmatch(text, -1) {
+			other := strings.TrimPrefix(strings.TrimPrefix(found[2], module), "/")
+			if err := p.module(other, append(above, sub)); err != nil {
+				return err
+			}
+			lines = append(lines, p.sums[other]...)
+		}
+		if err := p.write(path.Join(sub, "go.mod"), text); err != nil {
+			return err
+		}
+		before, _ := p.git(nil, "show", "HEAD:"+path.Join(sub, "go.sum")) // there may be none
+		lines = append(lines, strings.Split(before, "\n")...)
+		slices.Sort(lines)
+		if err := p.write(path.Join(sub, "go.sum"), strings.TrimLeft(strings.Join(slices.Compact(lines), "\n")+"\n", "\n")); err != nil {
+			return err
+		}
+	}
+	var err error
+	p.sums[sub], err = p.sum(sub)
+	return err
+}
+
+// write puts a file into the index.
+func (p *publication) write(file, text string) error {
+	blob, err := p.gitWith(nil, text, "hash-object", "-w", "--stdin")
+	if err == nil {
+		_, err = p.git(p.env, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+file)
+	}
+	return err
+}
+
+// sum returns the lines of go.sum for a module as it is in the index: the hashes that the go
+// command makes of its files and of its go.mod.
+func (p *publication) sum(sub string) ([]string, error) {
+	files, nested, err := p.files()
+	if err != nil {
+		return nil, err
+	}
+	name := path.Join(module, sub)
+	var all, mod []string
+	add := func(shown, blob string) error {
+		content, err := exec.Command("git", "-C", p.dir, "cat-file", "blob", blob).Output()
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("%x  ", sha256.Sum256(content))
+		all = append(all, line+name+"@"+p.version+"/"+shown+"\n")
+		if shown == "go.mod" {
+			mod = append(mod, line+"go.mod\n")
+		}
+		return nil
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		inside, is := strings.CutPrefix(file, sub+"/")
+		if sub == "" {
+			inside, is = file, true
+		}
+		if is && moduleOf(nested, file) == path.Clean("./"+sub) {
+			if err := add(inside, files[file]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if licence := files["LICENSE"]; licence != "" && files[path.Join(sub, "LICENSE")] == "" {
+		if err := add("LICENSE", licence); err != nil { // as the go command does
+			return nil, err
+		}
+	}
+	return []string{name + " " + p.version + " " + hash1(all), name + " " + p.version + "/go.mod " + hash1(mod)}, nil
+}
+
+// files returns the blobs of all files in the index by their paths, and the directories of modules.
+func (p *publication) files() (blobs map[string]string, modules map[string]bool, err error) {
+	listed, err := p.git(p.env, "ls-files", "-s")
+	blobs, modules = map[string]string{}, map[string]bool{}
+	for _, line := range strings.Split(listed, "\n") {
+		about, file, _ := strings.Cut(line, "\t")
+		if fields := strings.Fields(about); len(fields) == 3 && strings.HasPrefix(fields[0], "100") {
+			blobs[file] = fields[1]
+		}
+		if dir, name := path.Split(file); name == "go.mod" {
+			modules[path.Clean("./"+dir)] = true
+		}
+	}
+	return blobs, modules, err
+}
+
+// moduleOf is the directory of the module that a file belongs to.
+func moduleOf(modules map[string]bool, file string) string {
+	dir := path.Dir(file)
+	for dir != "." && !modules[dir] {
+		dir = path.Dir(dir)
+	}
+	return dir
+}
+
+// hash1 is the hash of go.sum over lines with the hash and the name of each file.
+func hash1(lines []string) string {
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return "h1:" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 var (
 	replaceBlock = regexp.MustCompile(`(?ms)^replace \(\n.*?^\)\n`)
 	replaceLine  = regexp.MustCompile(`(?m)^replace [^(\n]*\n`)
-	ours         = regexp.MustCompile(`(?m)^((?:require )?\s*` + regexp.QuoteMeta(module) + `(?:/\S+)?) v\S+`)
+	ours         = regexp.MustCompile(`(?m)^((?:require )?\s*(` + regexp.QuoteMeta(module) + `(?:/\S+)?)) v\S+`)
 	emptyLines   = regexp.MustCompile(`\n{3,}`)
 )
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -91,6 +92,61 @@ func TestNestedModulesAreTaggedWithoutReplaceAndTheTreeStays(t *testing.T) {
 	require.Equal(t, "module "+module+"/sub\n\nrequire "+module+" v0.1.0", git(t, r, "show", "sub/v0.1.0:sub/go.mod"))
 	require.Equal(t, head, git(t, r, "rev-parse", "HEAD"))
 	require.Empty(t, git(t, r, "status", "--porcelain"))
+}
+
+// The go command makes the sums of what is tagged, and finds the same in the go.sum of each module
+// that needs it.
+func TestTaggedModulesHaveTheSumsOfTheOthers(t *testing.T) {
+	r := sample(t)
+	for file, text := range map[string]string{
+		"LICENSE":           "as you like\n",
+		"a.go":              "package leanctx\n",
+		"sub/b.go":          "package sub\n",
+		"sub/deep/c.go":     "package deep\n",
+		"sub/more/go.mod":   "module " + module + "/sub/more\n\nrequire (\n\t" + module + " v0.0.0\n\t" + module + "/sub v0.0.0\n)\n\nreplace " + module + " => ../..\n\nreplace " + module + "/sub => ..\n",
+		"sub/more/go.sum":   "example.com/other v1.0.0 h1:x=\n",
+		"sub/more/LICENSE":  "not at all\n",
+		"internal/x/d.go":   "package x\n",
+		"testdata/y/go.mod": "module y\n",
+	} {
+		file = filepath.Join(r.dir, file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	git(t, r, "add", ".")
+	git(t, r, "commit", "-qm", "more")
+	require.NoError(t, release(io.Discard, r.dir, "v0.1.0", true))
+	lines := git(t, r, "show", "sub/more/v0.1.0:sub/more/go.sum")
+	require.Contains(t, lines, "example.com/other v1.0.0 h1:x=")
+	require.Equal(t, 5, len(strings.Split(lines, "\n")), lines)
+	require.Contains(t, lines, git(t, r, "show", "sub/v0.1.0:sub/go.sum"))
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "url.file://"+r.dir+".insteadOf")
+	t.Setenv("GIT_CONFIG_VALUE_0", "https://"+module)
+	for key, value := range map[string]string{"GOPROXY": "direct", "GOPRIVATE": module, "GOMODCACHE": t.TempDir(), "GOFLAGS": "-modcacherw", "GOWORK": "off", "GOTOOLCHAIN": "local", "GIT_ALLOW_PROTOCOL": "file:https"} {
+		t.Setenv(key, value)
+	}
+	for _, sub := range []string{"", "/sub"} {
+		cmd := exec.Command("go", "mod", "download", "-json", module+sub+"@v0.1.0")
+		cmd.Dir = t.TempDir()
+		out, err := cmd.Output()
+		require.NoError(t, err, string(out))
+		var got struct{ Sum, GoModSum string }
+		require.NoError(t, json.Unmarshal(out, &got))
+		require.Contains(t, lines, module+sub+" v0.1.0 "+got.Sum+"\n")
+		require.Contains(t, lines, module+sub+" v0.1.0/go.mod "+got.GoModSum)
+	}
+}
+
+func TestModulesThatRequireEachOtherAreRefused(t *testing.T) {
+	r := sample(t)
+	for file, other := range map[string]string{"sub/go.mod": "two", "two/go.mod": "sub"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(r.dir, filepath.Dir(file)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(r.dir, file), []byte("module "+module+"/"+filepath.Dir(file)+"\n\nrequire "+module+"/"+other+" v0.0.0\n"), 0o600))
+	}
+	git(t, r, "add", ".")
+	git(t, r, "commit", "-qm", "more")
+	require.ErrorContains(t, release(io.Discard, r.dir, "v0.1.0", true), "the modules sub, two, sub require each other")
 }
 
 func TestAReleaseIsRefused(t *testing.T) {

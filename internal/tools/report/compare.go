@@ -3,9 +3,6 @@
 
 package main
 
-// This file gives agents with different policies the same tasks, and writes down what
-// each cost: the tables of docs/benchmarks.md.
-
 import (
 	"context"
 	"fmt"
@@ -15,17 +12,16 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
-	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	einoreduction "github.com/cloudwego/eino/adk/middlewares/reduction"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/examples/compare"
 	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/replay"
 	"github.com/leanctx/leanctx/reduction"
@@ -54,13 +50,6 @@ func (g *gauge) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 	return g.BaseModel.Generate(ctx, in, opts...)
 }
 
-// arm is an agent with one policy.
-type arm struct {
-	name string
-	// set makes the handlers, and the tools that stand beside them.
-	set func(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, []adk.ChatModelAgentMiddleware, error)
-}
-
 // scored is what an arm did.
 type scored struct {
 	name         string
@@ -68,10 +57,43 @@ type scored struct {
 	calls        int
 	tokens       int64
 	bill         replay.Bill
+	wrong        []string // "task: what was wrong", for those that it did not do right
 }
 
-// work gives an agent the tasks.
-func (a arm) work(ctx context.Context, tasks [][]lab.Question) (s scored, err error) {
+// score is what passed the gauge.
+func (g *gauge) score(name string) scored {
+	return scored{name: name, calls: g.calls, tokens: int64(g.all / 4), bill: replay.Bill{Calls: g.calls, Written: int64(g.all-g.cached) / 4, Cached: int64(g.cached) / 4}}
+}
+
+// tasksOf has an agent of an arm do every task.
+func tasksOf(ctx context.Context, a compare.Arm) (s scored, err error) {
+	g := &gauge{BaseModel: offline.New[*schema.Message]()}
+	bench, err := a.Start(ctx, g)
+	if err != nil {
+		return s, err
+	}
+	defer bench.Close()
+	tasks, err := compare.Tasks()
+	if err != nil {
+		return s, err
+	}
+	var wrong []string
+	for _, t := range tasks {
+		says, err := bench.Do(ctx, t)
+		if err != nil {
+			return s, err
+		}
+		if says != "" {
+			wrong = append(wrong, t.ID+": "+says)
+		}
+	}
+	s = g.score(a.Name)
+	s.asked, s.right, s.wrong = len(tasks), len(tasks)-len(wrong), wrong
+	return s, nil
+}
+
+// work has an agent of an arm answer questions of one conversation.
+func work(ctx context.Context, a compare.Arm, questions []lab.Question) (s scored, err error) {
 	dir, err := os.MkdirTemp("", "report")
 	if err != nil {
 		return s, err
@@ -80,109 +102,68 @@ func (a arm) work(ctx context.Context, tasks [][]lab.Question) (s scored, err er
 	if err := lab.WriteFiles(dir); err != nil {
 		return s, err
 	}
-	tools, err := library.Tools(dir)
+	all, err := library.Tools(dir)
 	if err != nil {
 		return s, err
 	}
-	own, handlers, err := a.set(ctx, tools)
+	own, h, err := a.Set(ctx, all)
 	if err != nil {
 		return s, err
 	}
 	g := &gauge{BaseModel: offline.New[*schema.Message]()}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "assistant", Description: "answers with tools", Instruction: "Use tools for whatever they can do. Say so if there is none.",
-		Model: g, Handlers: handlers, MaxIterations: 60, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: own}},
+		Model: g, Handlers: h, MaxIterations: 60, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: own}},
 	})
 	if err != nil {
 		return s, err
 	}
-	s.name = a.name
 	runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})
-	for _, task := range tasks {
-		var history []*schema.Message
-		for _, q := range task {
-			history = append(history, schema.UserMessage(q.Text))
-			out := adktest.Collect(runner.Run(ctx, history))
-			history = append(history, inOrder(out.Messages)...)
-			// A run that ends with an error has not answered.
-			if s.asked++; out.Err == nil && q.Holds(out.Answer()) {
-				s.right++
-			}
+	right := 0
+	var history []*schema.Message
+	for _, q := range questions {
+		history = append(history, schema.UserMessage(q.Text))
+		said, err := lab.Collect(runner.Run(ctx, history))
+		history = append(history, said...)
+		// A run that ends with an error has not answered.
+		if err == nil && len(said) > 0 && q.Holds(said[len(said)-1].Content) {
+			right++
 		}
 	}
-	s.calls, s.tokens = g.calls, int64(g.all/4)
-	s.bill = replay.Bill{Calls: g.calls, Written: int64(g.all-g.cached) / 4, Cached: int64(g.cached) / 4}
+	s = g.score(a.Name)
+	s.asked, s.right = len(questions), right
 	return s, nil
-}
-
-// inOrder puts results into the order of their calls: those of one step come as they
-// are ready.
-func inOrder(messages []*schema.Message) []*schema.Message {
-	place := map[string]int{}
-	for _, m := range messages {
-		for _, c := range m.ToolCalls {
-			place[c.ID] = len(place)
-		}
-	}
-	for from := 0; from < len(messages); from++ {
-		to := from
-		for to < len(messages) && messages[to].Role == schema.Tool {
-			to++
-		}
-		if to > from {
-			slices.SortStableFunc(messages[from:to], func(a, b *schema.Message) int { return place[a.ToolCallID] - place[b.ToolCallID] })
-			from = to
-		}
-	}
-	return messages
 }
 
 type tools = []tool.BaseTool
 
 type handlers = []adk.ChatModelAgentMiddleware
 
-// hides is an arm that hides all tools behind our middleware.
-func hides(name string, c toolsearch.Config) arm {
-	return arm{name, func(ctx context.Context, all tools) (tools, handlers, error) {
-		own := c
-		own.DynamicTools = all
-		h, err := toolsearch.New(ctx, &own)
-		return nil, handlers{h}, err
-	}}
+// toolArms are settings of tools, ours with and without package reduction, and policies of others.
+func toolArms() (all []compare.Arm) {
+	for _, a := range compare.Arms() {
+		all = append(all, a, compare.Reduced(a))
+	}
+	peer := func(c toolsearch.Config) func(tools) *toolsearch.Config {
+		return func(all tools) *toolsearch.Config {
+			own := c
+			own.DynamicTools = all
+			return &own
+		}
+	}
+	return append(all,
+		picks("policy of RAG-MCP: the 5 best for the question", 5),
+		picks("the same with 20", 20),
+		compare.Hides("policy of Pydantic AI: shared words, 10 results", peer(toolsearch.Config{NewIndex: overlapIndex(1, 1), MaxResults: 10})),
+		compare.Hides("policy of Vercel AI SDK: names twice, for one step", peer(toolsearch.Config{NewIndex: overlapIndex(2, 1), UnloadAfter: 1})),
+		compare.Arm{Name: "policy of hosts with a limit: the first 128", Set: func(_ context.Context, all tools) (tools, handlers, error) {
+			return all, handlers{&firstTools{most: 128}}, nil
+		}},
+	)
 }
 
-// toolArms are policies on tools. The first lists them all.
-var toolArms = []arm{
-	{"direct: every tool is listed", func(_ context.Context, all tools) (tools, handlers, error) { return all, nil, nil }},
-	hides("leanctx `Keyword`", toolsearch.Config{}),
-	hides("leanctx `Regexp`", toolsearch.Config{Protocol: toolsearch.Regexp}),
-	hides("leanctx `SearchLoad`", toolsearch.Config{Protocol: toolsearch.SearchLoad}),
-	hides("leanctx `SearchCall`", toolsearch.Config{Protocol: toolsearch.SearchCall}),
-	{"leanctx `Recommended`", func(ctx context.Context, all tools) (tools, handlers, error) {
-		h, err := toolsearch.New(ctx, toolsearch.Recommended(all))
-		return nil, handlers{h}, err
-	}},
-	{"leanctx `Recommended`, `SearchCall`", func(ctx context.Context, all tools) (tools, handlers, error) {
-		c := toolsearch.Recommended(all)
-		c.Protocol = toolsearch.SearchCall
-		h, err := toolsearch.New(ctx, c)
-		return nil, handlers{h}, err
-	}},
-	{"Eino v0.9.21 `toolsearch`", func(ctx context.Context, all tools) (tools, handlers, error) {
-		h, err := einosearch.New(ctx, &einosearch.Config{DynamicTools: all})
-		return nil, handlers{h}, err
-	}},
-	picks("policy of RAG-MCP: the 5 best for the question", 5),
-	picks("the same with 20", 20),
-	hides("policy of Pydantic AI: shared words, 10 results", toolsearch.Config{NewIndex: overlapIndex(1, 1), MaxResults: 10}),
-	hides("policy of Vercel AI SDK: names twice, for one step", toolsearch.Config{NewIndex: overlapIndex(2, 1), UnloadAfter: 1}),
-	{"policy of hosts with a limit: the first 128", func(_ context.Context, all tools) (tools, handlers, error) {
-		return all, handlers{&firstTools{most: 128}}, nil
-	}},
-}
-
-func picks(name string, most int) arm {
-	return arm{name, func(ctx context.Context, all tools) (tools, handlers, error) {
+func picks(name string, most int) compare.Arm {
+	return compare.Arm{Name: name, Set: func(ctx context.Context, all tools) (tools, handlers, error) {
 		h, err := newChosen(ctx, all, most)
 		return all, handlers{h}, err
 	}}
@@ -196,8 +177,8 @@ const trigger = 10_000
 var atHand = []string{"files__", "hash__", "units__", "text__"}
 
 // reduces is an arm whose results a policy reduces.
-func reduces(name string, with func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error)) arm {
-	return arm{name, func(ctx context.Context, all tools) (own tools, h handlers, err error) {
+func reduces(name string, with func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error)) compare.Arm {
+	return compare.Arm{Name: name, Set: func(ctx context.Context, all tools) (own tools, h handlers, err error) {
 		for _, t := range all {
 			info, err := t.Info(ctx)
 			if err != nil {
@@ -250,7 +231,7 @@ func (k *keepsTools) BeforeModelRewriteState(ctx context.Context, state *adk.Cha
 }
 
 // resultArms are policies on results. The first changes nothing.
-var resultArms = []arm{
+var resultArms = []compare.Arm{
 	reduces("no reduction", nil),
 	reduces("leanctx, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
 		return reduction.New(ctx, &reduction.Config{Backend: store, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger})
@@ -272,15 +253,27 @@ var resultArms = []arm{
 }
 
 // scores runs every arm.
-func scores(ctx context.Context, arms []arm, tasks [][]lab.Question) (all []scored, err error) {
+func scores(ctx context.Context, arms []compare.Arm, run func(context.Context, compare.Arm) (scored, error)) (all []scored, err error) {
 	for _, a := range arms {
-		s, err := a.work(ctx, tasks)
+		s, err := run(ctx, a)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.name, err)
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
 		}
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// losing lists every task that an arm did not do right.
+func losing(all []scored) string {
+	var b strings.Builder
+	b.WriteString("| policy | task: what was wrong |\n|---|---|\n")
+	for _, s := range all {
+		if len(s.wrong) > 0 {
+			fmt.Fprintf(&b, "| %s | %s |\n", s.name, strings.ReplaceAll(strings.Join(s.wrong, "<br>"), "|", "\\|"))
+		}
+	}
+	return b.String()
 }
 
 // markdown is the table of what the arms did: prices are in thousands of tokens at the
@@ -316,15 +309,20 @@ func markdown(all []scored) string {
 
 // tables are those of docs/benchmarks.md, by the name of their place.
 func tables(ctx context.Context) (map[string]string, error) {
-	tools, err := scores(ctx, toolArms, toolTasks())
+	tools, results, err := measured(ctx)
 	if err != nil {
 		return nil, err
 	}
-	results, err := scores(ctx, resultArms, [][]lab.Question{lab.FileQuestions})
-	if err != nil {
-		return nil, err
+	return map[string]string{"tools": markdown(tools), "losing": losing(tools), "results": markdown(results)}, nil
+}
+
+// measured is what the arms did.
+func measured(ctx context.Context) (tools, results []scored, err error) {
+	if tools, err = scores(ctx, toolArms(), tasksOf); err != nil {
+		return nil, nil, err
 	}
-	return map[string]string{"tools": markdown(tools), "results": markdown(results)}, nil
+	results, err = scores(ctx, resultArms, func(ctx context.Context, a compare.Arm) (scored, error) { return work(ctx, a, lab.FileQuestions) })
+	return tools, results, err
 }
 
 // publish puts tables into the places of a document that have their names.

@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures the time of a search against the number of tools.
-
 import (
 	"context"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -34,7 +33,8 @@ func made(n int) []tool.BaseTool {
 
 // searchTool is the tool that a middleware adds for searching.
 func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool, error) {
-	ctx, rc, err := m.BeforeAgent(ctx, &adk.ChatModelAgentContext{})
+	var rc adkrun.Run
+	ctx, err := adkrun.Begin(ctx, m, &rc)
 	if err != nil {
 		return ctx, nil, err
 	}

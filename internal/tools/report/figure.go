@@ -3,8 +3,7 @@
 
 package main
 
-// This file draws: lines whose ends carry their names, or pairs of points in rows. The
-// pictures are SVG with the reader's own fonts, one for light and one for dark grounds.
+// The pictures are SVG with the reader's own fonts, one for light and one for dark grounds.
 
 import (
 	"fmt"

@@ -3,8 +3,8 @@
 
 package main
 
-// This file holds policies of other projects, reimplemented in a few lines after their
-// documentation: what each decides, and nothing of how it is built.
+// Policies of other projects, reimplemented in a few lines after their documentation: what each
+// decides, and nothing of how it is built.
 
 import (
 	"cmp"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures how well each index finds tools.
-
 import (
 	"context"
 	"fmt"

@@ -50,6 +50,25 @@ func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 	}
 }
 
+// A chart that is drawn anew is the one in docs/img, byte for byte.
+func TestGoldenCharts(t *testing.T) {
+	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "docs", "img")
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		dir = there
+	}
+	require.NoError(t, report(t.Context(), dir, charts))
+	for _, c := range charts {
+		for _, theme := range themes {
+			file := c.file + "-" + theme.name + ".svg"
+			drawn, err := os.ReadFile(filepath.Join(dir, file))
+			require.NoError(t, err)
+			kept, err := os.ReadFile(filepath.Join(there, file))
+			require.NoError(t, err)
+			require.Equal(t, string(kept), string(drawn), "%s: LEANCTX_UPDATE=1 draws it anew", file)
+		}
+	}
+}
+
 func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
 	require.Equal(t, []float64{0, 500, 1000, 1500}, ticks(80, 1400, false))
 	require.Equal(t, []float64{1, 10, 100, 1000}, ticks(3, 900, true))

@@ -3,8 +3,6 @@
 
 package main
 
-// This file measures what goes to the model, with and without a middleware.
-
 import (
 	"context"
 	"errors"

@@ -4,9 +4,9 @@
 // Command soak runs thousands of agents with both middlewares at once and reports what went
 // wrong and whether anything was lost. The runs mix protocols, message types, streaming,
 // checkpoint and resume, failing and slow stores, streams that fail, merged streams, events
-// that nobody reads, providers that keep the conversation, tenants, and cancellation. They
-// run in several processes that share one directory, while further processes that use it
-// are killed. It ends by itself.
+// that nobody reads, providers that keep the conversation, tenants, tenants that are deleted
+// while they write, and cancellation. They run in several processes that share one directory
+// and one log of windows, while further processes that use both are killed. It ends by itself.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/window"
 )
 
 // options bound a soak.
@@ -75,6 +76,11 @@ func soak(ctx context.Context, o options, dir string, out io.Writer) bool {
 	})
 	wg.Wait()
 	total.merge(swept(dir, o))
+	if o.Break == "log" {
+		_ = os.Truncate(logName(dir), 0)
+	}
+	total.merge(readLog(dir, total))
+	_ = os.Remove(logName(dir))
 	total.print(out, o)
 	return total.good()
 }
@@ -107,18 +113,23 @@ func child(out io.Writer) bool {
 		panic(err)
 	}
 	defer func() { _ = shared.Close() }()
+	see, log, err := newCollector(j)
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = log.Close() }()
 	if j.Victim {
-		suffer(context.Background(), j, shared, out)
+		suffer(context.Background(), j, shared, see, out)
 		return true
 	}
-	if err := json.NewEncoder(out).Encode(work(context.Background(), j, shared)); err != nil {
+	if err := json.NewEncoder(out).Encode(work(context.Background(), j, shared, see)); err != nil {
 		panic(err)
 	}
 	return true
 }
 
 // work makes the job's share of the runs.
-func work(ctx context.Context, j job, shared *reduction.DirBackend) *tally {
+func work(ctx context.Context, j job, shared *reduction.DirBackend, see *window.Collector) *tally {
 	before := gauge()
 	total := &tally{}
 	next := make(chan int)
@@ -126,7 +137,11 @@ func work(ctx context.Context, j job, shared *reduction.DirBackend) *tally {
 	for range max(1, j.Parallel/j.Processes) {
 		wg.Go(func() {
 			for n := range next {
-				total.add(one(ctx, choose(j.options, n, shared)))
+				p := choose(j.options, n, shared)
+				if n%watchedShare == 0 {
+					p.see = see
+				}
+				total.add(one(ctx, p))
 				if n%16 == 0 {
 					runtime.GC() // what nobody reads is closed by finalizers
 				}
@@ -143,6 +158,9 @@ func work(ctx context.Context, j job, shared *reduction.DirBackend) *tally {
 		select {}
 	}
 	adktest.Finalize()
+	if err := see.LogError(); err != nil {
+		total.problem("ERROR the log of process %d: %v", j.Part, err)
+	}
 	total.Before, total.After = before, settled(before.Goroutines)
 	if total.After.Goroutines > before.Goroutines+2 {
 		stacks := make([]byte, 1<<20)

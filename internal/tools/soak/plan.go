@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend/backendtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/window"
 )
 
 // plan is what a run is like.
@@ -34,10 +36,12 @@ type plan struct {
 	events    reading // how the application reads the events
 	provider  *adapter
 	tenant    string
+	leaving   reduction.Cleaner // deletes what the run stores, again and again; nil: nothing does
+	see       *window.Collector // logs the run; nil: nothing does
 	protocol  toolsearch.Protocol
 	turns     int
 	store     reduction.Backend   // what the agent writes to
-	truth     backend.RangeReader // what the check reads from
+	truth     leanctx.RangeReader // what the check reads from
 	claims    func(claim)         // if not nil, is called with what the model sees
 }
 
@@ -63,13 +67,13 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 	}
 	memory := reduction.NewMemoryBackend(64 << 20)
 	p.store, p.truth = memory, memory
-	switch k := rng.IntN(16); {
+	switch k := rng.IntN(17); {
 	case k < 2:
 		p.kind = "store in memory"
 	case k < 3:
 		p.kind, p.store = "store that takes whole writes", struct {
-			backend.Backend
-			backend.Reader
+			leanctx.Backend
+			leanctx.Reader
 		}{memory, memory}
 	case k < 6:
 		p.inDirectory(shared)
@@ -85,8 +89,10 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 	case k < 14:
 		p.provider = &adapters[rng.IntN(len(adapters))]
 		p.kind = "conversation kept by " + p.provider.name
-	default:
+	case k < 16:
 		p.inScope(shared, fmt.Sprintf("tenant-%d", rng.IntN(5)))
+	default:
+		p.leaves(shared, fmt.Sprintf("tenant-%d", 1000+n))
 	}
 	p.sabotage(o.Break, memory)
 	return p
@@ -94,7 +100,7 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 
 func (p *plan) inDirectory(shared *reduction.DirBackend) {
 	p.kind, p.store, p.truth, p.tenant, p.provider = "directory shared by all", shared, shared, "", nil
-	p.cancel, p.fails = false, false
+	p.cancel, p.fails, p.leaving = false, false, nil
 }
 
 // inScope lets the run belong to a tenant.
@@ -103,13 +109,26 @@ func (p *plan) inScope(shared *reduction.DirBackend, tenant string) {
 	p.scoped(shared, func(ctx context.Context) (string, error) { return ctx.Value(tenantKey{}).(string), nil })
 }
 
+// leaves lets the run belong to a tenant that is deleted while it writes. Its level of the key
+// is below one that others share.
+func (p *plan) leaves(shared *reduction.DirBackend, tenant string) {
+	p.kind, p.tenant, p.owner = "tenants that are deleted", tenant, tenant+"."+p.owner
+	p.scoped(shared, func(ctx context.Context) (string, error) { return "leaving/" + ctx.Value(tenantKey{}).(string), nil })
+	p.leaving = p.store.(reduction.Cleaner)
+}
+
 func (p *plan) scoped(inner reduction.Backend, key func(context.Context) (string, error)) {
 	p.store = reduction.Scoped(inner, reduction.Scope{Key: key})
-	p.truth = p.store.(backend.RangeReader)
+	p.truth = p.store.(leanctx.RangeReader)
 }
 
 // tenantKey finds the tenant in a context.
 type tenantKey struct{}
+
+// keeper deletes nothing.
+type keeper struct{ reduction.Cleaner }
+
+func (keeper) DeleteUnused(context.Context, string, time.Time) (int, int64, error) { return 0, 0, nil }
 
 // everybodys is the store of the tenants where their scopes are broken.
 var everybodys = reduction.NewMemoryBackend(256 << 20)
@@ -121,7 +140,9 @@ func (p *plan) sabotage(what string, memory *reduction.MemoryBackend) {
 		p.truth = reduction.NewMemoryBackend(1) // everything in it is gone
 	case what == "sessions" && p.provider != nil:
 		p.provider = &adapter{name: p.provider.name, id: "unknown-response-id", tools: true}
-	case what == "scopes" && p.tenant != "":
+	case what == "leaving" && p.leaving != nil:
+		p.leaving = keeper{p.leaving}
+	case what == "scopes" && p.tenant != "" && p.leaving == nil:
 		p.scoped(everybodys, func(context.Context) (string, error) { return "all", nil })
 	}
 }

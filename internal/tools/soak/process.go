@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/window"
 )
 
 func command(ctx context.Context, j job) (*exec.Cmd, *bytes.Buffer) {
@@ -112,7 +113,7 @@ func untilKilled(ctx context.Context, j job) (claims []claim, err error) {
 
 // suffer runs agents on the shared directory until the process is killed, and writes
 // which paths the models were shown.
-func suffer(ctx context.Context, j job, shared *reduction.DirBackend, out io.Writer) {
+func suffer(ctx context.Context, j job, shared *reduction.DirBackend, see *window.Collector, out io.Writer) {
 	var mu sync.Mutex
 	tell := func(c claim) {
 		line, err := json.Marshal(c)
@@ -130,6 +131,7 @@ func suffer(ctx context.Context, j job, shared *reduction.DirBackend, out io.Wri
 				p := choose(j.options, n, shared)
 				p.inDirectory(shared)
 				p.owner, p.claims = fmt.Sprintf("killed-%d.%d", j.Part, n), tell
+				p.see = see
 				one(ctx, p)
 			}
 		})

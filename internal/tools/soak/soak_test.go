@@ -31,7 +31,9 @@ func TestNothingIsLostInAFewRuns(t *testing.T) {
 	require.Contains(t, out.String(), "crashes: 0; other problems: 0")
 	require.NotContains(t, out.String(), "keeps: 0", "no request built on what a provider keeps")
 	require.Contains(t, out.String(), "processes killed: 2")
-	for _, kind := range []string{"failing store", "stream that fails", "kept by Ark", "kept by OpenAI", "tenants"} {
+	require.Regexp(t, `share: [1-9]\d* of 20 conversations`, out.String())
+	require.Regexp(t, `deleted with their tenant: [1-9]`, out.String())
+	for _, kind := range []string{"failing store", "stream that fails", "kept by Ark", "kept by OpenAI", "tenants of one store", "tenants that are deleted"} {
 		require.Contains(t, out.String(), kind)
 	}
 }
@@ -48,6 +50,8 @@ func TestFailuresAreReported(t *testing.T) {
 		"scopes":   {80, 0, " stored: "},
 		"files":    {1, 2, "of a process that was killed: 0 bytes"},
 		"torn":     {1, 0, "torn is no whole content: 300 bytes"},
+		"log":      {9, 0, "ERROR the log has "},
+		"leaving":  {80, 0, " are left of a deleted tenant"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

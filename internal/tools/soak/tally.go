@@ -22,7 +22,9 @@ type outcome struct {
 	built    int   // requests that built on what the provider keeps
 	checked  int64 // bytes that tools returned and that were found again
 	unsaved  int64 // bytes of streams that a failing store did not take, as the model was told
-	lost     int64 // bytes that were neither
+	deleted  int64 // bytes that were deleted with their tenant
+	lost     int64 // bytes that were none of these
+	calls    logged
 	what     string
 	wrong    []string // what should not have happened besides
 }
@@ -32,13 +34,15 @@ type outcome struct {
 type tally struct {
 	mu sync.Mutex
 
-	Runs, Resumed, Built   int
-	Checked, Unsaved, Lost int64
-	Kinds, Ended           map[string]int
-	Killed, Claims, Files  int
-	Crashes, Wrong         int
-	Problems               []string // the first of them, in words
-	Before, After          gauges
+	Runs, Resumed, Built            int
+	Checked, Unsaved, Deleted, Lost int64
+	Logged                          map[string]logged // what the log must hold, by conversation
+	InLog, Torn                     int               // calls, and lines that cannot be read
+	Kinds, Ended                    map[string]int
+	Killed, Claims, Files           int
+	Crashes, Wrong                  int
+	Problems                        []string // the first of them, in words
+	Before, After                   gauges
 }
 
 // maxProblems bounds how many problems are described.
@@ -49,10 +53,13 @@ func (t *tally) add(o outcome) {
 	defer t.mu.Unlock()
 	t.Runs++
 	if t.Kinds == nil {
-		t.Kinds, t.Ended = map[string]int{}, map[string]int{}
+		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logged{}
 	}
 	t.Kinds[o.kind]++
-	t.Checked, t.Unsaved, t.Built = t.Checked+o.checked, t.Unsaved+o.unsaved, t.Built+o.built
+	t.Checked, t.Unsaved, t.Deleted, t.Built = t.Checked+o.checked, t.Unsaved+o.unsaved, t.Deleted+o.deleted, t.Built+o.built
+	if o.calls.Name != "" {
+		t.Logged[o.calls.Name] = o.calls
+	}
 	if o.resumed {
 		t.Resumed++
 	}
@@ -89,14 +96,16 @@ func (t *tally) merge(o *tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Kinds == nil {
-		t.Kinds, t.Ended = map[string]int{}, map[string]int{}
+		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logged{}
 	}
+	maps.Copy(t.Logged, o.Logged)
 	for k := range o.Kinds {
 		t.Kinds[k] += o.Kinds[k]
 		t.Ended[k] += o.Ended[k]
 	}
 	t.Runs, t.Resumed, t.Built = t.Runs+o.Runs, t.Resumed+o.Resumed, t.Built+o.Built
 	t.Checked, t.Unsaved, t.Lost = t.Checked+o.Checked, t.Unsaved+o.Unsaved, t.Lost+o.Lost
+	t.Deleted, t.InLog, t.Torn = t.Deleted+o.Deleted, t.InLog+o.InLog, t.Torn+o.Torn
 	t.Killed, t.Claims, t.Files = t.Killed+o.Killed, t.Claims+o.Claims, t.Files+o.Files
 	t.Crashes, t.Wrong = t.Crashes+o.Crashes, t.Wrong+o.Wrong
 	t.Problems = append(t.Problems, o.Problems...)
@@ -113,7 +122,8 @@ func (t *tally) print(out io.Writer, o options) {
 	for _, k := range slices.Sorted(maps.Keys(t.Kinds)) {
 		fmt.Fprintf(out, "  %-32s %6d runs, %d ended by the error they were made for\n", k, t.Kinds[k], t.Ended[k])
 	}
-	fmt.Fprintf(out, "bytes of tool results found again: %d; not saved by a failing store, and said so: %d; lost: %d\n", t.Checked, t.Unsaved, t.Lost)
+	fmt.Fprintf(out, "bytes of tool results found again: %d; not saved by a failing store, and said so: %d; deleted with their tenant: %d; lost: %d\n", t.Checked, t.Unsaved, t.Deleted, t.Lost)
+	fmt.Fprintf(out, "model calls in the log that all processes share: %d of %d conversations; lines torn by processes that were killed: %d\n", t.InLog, len(t.Logged), t.Torn)
 	fmt.Fprintf(out, "requests that built on what a provider keeps: %d\n", t.Built)
 	fmt.Fprintf(out, "processes killed: %d, and paths that they had shown: %d; files in the shared directory: %d\n", t.Killed, t.Claims, t.Files)
 	fmt.Fprintf(out, "goroutines: %d before, %d after; heap: %.1f MB before, %.1f MB after\n",

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/window"
 )
 
 // ledger remembers what the tools returned, by call id.
@@ -64,7 +66,7 @@ func one(ctx context.Context, p *plan) outcome {
 
 func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
 	out.kind = p.kind
-	ctx, cancel := context.WithCancel(context.WithValue(ctx, tenantKey{}, p.tenant))
+	ctx, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, tenantKey{}, p.tenant), nameKey{}, p.name()))
 	defer cancel()
 	books := &ledger{returned: map[string]string{}, sizes: map[string]int{}}
 	handlers, err := middlewares[M](ctx, p, books)
@@ -73,7 +75,11 @@ func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
 		return out
 	}
 	seen := &auditor[M]{}
-	a := adktest.Agent[M]{Handlers: append(handlers, seen), Streaming: p.streaming, Store: &adktest.Store{}, Max: 40}
+	handlers = append(handlers, seen)
+	if p.see != nil {
+		handlers = append(handlers, window.HandlerFor[M](p.see))
+	}
+	a := adktest.Agent[M]{Handlers: handlers, Streaming: p.streaming, Store: &adktest.Store{}, Max: 40}
 	respond := watched(p, books, seen, script[M](p, cancel))
 	a.Model = &adktest.Model[M]{Respond: respond}
 	if p.provider != nil {
@@ -81,12 +87,15 @@ func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
 		a.Configure = func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = h }
 		defer func() { out.built, out.wrong = h.built, append(out.wrong, h.wrong...) }()
 	}
+	deleted := p.deleting(context.WithoutCancel(ctx))
 	run(ctx, p, a, &out)
 	out.expected = p.cancel && errors.Is(out.err, context.Canceled) || books.failed.Load() && errors.Is(out.err, errTool)
 	if books.failed.Load() && out.err == nil {
 		out.wrong = append(out.wrong, "nobody was told that a tool failed")
 	}
 	check(context.WithoutCancel(ctx), p, books, seen.messages, &out)
+	out.wrong = append(out.wrong, deleted()...)
+	out.calls = p.logged()
 	return out
 }
 
@@ -162,14 +171,14 @@ func readStream[M adk.MessageType](r *schema.StreamReader[M]) error {
 
 func middlewares[M adk.MessageType](ctx context.Context, p *plan, books *ledger) ([]adk.TypedChatModelAgentMiddleware[M], error) {
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{
-		DynamicTools: producers(p, books), Protocol: p.protocol, AllowUnloadedCalls: p.rng.IntN(2) == 0,
+		DynamicTools: producers(p, books), Protocol: p.protocol, AllowUnloadedCalls: p.rng.IntN(2) == 0, OnEvent: p.watch(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend: p.store, ProvideReadTool: true, MaxLengthForTrunc: 6_000, MaxTokensForClear: 6_000,
-		ClearTargetTokens: int64(p.rng.IntN(2)) * 3_000,
+		ClearTargetTokens: int64(p.rng.IntN(2)) * 3_000, OnEvent: p.watch(),
 	})
 	return []adk.TypedChatModelAgentMiddleware[M]{search, reduce}, err
 }
@@ -295,6 +304,8 @@ func check[M adk.MessageType](ctx context.Context, p *plan, books *ledger, messa
 				out.checked += size
 			case strings.Contains(r.Args, unsaved) || errors.Is(err, errUnsaved):
 				out.unsaved += size
+			case p.leaving != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errShown)):
+				out.deleted += size
 			default:
 				out.lost += size
 				out.what = fmt.Sprintf("run %d (%s), result %s: %v; the model sees %.300q", p.n, p.kind, r.ID, err, r.Args)
@@ -306,6 +317,9 @@ func check[M adk.MessageType](ctx context.Context, p *plan, books *ledger, messa
 // unsaved is what a notice says of a stream whose middle a failing store did not take. What
 // such a notice left of the stream may be cleared, and so stored, later.
 const unsaved = "was not saved"
+
+// errShown says that a cut result was cleared when its file had been deleted.
+var errShown = errors.New("the stored text is what a model was shown")
 
 var errUnsaved = errors.New("the stored text says that a part was not saved")
 
@@ -325,6 +339,9 @@ func follow(ctx context.Context, p *plan, shown, original string) (bool, error) 
 	data, err := io.ReadAll(content)
 	if err == nil && strings.Contains(string(data), unsaved) {
 		return false, errUnsaved
+	}
+	if p.leaving != nil && storedPath.Match(data) {
+		return false, errShown
 	}
 	if err == nil && string(data) != original {
 		err = fmt.Errorf("%s holds %d other bytes", path, len(data))

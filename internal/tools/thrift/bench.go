@@ -3,9 +3,6 @@
 
 package main
 
-// This file holds the tools that runs are recorded with: files of Go's own source tree,
-// the go command, and an MCP server.
-
 import (
 	"context"
 	"encoding/json"

@@ -27,10 +27,13 @@ func main() {
 	sample := flag.String("sample", "", "write every twelfth run into this file and stop")
 	trigger := flag.Int64("trigger", 32_000, "tokens from which on policies clear")
 	one := flag.String("conversation", "", "replay this conversation, a JSON array of messages, in place of the runs")
+	tries := flag.Bool("sweep", false, "invent runs and try settings of the preset on them")
 	copied := flag.String("o", "", "also write what is printed into this file")
 	flag.Parse()
 	out, err := output(*copied)
-	if err == nil {
+	if err == nil && *tries {
+		err = sweep(context.Background(), out)
+	} else if err == nil {
 		err = thrift(context.Background(), out, input{*runs, *sample, *one}, *trigger)
 	}
 	if err != nil {

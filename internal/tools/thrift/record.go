@@ -3,15 +3,13 @@
 
 package main
 
-// This file records runs: an agent of Eino works with real tools, and rules take the
-// place of its model.
-
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -97,7 +95,10 @@ func (w *worker) quote() string {
 	case p > .7:
 		back = w.IntN(min(8, n))
 	}
-	lines := strings.Split(w.seen[n-1-back], "\n")
+	if w.bench == nil && len(w.seen[n-1-back]) > 0 && w.Float64() > math.Pow(2000/float64(max(2000, len(w.seen[n-1-back]))), .6) {
+		return w.quote()
+	}
+	lines := strings.Split(unescaped.Replace(w.seen[n-1-back]), "\n")
 	for range 20 {
 		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
 			return l
@@ -105,6 +106,9 @@ func (w *worker) quote() string {
 	}
 	return ""
 }
+
+// unescaped is how an agent reads a text inside JSON.
+var unescaped = strings.NewReplacer(`\n`, "\n", `\"`, `"`)
 
 // summary quotes several results.
 func (w *worker) summary() string {

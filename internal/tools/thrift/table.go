@@ -3,16 +3,20 @@
 
 package main
 
-// This file prints what the runs cost.
-
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
-	"sync"
+	"slices"
 
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/compact"
 	"github.com/leanctx/leanctx/internal/replay"
+	"github.com/leanctx/leanctx/internal/tokens"
 )
 
 // printAll replays every run under every policy and prints a table for each half, and
@@ -35,42 +39,67 @@ func printAll(ctx context.Context, out io.Writer, file string, trigger int64) er
 					chosen = append(chosen, r)
 				}
 			}
-			t, err := compare(ctx, chosen, replay.Options{Trigger: trigger, ReadBacks: share})
+			t, err := tabulate(ctx, chosen, replay.Policies(), replay.Options{Trigger: trigger, ReadBacks: share})
 			if err != nil {
 				return err
 			}
 			fmt.Fprint(out, t)
 		}
 	}
-	return nil
+	return printCompact(out, runs)
 }
 
-// compare replays runs, some at a time.
-func compare(ctx context.Context, runs []replay.Recorded, o replay.Options) (*replay.Table, error) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	t, failed := replay.NewTable(replay.Policies()), error(nil)
-	todo := make(chan replay.Recorded)
-	for range 2 {
-		wg.Go(func() {
-			for r := range todo {
-				bills, err := replay.Each(ctx, r.Conversation, replay.Policies(), o)
-				mu.Lock()
-				if err != nil {
-					failed = fmt.Errorf("%s: %w", r.Name, err)
-				} else {
-					t.Add(r, bills)
-				}
-				mu.Unlock()
-			}
-		})
+// compacted are tokens of results: as tools returned them and compacted, also in the envelope in
+// which eino-ext's MCP tools return a text.
+type compacted struct{ before, after, enveloped, unwrapped int }
+
+func (c *compacted) add(o compacted) {
+	c.before, c.after, c.enveloped, c.unwrapped = c.before+o.before, c.after+o.after, c.enveloped+o.enveloped, c.unwrapped+o.unwrapped
+}
+
+func compactedOf(text string) (c compacted, err error) {
+	envelope, err := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+	if err != nil {
+		return c, err
+	}
+	of := func(text string) (before, after int) {
+		short, _ := compact.Text(text)
+		return tokens.Of(text), tokens.Of(short)
+	}
+	c.before, c.after = of(text)
+	c.enveloped, c.unwrapped = of(string(envelope))
+	return c, nil
+}
+
+// printCompact prints what CompactJSON alone leaves of the tokens of results that are not cut.
+func printCompact(out io.Writer, runs []replay.Recorded) error {
+	const most = 50_000
+	kinds := map[string]*compacted{}
+	add := func(kind string, c compacted) {
+		if kinds[kind] == nil {
+			kinds[kind] = &compacted{}
+		}
+		kinds[kind].add(c)
 	}
 	for _, r := range runs {
-		todo <- r
+		for _, m := range r.Conversation.Messages() {
+			if m.Role != schema.Tool || len(m.Content) > most {
+				continue
+			}
+			c, err := compactedOf(m.Content)
+			if err != nil {
+				return err
+			}
+			add(r.Kind, c)
+			add("all", c)
+		}
 	}
-	close(todo)
-	wg.Wait()
-	return t, failed
+	fmt.Fprintf(out, "\nResult tokens with CompactJSON, relative to those without\n%-12s %10s %22s\n", "", "recorded", "in an MCP envelope")
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		c := kinds[kind]
+		fmt.Fprintf(out, "%-12s %10.2f %22.2f\n", kind, float64(c.after)/float64(c.before), float64(c.unwrapped)/float64(c.enveloped))
+	}
+	return nil
 }
 
 // printOne replays a conversation of the user's own.
@@ -83,7 +112,7 @@ func printOne(ctx context.Context, out io.Writer, file string, trigger int64) er
 	if err != nil {
 		return err
 	}
-	t, err := compare(ctx, []replay.Recorded{{Name: file, Kind: "conversation", Conversation: c}}, replay.Options{Trigger: trigger})
+	t, err := tabulate(ctx, []replay.Recorded{{Name: file, Kind: "conversation", Conversation: c}}, replay.Policies(), replay.Options{Trigger: trigger})
 	if err != nil {
 		return err
 	}

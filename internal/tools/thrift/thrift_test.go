@@ -89,12 +89,12 @@ func TestRunsAreWrittenAndRead(t *testing.T) {
 
 const (
 	golden   = "testdata/bills.txt" // what `make thrift` printed
-	document = "../../../docs/choosing.md"
+	document = "../../../docs/benchmarks.md"
 )
 
-// TestGoldenChoosingShowsTheBills compares the guide with what was measured. With
+// TestGoldenBenchmarksShowTheBills compares the guide with what was measured. With
 // LEANCTX_UPDATE=1 it writes the tables into the guide.
-func TestGoldenChoosingShowsTheBills(t *testing.T) {
+func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 	measured, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	guide, err := os.ReadFile(document)
@@ -127,4 +127,65 @@ func brief(t *testing.T, table string) string {
 		out.WriteString("\n")
 	}
 	return out.String()
+}
+
+// Invented runs are the same every time, and their results spread from 1 to 100 kB.
+func TestInventedRunsSpreadAndAreReproducible(t *testing.T) {
+	var sizes [2][3]int // by half: below 4.6 kB, below 22 kB, more
+	n := 0
+	require.NoError(t, invent(func(r *run) error {
+		n++
+		half := 0
+		if (replay.Recorded{Name: r.Name}).Tuning() {
+			half = 1
+		}
+		for _, m := range r.Messages {
+			if m.Role != schema.Tool {
+				continue
+			}
+			require.Less(t, len(m.Content), 150_000, r.Name)
+			switch size := len(m.Content); {
+			case size < 4_600:
+				sizes[half][0]++
+			case size < 22_000:
+				sizes[half][1]++
+			default:
+				sizes[half][2]++
+			}
+		}
+		return nil
+	}))
+	require.GreaterOrEqual(t, n, 200)
+	for _, half := range sizes {
+		for _, count := range half {
+			require.Greater(t, count, 200, "%v", sizes)
+		}
+	}
+	for kind := range invented {
+		a, _ := json.Marshal(inventOne(kind, 3))
+		b, _ := json.Marshal(inventOne(kind, 3))
+		require.Equal(t, string(a), string(b))
+	}
+}
+
+func TestCompactingIsMeasuredByKindAndInAnEnvelope(t *testing.T) {
+	text := "[\n" + strings.Repeat("    {\n        \"id\": 1\n    },\n", 50) + "    {}\n]"
+	of := func(kind, text string) replay.Recorded {
+		return replay.Recorded{Kind: kind, Conversation: replay.New([]*schema.Message{schema.UserMessage(text), schema.ToolMessage(text, "1")})}
+	}
+	var b strings.Builder
+	require.NoError(t, printCompact(&b, []replay.Recorded{of("data", text), of("prose", strings.Repeat("plain words ", 50)), of("prose", strings.Repeat("x", 60_000))}))
+	rows := map[string][]string{}
+	for line := range strings.Lines(b.String()) {
+		if cells := strings.Fields(line); len(cells) == 3 {
+			rows[cells[0]] = cells[1:]
+		}
+	}
+	require.Len(t, rows, 3)
+	require.Equal(t, "1.00", rows["prose"][0])
+	for _, cell := range []string{rows["data"][0], rows["data"][1], rows["all"][0], rows["prose"][1]} {
+		require.Less(t, cell, "1.00")
+		require.Greater(t, cell, "0.10")
+	}
+	require.Less(t, rows["data"][1], rows["data"][0], "the envelope escapes all quotes and lines")
 }

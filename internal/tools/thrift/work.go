@@ -3,8 +3,6 @@
 
 package main
 
-// This file holds what the agents do.
-
 import (
 	"context"
 	"fmt"

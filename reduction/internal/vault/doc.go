@@ -4,9 +4,8 @@
 // Package vault keeps content in stores. It is all that package reduction knows of a
 // Backend, and it trusts none: a Backend may fail, hang, panic or store only a part.
 //
-// No content is written over another one. What a name holds is known from the store,
-// where that can be read, and else from what this process has claimed: a name is
-// claimed before anything is written under it, by the path in the innermost store,
-// and every middleware of the process that uses that store sees the claim. Content
-// whose name holds something else goes under a name with a suffix.
+// No content is written over another one. A store that can be read says what a name
+// holds; content whose name holds something else goes under a name with a hash of the
+// content. In a store that can only write, every name has this hash, so there is nothing
+// to know about what other middlewares, processes or machines have written.
 package vault

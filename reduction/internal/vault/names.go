@@ -16,6 +16,40 @@ import (
 	"github.com/leanctx/leanctx/internal/backend"
 )
 
+// maxMentions is how many stored paths are looked for in the arguments of a call.
+const maxMentions = 8
+
+// Mentions returns the paths of stored results that the arguments of a call name,
+// as far as they have default names.
+func Mentions(root, args string) (out []string) {
+	args = strings.ReplaceAll(args, `\/`, "/")
+	for _, dir := range []string{TruncDir, ClearDir} {
+		prefix := path.Join(root, dir) + "/"
+		for rest := args; len(out) < maxMentions; {
+			_, after, ok := strings.Cut(rest, prefix)
+			if !ok {
+				break
+			}
+			if n := nameLength(after); n > 0 {
+				out = append(out, prefix+after[:n])
+			}
+			rest = after
+		}
+	}
+	return out
+}
+
+// nameLength is how many bytes at the start of s can be part of a file's name.
+func nameLength(s string) int {
+	n := strings.IndexFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.:-=", r))
+	})
+	if n < 0 {
+		return len(s)
+	}
+	return n
+}
+
 // The directories of the default paths.
 const (
 	TruncDir = "trunc"
@@ -35,37 +69,30 @@ type Place struct {
 	Path string
 	// Fixed: there and nowhere else.
 	Fixed bool
-	alone bool // under a name that no other process chooses
 }
-
-// processSum distinguishes the names of this process from others.
-var processSum = anySum()
 
 // DefaultPath is {root}/{dir}/{id}, with the id made safe.
 func DefaultPath(root, dir, id string) string {
 	return path.Join(root, dir, backend.Component(id))
 }
 
-// tries is the number of candidates.
-func (s Place) tries() int {
-	if s.Fixed {
-		return 1
-	}
-	return maxTries
+// names are the names, in order, that content may get.
+type names struct {
+	Place
+	tries int
+	first int // which comes first: 0 the path as it is, 1 the path with a hash
 }
 
-// candidate is the nth choice for content whose hash is sum.
-func (s Place) candidate(n int, sum func() string) string {
-	switch n {
+// nth is the nth name for content, of which sum makes a part of a name. unique says that the
+// name is made for the content.
+func (n names) nth(i int, content string, sum func(content string) string) (name string, unique bool) {
+	switch i += n.first; i {
 	case 0:
-		if s.alone {
-			return s.Path + "-" + processSum
-		}
-		return s.Path
+		return n.Path, false
 	case 1:
-		return s.Path + "-" + sum()
+		return n.Path + "-" + sum(content), true
 	}
-	return s.Path + "-" + sum() + "-" + string(rune('0'+n))
+	return n.Path + "-" + sum(content) + "-" + string(rune('0'+i)), true
 }
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -88,10 +115,15 @@ func IsSuffix(s string) bool {
 }
 
 // anySum stands in for a hash before the content has arrived.
-func anySum() string { return strings.ToLower(rand.Text()) }
+func anySum(string) string { return strings.ToLower(rand.Text()) }
 
 // Clean makes one of the paths that a store takes for the same file.
-func Clean(p string) string { return path.Clean("/" + p) }
+func Clean(p string) string {
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return path.Clean(p)
+}
 
 // MadeFor reports whether the file at p can be that of a call: it has the name
 // that the call's id would have been given, with or without a suffix.

@@ -3,64 +3,53 @@
 
 package vault
 
-// Writes finished content to a store.
+// A Backend, what it can do, and what is asked of it.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-var (
-	errTaken = errors.New("the name holds something else")
-	errShort = errors.New("the store kept only a part of the content")
-	errAsked = errors.New("the store says that it kept the content, and cannot be read to check")
-	errPath  = errors.New("the path cannot be shown to a model")
-)
-
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	backend backend.Backend
-	creator backend.Creator
-	any     backend.AnyCreator
-	ranges  backend.RangeReader
-	reader  backend.Reader
-	claims  *claims
+	backend leanctx.Backend
+	creator leanctx.Creator
+	any     leanctx.AnyCreator
+	ranges  leanctx.RangeReader
+	reader  leanctx.Reader
+	cleaner leanctx.Cleaner
+	known   *known // of the vault
 
-	// byWrite reports that whole content is better written than created: a store in memory
-	// then keeps it without a copy, and no other process can change it.
-	byWrite bool
+	mu     sync.Mutex
+	marked map[uint64]time.Time // when names were last marked as used
 }
 
 // Backend returns the Backend of the store.
-func (s *Store) Backend() backend.Backend { return s.backend }
+func (s *Store) Backend() leanctx.Backend { return s.backend }
 
-// Same reports whether two stores keep their content in one place.
-func (s *Store) Same(other *Store) bool { return s.claims == other.claims }
+// Same reports whether two stores are one Backend.
+func (s *Store) Same(other *Store) bool { return hasIdentity(s.backend) && s.backend == other.backend }
 
-func newStore(b backend.Backend) *Store {
-	s := &Store{backend: b}
-	s.creator, _ = b.(backend.Creator)
-	s.any, _ = b.(backend.AnyCreator)
-	s.ranges, _ = b.(backend.RangeReader)
-	s.reader, _ = b.(backend.Reader)
-	s.claims = allClaims.of(Innermost(b), s.Readable())
-	return s
-}
+// Readable reports whether content can be read back.
+func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
-// claimName returns the name of a path in the claims: its name in the innermost store,
-// since scopes of one store share its claims.
-func (s *Store) claimName(ctx context.Context, p string) string {
+// innerName is what a path is called in the innermost store, which differs for each scope.
+func (s *Store) innerName(ctx context.Context, p string) string {
 	full, err := InnermostPath(ctx, s.backend, p)
 	if err != nil {
 		full = "\x00" + p // nothing can be stored there
@@ -68,211 +57,59 @@ func (s *Store) claimName(ctx context.Context, p string) string {
 	return Clean(full)
 }
 
-// MarkUsed notes that files are in use, where the store is a [backend.Cleaner], and at most
+// Cleans reports whether the store knows what is used.
+func (s *Store) Cleans() bool { return s.cleaner != nil }
+
+// MarkUsed notes that files are in use, where the store is a [leanctx.Cleaner], and at most
 // once an hour for each. That it fails ends nothing.
 func (s *Store) MarkUsed(ctx context.Context, paths []string) {
-	cleaner, ok := Innermost(s.backend).(backend.Cleaner)
-	if !ok {
+	if s.cleaner == nil {
 		return
 	}
 	var used []string
 	for _, p := range paths {
-		full, err := InnermostPath(ctx, s.backend, p)
-		if err == nil && s.claims.markUsed(Clean(full), time.Now()) {
-			used = append(used, full)
+		if s.markNow(s.innerName(ctx, p), time.Now()) {
+			used = append(used, p)
 		}
 	}
 	if len(used) > 0 {
-		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, cleaner.MarkUsed(ctx, used...) })
+		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, s.cleaner.MarkUsed(ctx, used...) })
 	}
 }
 
-// Cleans reports whether the store knows what is used.
-func (s *Store) Cleans() bool {
-	_, ok := Innermost(s.backend).(backend.Cleaner)
-	return ok
-}
-
-// Readable reports whether content can be read back.
-func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
-
-// maxHashed is the size in bytes up to which content is always identified by its hash. For
-// larger content, hashing would cost more than the rest of the work, mostly in vain: it is
-// hashed only if its name is taken. An unreadable store may therefore hold the same content
-// twice.
-const maxHashed = 64 << 10
-
-// Vault stores content for one middleware. It is safe for concurrent use.
-type Vault struct {
-	showable func(filePath string) bool
-	inMemory func(b backend.Backend) bool
-
-	mu     sync.Mutex
-	stores []*Store // each once
-}
-
-// New returns a vault without a store. showable reports whether a path can be shown
-// to a model; no other is used. inMemory reports whether a Backend keeps content in
-// the memory of this process.
-func New(showable func(filePath string) bool, inMemory func(b backend.Backend) bool) *Vault {
-	return &Vault{showable: showable, inMemory: inMemory}
-}
-
-// Stores returns the stores that were opened, each once.
-func (v *Vault) Stores() []*Store { return v.stores }
-
-// Open returns the store of a Backend, nil for none. It must not be called while
-// anything is stored.
-func (v *Vault) Open(b backend.Backend) *Store {
-	if b == nil {
-		return nil
+// markNow reports whether it is time to record that a name is in use.
+func (s *Store) markNow(name string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := maphash.String(seed, name)
+	if now.Sub(s.marked[key]) < backend.UseInterval {
+		return false
 	}
-	s := newStore(b)
-	s.byWrite = v.inMemory(Innermost(b))
-	_, wrapped := b.(Wrapper)
-	for _, known := range v.stores {
-		if known.claims == s.claims && (!wrapped || known.backend == b) {
-			return known
-		}
+	if s.marked == nil || len(s.marked) >= maxKnown {
+		s.marked = make(map[uint64]time.Time)
 	}
-	v.stores = append(v.stores, s)
-	return s
-}
-
-// Note records paths that a conversation shows: what they hold stays.
-func (v *Vault) Note(ctx context.Context, paths map[string]bool) {
-	for _, s := range v.stores {
-		_, wrapped := s.backend.(Wrapper)
-		for name := range paths {
-			if wrapped {
-				name = s.claimName(ctx, name)
-			}
-			s.claims.note(name)
-		}
-	}
-}
-
-// Save stores content where at says, or beside it if that place holds something
-// else, and returns the path. existed says that it was there already. With errAsked
-// there is a path as well.
-func (v *Vault) Save(ctx context.Context, s *Store, at Place, content string) (filePath string, existed bool, err error) {
-	sum := fingerprint{}
-	if len(content) <= maxHashed {
-		sum = fingerprintOf(content)
-	}
-	hash := func() string { return SumOf(content) }
-	for n := range at.tries() {
-		p := at.candidate(n, hash)
-		if !v.showable(p) {
-			return "", false, fmt.Errorf("reduction: storing %q: %w", p, errPath)
-		}
-		if n > 0 && !sum.set {
-			sum = fingerprintOf(content)
-		}
-		existed, err := v.saveAs(ctx, s, p, pending{content: content, sum: sum, unique: n > 0, fixed: at.Fixed})
-		if err == nil {
-			if existed {
-				s.MarkUsed(ctx, []string{p})
-			}
-			return p, existed, nil
-		}
-		if errors.Is(err, errAsked) {
-			return p, false, fmt.Errorf("reduction: storing %q: %w", p, err)
-		}
-		if !errors.Is(err, errTaken) {
-			return "", false, fmt.Errorf("reduction: storing %q: %w", p, err)
-		}
-	}
-	return "", false, fmt.Errorf("reduction: storing %q: %w", at.Path, errTaken)
-}
-
-// pending is content to be stored.
-type pending struct {
-	content string
-	sum     fingerprint
-	unique  bool // the name is made for it
-	fixed   bool // the name is the user's
-}
-
-// saveAs stores content under one name, or returns errTaken.
-func (v *Vault) saveAs(ctx context.Context, s *Store, p string, c pending) (existed bool, err error) {
-	name := s.claimName(ctx, p)
-	if !c.unique && !c.fixed && !s.Readable() && s.creator == nil && s.claims.mayHaveForgotten(name) {
-		return false, errTaken
-	}
-	own, elsewhere := v.take(ctx, s, p, c.sum)
-	if elsewhere {
-		return false, errTaken
-	}
-	if !own {
-		if s.Holds(ctx, p, c.content) {
-			return true, nil // the name is known to hold content, which is the same
-		}
-		return false, errTaken
-	}
-	if err = v.others(ctx, s, p, c.content); err == nil {
-		existed, err = s.put(ctx, p, c)
-	}
-	switch {
-	case err == nil, errors.Is(err, errAsked):
-		s.claims.finish(name, c.sum, true)
-	case errors.Is(err, errTaken):
-		s.claims.finish(name, c.sum, false)
-	default:
-		// The content is uncertain now: an abandoned call may still be writing.
-		s.claims.finish(name, fingerprint{}, ctx.Err() != nil)
-	}
-	return existed, err
-}
-
-// take claims a name in s, unless it is known to hold something else there or in another
-// store of the same middleware: a tool that reads from all of them must find the same
-// content under a name.
-func (v *Vault) take(ctx context.Context, s *Store, p string, sum fingerprint) (own, elsewhere bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, other := range v.stores {
-		if known, used := other.claims.known(other.claimName(ctx, p)); other != s && used && (known != sum || !known.set) {
-			return false, true
-		}
-	}
-	return s.claims.take(s.claimName(ctx, p), sum), false
-}
-
-// others looks for other content under the name in the other stores.
-func (v *Vault) others(ctx context.Context, s *Store, p, content string) error {
-	for _, other := range v.stores {
-		if other == s || !other.Readable() {
-			continue
-		}
-		if size, err := other.Size(ctx, p); err == nil && (size != int64(len(content)) || !other.Holds(ctx, p, content)) {
-			return errTaken
-		}
-	}
-	return nil
+	s.marked[key] = now
+	return true
 }
 
 // put writes content that may already be there, and checks the result as far as possible.
-func (s *Store) put(ctx context.Context, p string, c pending) (existed bool, err error) {
-	content := c.content
+func (s *Store) put(ctx context.Context, p string, content string, unique bool) (existed bool, err error) {
+	if s.creator != nil {
+		err = s.create(ctx, p, backend.NewText(content))
+	} else {
+		err = s.write(ctx, p, content, unique)
+	}
+	if errors.Is(err, fs.ErrExist) && !s.Readable() && unique {
+		// Only this content has the name, but a write that failed may have left a part of it.
+		err = s.write(ctx, p, content, unique)
+	}
 	switch {
-	case s.creator != nil && !s.byWrite:
-		err = s.create(ctx, p, strings.NewReader(content))
-		if errors.Is(err, fs.ErrExist) {
-			if s.Holds(ctx, p, content) {
-				return true, nil
-			}
-			return false, errTaken
-		}
-	case s.Readable() && s.exists(ctx, p, c.unique):
+	case errors.Is(err, fs.ErrExist):
 		if s.Holds(ctx, p, content) {
 			return true, nil
 		}
 		return false, errTaken
-	default:
-		err = s.write(ctx, p, content)
-	}
-	if err != nil {
+	case err != nil:
 		return false, err
 	}
 	return false, s.check(ctx, p, int64(len(content)))
@@ -285,8 +122,20 @@ func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
 	return err
 }
 
-func (s *Store) write(ctx context.Context, p, content string) error {
+// write writes content, unless the store can be read and has something there: the error is
+// then fs.ErrExist.
+func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
 	_, err := guard(ctx, func() (none struct{}, err error) {
+		if s.Readable() {
+			at := placeOf(s.backend, s.innerName(ctx, p))
+			if !at.begin(&content) {
+				return none, errTaken
+			}
+			defer at.end()
+			if s.exists(ctx, p, unique) {
+				return none, fs.ErrExist
+			}
+		}
 		return none, s.backend.Write(ctx, &filesystem.WriteRequest{FilePath: p, Content: content})
 	})
 	return err
@@ -310,54 +159,220 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 	return nil
 }
 
-// guard runs a call to a Backend. A panic becomes an error. When the context ends, guard
-// returns without waiting for the call.
-func guard[T any](ctx context.Context, call func() (T, error)) (T, error) {
-	var zero T
+// guard runs a call to a Backend, which may panic, end its goroutine, or return only long
+// after the context has ended. Within a batch, whose goroutine is waited for, it runs the
+// call right there.
+func guard[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
+	if batchOf(ctx) == nil {
+		return safe.Wait(ctx, "the store", call)
+	}
 	if err := ctx.Err(); err != nil {
-		return zero, err
+		return value, err
 	}
-	if ctx.Done() == nil {
-		return safe.Value("the store", call)
-	}
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := safe.Value("the store", call)
-		done <- outcome{value, err}
-	}()
-	select {
-	case v := <-done:
-		return v.value, v.err
-	case <-ctx.Done():
-		return zero, ctx.Err()
-	}
+	return safe.Value("the store", call)
 }
 
-// Wrapper is a store that keeps what it is given in another one.
-type Wrapper interface {
-	// Innermost returns the store that is wrapped, through all wrappers.
-	Innermost() backend.Backend
-	// InnermostPath returns where a path is in it.
-	InnermostPath(ctx context.Context, filePath string) (string, error)
+// exists reports whether something may be there. A store that cannot tell means yes,
+// except for a name made for one content: nothing else can be there. This keeps stores
+// usable whose errors have no type.
+func (s *Store) exists(ctx context.Context, p string, unique bool) bool {
+	_, err := s.Size(ctx, p)
+	return err == nil || !unique && !Missing(err, p)
 }
 
-// Innermost returns the store that b keeps its content in. Two stores with the same
-// innermost one share names.
-func Innermost(b backend.Backend) backend.Backend {
-	if w, ok := b.(Wrapper); ok {
-		return w.Innermost()
+// Size is the size of a stored content in bytes.
+func (s *Store) Size(ctx context.Context, p string) (int64, error) {
+	if s.ranges == nil {
+		text, err := s.text(ctx, p)
+		return int64(len(text)), err
 	}
-	return b
+	return guard(ctx, func() (int64, error) {
+		content, size, err := s.ranges.ReadRange(ctx, p, 0, 0)
+		if err != nil {
+			return 0, err
+		}
+		return size, content.Close()
+	})
 }
 
-// InnermostPath returns what a path of b is called in its innermost store.
-func InnermostPath(ctx context.Context, b backend.Backend, filePath string) (string, error) {
-	if w, ok := b.(Wrapper); ok {
-		return w.InnermostPath(ctx, filePath)
+// text is whole content, from a store that has no windows.
+func (s *Store) text(ctx context.Context, p string) (string, error) {
+	return guard(ctx, func() (string, error) {
+		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
+		switch {
+		case err != nil:
+			return "", err
+		case got == nil:
+			return "", errNothing
+		}
+		return got.Content, nil
+	})
+}
+
+// look reports whether a part of stored content is as expected. If the store cannot tell,
+// it returns false.
+func (s *Store) look(ctx context.Context, p string, length int64, right func(content io.Reader, size int64) bool) bool {
+	if !s.Readable() {
+		return false
 	}
-	return filePath, nil
+	ok, err := guard(ctx, func() (bool, error) {
+		r, size, err := s.ReadRange(ctx, p, 0, length)
+		if err != nil {
+			return false, err
+		}
+		defer r.Close()
+		return right(r, size), nil
+	})
+	return err == nil && ok
+}
+
+// Holds reports whether the store has exactly this content under a name. Where
+// it cannot tell, it has not.
+func (s *Store) Holds(ctx context.Context, p, content string) bool {
+	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
+}
+
+// holding returns the first of paths that has content of this fingerprint. If a store cannot
+// be asked, the vault must have written it.
+func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) string {
+	for _, p := range paths {
+		if !s.Readable() {
+			if known, size, _ := s.known.of(s.innerName(ctx, p)); size >= 0 && known == is {
+				return p
+			}
+			continue
+		}
+		if s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
+			var h maphash.Hash
+			h.SetSeed(seed)
+			if size != int64(is.size) {
+				return false
+			}
+			n, err := io.Copy(&h, r)
+			return err == nil && n == size && h.Sum64() == is.hash
+		}) {
+			return p
+		}
+	}
+	return ""
+}
+
+// contains reports whether content is the whole or a part of the file stored under a name.
+// If it cannot tell, it returns false.
+func (s *Store) contains(ctx context.Context, p, part string) bool {
+	if s.ranges == nil && s.reader != nil {
+		text, err := s.text(ctx, p)
+		return err == nil && strings.Contains(text, part)
+	}
+	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
+		if size < int64(len(part)) {
+			return false
+		}
+		for i, at := range places(r, part[:min(len(part), needleSize)]) {
+			if i == maxCandidates || s.matches(ctx, p, at, part) {
+				return i < maxCandidates
+			}
+		}
+		return false
+	})
+}
+
+// matches reports whether part is at an offset.
+func (s *Store) matches(ctx context.Context, p string, at int64, part string) bool {
+	r, _, err := s.ranges.ReadRange(ctx, p, at, int64(len(part)))
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return equal(r, part)
+}
+
+// Begins reports whether stored content begins with text.
+func (s *Store) Begins(ctx context.Context, filePath, text string) bool {
+	return s.look(ctx, filePath, int64(len(text)), func(r io.Reader, _ int64) bool { return equal(r, text) })
+}
+
+// Piece returns length bytes of stored content from an offset on, or fewer at its end.
+func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length int) (string, error) {
+	return guard(ctx, func() (string, error) {
+		r, _, err := s.ReadRange(ctx, filePath, offset, int64(length))
+		if err != nil {
+			return "", err
+		}
+		defer r.Close()
+		text, err := io.ReadAll(io.LimitReader(r, int64(length)))
+		return string(text), err
+	})
+}
+
+// ReadRange is that of [leanctx.RangeReader], also for a store that has only whole
+// content.
+func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	if s.ranges != nil {
+		return s.ranges.ReadRange(ctx, filePath, offset, length)
+	}
+	text, err := s.text(ctx, filePath)
+	if err != nil {
+		return nil, 0, err
+	}
+	size := int64(len(text))
+	from := min(max(offset, 0), size)
+	to := size
+	if length >= 0 {
+		to = min(size, from+length)
+	}
+	return io.NopCloser(strings.NewReader(text[from:to])), size, nil
+}
+
+// Recorded returns the size of what the vault stored under a path. used is false if it
+// stored nothing there and no conversation named it, size negative if it does not know
+// what.
+func (s *Store) Recorded(ctx context.Context, filePath string) (size int, used bool) {
+	_, size, used = s.known.of(s.innerName(ctx, filePath))
+	return size, used
+}
+
+// ReadBack returns the path, out of those that args mention, of the file that
+// content was read from; empty if it is not known to have been.
+func (s *Store) ReadBack(ctx context.Context, root, args, content string) string {
+	if s == nil || content == "" || !strings.Contains(args, path.Base(root)) {
+		return ""
+	}
+	paths := Mentions(root, args)
+	if !s.Readable() && len(paths) > 0 {
+		if p := s.holding(ctx, fingerprintOf(content), paths); p != "" {
+			return p
+		}
+		mark := "-" + SumOf(content)
+		paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasSuffix(p, mark) })
+	}
+	for _, p := range paths {
+		if !s.Readable() || s.contains(ctx, p, content) {
+			return p
+		}
+	}
+	return ""
+}
+
+// namesFor returns the names for finished content. A store that cannot be read cannot tell
+// whether a name is free, so there a name is always made for its content.
+func (s *Store) namesFor(at Place) names {
+	switch {
+	case at.Fixed:
+		return names{Place: at, tries: 1}
+	case !s.Readable():
+		return names{Place: at, tries: 1, first: 1}
+	}
+	return names{Place: at, tries: maxTries}
+}
+
+// namesForStream returns the names for a stream, whose name is chosen before its content is
+// known. Another process may take it meanwhile: a store that can finish under another name
+// then loses nothing, and in others the name is random.
+func (s *Store) namesForStream(at Place) names {
+	n := s.namesFor(at)
+	if s.any == nil && !at.Fixed {
+		n.first = 1
+	}
+	return n
 }

@@ -31,62 +31,14 @@ type Sink interface {
 	Abort()
 }
 
-// Stream returns a Sink for a stream of which start has arrived. In a store that
-// takes streams the file is begun now; for any other one the content is held
-// until Commit. If nothing takes the stream, Commit says so.
-func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) Sink {
-	if s.creator == nil {
-		return &bufferedWriter{v: v, ctx: ctx, s: s, at: at, texts: start}
-	}
-	at = s.forStream(at)
-	err := error(errTaken)
-	for n := 0; n < at.tries() && errors.Is(err, errTaken); n++ {
-		var f *streamWriter
-		if f, err = v.begin(ctx, s, at, n); err == nil {
-			if err = f.start(start); err == nil {
-				return f
-			}
-		}
-	}
-	return failedWriter{err}
-}
-
 // failedWriter is the sink of a stream that nothing accepts.
 type failedWriter struct{ err error }
 
-func (failedWriter) Write(string)                      {}
+func (failedWriter) Write(string) {}
+
 func (w failedWriter) Commit([]string) (string, error) { return "", w.err }
-func (failedWriter) Abort()                            {}
 
-// FirstName is the first path that a stream for a place may end under.
-func (s *Store) FirstName(at Place) string { return s.forStream(at).candidate(0, anySum) }
-
-// begin claims a name for a stream. Its content is still unknown, so any existing file
-// counts as different.
-func (v *Vault) begin(ctx context.Context, s *Store, at Place, n int) (*streamWriter, error) {
-	p := at.candidate(n, anySum)
-	if !v.showable(p) {
-		return nil, errPath
-	}
-	if own, _ := v.take(ctx, s, p, fingerprint{}); !own {
-		return nil, errTaken
-	}
-	for _, other := range v.stores {
-		if other.Readable() && other.exists(ctx, p, n > 0) {
-			s.claims.finish(s.claimName(ctx, p), fingerprint{}, false)
-			return nil, errTaken
-		}
-	}
-	return newStreamWriter(ctx, v, s, at, p), nil
-}
-
-// forStream returns where a stream can go. Its name is chosen before its content is known,
-// and another process may take it meanwhile. A store that can finish under another name then
-// loses nothing; in others the name is unique to this process.
-func (s *Store) forStream(at Place) Place {
-	at.alone = s.creator != nil && s.any == nil && !at.Fixed
-	return at
-}
+func (failedWriter) Abort() {}
 
 // streamWriter is a Sink over a store that accepts streams. The store runs on a goroutine of
 // its own, which ends with Commit or Abort, or with the context.
@@ -94,13 +46,13 @@ type streamWriter struct {
 	ctx   context.Context
 	v     *Vault
 	s     *Store
-	at    Place
+	names names
 	first string // the name that was chosen
 	path  string // where the content is, once it is there
 
 	pipe *io.PipeWriter
 	buf  *bufio.Writer
-	done chan outcome
+	done chan error  // the path is known then
 	stop func() bool // releases the watch on the context
 
 	hash  maphash.Hash
@@ -109,22 +61,19 @@ type streamWriter struct {
 	ended bool
 }
 
-// outcome is where a store has put a stream.
-type outcome struct {
-	path string
-	err  error
-}
-
-func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string) *streamWriter {
+func newStreamWriter(ctx context.Context, v *Vault, s *Store, names names, p string) *streamWriter {
 	r, w := io.Pipe()
-	f := &streamWriter{ctx: ctx, v: v, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan outcome, 1)}
+	f := &streamWriter{ctx: ctx, v: v, s: s, names: names, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan error, 1)}
 	f.hash.SetSeed(seed)
 	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		got, err := f.create(ctx, r)
 		// A writer must not wait for a store that has stopped reading.
 		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
-		f.done <- outcome{got, err}
+		if err == nil {
+			f.path = got
+		}
+		f.done <- err
 	}()
 	return f
 }
@@ -154,7 +103,9 @@ func (f *streamWriter) Write(text string) {
 }
 
 func (f *streamWriter) Commit(same []string) (string, error) {
-	if p := f.s.knownAs(f.ctx, f.sum(), same); p != "" {
+	// The first name was free, so the store need not be asked for it.
+	others := slices.DeleteFunc(slices.Clone(same), func(p string) bool { return p == f.first })
+	if p := f.s.holding(f.ctx, f.is(), others); p != "" {
 		f.Abort()
 		return p, nil
 	}
@@ -194,12 +145,9 @@ func (f *streamWriter) Abort() {
 func (f *streamWriter) end(err error) error {
 	f.ended = true
 	_ = f.pipe.CloseWithError(err) // nil becomes io.EOF
-	result := <-f.done
+	err = <-f.done
 	f.stop()
-	if result.err == nil {
-		f.path = result.path
-	}
-	return result.err
+	return err
 }
 
 // create makes the file under the first name or, if that is taken by the time the content
@@ -229,24 +177,23 @@ func (f *streamWriter) name(n int) string {
 	if n == 0 {
 		return f.first
 	}
-	return f.at.candidate(1, anySum)
+	name, _ := f.names.nth(max(0, 1-f.names.first), "", anySum)
+	return name
 }
 
-func (f *streamWriter) sum() fingerprint {
-	return fingerprint{hash: f.hash.Sum64(), size: f.size, set: true}
-}
+func (f *streamWriter) is() fingerprint { return fingerprint{f.hash.Sum64(), f.size} }
 
 // release ends the claim on the name.
 func (f *streamWriter) release(stored bool) {
-	sum := f.sum()
+	size := f.size
 	if !stored && f.ctx.Err() != nil {
-		sum, stored = fingerprint{}, true // an abandoned call may still write
+		size, stored = -1, true // an abandoned call may still write
 	}
 	if f.path != f.first { // another writer has the first name
-		f.v.take(f.ctx, f.s, f.path, sum)
-		f.s.claims.finish(f.s.claimName(f.ctx, f.first), fingerprint{}, true)
+		f.v.known.take(f.s.innerName(f.ctx, f.path), nil, true)
+		f.v.known.finish(f.s.innerName(f.ctx, f.first), fingerprint{}, -1, true)
 	}
-	f.s.claims.finish(f.s.claimName(f.ctx, f.path), sum, stored)
+	f.v.known.finish(f.s.innerName(f.ctx, f.path), f.is(), size, stored)
 }
 
 // bufferedWriter is a Sink over a store that accepts only whole content.
@@ -263,16 +210,11 @@ func (w *bufferedWriter) Write(text string) { w.texts = append(w.texts, text) }
 func (w *bufferedWriter) Commit(same []string) (string, error) {
 	content := strings.Join(w.texts, "")
 	w.texts = nil
-	if p := w.s.knownAs(w.ctx, fingerprintOf(content), same); p != "" {
+	if p := w.s.holding(w.ctx, fingerprintOf(content), same); p != "" {
 		return p, nil
 	}
-	for _, p := range same {
-		if w.s.Holds(w.ctx, p, content) {
-			return p, nil
-		}
-	}
-	p, _, err := w.v.Save(w.ctx, w.s, w.at, content)
-	return p, believed(err)
+	got := w.v.Save(w.ctx, Item{w.s, w.at, content})
+	return got.Path, believed(got.Err)
 }
 
 func (w *bufferedWriter) Abort() {}

@@ -5,19 +5,19 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"path"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/race"
 )
 
 func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
@@ -42,10 +42,10 @@ func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	content := b.String()
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
-	ranged := newStore(memory)
-	whole := newStore(struct {
-		backend.Backend
-		backend.Reader
+	ranged := opened(memory)
+	whole := opened(struct {
+		leanctx.Backend
+		leanctx.Reader
 	}{memory, memory})
 	for _, s := range []*Store{ranged, whole} {
 		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
@@ -96,12 +96,11 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		"the first bytes":      func(_ *Vault, s *Store) { require.True(t, s.Begins(ctx, "/f", long[:1000])) },
 		"other first bytes":    func(_ *Vault, s *Store) { require.False(t, s.Begins(ctx, "/f", "b")) },
 		"a window":             func(_ *Vault, s *Store) { _, err := s.Piece(ctx, "/f", 5, 10); require.NoError(t, err) },
-		"a file known already": func(_ *Vault, s *Store) { s.still(ctx, "/f", fingerprintOf(long)) },
-		"a file of other size": func(_ *Vault, s *Store) { s.still(ctx, "/f", fingerprintOf("short")) },
+		"a file known already": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf(long), []string{"/f"}) },
+		"a file of other size": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf("short"), []string{"/f"}) },
 		"storing it again": func(v *Vault, s *Store) {
 			for range 2 {
-				_, _, err := v.Save(ctx, s, Place{Path: "/f"}, long)
-				require.NoError(t, err)
+				require.NoError(t, v.Save(ctx, Item{s, Place{Path: "/f"}, long}).Err)
 			}
 		},
 	} {
@@ -111,6 +110,41 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		v := newVault()
 		ask(v, v.Open(store))
 		require.Zero(t, open, name)
+	}
+}
+
+// mute is a store whose reads fail, or return nothing at all.
+type mute struct {
+	leanctx.Backend
+	err error
+}
+
+func (m mute) Read(context.Context, *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return nil, m.err
+}
+
+// TestAReadThatFailsIsNoEmptyText: neither when content is compared, nor when it is shown.
+func TestAReadThatFailsIsNoEmptyText(t *testing.T) {
+	ctx := context.Background()
+	for _, err := range []error{errors.New("boom"), nil} {
+		s := opened(&mute{backend.NewMemory(0), err})
+		require.True(t, s.Readable())
+		_, got := s.Size(ctx, "/f")
+		require.Error(t, got)
+		_, _, got = s.ReadRange(ctx, "/f", 0, -1)
+		require.Error(t, got)
+		_, got = s.Piece(ctx, "/f", 0, 0)
+		require.Error(t, got)
+		require.False(t, s.Holds(ctx, "/f", ""))
+		require.False(t, s.Begins(ctx, "/f", ""))
+		require.False(t, s.contains(ctx, "/f", ""))
+		require.Empty(t, s.holding(ctx, fingerprintOf(""), []string{"/f"}))
+		require.True(t, s.exists(ctx, "/f", false), "nobody knows")
+		require.False(t, Missing(got, "/f"))
+		v := newVault()
+		saved := v.Save(ctx, Item{v.Open(&mute{backend.NewMemory(0), err}), Place{Path: "/f"}, "content"})
+		require.NoError(t, saved.Err)
+		require.NotEqual(t, "/f", saved.Path, "something may be there")
 	}
 }
 
@@ -128,9 +162,9 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
-	ranged, whole := newStore(memory), newStore(struct {
-		backend.Backend
-		backend.Reader
+	ranged, whole := opened(memory), opened(struct {
+		leanctx.Backend
+		leanctx.Reader
 	}{memory, memory})
 	read := func(s *Store, offset, length int64) (string, int64) {
 		r, size, err := s.ReadRange(ctx, "/f", offset, length)
@@ -152,13 +186,17 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 
 func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	longest := 0
-	for _, at := range []Place{{Path: "/tmp/trunc/c1"}, {Path: "/tmp/trunc/c1", alone: true}} {
-		for n := range at.tries() {
-			for _, sum := range []func() string{anySum, func() string { return SumOf("content") }} {
-				suffix, ok := strings.CutPrefix(at.candidate(n, sum), at.Path)
+	memory := backend.NewMemory(0)
+	readable, writeOnly := opened(memory), opened(&struct{ leanctx.Backend }{memory})
+	for _, all := range []names{readable.namesFor(Place{Path: "/tmp/trunc/c1"}), readable.namesForStream(Place{Path: "/tmp/trunc/c1"}), writeOnly.namesFor(Place{Path: "/tmp/trunc/c1"})} {
+		for n := range all.tries {
+			for _, sum := range []func(string) string{anySum, SumOf} {
+				name, unique := all.nth(n, "content", sum)
+				suffix, ok := strings.CutPrefix(name, all.Path)
 				require.True(t, ok)
+				require.Equal(t, unique, suffix != "")
 				require.True(t, suffix == "" || IsSuffix(suffix), suffix)
-				require.True(t, MadeFor(at.candidate(n, sum), "c1"))
+				require.True(t, MadeFor(name, "c1"))
 				longest = max(longest, len(suffix))
 			}
 		}
@@ -172,9 +210,9 @@ func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 	memory := backend.NewMemory(0)
 	v := newVault()
 	s := v.Open(struct {
-		backend.Backend
-		backend.Creator
-		backend.RangeReader
+		leanctx.Backend
+		leanctx.Creator
+		leanctx.RangeReader
 	}{memory, memory, memory})
 	for range 2 {
 		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
@@ -194,24 +232,25 @@ func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
 	require.NoError(t, store.Create(ctx, "/f", strings.NewReader("another's")))
 	v := newVault()
 	s := v.Open(store)
-	p, _, err := v.Save(ctx, s, Place{Path: "/f"}, "ours")
-	require.NoError(t, err)
-	require.NotEqual(t, "/f", p)
-	require.True(t, s.claims.take(s.claimName(ctx, "/f"), fingerprintOf("later")), "nobody of this process holds the name")
+	got := v.Save(ctx, Item{s, Place{Path: "/f"}, "ours"})
+	require.NoError(t, got.Err)
+	require.NotEqual(t, "/f", got.Path)
+	later := "later"
+	require.True(t, v.known.take("/f", &later, false), "nobody holds the name")
 }
 
-func newVault() *Vault {
-	return New(func(string) bool { return true }, func(backend.Backend) bool { return false })
-}
+func newVault() *Vault { return New(func(string) bool { return true }) }
+
+func opened(b leanctx.Backend) *Store { return newVault().Open(b) }
 
 func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 	ctx := context.Background()
-	for name, powers := range map[string]func(*backend.Memory) backend.Backend{
-		"all": func(m *backend.Memory) backend.Backend { return m },
-		"write and read": func(m *backend.Memory) backend.Backend {
+	for name, powers := range map[string]func(*backend.Memory) leanctx.Backend{
+		"all": func(m *backend.Memory) leanctx.Backend { return m },
+		"write and read": func(m *backend.Memory) leanctx.Backend {
 			return struct {
-				backend.Backend
-				backend.Reader
+				leanctx.Backend
+				leanctx.Reader
 			}{m, m}
 		},
 	} {
@@ -223,8 +262,7 @@ func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 			v := newVault()
 			s := v.Open(powers(memory))
 			if byUs {
-				_, _, err := v.Save(ctx, s, Place{Path: "/held"}, "one two")
-				require.NoError(t, err)
+				require.NoError(t, v.Save(ctx, Item{s, Place{Path: "/held"}, "one two"}).Err)
 			} else {
 				require.NoError(t, memory.Create(ctx, "/held", strings.NewReader("one two")))
 			}
@@ -248,9 +286,9 @@ func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
 	require.Equal(t, []any{-1, false}, recorded("/f"), "nothing was stored there")
 	v.Note(ctx, map[string]bool{"/f": true})
 	require.Equal(t, []any{-1, true}, recorded("/f"), "a history names it")
-	p, _, err := v.Save(ctx, s, Place{Path: "/g"}, "four")
-	require.NoError(t, err)
-	require.Equal(t, []any{4, true}, recorded(p))
+	got := v.Save(ctx, Item{s, Place{Path: "/g"}, "four"})
+	require.NoError(t, got.Err)
+	require.Equal(t, []any{4, true}, recorded(got.Path))
 }
 
 func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
@@ -267,125 +305,123 @@ func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
 	}
 }
 
-func TestClaimsAreBoundedAndForgetTheOldest(t *testing.T) {
-	l := &claims{}
-	busy := fingerprintOf("busy")
-	require.True(t, l.take("/busy", busy))
-	for i := range maxClaims + 100 {
+func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
+	var k known
+	busy, other := "busy", "other"
+	require.True(t, k.take("/busy", &busy, false))
+	for i := range maxKnown + 100 {
 		name := fmt.Sprint("/f", i)
-		require.True(t, l.take(name, busy))
-		l.finish(name, busy, true)
+		require.True(t, k.take(name, &busy, false))
+		k.finish(name, fingerprint{}, 4, true)
 	}
-	require.LessOrEqual(t, len(l.byName), maxClaims+1)
-	require.LessOrEqual(t, len(l.order), maxClaims+1)
-	require.False(t, l.take("/busy", fingerprintOf("other")), "what is being written stays")
-	_, used := l.known("/f1")
+	require.LessOrEqual(t, len(k.byName), maxKnown+1)
+	require.LessOrEqual(t, len(k.order), maxKnown+1)
+	require.False(t, k.take("/busy", &other, false), "what is being written stays")
+	_, _, used := k.of("/f1")
 	require.False(t, used)
-	_, used = l.known(fmt.Sprint("/f", maxClaims+99))
+	_, _, used = k.of(fmt.Sprint("/f", maxKnown+99))
 	require.True(t, used)
-	l.finish("/unknown", busy, true)
+	k.finish("/unknown", fingerprint{}, 4, true)
 }
 
-func TestAClaimEndsWithItsLastWriter(t *testing.T) {
-	l, a, b := &claims{}, fingerprintOf("a"), fingerprintOf("b")
-	require.True(t, l.take("/f", a))
-	require.True(t, l.take("/f", a))
-	require.False(t, l.take("/f", b))
-	l.finish("/f", a, false)
-	require.False(t, l.take("/f", b))
-	l.finish("/f", a, false)
-	require.True(t, l.take("/f", b), "nothing came of it")
-	l.finish("/f", b, true)
-	require.False(t, l.take("/f", a))
-	l.note("/f")
-	got, _ := l.known("/f")
-	require.Equal(t, b, got, "what is known stays known")
-	l.note("/g")
-	require.False(t, l.take("/g", a))
-	require.False(t, l.take("/g", fingerprint{}))
+func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
+	var k known
+	a, same, b := "a", "a", "b"
+	is := fingerprintOf(b)
+	require.True(t, k.take("/f", &a, false))
+	require.True(t, k.take("/f", &same, false))
+	require.False(t, k.take("/f", &b, false))
+	require.False(t, k.take("/f", nil, false))
+	k.finish("/f", is, 1, false)
+	require.False(t, k.take("/f", &b, false))
+	k.finish("/f", is, 1, false)
+	require.True(t, k.take("/f", &b, false), "nothing came of it")
+	k.finish("/f", is, 1, true)
+	require.False(t, k.take("/f", &a, false))
+	require.False(t, k.take("/f", &b, false), "the store is asked what it holds")
+	require.True(t, k.take("/f", &b, true), "nothing else can have the name")
+	require.Nil(t, k.byName[maphash.String(seed, "/f")].writing, "it is not kept in memory")
+	k.note("/f")
+	got, size, _ := k.of("/f")
+	require.Equal(t, is, got, "what is known stays known")
+	require.Equal(t, 1, size)
+	k.note("/g")
+	require.False(t, k.take("/g", &a, false))
+	require.False(t, k.take("/g", nil, false))
 }
 
-type odd struct{ n int }
+// slowStore is a store that can be read and cannot refuse a name: between the look at a
+// name and the write, it waits.
+type slowStore struct {
+	*backend.Memory
+	looked, write chan struct{}
+}
 
-func (odd) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+func (s slowStore) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	s.looked <- struct{}{}
+	<-s.write
+	return s.Memory.Write(ctx, req)
+}
 
-type empty struct{}
-
-func (empty) Write(context.Context, *filesystem.WriteRequest) error { return nil }
-
-type function func()
-
-func (function) Write(context.Context, *filesystem.WriteRequest) error { return nil }
-
-func TestMiddlewaresOverOneStoreShareWhatIsKnownOfIt(t *testing.T) {
-	a, b := backend.NewMemory(0), backend.NewMemory(0)
-	known := allClaims.of(a, true)
-	require.Same(t, known, allClaims.of(a, true))
-	require.NotSame(t, known, allClaims.of(b, true))
-	require.Same(t, known, allClaims.of(a, true), "whichever store came between")
-	require.Same(t, allClaims.of(odd{1}, false), allClaims.of(odd{1}, false), "equal values are one store")
-	require.NotSame(t, allClaims.of(odd{1}, false), allClaims.of(odd{2}, false))
-	require.Same(t, allClaims.of(empty{}, false), allClaims.of(empty{}, false))
-	require.NotSame(t, allClaims.of(function(nil), false), allClaims.of(function(nil), false), "what cannot be compared is nobody else")
-	require.True(t, allClaims.of(function(nil), false).mayHaveForgotten("/f"))
-	var l claimsOfStores
-	first := &odd{}
-	l.of(first, false)
-	for range maxUnreadable {
-		l.of(&odd{}, false)
+// TestTwoVaultsThatWriteOneNameAtOnceLoseNothing: also to a store that is a value, or that
+// cannot be compared.
+func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
+	type readWrite struct {
+		leanctx.Backend
+		leanctx.Reader
 	}
-	require.Len(t, l.unreadable, maxUnreadable)
-	runtime.GC()
-	require.True(t, l.of(first, false).mayHaveForgotten("/f"), "it was dropped")
-}
-
-// TestAStoreAtTheAddressOfAnEarlierOneIsNew: a process that makes a store for each
-// request makes many, and the address of one that is gone is used again.
-func TestAStoreAtTheAddressOfAnEarlierOneIsNew(t *testing.T) {
-	race.Skip(t, "makes thousands of stores and collects them")
-	for name, open := range map[string]func() backend.Backend{
-		"a pointer":           func() backend.Backend { return &large{} },
-		"a value with one":    func() backend.Backend { return struct{ backend.Backend }{&large{}} },
-		"one inside an array": func() backend.Backend { return several{{to: &large{}}} },
+	ctx := context.Background()
+	for name, open := range map[string]func(slowStore) leanctx.Backend{
+		"a value":               func(s slowStore) leanctx.Backend { return readWrite{s, s} },
+		"a pointer":             func(s slowStore) leanctx.Backend { return &readWrite{s, s} },
+		"one without identity":  func(s slowStore) leanctx.Backend { return incomparable{readWrite{s, s}, nil} },
+		"one that wraps itself": func(s slowStore) leanctx.Backend { return wrapping{readWrite{s, s}} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			var l claimsOfStores
-			for i := range 2 * maxDropped {
-				if i%(maxDropped/4) == 0 {
-					runtime.GC()
-				}
-				if l.of(open(), false).mayHaveForgotten("/f") {
-					t.Fatal("a new store is taken for one that was dropped")
-				}
-			}
-			require.LessOrEqual(t, len(l.dropped), maxDropped)
-			kept := make([]backend.Backend, maxDropped+maxUnreadable)
-			for i := range kept {
-				kept[i] = open()
-				l.of(kept[i], false)
-			}
-			require.LessOrEqual(t, len(l.dropped), maxDropped)
-			runtime.GC()
-			require.True(t, l.of(kept[0], false).mayHaveForgotten("/f"))
-			require.True(t, l.of(open(), false).mayHaveForgotten("/f"), "which ones were dropped is not known of so many")
-			runtime.KeepAlive(kept)
-		})
+		memory := backend.NewMemory(0)
+		slow := slowStore{memory, make(chan struct{}, 4), make(chan struct{})}
+		store := open(slow)
+		type saved struct {
+			path, content string
+			err           error
+		}
+		done := make(chan saved)
+		save := func(content string) {
+			v := newVault()
+			got := v.Save(ctx, Item{v.Open(store), Place{Path: "/f"}, content})
+			done <- saved{got.Path, content, got.Err}
+		}
+		go save("first")
+		<-slow.looked // the name was free, and is not yet written
+		go save("second")
+		<-slow.looked
+		close(slow.write)
+		for range 2 {
+			got := <-done
+			require.NoError(t, got.err, name)
+			require.True(t, opened(memory).Holds(ctx, got.path, got.content), "%s: %s", name, got.path)
+		}
+		require.Empty(t, inFlight.writers, "nothing is kept")
 	}
 }
 
-// large is a store of which few have room in a block of memory.
-type large struct {
-	odd
-	_ [4 << 10]byte
+type incomparable struct {
+	leanctx.Backend
+	_ func()
 }
 
-type several [2]struct {
-	n  int
-	to *large
-	ch chan int
+func (s incomparable) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return s.Backend.(leanctx.Reader).Read(ctx, req)
 }
 
-func (several) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+type wrapping struct{ leanctx.Backend }
+
+func (w wrapping) Innermost() leanctx.Backend { return w.Backend }
+
+func (w wrapping) InnermostPath(_ context.Context, p string) (string, error) { return "/in" + p, nil }
+
+func (w wrapping) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	return w.Backend.(leanctx.Reader).Read(ctx, req)
+}
 
 // FuzzDefaultPath: every id has a path of its own directly below the root.
 func FuzzDefaultPath(f *testing.F) {
@@ -398,4 +434,13 @@ func FuzzDefaultPath(f *testing.F) {
 		require.Equal(t, "/root/trunc", path.Dir(p))
 		require.True(t, MadeFor(p, a) && MadeFor(p+"-suffix", a))
 	})
+}
+
+func TestAFileIsMadeForItsCallOnly(t *testing.T) {
+	for p, want := range map[string]bool{
+		"/tmp/clear/call_1": true, "/tmp/clear/call_1-0000": true, "/tmp/clear/call_12": false, "/tmp/clear/call_2": false,
+		"/tmp/clear/-call_1": false, "/tmp/clear/call_": false, "/tmp/call_1/other": false, "/tmp/clear": false, "": false,
+	} {
+		require.Equal(t, want, MadeFor(p, "call_1"), p)
+	}
 }

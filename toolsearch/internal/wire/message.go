@@ -34,6 +34,7 @@ type Result struct {
 	Text     string
 	Native   bool     // the result is a list of tools in the provider's own form
 	Tools    []string // their names
+	Media    []string // the types of its parts that are no text
 }
 
 // Text is the text of a message.
@@ -65,6 +66,17 @@ type Codec[M adk.MessageType] interface {
 	// Rename returns a copy in which calls have the names that the function says; the same
 	// message if none changes.
 	Rename(M, func(Call) string) M
+	// Replace returns a copy in which each call is replaced by others; nil keeps it.
+	Replace(M, func(Call) []Call) M
+	// Calling makes a message of a model that makes calls, and Answering one with the result of
+	// a call.
+	Calling([]Call) M
+	Answering(id, name, text string) M
+	// Event is the event of a run that tells of the result of a tool.
+	Event(m M, tool string) *adk.TypedAgentEvent[M]
+	// Without returns a copy without some calls and results; nil if nothing is left, the same
+	// message if nothing changes.
+	Without(m M, isGone func(id string) bool) M
 	// Pack returns a copy in which what a provider's own search left can be stored in a
 	// checkpoint, and Unpack one that adapters read; the same message if nothing changes.
 	Pack(M) M
@@ -102,6 +114,13 @@ func CodecFor[M adk.MessageType]() (c Codec[M], isAgentic bool) {
 		chosen, isAgentic = agentic{}, true
 	}
 	return chosen.(Codec[M]), isAgentic
+}
+
+// CallsOf returns the calls of a message, as Eino's core keeps those of both types while their
+// tools run; none of any other value.
+func CallsOf(msg any) []Call {
+	m, _ := msg.(*schema.Message)
+	return plain{}.View(m).Calls
 }
 
 // Pairs says of each tool call, by id, what it and its result look like.

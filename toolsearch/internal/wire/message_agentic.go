@@ -6,9 +6,11 @@ package wire
 // Messages of type *schema.AgenticMessage.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
 
@@ -27,7 +29,7 @@ func (agentic) View(m *schema.AgenticMessage) View {
 			v.Calls = append(v.Calls, Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
 		case b.FunctionToolResult != nil:
 			r := b.FunctionToolResult
-			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Text: blockText(r.Content)})
+			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Text: blockText(r.Content), Media: blockMedia(r.Content)})
 		case b.ToolSearchFunctionToolResult != nil:
 			r := b.ToolSearchFunctionToolResult
 			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Native: true, Tools: toolNames(r.Result)})
@@ -46,6 +48,27 @@ func blockText(blocks []*schema.FunctionToolResultContentBlock) string {
 		}
 	}
 	return strings.Join(texts, "")
+}
+
+// blockMedia are the types of the parts that are no text.
+func blockMedia(blocks []*schema.FunctionToolResultContentBlock) (types []string) {
+	for _, b := range blocks {
+		mime := ""
+		switch {
+		case b == nil, b.Text != nil:
+			continue
+		case b.Image != nil:
+			mime = b.Image.MIMEType
+		case b.Audio != nil:
+			mime = b.Audio.MIMEType
+		case b.Video != nil:
+			mime = b.Video.MIMEType
+		case b.File != nil:
+			mime = b.File.MIMEType
+		}
+		types = append(types, cmp.Or(mime, string(b.Type)))
+	}
+	return types
 }
 
 func (agentic) IsSystem(m *schema.AgenticMessage) bool {
@@ -224,4 +247,61 @@ func (agentic) Rename(m *schema.AgenticMessage, name func(Call) string) *schema.
 		next.ContentBlocks[i] = &block
 	}
 	return next
+}
+
+func (agentic) Replace(m *schema.AgenticMessage, with func(Call) []Call) *schema.AgenticMessage {
+	next := *m
+	next.ContentBlocks = nil
+	for _, b := range m.ContentBlocks {
+		var others []Call
+		if b != nil && b.FunctionToolCall != nil {
+			c := b.FunctionToolCall
+			others = with(Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
+		}
+		if others == nil {
+			next.ContentBlocks = append(next.ContentBlocks, b)
+		}
+		for _, o := range others {
+			next.ContentBlocks = append(next.ContentBlocks, agenticCall(o))
+		}
+	}
+	return &next
+}
+
+func agenticCall(c Call) *schema.ContentBlock {
+	return schema.NewContentBlock(&schema.FunctionToolCall{CallID: c.ID, Name: c.Name, Arguments: c.Args})
+}
+
+func (agentic) Calling(calls []Call) *schema.AgenticMessage {
+	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant}
+	for _, c := range calls {
+		m.ContentBlocks = append(m.ContentBlocks, agenticCall(c))
+	}
+	return m
+}
+
+func (agentic) Answering(id, name, text string) *schema.AgenticMessage {
+	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{textBlock(&schema.ContentBlock{}, id, name, text)}}
+}
+
+func (agentic) Event(m *schema.AgenticMessage, _ string) *adk.TypedAgentEvent[*schema.AgenticMessage] {
+	return adk.EventFromAgenticMessage(m, nil, m.Role)
+}
+
+func (agentic) Without(m *schema.AgenticMessage, isGone func(id string) bool) *schema.AgenticMessage {
+	if m == nil {
+		return m
+	}
+	kept := slices.DeleteFunc(slices.Clone(m.ContentBlocks), func(b *schema.ContentBlock) bool {
+		return b != nil && (b.FunctionToolCall != nil && isGone(b.FunctionToolCall.CallID) || b.FunctionToolResult != nil && isGone(b.FunctionToolResult.CallID))
+	})
+	switch len(kept) {
+	case len(m.ContentBlocks):
+		return m
+	case 0:
+		return nil
+	}
+	next := *m
+	next.ContentBlocks = kept
+	return &next
 }

@@ -6,10 +6,12 @@ package wire
 // Messages of type *schema.Message.
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
 
@@ -44,6 +46,8 @@ func plainResult(m *schema.Message) Result {
 		case schema.ChatMessagePartTypeToolSearchResult:
 			r.Native = true
 			r.Tools = append(r.Tools, toolNames(p.ToolSearchResult)...)
+		default:
+			r.Media = append(r.Media, plainMedia(p))
 		}
 	}
 	return r
@@ -199,4 +203,73 @@ func (p plain) Rename(m *schema.Message, name func(Call) string) *schema.Message
 		next.ToolCalls[i].Function.Name = other
 	}
 	return next
+}
+
+func (plain) Replace(m *schema.Message, with func(Call) []Call) *schema.Message {
+	next := *m
+	next.ToolCalls = nil
+	for _, c := range m.ToolCalls {
+		others := with(Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
+		if others == nil {
+			next.ToolCalls = append(next.ToolCalls, c)
+		}
+		for _, o := range others {
+			next.ToolCalls = append(next.ToolCalls, plainCall(o))
+		}
+	}
+	return &next
+}
+
+func plainCall(c Call) schema.ToolCall {
+	return schema.ToolCall{ID: c.ID, Type: "function", Function: schema.FunctionCall{Name: c.Name, Arguments: c.Args}}
+}
+
+func (plain) Calling(calls []Call) *schema.Message {
+	m := schema.AssistantMessage("", nil)
+	for _, c := range calls {
+		m.ToolCalls = append(m.ToolCalls, plainCall(c))
+	}
+	return m
+}
+
+func (plain) Answering(id, name, text string) *schema.Message {
+	return schema.ToolMessage(text, id, schema.WithToolName(name))
+}
+
+func (plain) Event(m *schema.Message, name string) *adk.AgentEvent {
+	return adk.EventFromMessage(m, nil, schema.Tool, name)
+}
+
+func (plain) Without(m *schema.Message, isGone func(id string) bool) *schema.Message {
+	if m == nil || m.Role == schema.Tool {
+		if m != nil && isGone(m.ToolCallID) {
+			return nil
+		}
+		return m
+	}
+	kept := slices.DeleteFunc(slices.Clone(m.ToolCalls), func(c schema.ToolCall) bool { return isGone(c.ID) })
+	if len(kept) == len(m.ToolCalls) {
+		return m
+	}
+	if len(kept) == 0 && m.Content == "" {
+		return nil
+	}
+	next := *m
+	next.ToolCalls = kept
+	return &next
+}
+
+// plainMedia is the type of a part that is no text.
+func plainMedia(p *schema.MessageInputPart) (mime string) {
+	switch {
+	case p.Image != nil:
+		mime = p.Image.MIMEType
+	case p.Audio != nil:
+		mime = p.Audio.MIMEType
+	case p.Video != nil:
+		mime = p.Video.MIMEType
+	case p.File != nil:
+		mime = p.File.MIMEType
+	}
+	return cmp.Or(mime, string(p.Type))
 }

@@ -3,7 +3,35 @@
 // The data comes from json.Marshal and reaches the page as text and attributes only:
 // nothing here makes markup of it.
 const data = JSON.parse(document.getElementById("data").textContent);
-const calls = data.calls || [], runs = data.runs || [], texts = data.texts || {}, totals = data.totals;
+const calls = [], runs = [], texts = {}, totals = data.totals, head = read();
+
+// read reads the lines of the format. A slot holds a part from its line on; a call knows
+// its own slots as ranges.
+function read() {
+  const slots = new Map();
+  let head = {};
+  for (const l of data.lines || []) {
+    if (l.conversation) { head = l.conversation; runs.push(...head.runs || []); } else if (l.part) {
+      const p = l.part;
+      if (p.text) texts[p.text] = l.text ?? "";
+      if (!slots.has(l.slot)) slots.set(l.slot, []);
+      slots.get(l.slot).push([calls.length, p]);
+    } else if (l.call) {
+      const at = calls.length, same = l.same || 0, added = ids(l.new), of = id => { const all = slots.get(id) || []; let i = all.length - 1; while (i > 0 && all[i][0] > at) i--; return all[i] && all[i][0] <= at ? all[i][1] : null; };
+      const isNew = id => (l.new || []).some(([from, to]) => from <= id && id <= to);
+      l.call.parts = () => ids(l.slots).map((id, i) => { const p = of(id); return p && {...p, state: i < same ? "same" : isNew(id) ? "new" : "moved"}; }).filter(Boolean);
+      l.call.added = added.map(of).filter(Boolean);
+      l.call.whole = Boolean(l.slots);
+      calls.push(l.call);
+    }
+  }
+  return head;
+}
+function ids(ranges) {
+  const all = [];
+  for (const [from, to] of ranges || []) for (let id = from; id <= to; id++) all.push(id);
+  return all;
+}
 
 const CATEGORIES = {
   own_tools: "Agent's own tools", help_tools: "Search and read tool", loaded_tools: "Loaded tools", system: "System",
@@ -46,26 +74,27 @@ const n = x => Math.round(x).toLocaleString("en-US");
 const percent = x => Math.round(100 * x) + " %";
 const short = x => x >= 1e6 ? +(x / 1e6).toFixed(x >= 1e7 ? 0 : 1) + " M" : x >= 1000 ? +(x / 1000).toFixed(1) + " k" : n(x);
 const clip = (text, most) => text.length > most ? text.slice(0, most) + "…" : text;
+const score = x => Math.abs(x) >= 1e6 ? x.toExponential(1) : +x.toFixed(2) + "";
 const plural = (count, word) => `${n(count)} ${word}${count === 1 ? "" : "s"}`;
 const times = (a, b) => (a / Math.max(1, b)).toFixed(1);
+const runOf = c => runs.find(r => r.n === c.run);
 const textOf = id => texts[id] ?? "(This text was not kept.)";
 
 // ---- what the calls say together
 
 for (const c of calls) {
-  c.parts ||= []; c.left ||= []; c.did ||= []; c.events ||= [];
-  c.by = {};
-  for (const p of c.parts) c.by[p.category] = (c.by[p.category] || 0) + p.tokens;
+  c.did ||= []; c.events ||= []; c.by ||= {};
   c.sent = c.tokens.estimated;
-  c.leftOut = sum(c.left, l => l.before - l.after);
+  c.leftOut = (c.left_out.cut || 0) + (c.left_out.cleared || 0) + (c.left_out.referred || 0) + (c.left_out.program || 0);
+  c.now = c.added.filter(p => p.left).map(p => p.left);
   c.searches = c.events.filter(e => (e.kind === "tools_searched" || e.kind === "tools_prefetched") && e.search);
   c.loads = c.events.filter(e => e.kind === "tools_loaded" && !e.repeat && e.tools);
   c.refused = c.events.filter(e => e.kind === "call_gated" || (e.kind === "tools_denied" && e.call_id));
   c.failed = c.events.filter(e => /_failed$|_restarted$|server_down/.test(e.kind));
   c.marks = [
-    c.searches.length && "search", c.loads.length && "plus", c.left.some(l => l.now && l.rule === "cut") && "cut",
-    c.left.some(l => l.now && l.rule !== "cut") && "clear",
-    c.parts.some(p => p.category === "page" && p.since === c.n && p.state === "new") && "back",
+    c.searches.length && "search", c.loads.length && "plus", c.now.some(l => l.rule === "cut") && "cut",
+    c.now.some(l => l.rule !== "cut") && "clear",
+    c.added.some(p => p.category === "page") && "back",
   ].filter(Boolean);
 }
 
@@ -77,13 +106,15 @@ function header() {
   const verdict = byID("verdict");
   if (!calls.length) { verdict.append("No model call was recorded."); return; }
   verdict.append("This agent sent ", el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), ". Without leanctx it would have sent ",
-    dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many.`);
+    dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many, ${money()}.`);
   const meta = [`${plural(runs.length, "question")}, ${plural(totals.calls, "model call")}. `];
   if (totals.helped) meta.push(`${n(totals.helped)} of them only searched for a tool or read something back, and would not have been made without. `);
+  if (totals.too_large) meta.push(el("b", {}, `${n(totals.too_large)} of ${n(totals.calls - totals.helped)} calls without leanctx would not have fitted into a window of 200,000 tokens. `));
   meta.push("Tokens are estimates", totals.reported_calls ? `; the provider reported ${n(totals.reported)} for ${plural(totals.reported_calls, "call")}. ` : ". ", "What would have been sent without is computed. ");
   if (totals.kept) meta.push(el("strong", {}, "The provider keeps this conversation on its server, so the model saw more than what was sent. "));
-  if (data.dropped) meta.push(`Of ${plural(data.dropped, "call")} only figures were kept. `);
-  if (data.shortened) meta.push("Texts are shortened to 2 KB each. ");
+  if (head.earlier) meta.push(`The first ${plural(head.earlier.calls, "call")} are in the sums only. `);
+  if (head.dropped) meta.push(`Of ${plural(head.dropped, "call")} only figures were kept. `);
+  if (data.shortened) meta.push(`Texts are shortened to ${n(data.shortened)} bytes each. `);
   byID("meta").append(...meta);
 }
 
@@ -143,8 +174,7 @@ function happened(c) {
   const said = [];
   if (c.searches.length) said.push("A search was answered");
   if (c.loads.length) said.push(plural(sum(c.loads, e => e.tools.added_count || 0), "tool") + " loaded");
-  const now = c.left.filter(l => l.now).length;
-  if (now) said.push(plural(now, "result") + " taken out");
+  if (c.now.length) said.push(plural(c.now.length, "result") + " taken out");
   if (c.error) said.push("It failed");
   else if (c.unfinished) said.push("Its answer was not read to the end");
   else said.push(c.did.length ? "The model called " + c.did.map(d => d.tool).join(", ") : "The model answered");
@@ -152,6 +182,8 @@ function happened(c) {
 }
 
 const W = 1200, H = 320, LEFT = 52, RIGHT = 6, TOP = 10, BASE = 228;
+
+let bars = [];
 
 function chart() {
   if (!calls.length) return;
@@ -164,19 +196,63 @@ function chart() {
     svg("line", {x1: 0, y1: 0, x2: 0, y2: 5, stroke: "var(--faint)", "stroke-width": 1.3}))));
   for (const v of scale) root.append(svg("line", {class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(v) + .5, y2: y(v) + .5}), svg("text", {x: LEFT - 8, y: y(v) + (v ? 4 : 0), "text-anchor": "end", "aria-hidden": "true"}, short(v)));
   root.append(...questions(slot));
-  calls.forEach((c, i) => root.append(column(c, i, slot, bar, y)));
+  const had = document.activeElement && document.activeElement.closest && document.activeElement.closest(".bar");
+  bars = calls.map((c, i) => column(c, i, slot));
+  root.append(...bars, stacks(slot, bar, y));
   root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, "cache"), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, "did"));
-  const focused = document.activeElement && document.activeElement.closest && document.activeElement.closest(".bar");
-  byID("chart").style.overflowX = width > W ? "auto" : "";
   byID("chart").replaceChildren(root);
-  if (focused) root.querySelectorAll(".bar")[chosen].focus({preventScroll: true});
+  if (had) bars[chosen].focus({preventScroll: true});
+  follow();
+}
+
+// stacks draws all bars at once: a path for each category, however many calls there are.
+function stacks(slot, bar, y) {
+  const paths = Object.fromEntries(Object.keys(CATEGORIES).map(id => [id, ""])), radius = Math.min(3, bar / 2), rect = (x, top, w, h) => `M${x.toFixed(2)} ${top.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`;
+  let outline = "", left = "", unmade = "", line = "", same = "";
+  calls.forEach((c, i) => {
+    const x = LEFT + i * slot + (slot - bar) / 2, height = Math.max(1, BASE - y(c.sent)), out = c.hidden.tokens + c.leftOut;
+    outline += `M${x.toFixed(2)} ${BASE}v${-Math.max(0, height - radius)}q0 ${-radius} ${radius} ${-radius}h${bar - 2 * radius}q${radius} 0 ${radius} ${radius}v${Math.max(0, height - radius)}z`;
+    let at = 0;
+    for (const id in paths) {
+      const tokens = c.by[id];
+      if (!tokens) continue;
+      const h = y(at) - y(at + tokens);
+      paths[id] += rect(x, y(at + tokens), bar, Math.max(.4, h - (h > 3 ? .8 : 0)));
+      at += tokens;
+    }
+    if (withLeft && out) {
+      const box = rect(x + .5, y(c.sent + out), Math.max(1, bar - 1), Math.max(0, y(c.sent) - y(c.sent + out) - 1.5));
+      if (c.without == null) unmade += box; else left += box;
+    }
+    line += rect(x, BASE + 7, bar, 4);
+    same += rect(x, BASE + 7, bar * Math.min(1, c.prefix.same / Math.max(1, c.sent)), 4);
+  });
+  const hatched = (d, opacity) => d ? svg("path", {d, fill: "url(#hatch)", stroke: "var(--faint)", opacity}) : null;
+  return svg("g", {class: "stacks", "aria-hidden": "true"}, svg("clipPath", {id: "tops"}, svg("path", {d: outline})),
+    svg("g", {"clip-path": "url(#tops)"}, Object.keys(paths).filter(id => paths[id]).map(id => svg("path", {class: "piece" + (single === id ? " on" : ""), d: paths[id], fill: color(id)}))),
+    hatched(left, 1), hatched(unmade, .45), svg("path", {d: line, fill: "var(--line)"}), svg("path", {d: same, fill: "var(--good)"}));
+}
+
+// follow brings the chosen bar into view.
+function follow() {
+  const box = byID("chart"), at = bars[chosen] && bars[chosen].getBoundingClientRect(), view = box.getBoundingClientRect();
+  if (at && (at.left < view.left + 24 || at.right > view.right - 24)) box.scrollLeft += (at.left + at.right - view.left - view.right) / 2;
+  edges();
+}
+
+// edges says where the chart goes on.
+function edges() {
+  const box = byID("chart"), more = box.scrollWidth > box.clientWidth + 1;
+  byID("more").toggleAttribute("hidden", !more);
+  box.classList.toggle("before", more && box.scrollLeft > 1);
+  box.classList.toggle("after", more && box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 }
 
 function questions(slot) {
   const drawn = [];
   for (let from = 0, to; from < calls.length; from = to) {
     for (to = from; to < calls.length && calls[to].run === calls[from].run; to++);
-    const x = LEFT + from * slot, fits = Math.floor(((to - from) * slot - 14) / 6.4), run = runs[calls[from].run - 1];
+    const x = LEFT + from * slot, fits = Math.floor(((to - from) * slot - 14) / 6.4), run = runOf(calls[from]);
     if (from) drawn.push(svg("line", {class: "grid", x1: x + .5, x2: x + .5, y1: TOP, y2: H - 2}));
     if (!run || !run.question) continue;
     const lines = fits < 7 ? (fits < 2 ? [] : [String(run.n)]) : wrap(run.question, fits);
@@ -185,55 +261,41 @@ function questions(slot) {
   return drawn;
 }
 
-function column(c, i, slot, bar, y) {
-  const x = LEFT + i * slot, bx = x + (slot - bar) / 2, height = Math.max(1, BASE - y(c.sent)), round = Math.min(3, bar / 2);
-  const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": `Call ${c.n}: ${plural(c.sent, "token")}. ${happened(c)}`,
-    on: {click() { choose(i, true); }, focus() { if (chosen !== i) choose(i); }}});
-  g.append(svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: 6}));
-  g.append(svg("clipPath", {id: "clip" + i}, svg("path", {d: `M${bx} ${BASE}v${-Math.max(0, height - round)}q0 ${-round} ${round} ${-round}h${bar - 2 * round}q${round} 0 ${round} ${round}v${Math.max(0, height - round)}z`})));
-  const stack = svg("g", {"clip-path": `url(#clip${i})`});
-  const pieces = [];
-  let at = 0;
-  for (const id in CATEGORIES) {
-    const tokens = c.by[id];
-    if (!tokens) continue;
-    const h = y(at) - y(at + tokens);
-    pieces.push([svg("rect", {class: "piece" + (single === id ? " on" : ""), x: bx, y: y(at + tokens), width: bar, height: Math.max(.4, h - (h > 3 ? .8 : 0)), fill: color(id)}), id, tokens]);
-    at += tokens;
-  }
-  stack.append(...pieces.map(([rect]) => rect));
-  // Their numbers are for those who point at the bar.
-  g.addEventListener("pointerenter", () => { for (const [rect, id, tokens] of pieces) rect.append(svg("title", {}, `${CATEGORIES[id]}: ${n(tokens)}`)); }, {once: true});
-  if (!c.parts.length && c.sent) stack.append(svg("rect", {x: bx, y: y(c.sent), width: bar, height, fill: "var(--faint)"}, svg("title", {}, `${n(c.sent)}; its parts were not kept`)));
-  g.append(stack);
-  const out = c.hidden.tokens + c.leftOut;
-  if (withLeft && out) g.append(svg("rect", {x: bx + .5, y: y(c.sent + out), width: Math.max(1, bar - 1), height: Math.max(0, y(c.sent) - y(c.sent + out) - 1.5), rx: 3, fill: "url(#hatch)", stroke: "var(--faint)", opacity: c.without == null ? .45 : 1},
-    svg("title", {}, `left out: ${n(c.hidden.tokens)} of ${plural(c.hidden.tools, "hidden tool")}, ${n(c.leftOut)} of results`)));
-  const same = c.prefix.same / Math.max(1, c.sent);
-  g.append(svg("rect", {x: bx, y: BASE + 7, width: bar, height: 4, rx: 2, fill: "var(--line)"}), svg("rect", {x: bx, y: BASE + 7, width: bar * same, height: 4, rx: 2, fill: "var(--good)"}, svg("title", {}, `unchanged since the call before: ${percent(same)}`)));
+// column is what can be chosen: the place of a bar, with its marks.
+function column(c, i, slot) {
+  const x = LEFT + i * slot, hit = svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: Math.min(6, slot / 3)});
+  const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": `Call ${c.n}: ${plural(c.sent, "token")}. ${happened(c)}`}, hit);
+  // The numbers are for those who point at the bar.
+  hit.addEventListener("pointerenter", () => hit.append(svg("title", {}, tip(c))), {once: true});
   if (slot > 12) c.marks.forEach((m, j) => g.append(glyph(m, x + slot / 2 + (j - (c.marks.length - 1) / 2) * 14, BASE + 22)));
   return g;
+}
+
+function tip(c) {
+  const rows = Object.keys(CATEGORIES).filter(id => c.by[id]).map(id => `${CATEGORIES[id]}: ${n(c.by[id])}`);
+  if (c.hidden.tokens + c.leftOut) rows.push(`left out: ${n(c.hidden.tokens)} of ${plural(c.hidden.tools, "hidden tool")}, ${n(c.leftOut)} of results`);
+  return [`Call ${c.n}: ${plural(c.sent, "token")}`, ...rows, `unchanged since the call before: ${percent(c.prefix.same / Math.max(1, c.sent))}`].join("\n");
 }
 
 // ---- the chosen call
 
 function detail() {
-  const c = calls[chosen], d = byID("detail"), run = runs[c.run - 1];
+  const c = calls[chosen], parts = c.parts(), d = byID("detail"), run = runOf(c);
   d.replaceChildren(el("div", {class: "row", style: "flex-wrap:nowrap;align-items:flex-start"},
     el("div", {}, el("h2", {}, `Call ${c.n} of ${totals.calls}: ${plural(c.sent, "token")}`), el("p", {class: "sub"}, run ? `Question ${run.n}: ${run.question || "(not kept)"}` : "")),
     el("span", {style: "display:flex;gap:6px"}, el("button", {"aria-label": "Call before", on: {click() { choose(chosen - 1); }}}, "←"), el("button", {"aria-label": "Next call", on: {click() { choose(chosen + 1); }}}, "→"))));
-  d.append(strip(c), prefix(c), el("ol", {class: "parts"}, rows(c)));
-  if (!c.parts.length) d.append(el("p", {class: "note"}, "The parts of this call were not kept, to bound the memory."));
+  d.append(strip(parts), prefix(c), el("ol", {class: "parts"}, rows(parts)));
+  if (!parts.length) d.append(el("p", {class: "note"}, "The parts of this call were not kept, to bound the memory."));
   const did = c.error ? ["It failed: " + c.error] : c.unfinished ? ["Its answer was not read to the end."] :
     c.did.length ? ["The model called ", c.did.map((use, i) => [i ? ", " : "", el("code", {}, use.tool + " " + clip(use.arguments || "", 300))])] : ["The model answered: ", clip(c.answer || "(not kept)", 300)];
   d.append(el("p", {class: "said"}, did));
 }
 
-function strip(c) {
+function strip(parts) {
   const bar = el("div", {class: "strip", "aria-hidden": "true"});
-  for (let i = 0, j; i < c.parts.length; i = j) {
-    for (j = i; j < c.parts.length && c.parts[j].category === c.parts[i].category; j++);
-    const tokens = sum(c.parts.slice(i, j), p => p.tokens), id = c.parts[i].category;
+  for (let i = 0, j; i < parts.length; i = j) {
+    for (j = i; j < parts.length && parts[j].category === parts[i].category; j++);
+    const tokens = sum(parts.slice(i, j), p => p.tokens), id = parts[i].category;
     bar.append(el("i", {style: `--c:${color(id)};flex:${tokens} 0 0`, title: `${CATEGORIES[id]}: ${n(tokens)}`}));
   }
   return bar;
@@ -249,8 +311,8 @@ const isTool = p => p.category.endsWith("_tools");
 
 // rows puts tools of one state into one row, and folds five or more short messages
 // that did not change.
-function rows(c) {
-  const list = [], parts = c.parts;
+function rows(parts) {
+  const list = [];
   for (let i = 0, j; i < parts.length; i = j) {
     const first = parts[i];
     j = i + 1;
@@ -296,12 +358,12 @@ function folded(group) {
 
 function side() {
   const c = calls[chosen];
-  byID("side").replaceChildren(...[cost(c), ...c.searches.map(search), taken(c), loaded(c), refused(c), failed(c)].filter(Boolean));
+  byID("side").replaceChildren(...[price(c), ...c.searches.map(search), taken(c), loaded(c), refused(c), failed(c)].filter(Boolean));
 }
 
 const fact = (name, value) => el("div", {class: "fact"}, el("span", {}, name), el("b", {}, value));
 
-function cost(c) {
+function price(c) {
   const reported = c.tokens.reported, before = calls[chosen - 1];
   const box = el("section", {class: "card"}, el("h3", {}, "What it cost and saved"), fact("Sent, estimated", n(c.sent)));
   if (c.tokens.calibrated !== c.sent) box.append(fact("Corrected by earlier reports", n(c.tokens.calibrated)));
@@ -323,7 +385,7 @@ function search(e) {
       const open = item.querySelector("pre");
       button.setAttribute("aria-expanded", String(!open));
       if (open) open.remove(); else item.append(el("pre", {tabindex: 0}, why(h)));
-    }}}, el("span", {class: "rank"}, String(i + 1)), el("code", {}, h.name), el("span", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${100 * h.score / top}%`})), el("span", {class: "score"}, h.score.toFixed(1)));
+    }}}, el("span", {class: "rank"}, String(i + 1)), el("code", {}, h.name), el("span", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${100 * h.score / top}%`})), el("span", {class: "score"}, score(h.score)));
     item.append(button);
     box.append(item);
   });
@@ -332,16 +394,17 @@ function search(e) {
 }
 
 function why(h) {
-  const terms = (h.terms || []).map(t => `${t.score.toFixed(2).padStart(7)}  “${t.text}”${t.relation ? "  " + t.relation : ""}${t.field ? " in " + t.field : ""}`);
+  const terms = (h.terms || []).map(t => `${score(t.score).padStart(7)}  “${t.text}”${t.relation ? "  " + t.relation : ""}${t.field ? " in " + t.field : ""}`);
   return [h.confidence ? `confidence ${h.confidence.toFixed(2)}` : null, ...terms].filter(Boolean).join("\n") || "Nothing more is known: it is not among the first five, or the index does not explain itself.";
 }
 
-const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result"};
+const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result", program: "read by a program of the model"};
 
 function taken(c) {
-  if (!c.left.length) return null;
-  const box = el("section", {class: "card"}, el("h3", {}, "What was taken out", el("span", {}, `${n(sum(c.left, l => l.before))} → ${n(sum(c.left, l => l.after))}`)));
-  for (const l of c.left) {
+  const left = c.parts().filter(p => p.left).map(p => ({...p.left, now: p.state === "new"}));
+  if (!left.length) return null;
+  const box = el("section", {class: "card"}, el("h3", {}, "What was taken out", el("span", {}, `${n(sum(left, l => l.before))} → ${n(sum(left, l => l.after))}`)));
+  for (const l of left) {
     const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || "a tool", l.now ? el("span", {class: "now"}, "  now") : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
       el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color(l.rule === "cut" ? "result_cut" : "result_cleared")}`})));
     const look = l.text && texts[l.text] != null ? el("button", {"aria-expanded": "false", on: {click() {
@@ -349,7 +412,7 @@ function taken(c) {
       look.setAttribute("aria-expanded", String(!open));
       if (open) open.remove(); else item.append(el("pre", {tabindex: 0, style: "margin:8px 0 0"}, textOf(l.text)));
     }}}, "Look") : null;
-    item.append(el("div", {class: "row"}, el("span", {class: "why"}, (RULES[l.rule] || l.rule) + (l.path ? "; whole in " : "; not stored"), l.path ? el("code", {}, l.path) : null), look));
+    item.append(el("div", {class: "row"}, el("span", {class: "why"}, (RULES[l.rule] || l.rule) + (l.path ? "; whole in " : l.stored ? "; stored whole" : "; not stored"), l.path ? el("code", {}, l.path) : null), look));
     box.append(item);
   }
   return box;
@@ -372,29 +435,35 @@ function failed(c) {
 
 // ---- the bill, the table, the events
 
-const CARDS = {"A hit costs 10 %, a write 125 %": [.1, 1.25], "A hit costs 10 %, a write 100 %": [.1, 1], "A hit costs 25 %, a write 100 %": [.25, 1], "A hit costs 2 %, a write 100 %": [.02, 1], "No cache": [1, 1]};
+// cost is what all requests cost with leanctx and without, in tokens at the full price. Of
+// both, hits is what came, or could have come, from the cache.
+function cost(hit, write) {
+  const of = (all, hits) => hits * hit + (all - hits) * write;
+  return [of(totals.sent, totals.sent_hits), of(totals.without, totals.without_hits)];
+}
+
+// money says how much dearer the conversation would have been, over all price cards.
+function money() {
+  const ratios = data.cards.map(c => { const [sent, without] = cost(c.hit, c.write); return without / Math.max(1, sent); });
+  const low = Math.min(...ratios), high = Math.max(...ratios);
+  if (low < 1) return `and ${low.toFixed(1)} to ${high.toFixed(1)} times the price`;
+  return high - low < .1 ? `and ${high.toFixed(1)} times as dear` : `and ${low.toFixed(1)} to ${high.toFixed(1)} times as dear`;
+}
 
 function bill() {
-  const card = el("select", {"aria-label": "Price card"}, Object.keys(CARDS).map(name => el("option", {}, name)), el("option", {}, "Own prices"));
-  const hit = el("input", {type: "number", min: 0, step: .01, value: .1}), write = el("input", {type: "number", min: 0, step: .01, value: 1});
-  const own = el("span", {hidden: ""}, el("label", {}, " hit ", hit), el("label", {}, "write ", write)), out = el("p", {class: "note"});
-  const work = () => {
-    own.toggleAttribute("hidden", card.value !== "Own prices");
-    const [h, w] = CARDS[card.value] || [+hit.value, +write.value];
-    let withIt = 0, without = 0, before = 0;
-    for (const c of calls) {
-      const r = c.tokens.reported, cached = r && r.prompt_tokens ? r.prompt_token_details.cached_tokens / r.prompt_tokens * c.sent : c.prefix.same;
-      withIt += cached * h + (c.sent - cached) * w;
-      if (c.without == null) continue;
-      without += Math.min(before, c.without) * h + Math.max(0, c.without - before) * w;
-      before = c.without;
-    }
-    out.replaceChildren("In tokens at the full price: ", el("b", {}, n(withIt)), " with, ", el("b", {}, n(without)), ` without: ${without >= withIt ? times(without, withIt) + " times cheaper" : times(withIt, without) + " times dearer"}. `,
-      "Without leanctx the history only grows, so that all of it counts as a hit: the comparison favours doing nothing.");
+  const tile = (name, hit, write, about) => {
+    const [sent, without] = cost(hit, write), dearer = without < sent;
+    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? times(sent, without) + " times dearer" : times(without, sent) + " times cheaper"), el("span", {}, about), el("span", {}, `${short(sent)} instead of ${short(without)}`)];
   };
-  for (const input of [card, hit, write]) input.addEventListener("input", work);
-  byID("billbody").append(el("p", {style: "margin-top:8px"}, card, own), out);
+  const share = x => +(100 * x).toFixed(1) + " %";
+  const boxes = data.cards.map(c => el("div", {}, tile(c.name, c.hit, c.write, c.hit === 1 ? "every token at the full price" : `a hit costs ${share(c.hit)}${c.write === 1 ? "" : ", a write " + share(c.write)}`)));
+  const hit = el("input", {type: "number", min: 0, step: .01, value: .1}), write = el("input", {type: "number", min: 0, step: .01, value: 1}), own = el("div", {class: "own"});
+  const work = () => own.replaceChildren(...tile("Your prices", +hit.value, +write.value, "").filter(e => e.textContent));
+  for (const input of [hit, write]) input.addEventListener("input", work);
   work();
+  byID("bill").append(el("h2", {id: "bill-title"}, "The bill, with a prompt cache"), el("div", {class: "cards"}, boxes),
+    el("details", {class: "prices"}, el("summary", {}, "Your prices"), el("p", {}, el("label", {}, "a hit costs ", hit), el("label", {}, "a write costs ", write), "of a token without a cache"), own),
+    el("p", {class: "note"}, "Requests only, in tokens at the full price. Without leanctx the history only grows, so all of it counts as a hit: the comparison favours doing nothing."));
 }
 
 function table() {
@@ -405,7 +474,7 @@ function table() {
 }
 
 function events() {
-  const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.error].filter(Boolean).join(" · ");
+  const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.program && (e.program.calls || []).map(c => `${c.calls} × ${c.tool}${c.failed ? `, ${c.failed} failed` : ""}`).join(", "), e.error].filter(Boolean).join(" · ");
   byID("events").append(el("table", {class: "lefts"}, el("thead", {}, el("tr", {}, ["Before call", "Kind", "What"].map(h => el("th", {scope: "col"}, h)))),
     el("tbody", {}, calls.flatMap(c => c.events.map(e => el("tr", {}, el("td", {}, String(c.n)), el("td", {}, e.kind), el("td", {}, clip(about(e), 300))))))));
 }
@@ -416,14 +485,14 @@ function choose(i, focus) {
   if (!calls.length) return;
   chosen = Math.max(0, Math.min(calls.length - 1, i));
   try { history.replaceState(null, "", "#call-" + calls[chosen].n); } catch { /* a page in a frame may not */ }
-  mark(); detail(); side();
-  if (focus) document.querySelectorAll(".bar")[chosen].focus({preventScroll: true});
+  mark(); detail(); side(); follow();
+  if (focus) bars[chosen].focus({preventScroll: true});
 }
 
 // mark shows which bar is chosen, and makes it the stop of the keyboard.
 function mark() {
-  const before = document.querySelector('.bar[aria-selected="true"]'), now = document.querySelectorAll(".bar")[chosen];
-  if (before) put(before, {"aria-selected": "false", tabindex: -1}, []);
+  const before = document.querySelector('.bar[aria-selected="true"]'), now = bars[chosen];
+  if (before && before !== now) put(before, {"aria-selected": "false", tabindex: -1}, []);
   put(now, {"aria-selected": "true", tabindex: 0}, []);
 }
 
@@ -449,9 +518,14 @@ addEventListener("keydown", e => {
 });
 
 nameTheme(); header(); tiles(); legend();
+if (calls.length) bill();
+// Not on the SVG: a listener of focus would make it a stop of the keyboard.
+for (const kind of ["click", "focusin"]) byID("chart").addEventListener(kind, e => { const at = bars.indexOf(e.target.closest(".bar")); if (at >= 0 && (kind === "click" || at !== chosen)) choose(at, kind === "click"); });
+byID("chart").addEventListener("scroll", edges, {passive: true});
+addEventListener("resize", edges);
 // What is folded is made when it is opened: a page of 500 calls opens at once.
 const once = (id, make) => byID(id).closest("details").addEventListener("toggle", make, {once: true});
-if (calls.length) { once("billbody", bill); once("table", table); once("events", events); }
+if (calls.length) { once("table", table); once("events", events); }
 chart();
 const asked = /^#call-(\d+)$/.exec(location.hash);
 const at = asked ? calls.findIndex(c => c.n === +asked[1]) : -1;

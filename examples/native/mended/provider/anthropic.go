@@ -3,8 +3,6 @@
 
 package provider
 
-// This file reads requests of Anthropic's Messages API, and answers them.
-
 import (
 	"encoding/json"
 	"strings"
@@ -18,8 +16,16 @@ type messages struct {
 	System    json.RawMessage `json:"system"`
 	Messages  []message       `json:"messages"`
 	Tools     []messagesTool  `json:"tools"`
+	Thinking  thinkingConfig  `json:"thinking"`
 
-	bytes int // of the conversation
+	bytes    int // of the conversation
+	raw      []json.RawMessage
+	thoughts Thoughts
+	beta     string // the header
+	dropped  int    // blocks of thinking
+	missing  int    // answers whose thinking could have come back
+	issued   issued
+	prefix   []byte // what thinking in the answer is bound to
 }
 
 type message struct {
@@ -104,17 +110,27 @@ func (b block) references() (names []string) {
 func readMessages(body []byte) (conversation, error) {
 	var q messages
 	var parts struct {
-		Messages json.RawMessage `json:"messages"`
+		Messages []json.RawMessage `json:"messages"`
 	}
 	if err := decode(body, &q, &parts); err != nil {
 		return nil, err
 	}
-	q.bytes = len(parts.Messages) + len(q.System)
+	q.raw, q.bytes = parts.Messages, len(q.System)+2+len(parts.Messages)
+	for _, m := range parts.Messages {
+		q.bytes += len(m)
+	}
 	return &q, nil
 }
 
 func (q *messages) facts() Request {
-	r := Request{Stream: q.Stream, Prompt: q.bytes}
+	r := Request{Stream: q.Stream, Prompt: q.bytes, Dropped: q.dropped, Missing: q.missing}
+	for _, m := range q.Messages {
+		for _, b := range m.Content {
+			if isThought(b.Type) {
+				r.Thoughts++
+			}
+		}
+	}
 	for _, t := range q.Tools {
 		if t.hosted() {
 			r.Search = "hosted"
@@ -174,13 +190,17 @@ func (q *messages) answer(t Turn, found []Tool, id func(string) string) any {
 			object{"type": "server_tool_use", "id": use, "name": q.hostedName(), "input": object{"query": t.Search}, "caller": object{"type": "direct"}},
 			object{"type": "tool_search_tool_result", "tool_use_id": use, "content": object{"type": "tool_search_tool_search_result", "tool_references": refs}})
 	}
+	thoughts := q.thoughtsOf(t)
+	a.Content = append(a.Content, thoughts[:min(1, len(thoughts))]...)
 	if t.Text != "" {
 		a.Content = append(a.Content, object{"type": "text", "text": t.Text})
 	}
+	a.Content = append(a.Content, thoughts[min(1, len(thoughts)):]...)
 	for _, c := range t.Calls {
 		a.StopReason = "tool_use"
 		a.Content = append(a.Content, object{"type": "tool_use", "id": id("toolu"), "name": c.Name, "input": json.RawMessage(arguments(c))})
 	}
+	q.issue(a.Content)
 	return a
 }
 
@@ -222,6 +242,12 @@ func pieces(b object) (head object, deltas []object) {
 		for _, s := range halves(b["text"].(string)) {
 			deltas = append(deltas, object{"type": "text_delta", "text": s})
 		}
+	case "thinking":
+		head["thinking"], head["signature"] = "", ""
+		for _, s := range halves(b["thinking"].(string)) {
+			deltas = append(deltas, object{"type": "thinking_delta", "thinking": s})
+		}
+		deltas = append(deltas, object{"type": "signature_delta", "signature": b["signature"]})
 	case "tool_use", "server_tool_use":
 		input, err := json.Marshal(b["input"])
 		if err != nil {

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file refuses what Anthropic's Messages API refuses.
-
 import (
 	"fmt"
 	"regexp"
@@ -17,7 +15,7 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 func (q *messages) refusal() string {
 	return firstProblem(q, needsFields, needsToolDefinitions, needsUniqueTools, needsOneToolNotDeferred,
-		needsFewBreakpoints, needsContent, needsPairs, needsSearchResults, needsDeclaredReferences)
+		needsFewBreakpoints, needsContent, needsPairs, needsSearchResults, needsDeclaredReferences, (*messages).checkThoughts)
 }
 
 // firstProblem is what the first check finds that finds anything.

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file reads, refuses and answers requests of OpenAI's Chat Completions API.
-
 import (
 	"encoding/json"
 	"fmt"

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file reads requests of OpenAI's Responses API, and answers them.
-
 import (
 	"encoding/json"
 )

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file refuses what OpenAI's Responses API refuses.
-
 import (
 	"encoding/json"
 	"fmt"

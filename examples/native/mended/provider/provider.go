@@ -36,6 +36,9 @@ const (
 type Turn struct {
 	// Search is what the provider's own search is asked; "" for no search.
 	Search string
+	// Thinking are blocks of thinking, on Anthropic's API only: the first comes before the
+	// text, others after it. A block's text may be empty, or begin with Redacted.
+	Thinking []string
 	// Text is what the model says.
 	Text string
 	// Calls are the tools that it calls.
@@ -63,13 +66,16 @@ type Server struct {
 	http *httptest.Server
 
 	mu       sync.Mutex
+	thoughts Thoughts
+	issued   issued
+	decide   func(Request) Turn
 	turns    []Turn
 	requests []Request
 }
 
 // Start starts a server whose model answers with the turns, one after another. Close it.
 func Start(api API, turns ...Turn) *Server {
-	s := &Server{api: api, turns: turns}
+	s := &Server{api: api, turns: turns, issued: issued{}}
 	s.http = httptest.NewServer(s)
 	return s
 }
@@ -85,6 +91,20 @@ func (s *Server) Then(turns ...Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns = append(s.turns, turns...)
+}
+
+// Treats says what the model does with its thinking; Unchecked at first.
+func (s *Server) Treats(t Thoughts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.thoughts = t
+}
+
+// Decides lets a function answer in place of the script.
+func (s *Server) Decides(f func(Request) Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decide = f
 }
 
 // Requests are the requests so far.
@@ -119,8 +139,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := Request{}
 	c, status, problem := s.read(r, body)
 	if problem == "" {
-		rec = c.facts()
+		if q, ok := c.(*messages); ok {
+			q.issued, q.thoughts, q.beta = s.issued, s.thoughts, strings.Join(r.Header.Values("anthropic-beta"), ",")
+		}
 		status, problem = http.StatusBadRequest, c.refusal()
+		rec = c.facts()
 	}
 	rec.Body = body
 	if problem == "" {
@@ -171,10 +194,14 @@ func (s *Server) read(r *http.Request, body []byte) (c conversation, status int,
 
 // next takes a turn from the script, and checks that a model could have taken it.
 func (s *Server) next(c conversation, rec Request) (t Turn, status int, problem string) {
-	if len(s.turns) == 0 {
+	switch {
+	case s.decide != nil:
+		t = s.decide(rec)
+	case len(s.turns) == 0:
 		return t, http.StatusBadRequest, "the script is at its end"
+	default:
+		t, s.turns = s.turns[0], s.turns[1:]
 	}
-	t, s.turns = s.turns[0], s.turns[1:]
 	if t.Status != 0 {
 		return t, t.Status, "nobody is let in"
 	}

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file says what a request holds, whatever the API.
-
 // Tool is a tool as a request declares it.
 type Tool struct {
 	Name        string
@@ -33,6 +31,10 @@ type Request struct {
 	// Loaded are the tools that results of searches in the conversation let the model
 	// see, in order.
 	Loaded []Tool
+	// Thoughts are how many blocks of thinking came back, Dropped how many of them the server
+	// left out, and Missing how many answers came back without their thinking behind what
+	// they were given behind.
+	Thoughts, Dropped, Missing int
 	// Prompt is the number of bytes of the conversation, without tools.
 	Prompt int
 	// Teased is the number of bytes of what the model sees of tools that are not loaded.

@@ -3,8 +3,6 @@
 
 package provider
 
-// This file writes what goes back over the wire.
-
 import (
 	"encoding/json"
 	"fmt"

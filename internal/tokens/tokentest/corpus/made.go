@@ -3,8 +3,6 @@
 
 package corpus
 
-// This file makes texts that tools return and no source tree holds.
-
 import (
 	"encoding/base64"
 	"encoding/hex"

@@ -3,8 +3,6 @@
 
 package main
 
-// This file turns what was counted into weights.
-
 import (
 	"math"
 	"strings"

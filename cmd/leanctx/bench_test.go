@@ -1,0 +1,334 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+	"github.com/eino-contrib/jsonschema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/examples/offline"
+)
+
+// standIn is a provider that speaks chat completions, answers with the model that follows rules,
+// and fails as providers do.
+type standIn struct {
+	*httptest.Server
+	fails func(n int) string // how request n, from 1, fails; empty: not at all
+
+	mu       sync.Mutex
+	requests int
+	spent    int64 // tokens as it counts them, a third of the bytes
+	answered int
+}
+
+func newStandIn(t *testing.T, fails func(n int) string) *standIn {
+	s := &standIn{fails: fails}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// wireRequest is what adapters send.
+type wireRequest struct {
+	Stream   bool `json:"stream"`
+	Messages []struct {
+		Role       string            `json:"role"`
+		Content    string            `json:"content"`
+		ToolCallID string            `json:"tool_call_id"`
+		ToolCalls  []schema.ToolCall `json:"tool_calls"`
+	} `json:"messages"`
+	Tools []struct {
+		Function struct {
+			Name        string             `json:"name"`
+			Description string             `json:"description"`
+			Parameters  *jsonschema.Schema `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+}
+
+// answer is what the model that follows rules says.
+func (r wireRequest) answer(ctx context.Context) (*schema.Message, error) {
+	var in []*schema.Message
+	for _, m := range r.Messages {
+		in = append(in, &schema.Message{Role: schema.RoleType(m.Role), Content: m.Content, ToolCallID: m.ToolCallID, ToolCalls: m.ToolCalls})
+	}
+	var tools []*schema.ToolInfo
+	for _, t := range r.Tools {
+		tools = append(tools, &schema.ToolInfo{Name: t.Function.Name, Desc: t.Function.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(t.Function.Parameters)})
+	}
+	return offline.New[*schema.Message]().Generate(ctx, in, model.WithTools(tools))
+}
+
+// ServeHTTP answers, or fails.
+func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	s.requests++
+	how := s.fails(s.requests)
+	s.mu.Unlock()
+	var in wireRequest
+	if err := json.Unmarshal(body, &in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch how {
+	case "429", "500", "401", "503":
+		code := 0
+		_, _ = fmt.Sscan(how, &code)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		fmt.Fprint(w, `{"error":{"message":"not now","type":"server_error","code":"x"}}`)
+		return
+	case "slow":
+		<-r.Context().Done()
+		return
+	case "wrong JSON":
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices": "none`)
+		return
+	}
+	said, err := in.answer(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	s.write(w, in.Stream, how == "torn", said, len(body))
+}
+
+// write sends an answer in one piece or in two, of which a torn one lacks the second.
+func (s *standIn) write(w http.ResponseWriter, stream, torn bool, said *schema.Message, size int) {
+	calls := []map[string]any{}
+	for i, c := range said.ToolCalls {
+		calls = append(calls, map[string]any{"index": i, "id": c.ID, "type": "function", "function": map[string]any{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+	}
+	in, out := size/3, 10+len(said.Content)/3
+	s.mu.Lock()
+	s.answered++
+	s.spent += int64(in + out)
+	s.mu.Unlock()
+	usage := map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out, "prompt_tokens_details": map[string]any{"cached_tokens": in / 2}}
+	body := func(field string, message map[string]any, finish any) []byte {
+		text, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion", "model": "m", "created": 1, "usage": usage,
+			"choices": []any{map[string]any{"index": 0, field: message, "finish_reason": finish}}})
+		return text
+	}
+	message := map[string]any{"role": "assistant", "content": said.Content}
+	if len(calls) > 0 {
+		message["tool_calls"] = calls
+	}
+	if !stream {
+		w.Header().Set("Content-Type", "application/json")
+		text := body("message", message, "stop")
+		if torn {
+			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+			text = text[:len(text)/2]
+		}
+		_, _ = w.Write(text)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	first := body("delta", message, nil)
+	if torn {
+		fmt.Fprintf(w, "data: %s\n\n", first[:len(first)/2])
+		return
+	}
+	fmt.Fprintf(w, "data: %s\n\ndata: %s\n\ndata: [DONE]\n\n", first, body("delta", map[string]any{}, "stop"))
+}
+
+// compareWith runs the command against a stand-in, in a folder.
+func compareWith(t *testing.T, s *standIn, folder string, args ...string) (benchJSON, string, int) {
+	t.Helper()
+	t.Setenv("OPENAI_API_KEY", "key")
+	t.Setenv("ARK_API_KEY", "key")
+	before := retryPause
+	retryPause = time.Millisecond
+	defer func() { retryPause = before }()
+	out, messages, code := call(t, "", append([]string{"bench", "--model", "m", "--base-url", s.URL + "/v1", "-o", filepath.Join(folder, "bench.jsonl"), "--json"}, args...)...)
+	var got benchJSON
+	if code == exitDone {
+		require.NoError(t, json.Unmarshal([]byte(out), &got), out)
+	}
+	return got, messages, code
+}
+
+func never(int) string { return "" }
+
+var someTasks = []string{"--arms", "SearchCall", "--tasks", "single-1", "--tasks", "follow-2", "--tasks", "talk-1", "--tasks", "chain-2"}
+
+func TestBenchSurvivesEveryWayInWhichProvidersFail(t *testing.T) {
+	failures := []string{"429", "500", "torn", "wrong JSON", "503"}
+	for _, args := range [][]string{{"--api", "openai"}, {"--api", "openai", "--stream"}, {"--api", "ark"}, {"--api", "ark", "--stream"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			all := append(append([]string{}, args...), someTasks...)
+			calm := newStandIn(t, never)
+			want, messages, code := compareWith(t, calm, t.TempDir(), all...)
+			require.Zero(t, code, messages)
+			require.True(t, want.Complete)
+			for _, arm := range want.Arms {
+				require.Equal(t, arm.Done, arm.Right, arm.Losing)
+				require.Positive(t, arm.In)
+				require.Positive(t, arm.Cached)
+				require.Positive(t, arm.Dollars["Anthropic"])
+			}
+			require.LessOrEqual(t, calm.spent, want.Spent+1)
+			rough := newStandIn(t, func(n int) string {
+				switch {
+				case n == 3:
+					return "slow"
+				case n%2 == 1:
+					return failures[n/2%len(failures)]
+				}
+				return ""
+			})
+			// Far more than an answer takes on a busy machine; it is waited for once.
+			got, messages, code := compareWith(t, rough, t.TempDir(), append(all, "--timeout", "5s")...)
+			require.Zero(t, code, messages)
+			for i, arm := range got.Arms {
+				require.Equal(t, want.Arms[i].Right, arm.Right, "%s: %v", arm.Arm, arm.Losing)
+				require.Equal(t, want.Arms[i].In, arm.In, "only what was answered counts")
+			}
+			require.Greater(t, rough.requests, calm.requests)
+			require.GreaterOrEqual(t, got.Spent, rough.spent, "an answer that was lost is paid as well")
+		})
+	}
+}
+
+func TestBenchNeverPassesItsBudget(t *testing.T) {
+	for _, budget := range []int64{100, 5_000, 20_000, 60_000} {
+		s := newStandIn(t, func(n int) string { return []string{"", "", "torn"}[n%3] })
+		folder := t.TempDir()
+		got, messages, code := compareWith(t, s, folder, append([]string{"--max-tokens", fmt.Sprint(budget)}, someTasks...)...)
+		require.Zero(t, code, messages)
+		require.False(t, got.Complete)
+		require.LessOrEqual(t, s.spent, budget)
+		require.Contains(t, messages, "the budget of")
+		for _, a := range got.Arms {
+			require.InDelta(t, got.Arms[0].Done, a.Done, 1, "what the budget allows is the same tasks for all: %s", a.Arm)
+		}
+		before := s.requests
+		again, _, code := compareWith(t, s, folder, append([]string{"--max-tokens", fmt.Sprint(max(1, got.Spent))}, someTasks...)...)
+		require.Zero(t, code)
+		require.Equal(t, before, s.requests, "what earlier starts spent counts")
+		require.Equal(t, got.Arms, again.Arms)
+	}
+}
+
+func TestBenchGoesOnAfterABreak(t *testing.T) {
+	whole := newStandIn(t, never)
+	want, _, code := compareWith(t, whole, t.TempDir(), someTasks...)
+	require.Zero(t, code)
+	folder := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	broken := newStandIn(t, func(n int) string {
+		if n == 9 {
+			cancel()
+			return "slow"
+		}
+		return ""
+	})
+	t.Setenv("OPENAI_API_KEY", "key")
+	var out, messages bytes.Buffer
+	file := filepath.Join(folder, "bench.jsonl")
+	code = run(ctx, streams{strings.NewReader(""), &out, &messages}, append([]string{"bench", "--model", "m", "--base-url", broken.URL, "-o", file}, someTasks...))
+	require.Equal(t, exitInterrupted, code)
+	kept, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotEmpty(t, kept)
+	require.NoError(t, os.WriteFile(file, append(kept, `{"model":"m","arm":"`...), 0o600), "and the last line is torn")
+	rest := newStandIn(t, never)
+	got, said, code := compareWith(t, rest, folder, someTasks...)
+	require.Zero(t, code, said)
+	require.Less(t, rest.requests, whole.requests, "what was done is not done again")
+	for i := range want.Arms {
+		want.Arms[i].Seconds, got.Arms[i].Seconds = 0, 0
+	}
+	require.Equal(t, want.Arms, got.Arms)
+	before := rest.requests
+	_, _, code = compareWith(t, rest, folder, someTasks...)
+	require.Zero(t, code)
+	require.Equal(t, before, rest.requests, "all is done")
+}
+
+func TestBenchGivesUpWhereAskingAgainWouldNotHelp(t *testing.T) {
+	for _, api := range []string{"openai", "ark"} {
+		s := newStandIn(t, func(int) string { return "401" })
+		_, messages, code := compareWith(t, s, t.TempDir(), append([]string{"--api", api}, someTasks...)...)
+		require.Equal(t, exitServer, code, messages)
+		require.Equal(t, 1, s.requests, api)
+		require.Contains(t, messages, "not now")
+	}
+}
+
+func TestBenchCountsATaskAsWrongIfTheProviderStaysDown(t *testing.T) {
+	s := newStandIn(t, func(int) string { return "500" })
+	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "SearchCall", "--tasks", "single-1", "--retries", "2")
+	require.Zero(t, code, messages)
+	require.Zero(t, got.Arms[0].Right)
+	require.Contains(t, got.Arms[0].Losing[0], "after 3 tries")
+	require.Zero(t, got.Spent, "a request that was refused costs nothing")
+}
+
+func TestRecordingsOfABenchAreReplayed(t *testing.T) {
+	folder := t.TempDir()
+	_, messages, code := compareWith(t, newStandIn(t, never), folder, append([]string{"--recordings", filepath.Join(folder, "calls")}, someTasks...)...)
+	require.Zero(t, code, messages)
+	files, err := filepath.Glob(filepath.Join(folder, "calls", "*.jsonl"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	_, messages, code = call(t, "", append([]string{"replay", "--policy", "Eino"}, files...)...)
+	require.Zero(t, code, messages)
+}
+
+func TestBenchSaysWhatIsMissing(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "key")
+	for says, args := range map[string][]string{
+		"--model is missing":  {},
+		"openai or ark":       {"--model", "m", "--api", "telex"},
+		"NO_SUCH_KEY is not":  {"--model", "m", "--key", "NO_SUCH_KEY"},
+		"no setting has":      {"--model", "m", "--arms", "magic"},
+		"no task has":         {"--model", "m", "--tasks", "magic"},
+		"--runs is at least":  {"--model", "m", "--runs", "0"},
+		"it takes no argumen": {"--model", "m", "tools.json"},
+	} {
+		_, messages, code := call(t, "", append([]string{"bench"}, args...)...)
+		require.Equal(t, exitUsage, code, says)
+		require.Contains(t, messages, says)
+	}
+}
+
+func TestTheTableOfABenchIsARowOfBenchmarks(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "key")
+	s := newStandIn(t, never)
+	out, messages, code := call(t, "", "bench", "--model", "m", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall, reduced", "--tasks", "single-1", "--runs", "2")
+	require.Zero(t, code, messages)
+	require.Contains(t, out, "| `SearchCall`, reduced | 2 of 2 | 1 to 1 |")
+	require.Contains(t, out, "2 runs of each task")
+}
+
+func TestBenchFailsWhereNobodyReads(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "key")
+	s := newStandIn(t, never)
+	args := []string{"bench", "--model", "m", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall, reduced", "--tasks", "single-1"}
+	for _, more := range [][]string{{}, {"--json"}} {
+		var messages bytes.Buffer
+		require.Equal(t, exitMissed, run(context.Background(), streams{strings.NewReader(""), &full{left: 20}, &messages}, append(args, more...)))
+		require.Contains(t, messages.String(), "could not be written")
+	}
+}

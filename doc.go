@@ -1,0 +1,39 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leanctx is the root of leanctx: lean context for agents built on CloudWeGo
+// Eino. The middlewares are packages of their own; this one holds what they share, and
+// says which package is for what.
+//
+// To make an agent leaner, put these into its Handlers:
+//
+//   - [github.com/leanctx/leanctx/toolsearch] hides tools until the model searches for
+//     them. Start with toolsearch.New.
+//   - [github.com/leanctx/leanctx/reduction] cuts long results, clears old ones, and keeps
+//     every original in a store, from which the model can read it back. Start with
+//     reduction.New and reduction.NewDirBackend.
+//   - [github.com/leanctx/leanctx/toolerror] turns the errors of tools into answers.
+//
+// To see what they do:
+//
+//   - [github.com/leanctx/leanctx/window] records what is in the window of each model call,
+//     and [github.com/leanctx/leanctx/window/inspect] shows it as a page or in a terminal.
+//   - [Slog], [JSONL] and [Tee] receive the [Event] of both middlewares.
+//   - [github.com/leanctx/leanctx/leanctxtest] runs agents on scripted and recorded models
+//     in tests.
+//
+// Modules of their own, because they bring dependencies: toolsearch/mcptools (the tools of
+// MCP servers), reduction/jq (JSON queries for the read tool), reduction/blobbackend
+// (stores in the cloud), window/leanctxotel (OpenTelemetry), cmd/leanctx (the command).
+//
+// An event's receiver is one function for both middlewares:
+//
+//	log := leanctx.Slog(slog.Default())
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
+//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
+//
+// Events report changes and totals, never unchanged things. A run has at most four for
+// each model call, two for each tool call, one for each result that is replaced for the
+// first time, one for each change of the catalogue, and one for tools that could not be
+// hidden. A wrong configuration is one or more [FieldError].
+package leanctx

@@ -1,0 +1,81 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package compare
+
+// This file holds the settings that are compared.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
+	"github.com/cloudwego/eino/components/tool"
+
+	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
+)
+
+type (
+	tools    = []tool.BaseTool
+	handlers = []adk.ChatModelAgentMiddleware
+)
+
+// Hides is an arm that hides all tools behind package toolsearch.
+func Hides(name string, config func(tools []tool.BaseTool) *toolsearch.Config) Arm {
+	return Arm{name, func(ctx context.Context, all tools) (tools, handlers, error) {
+		h, err := toolsearch.New(ctx, config(all))
+		return nil, handlers{h}, err
+	}}
+}
+
+// with is a configuration with a protocol.
+func with(p toolsearch.Protocol) func(tools) *toolsearch.Config {
+	return func(all tools) *toolsearch.Config { return &toolsearch.Config{DynamicTools: all, Protocol: p} }
+}
+
+// programs is a configuration with SearchCode.
+func programs(all tools) *toolsearch.Config {
+	c := with(toolsearch.SearchCode)(all)
+	c.Interpreter, c.MaxIterations = javascript.New(javascript.Limits{}), maxIterations
+	return c
+}
+
+// Direct is the arm that lists every tool.
+var Direct = Arm{"every tool is listed", func(_ context.Context, all tools) (tools, handlers, error) { return all, nil, nil }}
+
+// Arms are the settings of tools that are compared: those of leanctx, and Eino's. A new one is a
+// new line. The caller owns the slice.
+func Arms() []Arm {
+	return []Arm{
+		Direct,
+		{"Eino v0.9.21 `toolsearch`", func(ctx context.Context, all tools) (tools, handlers, error) {
+			h, err := einosearch.New(ctx, &einosearch.Config{DynamicTools: all})
+			return nil, handlers{h}, err
+		}},
+		Hides("`Keyword`", with(toolsearch.Keyword)),
+		Hides("`Regexp`", with(toolsearch.Regexp)),
+		Hides("`SearchLoad`", with(toolsearch.SearchLoad)),
+		Hides("`SearchCall`", with(toolsearch.SearchCall)),
+		Hides("`SearchCode`", programs),
+		Hides("`Recommended`", toolsearch.Recommended),
+		Hides("`Recommended`, `SearchCall`", func(all tools) *toolsearch.Config {
+			c := toolsearch.Recommended(all)
+			c.Protocol = toolsearch.SearchCall
+			return c
+		}),
+	}
+}
+
+// Reduced is the arm with reduction.Recommended besides.
+func Reduced(a Arm) Arm {
+	return Arm{a.Name + ", reduced", func(ctx context.Context, all tools) (tools, handlers, error) {
+		own, h, err := a.Set(ctx, all)
+		if err != nil {
+			return nil, nil, err
+		}
+		reduce, err := reduction.New(ctx, reduction.Recommended(reduction.NewMemoryBackend(0)))
+		return own, append(h, reduce), err
+	}}
+}

@@ -1,0 +1,64 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch/javascript"
+)
+
+const document = "../../../docs/benchmarks.md"
+
+var measured = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background()) })
+
+// TestGoldenSuite does every task in every way, and compares what that took with the document.
+// With LEANCTX_UPDATE=1 it writes it there.
+func TestGoldenSuite(t *testing.T) {
+	results, err := measured()
+	require.NoError(t, err, "a program whose answer is not the computed one")
+	var out strings.Builder
+	show(&out, results)
+	table := "<!-- measured: programs -->\n```\n" + out.String() + "```\n"
+	place := regexp.MustCompile("(?s)<!-- measured: programs -->\n```\n.*?```\n")
+	page, err := os.ReadFile(document)
+	require.NoError(t, err)
+	if os.Getenv("LEANCTX_UPDATE") != "" {
+		page = place.ReplaceAllLiteral(page, []byte(table))
+		require.NoError(t, os.WriteFile(document, page, 0o644))
+	}
+	require.Equal(t, table, place.FindString(string(page)), "make golden rewrites the table of docs/benchmarks.md")
+}
+
+func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
+	require.Len(t, tasks, 12)
+	results, err := measured()
+	require.NoError(t, err)
+	programs, direct := 0, 0
+	for i, row := range results {
+		require.LessOrEqual(t, row[0].calls, 3, tasks[i].name)
+		require.Less(t, row[0].sent+row[0].written, row[2].sent+row[2].written, tasks[i].name)
+		programs, direct = programs+row[0].sent, direct+row[2].sent
+	}
+	require.Less(t, programs*10, direct, "a tenth of what the same calls cost at once")
+}
+
+// A program that does something else does not pass for one that did its task.
+func TestAWrongProgramIsTold(t *testing.T) {
+	in := javascript.New(javascript.Limits{})
+	for _, task := range tasks {
+		task.code = `print("written: 20")`
+		watch := &recorder{Interpreter: in}
+		c, err := do(context.Background(), task, arms[0], watch, writes(task))
+		require.NoError(t, err)
+		require.NotEmpty(t, c.wrong, task.name)
+	}
+}

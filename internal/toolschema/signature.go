@@ -1,0 +1,249 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolschema
+
+// A tool as the line of TypeScript that a program's author reads.
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The most that a signature shows.
+const (
+	maxDepth    = 4   // of types within types
+	maxFields   = 40  // of one object
+	maxValues   = 12  // of an enum
+	maxComment  = 80  // bytes of the description of a parameter
+	maxPurpose  = 200 // bytes of the description of the tool
+	maxTypeText = 1500
+)
+
+// Signature is a tool as a function of a program: its arguments with their types, the type of
+// its result, and what it is for. params and returns are JSON schemas as text; where one of them
+// is missing or says nothing, the type is any.
+func Signature(name, description, params, returns string) string {
+	args := typeOfText(params, true)
+	if args == "any" {
+		args = "{}"
+	}
+	var b strings.Builder
+	b.WriteString("tools" + member(name) + "(" + args + "): Promise<" + typeOfText(returns, false) + ">")
+	if text := oneLine(description, maxPurpose); text != "" {
+		b.WriteString("  // " + text)
+	}
+	return b.String()
+}
+
+// Shape is the type of a JSON value: its keys and the types of their values, never a value.
+// Anything that is not a JSON object or list is a string.
+func Shape(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return "string"
+	}
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return "string"
+	}
+	return bounded(shapeOf(v, 0))
+}
+
+func shapeOf(v any, depth int) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case float64:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		if len(v) == 0 || depth >= maxDepth {
+			return "any[]"
+		}
+		return listOf(shapeOf(v[0], depth+1))
+	case map[string]any:
+		if depth >= maxDepth {
+			return "object"
+		}
+		var fields []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if len(fields) == maxFields {
+				fields = append(fields, "...")
+				break
+			}
+			fields = append(fields, property(key)+": "+shapeOf(v[key], depth+1))
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	}
+	return "any"
+}
+
+// typeSchema is what a signature reads of a JSON schema.
+type typeSchema struct {
+	Type        any                   `json:"type"`
+	Properties  map[string]typeSchema `json:"properties"`
+	Required    []string              `json:"required"`
+	Items       *typeSchema           `json:"items"`
+	Enum        []any                 `json:"enum"`
+	AnyOf       []typeSchema          `json:"anyOf"`
+	OneOf       []typeSchema          `json:"oneOf"`
+	Description string                `json:"description"`
+	Additional  json.RawMessage       `json:"additionalProperties"`
+}
+
+func typeOfText(text string, comments bool) string {
+	var s typeSchema
+	if text == "" || json.Unmarshal([]byte(text), &s) != nil {
+		return "any"
+	}
+	return bounded(s.typeText(0, comments))
+}
+
+// bounded gives up on a type that takes more room than it is worth.
+func bounded(text string) string {
+	if len(text) > maxTypeText {
+		return "any"
+	}
+	return text
+}
+
+func (s *typeSchema) typeText(depth int, comments bool) string {
+	if len(s.Enum) > 0 && len(s.Enum) <= maxValues {
+		var values []string
+		for _, v := range s.Enum {
+			if b, err := json.Marshal(v); err == nil {
+				values = append(values, string(b))
+			}
+		}
+		return strings.Join(values, " | ")
+	}
+	if of := append(slices.Clone(s.AnyOf), s.OneOf...); len(of) > 0 && depth < maxDepth {
+		var types []string
+		for _, o := range of {
+			if t := o.typeText(depth+1, comments); !slices.Contains(types, t) {
+				types = append(types, t)
+			}
+		}
+		return strings.Join(types, " | ")
+	}
+	switch t := s.Type.(type) {
+	case string:
+		return s.named(t, depth, comments)
+	case []any:
+		var types []string
+		for _, name := range t {
+			if name, ok := name.(string); ok {
+				types = append(types, s.named(name, depth, comments))
+			}
+		}
+		return strings.Join(types, " | ")
+	}
+	if len(s.Properties) > 0 {
+		return s.object(depth, comments)
+	}
+	return "any"
+}
+
+func (s *typeSchema) named(name string, depth int, comments bool) string {
+	switch name {
+	case "integer":
+		return "number"
+	case "string", "number", "boolean", "null":
+		return name
+	case "array":
+		if s.Items == nil || depth >= maxDepth {
+			return "any[]"
+		}
+		return listOf(s.Items.typeText(depth+1, comments))
+	case "object":
+		return s.object(depth, comments)
+	}
+	return "any"
+}
+
+func (s *typeSchema) object(depth int, comments bool) string {
+	if depth >= maxDepth {
+		return "object"
+	}
+	names := slices.Sorted(maps.Keys(s.Properties))
+	slices.SortStableFunc(names, func(a, b string) int { // what is required comes first
+		return s.optional(a) - s.optional(b)
+	})
+	var fields []string
+	for i, name := range names {
+		if i == maxFields {
+			fields = append(fields, "...")
+			break
+		}
+		p := s.Properties[name]
+		text := property(name) + strings.Repeat("?", s.optional(name)) + ": " + p.typeText(depth+1, comments)
+		if about := oneLine(p.Description, maxComment); comments && about != "" {
+			text += " /* " + strings.ReplaceAll(about, "*/", "* /") + " */"
+		}
+		fields = append(fields, text)
+	}
+	if len(fields) == 0 && len(s.Additional) > 0 && string(s.Additional) != "false" {
+		return "{[key: string]: any}"
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// optional is 1 for a property that may be left out.
+func (s *typeSchema) optional(name string) int {
+	if slices.Contains(s.Required, name) {
+		return 0
+	}
+	return 1
+}
+
+func listOf(text string) string {
+	if strings.Contains(text, " | ") && !strings.HasPrefix(text, "{") {
+		text = "(" + text + ")"
+	}
+	return text + "[]"
+}
+
+// member is how a name follows an object: .name, or ["name"].
+func member(name string) string {
+	if isIdentifier(name) {
+		return "." + name
+	}
+	return "[" + strconv.Quote(name) + "]"
+}
+
+func property(name string) string {
+	if isIdentifier(name) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+func isIdentifier(name string) bool {
+	for i, r := range name {
+		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// oneLine is a text on one line, cut at a limit of bytes.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}

@@ -1,0 +1,44 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolschema
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSignatureIsALineOfTypeScript(t *testing.T) {
+	for _, c := range []struct{ name, about, params, returns, want string }{
+		{"list_orders", "Orders of a\ncustomer.", `{"type":"object","properties":{"page":{"type":"integer"},"customer":{"type":"number","description":"its id"}},"required":["customer"]}`,
+			`{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"total":{"type":"number"}},"required":["id","total"]}}`,
+			`tools.list_orders({customer: number /* its id */, page?: number}): Promise<{id: string, total: number}[]>  // Orders of a customer.`},
+		{"get-it", "", "", "", `tools["get-it"]({}): Promise<any>`},
+		{"f", "", `{"type":"object","properties":{"a":{"enum":["x","y",1]},"b":{"type":["string","null"]},"c":{"type":"array","items":{"type":["string","number"]}},"d-e":{"anyOf":[{"type":"string"},{"type":"integer"}]},"f":{"type":"object"},"g":{}}}`, `{"type":"string"}`,
+			`tools.f({a?: "x" | "y" | 1, b?: string | null, c?: (string | number)[], "d-e"?: string | number, f?: {}, g?: any}): Promise<string>`},
+		{"h", "", `{"type":"object","properties":{"x":{"type":"string","description":"ends */ early"}}}`, `{"type":"object","additionalProperties":{"type":"number"}}`,
+			`tools.h({x?: string /* ends * / early */}): Promise<{[key: string]: any}>`},
+		{"i", "", `not json`, `{"type":"array"}`, `tools.i({}): Promise<any[]>`},
+	} {
+		require.Equal(t, c.want, Signature(c.name, c.about, c.params, c.returns))
+	}
+}
+
+func TestSignatureIsBounded(t *testing.T) {
+	deep := strings.Repeat(`{"type":"array","items":`, 2000) + `{}` + strings.Repeat(`}`, 2000)
+	require.Less(t, len(Signature("a", strings.Repeat("中", 5000), deep, deep)), 500)
+	wide := `{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"a`+strings.Repeat("b", 200)+`":{"type":"string"},`, 1), ",") + `}}`
+	require.Less(t, len(Signature("a", "", wide, wide)), 4000)
+}
+
+func TestShapeNamesTypesAndNoValue(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"id":1,"secret":"x","tags":["a"],"none":null,"ok":true}]`: `{id: number, none: null, ok: boolean, secret: string, tags: string[]}[]`,
+		`{"a":{"b":{"c":{"d":{"e":1}}}}}`:                            `{a: {b: {c: {d: object}}}}`,
+		`[]`:                                                         "any[]", `{}`: "{}", `plain`: "string", `42`: "string", `{broken`: "string", ``: "string",
+	} {
+		require.Equal(t, want, Shape(text), text)
+	}
+}

@@ -1,0 +1,386 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// The model's window: the limit on the results of one round, and how a request that would
+// not fit becomes shorter.
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/tokens"
+)
+
+const (
+	// roundShare is the share of the window that the results of one round may take: a
+	// quarter. Media may take half of that.
+	roundShare = 4
+
+	// maxDensity is more than the most tokens in a byte.
+	maxDensity = 2
+)
+
+// fitting is a pass that shortens results until they fit.
+type fitting[M adk.MessageType] struct{ *pass[M] }
+
+func newFitting[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) *fitting[M] {
+	f := &fitting[M]{c.pass(ctx, state, size{})}
+	f.keepNamed(ctx)
+	return f
+}
+
+// fitRounds returns a state in which the results of each new round keep within their
+// share of the window, the largest cut first. It considers the round alone, to decide the
+// same whenever it is called.
+func fitRounds[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	budget := int(c.cfg.WindowTokens / roundShare)
+	if budget == 0 {
+		return state, nil
+	}
+	from := 0
+	if b := c.policy.runOf(ctx); b != nil && b.fitted.Swap(true) {
+		from = newest(c.codec, state.Messages) - 1
+	}
+	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
+		return state, nil
+	}
+	f := newFitting(ctx, c, state)
+	for _, r := range roundsOf(c.codec, state.Messages) {
+		if r.at < from {
+			continue
+		}
+		results, fixed := f.shortenable(ctx, r, false)
+		fixed += f.fitMedia(results, budget/2)
+		if err := f.shortenTo(ctx, results, budget-fixed); err != nil {
+			return nil, err
+		}
+		f.take(results)
+	}
+	if !f.finish(ctx, byRound) {
+		return state, nil
+	}
+	return withMessages(state, f.out()), nil
+}
+
+// mayExceed reports whether the results between two messages with calls may have more
+// tokens than a number of bytes may. It allocates nothing except for media.
+func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
+	sum := 0
+	for _, m := range msgs {
+		if c.calls(m) {
+			sum = 0
+		}
+		results := 0
+		for n := c.resultSize(m, 0); n >= 0; n = c.resultSize(m, results) {
+			sum += n
+			results++
+		}
+		if results > 0 {
+			sum += len(c.media(m)) * mediaTokens
+		}
+		if sum > most {
+			return true
+		}
+	}
+	return false
+}
+
+// fitMedia replaces all media of a round's results by references but the last that fit in
+// a budget, and returns the tokens of all of them.
+func (f *fitting[M]) fitMedia(results []*old, budget int) (n int) {
+	left := budget
+	for _, r := range slices.Backward(results) {
+		all := len(r.media)
+		keep := min(all, max(0, left/mediaTokens))
+		left -= keep * mediaTokens
+		r.media = f.attached(r.media[:all-keep])
+		n += all*mediaTokens - mediaSaved(r.media)
+	}
+	return n
+}
+
+// stages are the ways in which a request becomes shorter until it fits, the mildest
+// first.
+type stage int
+
+const (
+	oldestMedia stage = iota // of all rounds but the newest, the oldest first
+	largest                  // results, and long arguments
+	larger                   // the same again, for a counter that counts differently
+	pages                    // pages of the read tool too, and media of the newest round
+	everything               // everything that can be shortened
+	stages
+)
+
+// within returns a state that fits the window, if possible. It first clears everything
+// old, then shortens the rest.
+func within[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	window := c.cfg.WindowTokens
+	count, err := c.countTokens(ctx, state, -1)
+	if err != nil || count.tokens <= window {
+		return state, err
+	}
+	given, before := state, count
+	p := c.pass(ctx, state, count)
+	p.forced = true
+	changed, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []M
+	if changed {
+		out = p.out()
+	}
+	p.tell(ctx, out)
+	if changed {
+		state = withMessages(state, out)
+		if count, err = c.countTokens(ctx, state, -1); err != nil {
+			return nil, err
+		}
+	}
+	for s := stage(0); s < stages && count.tokens > window; s++ {
+		next, err := shorter(ctx, c, state, s, int(float64(count.tokens-window)/count.factor)+1)
+		if err != nil {
+			return nil, err
+		}
+		if next == state {
+			continue
+		}
+		state = next
+		if count, err = c.countTokens(ctx, state, -1); err != nil {
+			return nil, err
+		}
+	}
+	if state != given {
+		c.policy.runOf(ctx).counted().edited(len(state.Messages))
+	}
+	c.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
+	return state, nil
+}
+
+// shorter returns a state that is over tokens shorter, if a stage can do that.
+func shorter[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitting(ctx, c, state)
+	rounds := roundsOf(c.codec, state.Messages)
+	var all []*old
+	sum := 0
+	for _, r := range rounds {
+		results, _ := f.shortenable(ctx, r, s >= pages)
+		for _, each := range results {
+			sum += each.tokens
+		}
+		all = append(all, results...)
+	}
+	end := len(state.Messages)
+	switch {
+	case s == everything:
+		over = math.MaxInt / 2
+	case s == larger:
+		over *= 2
+	case s == oldestMedia && len(rounds) > 0:
+		end = rounds[len(rounds)-1].at
+	}
+	all = append(all, f.sent(end)...)
+	over -= f.chooseMedia(all, end, s, over)
+	if s > oldestMedia {
+		over -= f.referToArguments(all)
+		if err := f.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
+			return nil, err
+		}
+	}
+	f.take(all)
+	if !f.finish(ctx, byWindow) {
+		return state, nil
+	}
+	return withMessages(state, f.out()), nil
+}
+
+// sent lists the user's messages with media before an index, as results of which only the
+// media change.
+func (f *fitting[M]) sent(end int) (out []*old) {
+	for i := range f.msgs[:end] {
+		r := &old{pair: &pair{at: i, result: result{index: -1}}, callAt: i, marked: true, rule: &rule{store: f.policy.general}}
+		if r.media = f.oldMedia(r); len(r.media) > 0 {
+			r.instead.keep = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// chooseMedia selects the media to replace by references: the oldest in messages before
+// end, until they save enough. It returns the tokens that they save.
+func (f *fitting[M]) chooseMedia(all []*old, end int, at stage, over int) (saved int) {
+	slices.SortStableFunc(all, func(a, b *old) int { return a.at - b.at })
+	for _, r := range all {
+		n := 0
+		if at != largest && at != larger && r.at < end {
+			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
+		}
+		r.media = f.attached(r.media[:n])
+		saved += mediaSaved(r.media)
+	}
+	return saved
+}
+
+// longArguments finds the long values in the calls of results, and returns the tokens
+// that references to them save.
+func (f *fitting[M]) referToArguments(all []*old) (saved int) {
+	for _, r := range all {
+		if r.values = f.longArguments(r); len(r.values) > 0 {
+			r.marked = false
+			saved += tokens.Of(r.call.args) - tokens.Of(f.withReferences(r.call.args, r.values))
+		}
+	}
+	return saved
+}
+
+// shortenable lists the results of a round that may be shortened, or whose media may
+// become references, and returns the tokens of the others. A page that is alone in its
+// round is included only in the last stage: the model asked for just that.
+func (f *fitting[M]) shortenable(ctx context.Context, of round, everything bool) (out []*old, fixed int) {
+	found := 0
+	for _, each := range of.pairs {
+		if each.found {
+			found++
+		}
+	}
+	for i := range of.pairs {
+		each := &of.pairs[i]
+		if !each.found || each.result.search {
+			continue
+		}
+		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: f.ruleOf(ctx, each.call.name)}
+		for _, text := range r.result.texts {
+			r.tokens += tokens.Of(text)
+		}
+		for _, text := range r.result.moved {
+			fixed += tokens.Of(text)
+		}
+		r.notice, r.instead.index = noticeIn(r.result.texts), r.result.index
+		if f.mustStay(ctx, r) || r.rule.reads && found == 1 && !everything {
+			fixed += r.tokens
+			continue
+		}
+		own := r.rule.byDefault()
+		r.rule = &own
+		r.media = f.oldMedia(r)
+		out = append(out, r)
+	}
+	return out, fixed
+}
+
+// mustStay reports whether the configuration keeps a result as it is.
+func (f *fitting[M]) mustStay(ctx context.Context, r *old) bool {
+	cut := f.policy.truncation(ctx, r.call.name)
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.policy.skipTrunc
+}
+
+// maxRefits bounds how often sizes are levelled again because some results could not
+// become as small as required.
+const maxRefits = 16
+
+// shortenTo shortens results to a total number of tokens, or to at least minShown bytes
+// each. The outcome is level: repeating it changes nothing.
+func (f *fitting[M]) shortenTo(ctx context.Context, results []*old, budget int) error {
+	var open []*old
+	for _, r := range results {
+		if r.size > minShown && r.notice.kind != clearedNotice {
+			open = append(open, r)
+		} else {
+			budget -= r.tokens
+		}
+	}
+	for range maxRefits {
+		sizes := make([]int, len(open))
+		for i, r := range open {
+			sizes[i] = tokensNow(r)
+		}
+		most, left := level(sizes, budget), open[:0:0]
+		for _, r := range open {
+			if tokensNow(r) > most {
+				if err := f.shortenOne(ctx, r, most); err != nil {
+					return err
+				}
+			}
+			if tokensNow(r) > most {
+				budget -= tokensNow(r)
+			} else {
+				left = append(left, r)
+			}
+		}
+		if len(left) == len(open) {
+			return nil
+		}
+		open = left
+	}
+	return nil
+}
+
+// tokensNow is how many tokens a result has, or will have.
+func tokensNow(r *old) int {
+	if r.most > 0 {
+		return tokens.Of(r.instead.text)
+	}
+	return r.tokens
+}
+
+// shortenOne makes a result shorter, if possible.
+func (f *fitting[M]) shortenOne(ctx context.Context, r *old, most int) error {
+	before, text, after := r.most, r.instead.text, r.after
+	r.most = max(most, 1)
+	if before == 0 {
+		if err := f.place(ctx, r); err != nil {
+			return err
+		}
+	}
+	if !f.word(r) || r.path != "" && !showable(r.path) {
+		r.most, r.instead.text, r.after = before, text, after
+	}
+	return nil
+}
+
+// take adds those results to the changes of which anything changes.
+func (f *fitting[M]) take(results []*old) {
+	for _, r := range results {
+		if r.most == 0 {
+			r.keepResult()
+		}
+		if len(r.values) > 0 {
+			f.word(r)
+		}
+		if r.replaces() {
+			f.done = append(f.done, r)
+		}
+	}
+}
+
+// level is the greatest size to which all larger ones can be reduced for the sum to be
+// within a budget.
+func level(sizes []int, budget int) int {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, size := range sizes {
+		if left := len(sizes) - i; size*left > budget {
+			return max(0, budget/left)
+		}
+		budget -= size
+	}
+	return math.MaxInt
+}
+
+// finish stores and applies the decisions, reports them, and reports whether anything
+// changes.
+func (f *fitting[M]) finish(ctx context.Context, rule string) bool {
+	f.saveAll(ctx)
+	for _, r := range f.done {
+		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
+		f.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
+	}
+	return len(f.done) > 0
+}

@@ -1,0 +1,90 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// The user's own rewriting of old rounds.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+)
+
+// rewritten returns the messages with the rounds outside the kept ones changed by the user's
+// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
+// before.
+func rewritten[M adk.MessageType](ctx context.Context, c *clearer[M], msgs []M) ([]M, bool, error) {
+	if c.cfg.SkipClear || c.cfg.ClearMessageRewriter == nil {
+		return msgs, false, nil
+	}
+	rounds, end := outside(roundsOf(c.codec, msgs), c.cfg.ClearRetentionSuffixLimit)
+	instead := make(map[int][]M, len(rounds))
+	gone := make(map[int]bool)
+	for _, r := range rounds {
+		if r.processed || !alone(c.codec, msgs, r, end) {
+			continue
+		}
+		got, err := rewrite(ctx, c, msgs, r)
+		if err != nil {
+			return nil, false, err
+		}
+		instead[r.at] = got
+		gone[r.at] = true
+		for _, i := range r.messages() {
+			if rest, any := c.codec.withoutResults(msgs[i]); any {
+				instead[i] = append(instead[i], rest)
+			}
+			gone[i] = true
+		}
+	}
+	if len(instead) == 0 {
+		return msgs, false, nil
+	}
+	out := make([]M, 0, len(msgs))
+	for i, m := range msgs {
+		out = append(out, instead[i]...)
+		if !gone[i] {
+			out = append(out, m)
+		}
+	}
+	return out, true, nil
+}
+
+// alone reports whether the messages with a round's results hold results of no other
+// round, and none of them is kept: then the round can be taken out.
+func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
+	results := 0
+	for _, i := range r.messages() {
+		if i >= end {
+			return false
+		}
+		results += len(c.view(msgs[i]).results)
+	}
+	for _, p := range r.pairs {
+		if p.found {
+			results--
+		}
+	}
+	return results == 0
+}
+
+// rewrite calls the rewriter for a round. It never sees its own output again.
+func rewrite[M adk.MessageType](ctx context.Context, c *clearer[M], msgs []M, r round) ([]M, error) {
+	var responses []M
+	for _, i := range r.messages() {
+		responses = append(responses, c.codec.onlyResults(msgs[i]))
+	}
+	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]M, len(got))
+	for i, m := range got {
+		out[i] = m
+		if c.codec.calls(m) {
+			out[i] = c.codec.apply(m, edit{mark: true})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,242 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Whether a pass is worth it: what it saves, what it costs, and what must be counted to know.
+
+import (
+	"context"
+
+	"github.com/leanctx/leanctx/internal/tokens"
+)
+
+// counted is the number of tokens of the messages before the pass.
+func (p *pass[M]) counted(ctx context.Context) int64 {
+	if !p.before.exact { // the user's counter always is
+		run := p.policy.runOf(ctx).counted()
+		p.before = p.estimator.compared(run, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
+	}
+	return p.before.tokens
+}
+
+// saving is how many tokens a change saves, by the counter.
+func (p *pass[M]) saving(ctx context.Context, r *old) (int64, error) {
+	var result, call edit
+	r.edit(&result, &call)
+	is := []M{p.msgs[r.at], p.msgs[r.callAt]}
+	before, err := p.cfg.TokenCounter(ctx, is, nil)
+	if err != nil {
+		return 0, err
+	}
+	after, err := p.cfg.TokenCounter(ctx, []M{p.codec.apply(is[0], result), p.codec.apply(is[1], call)}, nil)
+	return p.corrected(before - after), err
+}
+
+func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.factor) }
+
+func (p *pass[M]) count(ctx context.Context, msgs []M) (int64, error) {
+	n, err := p.cfg.TokenCounter(ctx, msgs, p.given.ToolInfos)
+	return p.corrected(n), err
+}
+
+// tokensAfter is the size of what the pass makes. If the user's counter has not counted it, it
+// subtracts the default estimate of the savings.
+func (p *pass[M]) tokensAfter(ctx context.Context, out []M) int64 {
+	if p.after >= 0 {
+		return p.after
+	}
+	if p.estimator != nil {
+		n, _ := p.count(ctx, out) // it never fails
+		return n
+	}
+	e := newEstimator[M]()
+	return max(0, p.before.tokens-e.count(p.given.Messages, nil)+e.count(out, nil))
+}
+
+// cannotSaveEnough reports whether even clearing everything cannot save
+// ClearAtLeastTokens. It knows only with the default counter and without a handler.
+func (p *pass[M]) cannotSaveEnough(candidates []*old) bool {
+	if p.cfg.ClearAtLeastTokens == 0 || p.estimator == nil || p.forced {
+		return false
+	}
+	var most int64
+	for _, each := range candidates {
+		if each.rule.clear != nil || p.corrected(most)+1 >= p.cfg.ClearAtLeastTokens {
+			return false
+		}
+		for _, text := range each.result.texts {
+			most += int64(tokens.Of(text))
+		}
+		for _, v := range each.values {
+			most += int64(tokens.Of(each.call.args[v.from:v.to]))
+		}
+		most += int64(len(each.media) * mediaTokens)
+	}
+	return p.corrected(most)+1 < p.cfg.ClearAtLeastTokens
+}
+
+// worthIt reports whether there are changes and they save enough.
+func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
+	if len(p.done) == 0 && !p.rewritten {
+		return false, nil
+	}
+	if p.forced {
+		return true, nil
+	}
+	if !p.rewritten && (p.isDrop(ctx) || p.breaksMuch(ctx) || p.early && !p.breaksEven(p.done)) {
+		p.countLeft(p.done)
+		return false, nil
+	}
+	if p.cfg.ClearAtLeastTokens == 0 || p.surelySaves(p.cfg.ClearAtLeastTokens) {
+		return true, nil
+	}
+	before := p.counted(ctx)
+	after, err := p.count(ctx, p.out())
+	if err != nil {
+		return false, err
+	}
+	if before-after >= p.cfg.ClearAtLeastTokens {
+		p.after = after
+		return true, nil
+	}
+	p.countLeft(p.done)
+	return false, nil
+}
+
+// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
+// below that threshold: an eighth.
+const dropShare = 8
+
+// isDrop reports whether clearing is a drop in the ocean: the rest of the conversation
+// alone exceeds the threshold, and clearing each result as it becomes old would break the
+// prompt cache at every call.
+func (p *pass[M]) isDrop(ctx context.Context) bool {
+	var saved int64
+	most := p.cfg.MaxTokensForClear
+	for _, r := range p.done {
+		if r.rule.clear != nil {
+			return false // the user decides
+		}
+		if saved += r.saved(); p.corrected(saved) >= most/dropShare {
+			return false
+		}
+	}
+	return p.counted(ctx)-p.corrected(saved) >= most
+}
+
+const (
+	// fairShare is the share of what a pass rewrites that it must save: a sixth.
+	fairShare = 6
+
+	// A pass that saves less waits until the conversation exceeds MaxTokensForClear by an
+	// eighth, or with CachedPrice until it is twice that.
+	patience    = 1 + 1./dropShare
+	longerWaits = 2
+)
+
+// breaksMuch reports whether clearing rewrites much more of the prompt than it saves, while
+// there is room to wait until it saves more. ClearTargetTokens says itself how much to save. A
+// token is four bytes here.
+func (p *pass[M]) breaksMuch(ctx context.Context) bool {
+	if p.cfg.ClearTargetTokens > 0 {
+		return false
+	}
+	var saved int64
+	first := len(p.msgs)
+	for _, r := range p.done {
+		if r.rule.clear != nil {
+			return false // the user decides
+		}
+		if r.replaces() {
+			saved, first = saved+r.roughly()-tokensOf(r.after), min(first, r.at, r.callAt)
+		}
+	}
+	if saved*fairShare >= p.roughly(first)-saved {
+		return false
+	}
+	most := patience
+	if p.cfg.CachedPrice > 0 {
+		most = longerWaits
+	}
+	return float64(p.counted(ctx)) < most*float64(p.cfg.MaxTokensForClear)
+}
+
+// surelySaves reports whether the changes save so many tokens that counting all messages again
+// cannot show less.
+func (p *pass[M]) surelySaves(least int64) bool {
+	if p.estimator == nil || p.cfg.ClearMessageRewriter != nil {
+		return false
+	}
+	var saved int64
+	for _, r := range p.done {
+		if r.rule.clear != nil {
+			return false
+		}
+		if saved += r.saved(); p.corrected(saved) >= 2*least {
+			return true
+		}
+	}
+	return false
+}
+
+// countLeft counts results that stay because the pass would save too little.
+func (p *pass[M]) countLeft(results []*old) {
+	for _, r := range results {
+		if r.replaces() {
+			p.tally.keep(ReasonTooFewTokens)
+		}
+	}
+}
+
+// With CachedPrice, a result of fewer tokens stays for some rounds: clearing it saves little,
+// and recent results are needed most often.
+const (
+	largeResult = 1000
+	smallStays  = 8
+)
+
+// breaksEven reports whether sending results, the oldest first, has cost as much as writing
+// everything after the first of them to the cache again, less the cost of reading it from the
+// cache.
+func (p *pass[M]) breaksEven(results []*old) bool {
+	if len(results) == 0 {
+		return false
+	}
+	requests := make([]int, len(p.msgs)+1) // of which a message was a part
+	for i := len(p.msgs) - 1; i >= 0; i-- {
+		requests[i] = requests[i+1]
+		if _, said := p.codec.said(p.msgs[i]); said != "" || p.codec.calls(p.msgs[i]) {
+			requests[i]++
+		}
+	}
+	var sent int64
+	for _, r := range results {
+		sent += r.roughly() * int64(requests[r.at])
+	}
+	price := p.cfg.CachedPrice
+	return float64(sent)*price >= float64(p.roughly(results[0].at+1))*(1-price)
+}
+
+// roughly is the size of the messages from an index on, in tokens of four bytes.
+func (p *pass[M]) roughly(from int) int64 {
+	w := weight{sizes: &schemaSizes{}, by: byQuarter}
+	for _, m := range p.msgs[from:] {
+		p.codec.weigh(&w, m)
+	}
+	return w.tokens
+}
+
+// ripeOf drops small results that have not stayed long.
+func ripeOf(candidates []*old, rounds []round) (ripe []*old) {
+	later := len(rounds) // rounds after that of the candidate
+	for _, r := range candidates {
+		for later > 0 && rounds[len(rounds)-later].at <= r.callAt {
+			later--
+		}
+		if r.roughly() >= largeResult || later >= smallStays {
+			ripe = append(ripe, r)
+		}
+	}
+	return ripe
+}

@@ -1,0 +1,174 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// Catalogues that share what they index: their answers, what a change costs, and what many
+// users take.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
+)
+
+// someTool is a tool with words of one's own and those of others.
+func someTool(r *rand.Rand, n int) tool.BaseTool {
+	verbs := strings.Fields("get list create update delete search send read write convert")
+	things := strings.Fields("weather issue message file invoice calendar event contact image report 天气 文件")
+	return withInfo(fmt.Sprintf("%s_%d__%s_%s_%d", things[n%5], n%3, verbs[r.IntN(len(verbs))], things[n%len(things)], n), func(info *schema.ToolInfo) {
+		info.Desc = fmt.Sprintf("%ss the %s of a %s with word%d", verbs[r.IntN(len(verbs))], things[r.IntN(len(things))], things[r.IntN(len(things))], r.IntN(40))
+	})
+}
+
+func indexed(t testing.TB, f IndexFunc, sets ...*ToolSet) *catalog {
+	c := &catalog{settings: &settings{}, ToolSet: Union(sets...), shared: &shared{}}
+	require.NoError(t, c.makeIndexes(context.Background(), f))
+	return c
+}
+
+// requireFresh compares a catalogue's answers with those of indexes that were built whole.
+func requireFresh(t *testing.T, c *catalog, queries []string) {
+	t.Helper()
+	infos := c.infos()
+	for _, f := range []IndexFunc{KeywordIndex, BM25Index} {
+		x, err := f(context.WithValue(context.Background(), indexedKey, c.ToolSet), infos)
+		require.NoError(t, err)
+		fresh, err := f(context.Background(), infos)
+		require.NoError(t, err)
+		for _, text := range queries {
+			for _, limit := range []int{0, 3} {
+				want, err := fresh.Search(context.Background(), Query{Text: text, Limit: limit})
+				require.NoError(t, err)
+				got, err := x.Search(context.Background(), Query{Text: text, Limit: limit})
+				require.NoError(t, err)
+				require.Equal(t, want, got, "%q", text)
+			}
+			require.Equal(t, explain(fresh, Query{Text: text}, infos[0].Name), explain(x, Query{Text: text}, infos[0].Name))
+		}
+	}
+	whole := &catalog{shared: &shared{indexed: knownSet(context.Background(), infos)}, ToolSet: c.ToolSet}
+	any := func(*entry) bool { return true }
+	for _, text := range queries {
+		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)
+		require.Equal(t, whole.resolve(text, any), c.resolve(text, any), "%q", text)
+	}
+}
+
+func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 4 {
+		var tools []tool.BaseTool
+		for n := range 30 + r.IntN(600) {
+			tools = append(tools, someTool(r, n))
+		}
+		shared, next := setOf(t, tools...), 1000
+		for step := range 30 {
+			at := r.IntN(len(tools))
+			next++
+			switch r.IntN(5) {
+			case 0:
+				tools = slices.Insert(tools, at, someTool(r, next))
+			case 1:
+				tools = slices.Delete(tools, at, at+1)
+			case 2: // a new value of the same definition
+				info, err := tools[at].Info(context.Background())
+				require.NoError(t, err)
+				tools[at] = withInfo(info.Name, func(i *schema.ToolInfo) { *i = *info })
+			default:
+				tools[at] = someTool(r, next)
+			}
+			var err error
+			shared, err = shared.Update(context.Background(), tools...)
+			require.NoError(t, err)
+			if step%5 > 0 {
+				continue
+			}
+			view := shared
+			switch step % 3 {
+			case 0:
+				view = Union(shared, setOf(t, someTool(r, next+5000), someTool(r, next+6000)))
+			case 1:
+				view = shared.Select(func(*schema.ToolInfo) bool { return r.IntN(3) > 0 })
+			}
+			if view.len() == 0 {
+				continue
+			}
+			some, err := tools[r.IntN(len(tools))].Info(context.Background())
+			require.NoError(t, err)
+			requireFresh(t, indexed(t, nil, view), []string{
+				"create invoice", "wether", some.Name, some.Desc, "+send message", strings.ReplaceAll(some.Name, "_", ""), fmt.Sprintf("word%d 天气", r.IntN(40)),
+			})
+		}
+	}
+}
+
+// heapNow is how much memory is in use.
+func heapNow() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A thousand tenants with a hundred tools each, of which they share ninety, take less than
+// twice the memory of one catalogue of all these tools; and views of a large set next to none.
+func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
+	race.Skip(t, "it measures memory")
+	r := rand.New(rand.NewPCG(1, 1))
+	made := 0
+	some := func(n int) (tools []tool.BaseTool) {
+		for range n {
+			tools = append(tools, someTool(r, made))
+			made++
+		}
+		return tools
+	}
+	searched := func(s *ToolSet) *catalog {
+		c := indexed(t, BM25Index, s)
+		found, err := c.askIndex(context.Background(), Query{Text: "create invoice", Limit: 3})
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		return c
+	}
+	began := heapNow()
+	many := 1000
+	if testing.Short() {
+		many = 200
+	}
+	one := searched(setOf(t, some(90+many*10)...))
+	alone := heapNow() - began
+	began = heapNow()
+	made = 0
+	shared := setOf(t, some(90)...)
+	var tenants []*catalog
+	for range many {
+		tenants = append(tenants, searched(Union(shared, setOf(t, some(10)...))))
+	}
+	united := heapNow() - began
+	began = heapNow()
+	var views []*catalog
+	for i := range many {
+		n := i
+		views = append(views, searched(one.Select(func(*schema.ToolInfo) bool { n++; return n%10 > 0 })))
+	}
+	selected := heapNow() - began
+	t.Logf("one catalogue %d KB; %d tenants with the same tools %d KB; as many views of nine tenths %d KB", alone>>10, many, united>>10, selected>>10)
+	// Beside its tools a tenant has the lists of its own catalogue.
+	require.Less(t, united, 2*alone+int64(many)<<10)
+	require.Less(t, selected, alone, "all together less than twice what one takes")
+	runtime.KeepAlive([]any{one, tenants, views})
+}

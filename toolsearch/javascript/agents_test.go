@@ -1,0 +1,231 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript_test
+
+// Programs in agents as strangers build them.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/middlewares/skill"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/skills"
+	"github.com/leanctx/leanctx/window"
+)
+
+// Some providers give no ids to calls, or the same ones in each answer.
+func TestCallsMayLackIDsOrShareThem(t *testing.T) {
+	for _, ids := range [][2]string{{"", ""}, {"call_0", "call_0"}} {
+		s := &shop{}
+		h, err := toolsearch.New(t.Context(), config(s))
+		require.NoError(t, err)
+		turn := func(id, code string) adktest.Turn {
+			return adktest.Turn{Calls: []adktest.ToolCall{{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)}}}
+		}
+		m := adktest.Script[*schema.Message](turn(ids[0], `print(1, (await tools.list_orders({customer: 1})).length)`), turn(ids[1], `print(2, (await tools.measure({text: "x"})).bytes)`), adktest.Say("done"))
+		out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+		require.NoError(t, out.Err)
+		require.Len(t, m.Wires(), 3)
+		all := strings.Join(m.Wires()[2].MessagesDump, "\n")
+		require.Contains(t, all, "1 100\n(1 call of list_orders, none failed)")
+		require.Contains(t, all, "2 12\n(1 call of measure, none failed)")
+	}
+}
+
+// A tool whose result ends the run may end it in the middle of a program. The next run tells the
+// model so, and no call is without a result.
+func TestARunThatEndsInAProgramLeavesAReadableHistory(t *testing.T) {
+	adktest.Both(t, endsInAProgram[*schema.Message], endsInAProgram[*schema.AgenticMessage])
+}
+
+func endsInAProgram[M adk.MessageType](t *testing.T, streaming bool) {
+	s := &shop{}
+	h, err := toolsearch.NewTyped[M](t.Context(), config(s))
+	require.NoError(t, err)
+	final := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "final", Desc: "Ends"}, adktest.Echo)
+	turn := program(`const a = await tools.list_orders({customer: 1}); print((await tools.measure({text: "x"})).bytes)`)
+	turn.Calls = append(turn.Calls, adktest.ToolCall{ID: "f", Name: "final", Args: `{}`})
+	m := adktest.Script[M](turn, adktest.Say("done"))
+	agent, err := adk.NewTypedChatModelAgent(t.Context(), &adk.TypedChatModelAgentConfig[M]{
+		Name: "a", Description: "d", Model: m, Handlers: adktest.Handlers[M](h),
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{final}}, ReturnDirectly: map[string]bool{"final": true}},
+	})
+	require.NoError(t, err)
+	run := func(history []M) adktest.Outcome[M] {
+		return adktest.Collect(adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming}).Run(t.Context(), history))
+	}
+	out := run([]M{adktest.User[M]("go")})
+	require.NoError(t, out.Err)
+	out = run(append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("and now?")))
+	require.NoError(t, out.Err)
+	calls, results := map[string]bool{}, map[string]string{}
+	for _, msg := range m.Wires()[len(m.Wires())-1].Messages {
+		for _, c := range adktest.Calls(msg) {
+			calls[c.ID] = true
+		}
+		for _, r := range adktest.Results(msg) {
+			results[r.ID] = r.Args
+		}
+	}
+	require.Contains(t, results["c0"], "the run ended before the program did")
+	for id := range calls {
+		require.Contains(t, results, id)
+	}
+	require.Len(t, results, len(calls))
+}
+
+// An agent within a program has messages of its own: the program's turns are none of its.
+func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
+	ask := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks"}, func(ctx context.Context, _ string) (string, error) {
+		if was, _, _ := tool.GetInterruptState[any](ctx); !was {
+			return "", tool.Interrupt(ctx, "may I?")
+		}
+		return strings.Repeat("long ", 4000), nil
+	})
+	inner := [2]*adktest.Model[*schema.Message]{}
+	for i := range inner {
+		inner[i] = adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "i", Name: "ask", Args: `{}`}), adktest.Say("inner says 7"))
+	}
+	build := func(m *adktest.Model[*schema.Message], store *adktest.Store, c *window.Collector) *adk.Runner {
+		reduce, err := reduction.New(t.Context(), reduction.Recommended(reduction.NewMemoryBackend(1<<30)))
+		require.NoError(t, err)
+		s := &shop{}
+		cfg := config(s)
+		for i, name := range []string{"researcher", "reader"} { // runs of one agent would write to what Eino shares
+			agent, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{
+				Name: name, Description: "Finds things out", Model: inner[i], Handlers: []adk.ChatModelAgentMiddleware{reduce, window.HandlerFor[*schema.Message](c)},
+				ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{ask}}},
+			})
+			require.NoError(t, err)
+			cfg.DynamicTools = append(cfg.DynamicTools, adk.NewAgentTool(t.Context(), agent))
+		}
+		h, err := toolsearch.New(t.Context(), cfg)
+		require.NoError(t, err)
+		r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Store: store}.Runner(t.Context())
+		require.NoError(t, err)
+		return r
+	}
+	m, store, c := adktest.Script[*schema.Message](program(`const all = await Promise.all([tools.researcher({request: "a"}), tools.reader({request: "b"})]); print(all.join("; "), (await tools.measure({text: "x"})).bytes)`), adktest.Say("done")), &adktest.Store{}, window.New(window.Config{})
+	out := adktest.Collect(build(m, store, c).Run(t.Context(), []*schema.Message{schema.UserMessage("go")}, adk.WithCheckPointID("x")))
+	for range 3 {
+		if out.Interrupted == nil {
+			break
+		}
+		targets := map[string]any{}
+		for _, x := range out.Interrupted.InterruptContexts {
+			targets[x.ID] = "yes"
+		}
+		it, err := build(m, store, c).ResumeWithParams(t.Context(), "x", &adk.ResumeParams{Targets: targets})
+		require.NoError(t, err)
+		out = adktest.Collect(it)
+	}
+	require.NoError(t, out.Err)
+	last := m.Wires()[1].Messages
+	require.Contains(t, last[len(last)-1].Content, "inner says 7; inner says 7 12\n")
+	var recorded int
+	for conversation := range c.Conversations() {
+		recorded += len(conversation.Calls)
+	}
+	require.Equal(t, 4, recorded, "each model call of the inner agents is one")
+}
+
+// Tools that come and go stand behind slots, of which there are fewer than a program may call.
+func TestAProgramCallsManyToolsOfASource(t *testing.T) {
+	s := &shop{}
+	var many []tool.BaseTool
+	var calls []string
+	for i := range 150 {
+		name := fmt.Sprintf("tool-%d.x", i)
+		many = append(many, adktest.Tool(adktest.Form(i%4), &schema.ToolInfo{Name: name, Desc: "A tool"}, func(ctx context.Context, args string) (string, error) { return name, s.Add(ctx) }))
+		calls = append(calls, fmt.Sprintf("tools[%q]({})", name))
+	}
+	cfg := config(s)
+	cfg.DynamicTools, cfg.Source = nil, toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return many, nil }, nil)
+	got := answerTo(t, cfg, fmt.Sprintf(`const all = await Promise.all([%s]); print(all.length, all[0], all[149])`, strings.Join(calls, ",")))
+	require.Contains(t, got, "150 tool-0.x tool-149.x\n")
+	for id, n := range s.Times() {
+		require.Equal(t, 1, n, id)
+	}
+	require.Len(t, s.Times(), 150)
+}
+
+// What models write of call_tool is the call of the tool.
+func TestCallToolInAProgramIsTheCallItself(t *testing.T) {
+	s := &shop{}
+	got := answerTo(t, config(s), `print((await tools.call_tool({name: "list_orders", arguments: {customer: 1}})).length, await tools.call_tool({name: "nothing", arguments: {}}).catch(e => e.message))`)
+	require.Contains(t, got, "100 there is no tool named nothing")
+	require.Contains(t, got, "(1 call of list_orders, none failed, 1 call of nothing, 1 failed)")
+}
+
+// failing is an interpreter that cannot be used.
+type failing struct{ panics bool }
+
+func (f failing) Start(context.Context, toolsearch.Program) (toolsearch.ProgramRun, error) {
+	if f.panics {
+		panic("no interpreter")
+	}
+	return nil, errors.New("no interpreter")
+}
+
+func TestAnInterpreterThatFailsEndsNoRun(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		cfg := config(&shop{})
+		cfg.Interpreter = failing{panics}
+		require.Contains(t, answerTo(t, cfg, `print(1)`), "no interpreter")
+	}
+}
+
+// A program reads text: what else a result holds, it is told.
+func TestAProgramIsToldOfWhatIsNoText(t *testing.T) {
+	s := &shop{}
+	cfg := config(s)
+	data := "aGVsbG8="
+	image := schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}}}
+	cfg.DynamicTools = append(cfg.DynamicTools, picture{image})
+	require.Contains(t, answerTo(t, cfg, `print(await tools.picture({}))`), "image/png")
+}
+
+type picture struct{ part schema.ToolOutputPart }
+
+func (picture) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "picture", Desc: "A picture"}, nil
+}
+
+func (p picture) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{p.part}}, nil
+}
+
+// A skill is a tool of a program as well: its text is what the program prints of it.
+func TestAProgramReadsASkill(t *testing.T) {
+	library := shelf{{Name: "pdf", Description: "Fill in forms of PDF files"}, {Name: "web", Description: "Build a page"}}
+	cfg := config(&shop{})
+	cfg.Source, cfg.NewIndex = skills.NewSource(library, skills.Options{}), skills.Index(toolsearch.BM25Index)
+	require.Contains(t, answerTo(t, cfg, `print(await tools.skill__pdf({}))`), "Open the pdf first.")
+	h, err := toolsearch.New(t.Context(), cfg)
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "s", Name: "tool_search", Args: `{"query":"fill in this PDF form"}`}), adktest.Say("done"))
+	require.NoError(t, adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers(h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")}).Err)
+	require.Contains(t, m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content, "skill__pdf")
+}
+
+// shelf is a backend of skills.
+type shelf []skill.FrontMatter
+
+func (s shelf) List(context.Context) ([]skill.FrontMatter, error) { return s, nil }
+
+func (s shelf) Get(_ context.Context, name string) (skill.Skill, error) {
+	return skill.Skill{FrontMatter: skill.FrontMatter{Name: name}, Content: "Open the " + name + " first."}, nil
+}

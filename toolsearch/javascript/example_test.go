@@ -1,0 +1,28 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
+)
+
+// The interpreter in a configuration, with a limit of its own, and one program by hand.
+func ExampleNew() {
+	config := toolsearch.Recommended(nil) // of your tools
+	config.Protocol = toolsearch.SearchCode
+	config.Interpreter = javascript.New(javascript.Limits{Time: 5 * time.Second})
+
+	run, err := config.Interpreter.Start(context.Background(), toolsearch.Program{Code: `console.log([1, 2, 3].map(n => n * n).join(" "))`})
+	if err != nil {
+		panic(err)
+	}
+	defer run.Close()
+	fmt.Println(run.State().Printed)
+	// Output: 1 4 9
+}

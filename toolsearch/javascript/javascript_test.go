@@ -1,0 +1,241 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
+)
+
+func TestInterpreterKeepsItsContract(t *testing.T) {
+	leanctxtest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return javascript.New(javascript.Limits{}) })
+}
+
+// finish runs a program to its end; a tool called fail fails, every other one answers result.
+func finish(ctx context.Context, in toolsearch.Interpreter, code, result string) (toolsearch.ProgramState, error) {
+	p, err := in.Start(ctx, toolsearch.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(0)})
+	if err != nil {
+		return toolsearch.ProgramState{}, err
+	}
+	defer p.Close()
+	for {
+		s := p.State()
+		if len(s.Calls) == 0 {
+			return s, nil
+		}
+		var results []toolsearch.ProgramResult
+		for _, c := range s.Calls {
+			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: result, Failed: c.Tool == "fail"})
+		}
+		if err := p.Resume(ctx, results); err != nil {
+			return toolsearch.ProgramState{}, err
+		}
+	}
+}
+
+// end is how a program ended, with its limits small so that tests are quick.
+func end(t *testing.T, limits javascript.Limits, code, result string) toolsearch.ProgramState {
+	t.Helper()
+	s, err := finish(t.Context(), javascript.New(limits), code, result)
+	require.NoError(t, err)
+	return s
+}
+
+func TestEachLimitEndsAProgramWithAnAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name, code, error string
+		limits            javascript.Limits
+	}{
+		{"time", `print("first"); for (;;) {}`, "computed for more than 100ms", javascript.Limits{Time: 100 * time.Millisecond}},
+		{"memory", `print("first"); const a = []; for (;;) a.push(new Array(1000).fill(7))`, "more than 16 MB of memory", javascript.Limits{Memory: 16 << 20}},
+		{"memory that is caught", `print("first"); const a = []; for (;;) { try { for (;;) a.push(new Array(1000).fill(7)) } catch {} }`, "stopped", javascript.Limits{Memory: 16 << 20, Time: 300 * time.Millisecond}},
+		{"calls", `print("first"); for (let i = 0; i < 50; i++) tools.get({i}); await 0`, "more than 20 calls", javascript.Limits{Calls: 20}},
+		{"rounds", `print("first"); for (;;) await tools.get({})`, "more than 3 times", javascript.Limits{Rounds: 3}},
+		{"depth", `print("first"); const f = () => f() + 1; f()`, "too deeply", javascript.Limits{}},
+		{"a promise that nobody keeps", `print("first"); await new Promise(() => {})`, "never happens", javascript.Limits{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := end(t, c.limits, c.code, "{}")
+			require.Contains(t, s.Error, c.error)
+			require.Equal(t, "first\n", s.Printed, "what was printed is kept")
+			require.Empty(t, s.Calls)
+		})
+	}
+}
+
+func TestOutputIsCutAtItsLimit(t *testing.T) {
+	s := end(t, javascript.Limits{Output: 100}, `for (let i = 0; i < 1000; i++) print("é".repeat(7)); return "x".repeat(500)`, "{}")
+	kept, note, _ := strings.Cut(s.Printed, "\n[")
+	require.LessOrEqual(t, len(kept), 100)
+	require.Contains(t, note, "cut at 100 bytes")
+	require.True(t, strings.HasPrefix(s.Returned, strings.Repeat("x", 100)+"\n["), s.Returned)
+	require.Empty(t, s.Error, "too much output ends nothing")
+}
+
+func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {
+	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, Rounds: -1, Output: -1}).Start(t.Context(), toolsearch.Program{})
+	for _, field := range []string{"Memory", "Time", "Calls", "Rounds", "Output"} {
+		require.ErrorContains(t, err, "Limits."+field)
+	}
+	var field *leanctx.FieldError
+	require.ErrorAs(t, err, &field)
+}
+
+// A program waits for the others of the process without its time running.
+func TestProgramsThatWaitForEachOtherAreNotCut(t *testing.T) {
+	in := javascript.New(javascript.Limits{})
+	_, err := finish(t.Context(), in, "print(1)", "") // compiles
+	require.NoError(t, err)
+	start := time.Now()
+	const work = `let n = 0; for (let i = 0; i < 60000; i++) n += i % 7; print(n)`
+	s, err := finish(t.Context(), in, work, "")
+	require.NoError(t, err)
+	one := time.Since(start)
+	in = javascript.New(javascript.Limits{Time: 8*one + 200*time.Millisecond})
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			again, err := finish(t.Context(), in, work, "")
+			require.NoError(t, err)
+			require.Equal(t, s, again)
+		})
+	}
+	wg.Wait()
+}
+
+func TestACancelledRunEndsItsProgramAtOnce(t *testing.T) {
+	in := javascript.New(javascript.Limits{Time: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := finish(ctx, in, "for (;;) {}", "")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestNothingIsLeftOverOfPrograms(t *testing.T) {
+	in := javascript.New(javascript.Limits{Memory: 16 << 20})
+	_, err := finish(t.Context(), in, "print(1)", "")
+	require.NoError(t, err)
+	measure := func() (uint64, int) {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc, runtime.NumGoroutine()
+	}
+	heap, routines := measure()
+	for range 50 {
+		p, err := in.Start(t.Context(), toolsearch.Program{Code: `const a = "x".repeat(1 << 20); await tools.get({}); print(a.length)`})
+		require.NoError(t, err)
+		p.Close()
+	}
+	after, left := measure()
+	require.Less(t, int64(after)-int64(heap), int64(20<<20))
+	require.LessOrEqual(t, left, routines+1)
+}
+
+func TestTextsAreCompleteInBothLanguages(t *testing.T) {
+	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
+	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
+	s := end(t, javascript.Limits{}, "const r = tools.get({});\nprint(r.total)", "{}")
+	require.Contains(t, s.Error, "缺少 await：请写 (await tools.get(...)).total")
+	s = end(t, javascript.Limits{Rounds: 1}, "for (;;) await tools.get({})", "{}")
+	require.Contains(t, s.Error, "程序已被停止")
+}
+
+// FuzzResult: a result is what it was, and every number in it as it is written.
+func FuzzResult(f *testing.F) {
+	for _, s := range []string{`{"a":1.50,"b":[12345678901234567890]}`, `"x"`, `[1e400,-0,1E5,0.1]`, `{"a":"\"12345678901234567890\\"}`, "", "[", "{}"} {
+		f.Add(s)
+	}
+	in := javascript.New(javascript.Limits{})
+	f.Fuzz(func(t *testing.T, result string) {
+		if len(result) > 2000 || strings.ContainsRune(result, '\uFFFD') {
+			return
+		}
+		s, err := finish(t.Context(), in, `const r = await tools.get({}); print(typeof r === "string" ? r : JSON.stringify(r))`, result)
+		require.NoError(t, err)
+		require.Empty(t, s.Error)
+		printed := strings.TrimSuffix(s.Printed, "\n")
+		var want, got any
+		if !asValue(result, &want) {
+			require.Equal(t, strings.ToValidUTF8(result, "\uFFFD"), strings.ToValidUTF8(printed, "\uFFFD"))
+			return
+		}
+		require.True(t, asValue(printed, &got), printed)
+		require.Equal(t, texts(want), texts(got))
+	})
+}
+
+func asValue(s string, v *any) bool {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	if d.Decode(v) != nil || d.More() {
+		return false
+	}
+	switch (*v).(type) {
+	case map[string]any, []any:
+		return json.Valid([]byte(s))
+	}
+	return false
+}
+
+// texts makes of each number its value as text: 1.50 and 1.5 are one number.
+func texts(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = texts(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = texts(v[i])
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && len(v) < 16 {
+			if f == 0 {
+				return "0" // also minus zero
+			}
+			return fmt.Sprint(f)
+		}
+		return v.String()
+	}
+	return v
+}
+
+// finishWith is finish with a tool called text that answers a text.
+func finishWith(t *testing.T, in toolsearch.Interpreter, code, result string) (toolsearch.ProgramState, error) {
+	t.Helper()
+	p, err := in.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_1"})
+	require.NoError(t, err)
+	defer p.Close()
+	for s := p.State(); len(s.Calls) > 0; s = p.State() {
+		var results []toolsearch.ProgramResult
+		for _, c := range s.Calls {
+			text := result
+			if c.Tool == "text" {
+				text = "some text"
+			}
+			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: text, Failed: c.Tool == "fail"})
+		}
+		if err := p.Resume(t.Context(), results); err != nil {
+			return toolsearch.ProgramState{}, err
+		}
+	}
+	return p.State(), nil
+}

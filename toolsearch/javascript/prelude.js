@@ -1,0 +1,264 @@
+// The world of a program, made before the program begins. It is a function of the host's settings
+// and returns the one function through which the host speaks to it: strings in, strings out.
+// What it needs later it takes now, since a program may change every global.
+(function (settings, buffer) {
+  "use strict";
+  const g = globalThis;
+  const {parse, stringify} = JSON, {apply} = Reflect;
+  const O = Object, P = Promise, S = String, E = Error, TE = TypeError;
+  const {freeze, defineProperty} = O;
+  const {now, seed, maxOutput, maxCalls, words} = parse(settings);
+  const AsyncFunction = (async () => {}).constructor;
+  const then = P.prototype.then, slice = S.prototype.slice, charCodeAt = S.prototype.charCodeAt;
+  const exec = RegExp.prototype.exec;
+  const wmGet = WeakMap.prototype.get, wmSet = WeakMap.prototype.set;
+  // Lists of ours: nothing that a program does to Array.prototype reaches them.
+  const list = () => defineProperty([], "toJSON", {__proto__: null, value: undefined});
+  const push = (xs, value) => defineProperty(xs, xs.length, {__proto__: null, value, enumerable: true, configurable: true, writable: true});
+
+  // say fills a text of the host: {0} and {1} are its arguments.
+  const say = (key, a = "", b = "") => {
+    let s = "", text = words[key];
+    for (let i = 0; i < text.length; i++) {
+      if (text[i] === "{" && text[i + 2] === "}") { s += text[i + 1] === "0" ? a : b; i += 2; } else s += text[i];
+    }
+    return s;
+  };
+
+  // Output goes to bytes that the host can read even after it has ended the program:
+  // four for the length, one that says whether something was left out, then UTF-8.
+  const bytes = new Uint8Array(buffer), head = 5;
+  let used = 0;
+  const emit = (s) => {
+    for (let i = 0; i < s.length; i++) {
+      let c = apply(charCodeAt, s, [i]);
+      if (c >= 0xd800 && c < 0xe000) {
+        const low = c < 0xdc00 && i + 1 < s.length ? apply(charCodeAt, s, [i + 1]) : 0;
+        if (low >= 0xdc00 && low < 0xe000) { c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00); i++; } else c = 0xfffd;
+      }
+      const size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+      if (used + size > maxOutput) { bytes[4] = 1; break; }
+      let at = head + used;
+      if (size === 1) bytes[at] = c;
+      else {
+        bytes[at++] = (size === 2 ? 0xc0 : size === 3 ? 0xe0 : 0xf0) | (c >> (6 * (size - 1)));
+        for (let k = size - 2; k >= 0; k--) bytes[at++] = 0x80 | ((c >> (6 * k)) & 63);
+      }
+      used += size;
+    }
+    bytes[0] = used; bytes[1] = used >> 8; bytes[2] = used >> 16; bytes[3] = used >> 24;
+  };
+
+  // Time and chance follow from the call: a clock that advances by a millisecond whenever it is
+  // asked, and a generator (sfc32) that is seeded.
+  const D = Date;
+  let clock = now;
+  const tick = () => clock++;
+  const FakeDate = function (...a) {
+    if (!new.target) return new D(tick()).toString();
+    return a.length === 0 ? new D(tick()) : new D(...a);
+  };
+  FakeDate.prototype = D.prototype; FakeDate.now = tick; FakeDate.parse = D.parse; FakeDate.UTC = D.UTC;
+  D.prototype.constructor = FakeDate;
+  g.Date = FakeDate;
+  let [s0, s1, s2, s3] = seed;
+  const random = () => {
+    const t = (s0 + s1 + s3) | 0;
+    s3 = (s3 + 1) | 0; s0 = s1 ^ (s1 >>> 9); s1 = (s2 + (s2 << 3)) | 0; s2 = ((s2 << 21) | (s2 >>> 11)) + t | 0;
+    return (t >>> 0) / 4294967296;
+  };
+  for (let i = 0; i < 12; i++) random();
+  Math.random = random;
+  for (const n of ["performance", "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "navigator", "gc", "queueMicrotask"]) delete g[n];
+
+  // lineOf is the line of the program that an error comes from, 0 if there is none.
+  const frame = /<(?:program|input)>:(\d+)/;
+  let offset = 0;
+  const lineOf = (e) => {
+    try { const m = apply(exec, frame, [S(e.stack)]); return m ? m[1] - offset : 0; } catch { return 0; }
+  };
+  const at = (n) => n > 0 ? say("line", S(n)) : "";
+
+  // A result is a value already: to parse it again gives it.
+  JSON.parse = (text, f) => text !== null && typeof text === "object" ? text : parse(text, f);
+
+  // Calls: open are those that the program waits for, queue those that the host has not taken.
+  const open = {__proto__: null}, queue = list(), pendingName = new WeakMap(), notes = list(), early = {__proto__: null};
+  let count = 0, over = false;
+  const note = (s) => { if (notes.length < 5) push(notes, s); };
+
+  // show is a value as print writes it.
+  const plain = (k, x) => {
+    if (typeof x === "bigint") return S(x);
+    if (x === null || typeof x !== "object") return x;
+    const name = apply(wmGet, pendingName, [x]);
+    if (name) return say("promise", name);
+    return x instanceof P ? say("anyPromise") : x instanceof Map || x instanceof Set ? [...x] : x;
+  };
+  // argument is a value as a call sends it: a promise in it is a forgotten await.
+  const argument = (k, x) => {
+    const name = x !== null && typeof x === "object" ? apply(wmGet, pendingName, [x]) : undefined;
+    if (name) throw new TE(say("await", name));
+    return plain(k, x);
+  };
+  const show = (v) => {
+    if (typeof v === "string") return v;
+    if (v === undefined) return "undefined";
+    if (typeof v === "function") return "[function]";
+    if (typeof v === "symbol" || typeof v === "bigint") return S(v);
+    try {
+      if (v instanceof E) return S(v);
+      const s = stringify(v, plain);
+      return s === undefined ? S(v) : s;
+    } catch (e) { return say("unshown"); }
+  };
+  const print = (...vs) => {
+    for (let i = 0; i < vs.length && used < maxOutput; i++) emit((i ? " " : "") + show(vs[i]));
+    emit("\n");
+  };
+
+  // promised is what a call returns. Whatever a program does with it but wait for it is the
+  // mistake that models make most: await is missing.
+  const promised = (p, name, state) => {
+    const missing = (k) => { throw new TE(say("await", name, typeof k === "symbol" ? "" : "." + S(k))); };
+    const x = new Proxy(O.create(null), {
+      get(_, k) {
+        switch (k) {
+        case "then": return (f, r) => { state.awaited = true; return apply(then, p, [f, r]); };
+        case "catch": return (r) => { state.awaited = true; return apply(then, p, [undefined, r]); };
+        case "finally": return (f) => { state.awaited = true; return apply(then, p, [async (v) => { await f(); return v; }, async (e) => { await f(); throw e; }]); };
+        case "toJSON": case "constructor": case Symbol.toStringTag: return undefined;
+        }
+        missing(k);
+      },
+      has: (_, k) => k === "then", set: (_, k) => missing(k), getPrototypeOf: () => null,
+      ownKeys: () => missing(""), defineProperty: (_, k) => missing(k), deleteProperty: (_, k) => missing(k),
+    });
+    apply(wmSet, pendingName, [x, name]);
+    return x;
+  };
+  const refuse = (name, text) => promised(P.reject(new TE(text)), name, {awaited: false});
+  const ask = (name, entry) => {
+    if (count >= maxCalls) { over = true; return refuse(name, say("calls", S(maxCalls))); }
+    let resolve, reject;
+    const p = new P((f, r) => { resolve = f; reject = r; });
+    const state = {awaited: false}, line = lineOf(new E(""));
+    open[++count] = {resolve, reject, state, name, line};
+    entry.number = count; entry.line = line;
+    push(queue, entry);
+    return promised(p, name, state);
+  };
+  const call = (name, args, more) => {
+    if (more > 1 || args !== undefined && (args === null || typeof args !== "object" || args instanceof Array)) return refuse(name, say("object", name));
+    let json = args === undefined ? "{}" : stringify(args, argument);
+    if (json === undefined) json = "{}";
+    if (json.length > 1048576) return refuse(name, say("arguments", name, S(json.length)));
+    return ask(name, {__proto__: null, tool: name, arguments: json});
+  };
+
+  // tools.NAME is a function. tools.SERVER.NAME is tools.SERVER__NAME.
+  const known = {__proto__: null};
+  const own = {__proto__: null, name: 1, length: 1, prototype: 1, call: 1, apply: 1, bind: 1, toString: 1, constructor: 1, caller: 1, arguments: 1, toJSON: 1, then: 1, valueOf: 1};
+  const fixed = () => { throw new TE(say("fixed")); };
+  const tool = (name) => known[name] ??= new Proxy((args, ...more) => call(name, args, 1 + more.length), {
+    get: (f, k) => typeof k === "symbol" || own[k] ? f[k] : tool(name + "__" + k), set: fixed, defineProperty: fixed,
+  });
+  const tools = new Proxy(freeze(O.create(null)), {
+    get: (_, k) => typeof k === "symbol" || k === "then" || k === "toJSON" ? undefined : tool(k),
+    has: () => true, set: fixed, defineProperty: fixed,
+    ownKeys: () => { note(say("names")); return list(); },
+  });
+  const stored = (path) => typeof path === "string" ? ask("stored", {__proto__: null, path}) : refuse("stored", say("path"));
+
+  const define = (name, value) => defineProperty(g, name, {__proto__: null, value, writable: false, configurable: false});
+  const console = {__proto__: null};
+  for (const n of ["log", "info", "warn", "error", "debug", "table", "dir", "trace"]) console[n] = print;
+  for (const n of ["time", "timeEnd", "group", "groupEnd", "assert", "count"]) console[n] = () => {};
+  define("tools", tools); define("print", print); define("stored", stored); define("console", freeze(console));
+  const absent = (name, key) => defineProperty(g, name, {__proto__: null, value: () => { throw new E(say(key, name)); }, configurable: true, writable: true});
+  for (const n of ["setTimeout", "setInterval", "setImmediate", "sleep"]) absent(n, "timers");
+  for (const n of ["require", "importScripts"]) absent(n, "modules");
+  for (const n of ["fetch", "XMLHttpRequest"]) absent(n, "network");
+  for (const n of ["process", "fs", "Deno", "Bun"]) defineProperty(g, n, {__proto__: null, get() { throw new E(say("host", n)); }, configurable: true});
+
+  // value is what a result is in the program.
+  const value = (s) => {
+    try { const v = parse(s); return v !== null && typeof v === "object" ? v : s; } catch { return s; }
+  };
+
+  // The end: value or error, told once.
+  let ended = false, ok = true, returned = "", error = "", errorLine = 0;
+  const succeed = (v) => {
+    if (ended) return;
+    ended = true;
+    if (v !== undefined && !(typeof v === "function")) returned = apply(slice, show(v), [0, maxOutput]);
+  };
+  const fail = (e) => {
+    if (ended) return;
+    ended = true; ok = false;
+    const known = early[e && e.leanctxCall];
+    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : S(e), [0, 2000]); } catch { error = say("unshown"); }
+    errorLine = known ? known : lineOf(e);
+  };
+  // brief is a value that nobody asked to see: its shape if it is long.
+  const brief = (v) => {
+    if (v === undefined || v === null || typeof v === "function") return undefined;
+    const s = show(v);
+    return s.length <= 2000 ? v : say("long", shape(v, 0));
+  };
+  const shape = (v, depth) => {
+    if (v === null || typeof v !== "object") return typeof v;
+    if (v instanceof Array) return (v.length > 0 && depth < 3 ? shape(v[0], depth + 1) : "any") + "[] (" + v.length + ")";
+    let s = "", n = 0;
+    for (const k in v) {
+      if (++n > 20) { s += ", ..."; break; }
+      s += (s ? ", " : "") + k + ": " + (depth < 3 ? shape(v[k], depth + 1) : "any");
+    }
+    return "{" + s + "}";
+  };
+  const begin = (f) => { try { apply(then, f(), [succeed, fail]); } catch (e) { fail(e); } };
+
+  // settle ends one call.
+  const settle = (number, text, failed) => {
+    const c = open[number];
+    if (!c) return;
+    delete open[number];
+    if (!failed) return c.resolve(value(text));
+    const e = new E(text);
+    defineProperty(e, "leanctxCall", {__proto__: null, value: number});
+    early[number] = c.line;
+    c.failure = text;
+    if (!c.state.awaited) push(lost, c);
+    c.reject(e);
+  };
+  const lost = list();
+
+  // state is what the host reads between two entries.
+  const state = () => {
+    let waits = 0;
+    for (const _ in open) waits++;
+    if (ended && waits === 0) {
+      for (let i = 0; i < lost.length; i++) if (!lost[i].state.awaited) note(say("lost", lost[i].name, at(lost[i].line) + ": " + apply(slice, lost[i].failure, [0, 300])));
+    }
+    const calls = list();
+    for (let i = 0; i < queue.length; i++) push(calls, queue[i]);
+    queue.length = 0;
+    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over});
+  };
+
+  return (op, a, b) => {
+    switch (op) {
+    case "function": // the body of a function: it may return
+      offset = 2; // the lines that AsyncFunction puts before the text
+      begin(new AsyncFunction(a));
+      return "";
+    case "completion": // the promise of {value}, the value of the last expression
+      begin(() => apply(then, a, [async (r) => { const v = await r.value; return used > 0 ? undefined : brief(v); }]));
+      return "";
+    case "settle": settle(a, b, false); return "";
+    case "reject": settle(a, b, true); return "";
+    case "state": return state();
+    }
+    return "";
+  };
+})

@@ -1,0 +1,403 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/reduction"
+	"github.com/leanctx/leanctx/toolerror"
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/leanctx/leanctx/window"
+)
+
+// shop has the tools of these tests, and counts which calls ran.
+type shop struct{ adktest.Ran }
+
+// orders is a result of about 9 KB.
+func orders() string {
+	var rows []string
+	for i := range 100 {
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"total":%d,"note":"no special note here, move along, nothing to see"}`, i, (i*37)%500))
+	}
+	return "[" + strings.Join(rows, ",") + "]"
+}
+
+func (s *shop) tools() []tool.BaseTool {
+	customer := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"customer": {Type: schema.Integer, Required: true}})
+	text := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"text": {Type: schema.String, Required: true}})
+	return []tool.BaseTool{
+		adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "list_orders", Desc: "Orders of a customer", ParamsOneOf: customer,
+			Extra: map[string]any{toolsearch.OutputSchemaKey: `{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"total":{"type":"integer"}},"required":["id","total"]}}`}},
+			func(ctx context.Context, _ string) (string, error) { return orders(), s.Add(ctx) }),
+		adktest.Tool(adktest.EnhancedStreamable, &schema.ToolInfo{Name: "refund", Desc: "Refunds a customer", ParamsOneOf: customer},
+			func(ctx context.Context, args string) (string, error) {
+				was, _, _ := tool.GetInterruptState[any](ctx)
+				if target, _, _ := tool.GetResumeContext[any](ctx); !was || !target {
+					return "", tool.Interrupt(ctx, "refund "+args+"?")
+				}
+				return "refunded " + args, s.Add(ctx)
+			}),
+		adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "long", Desc: "A long text", ParamsOneOf: customer},
+			func(ctx context.Context, _ string) (string, error) {
+				return strings.Repeat("0123456789", 34_000) + "END", s.Add(ctx)
+			}),
+		adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "measure", Desc: "The length of a text", ParamsOneOf: text},
+			func(ctx context.Context, args string) (string, error) {
+				return fmt.Sprintf(`{"bytes":%d}`, len(args)), s.Add(ctx)
+			}),
+		adktest.Tool(adktest.Enhanced, &schema.ToolInfo{Name: "broken", Desc: "Is out of order"},
+			func(ctx context.Context, _ string) (string, error) {
+				return "", errors.Join(s.Add(ctx), errors.New("out of order"))
+			}),
+	}
+}
+
+// program is a turn of the model that runs programs.
+func program(codes ...string) (t adktest.Turn) {
+	for i, code := range codes {
+		t.Calls = append(t.Calls, adktest.ToolCall{ID: fmt.Sprintf("c%d", i), Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)})
+	}
+	return t
+}
+
+// shared is one interpreter for all tests: making one takes longer than most of them.
+var shared = javascript.New(javascript.Limits{})
+
+func config(s *shop) *toolsearch.Config {
+	return &toolsearch.Config{DynamicTools: s.tools(), Protocol: toolsearch.SearchCode, Interpreter: shared}
+}
+
+// answerTo runs one program in an agent, and returns what the model read of it.
+func answerTo(t *testing.T, cfg *toolsearch.Config, code string, more ...adk.ChatModelAgentMiddleware) string {
+	t.Helper()
+	h, err := toolsearch.New(t.Context(), cfg)
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](program(code), adktest.Say("done"))
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: append([]adk.ChatModelAgentMiddleware{h}, more...)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	require.NoError(t, out.Err)
+	require.Len(t, m.Wires(), 2)
+	return m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
+}
+
+func TestFiftyCallsTakeOneModelCall(t *testing.T) {
+	adktest.Both(t, fiftyCalls[*schema.Message], fiftyCalls[*schema.AgenticMessage])
+}
+
+func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
+	s, c := &shop{}, window.New(window.Config{})
+	cfg := config(s)
+	cfg.OnEvent = c.Event
+	h, err := toolsearch.NewTyped[M](t.Context(), cfg)
+	require.NoError(t, err)
+	m := adktest.Script[M](
+		adktest.Turn{Calls: []adktest.ToolCall{{ID: "s", Name: "tool_search", Args: `{"query":"orders customer"}`}}},
+		program(`const pages = await Promise.all(Array.from({length: 50}, (_, c) => tools.list_orders({customer: c}))); print(pages.flat().filter(o => o.total > 490).length)`),
+		adktest.Say("done"))
+	out := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h, window.HandlerFor[M](c)), Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("how many orders exceed 490?")})
+	require.NoError(t, out.Err)
+	require.Len(t, s.Times(), 50)
+	require.Len(t, m.Wires(), 3)
+	last := m.Wires()[2].MessagesDump
+	require.Contains(t, last[3], "tools.list_orders({customer: number}): Promise<{id: number, total: number}[]>  // Orders of a customer")
+	require.Equal(t, "tool: result(c0 run_code) 150\n(50 calls of list_orders, none failed)", last[len(last)-1])
+
+	var calls []*window.ModelCall
+	for conversation := range c.Conversations() {
+		calls = append(calls, conversation.Calls...)
+	}
+	require.Len(t, calls, 3, "a virtual turn is no model call")
+	require.Greater(t, calls[2].LeftOut.Program, 90_000, "what the program read did not enter the window")
+	require.Equal(t, leanctx.KindProgramEnded, calls[2].Events[len(calls[2].Events)-1].Kind)
+	require.Equal(t, []leanctx.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, calls[2].Events[len(calls[2].Events)-1].Program.Calls)
+}
+
+func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
+	for _, c := range []struct{ name, code, want string }{
+		{"a wrong name", `await tools.list_order({})`, "there is no tool named list_order. Nearest: tools.list_orders({customer: number})"},
+		{"wrong arguments", `await tools.list_orders({customer: "x"})`, "the arguments do not fit, and the tool did not run"},
+		{"a search tool", `await tools.tool_search({query: "x"})`, "call it directly"},
+		{"a program", `await tools.run_code({code: "1"})`, "call it directly"},
+		{"nothing stored", `await stored("/tmp/trunc/x")`, "nothing is stored under /tmp/trunc/x"},
+		{"a failure that is caught", `try { await tools.broken({}) } catch (e) { print("caught:", e.message) }`, "caught: "},
+		{"a failure that is not", "print(1);\nawait tools.broken({})", "(near line 2)\n(1 call of broken, 1 failed)"},
+		{"nothing printed", `const r = await tools.list_orders({customer: 1}); null`, "Its last call returned {id: number, note: string, total: number}[]"},
+		{"no code", ``, "run_code needs the \"code\""},
+		{"no calls", `print(1 + 1)`, "2\n(no calls)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			errors, err := toolerror.New(t.Context(), nil)
+			require.NoError(t, err)
+			require.Contains(t, answerTo(t, config(&shop{}), c.code, errors), c.want)
+		})
+	}
+}
+
+func TestInProgramsKeepsToolsForTheModel(t *testing.T) {
+	s := &shop{}
+	cfg := config(s)
+	cfg.InPrograms = func(info *schema.ToolInfo) bool { return info.Name != "long" }
+	require.Contains(t, answerTo(t, cfg, `print(await tools.long({customer: 1}))`), "long may not be called by programs")
+	require.Empty(t, s.Times())
+}
+
+func TestAFilterDecidesOverTheCallsOfPrograms(t *testing.T) {
+	s := &shop{}
+	cfg := config(s)
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[fmt.Sprint(req.Tool.Name, " ", req.Phase, " ", req.InProgram)] = true
+		return !req.InProgram || req.Tool.Name != "long", nil
+	}
+	got := answerTo(t, cfg, `print((await tools.list_orders({customer: 1})).length); print(await tools.long({customer: 1}))`)
+	require.Contains(t, got, "100\n")
+	require.Contains(t, got, "there is no tool named long")
+	require.Len(t, s.Times(), 1)
+	for _, want := range []string{"list_orders load true", "list_orders call true", "long load true"} {
+		require.True(t, asked[want], want)
+	}
+}
+
+// namesSeen records the tools that a handler sees, by the names that it sees.
+type namesSeen struct {
+	*adk.BaseChatModelAgentMiddleware
+	mu    sync.Mutex
+	names map[string]int
+}
+
+func (n *namesSeen) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, call *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.names[call.Name]++
+	return next, nil
+}
+
+func TestHandlersSeeTheToolsOfAProgramAndNotTheProgram(t *testing.T) {
+	seen := &namesSeen{names: map[string]int{}}
+	answerTo(t, config(&shop{}), `await Promise.all([1, 2, 3].map(customer => tools.list_orders({customer}))); await tools.measure({text: "x"})`, seen)
+	require.Equal(t, map[string]int{"list_orders": 3, "measure": 1}, seen.names)
+}
+
+func TestAProgramEndsBeforeTheIterationsOfTheAgentDo(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		s := &shop{}
+		cfg := config(s)
+		cfg.MaxIterations = 6
+		cfg.Interpreter = javascript.New(javascript.Limits{Rounds: 100})
+		h, err := toolsearch.New(t.Context(), cfg)
+		require.NoError(t, err)
+		m := adktest.Script[*schema.Message](program(`for (let i = 0; i < 30; i++) { await tools.measure({text: "x"}); print("so far", i) }`), adktest.Say("done"))
+		out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Streaming: streaming, Max: 6}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+		require.NoError(t, out.Err)
+		got := m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
+		require.Contains(t, got, "so far 3\n")
+		require.Contains(t, got, "only 6 model calls")
+		require.Len(t, s.Times(), 5)
+	}
+}
+
+// 340 KB go from one tool to another, and none of it into a prompt.
+func TestAHandOverPassesNoModel(t *testing.T) {
+	store := reduction.NewMemoryBackend(1 << 30)
+	reduce, err := reduction.New(t.Context(), reduction.Recommended(store))
+	require.NoError(t, err)
+	got := answerTo(t, config(&shop{}), `const text = await tools.long({customer: 1}); print(text.length, text.slice(-3), await tools.measure({text}))`, reduce)
+	require.Equal(t, "340003 END {\"bytes\":340014}\n(1 call of long, none failed; 1 call of measure, none failed)", strings.ReplaceAll(got, "failed, 1", "failed; 1"))
+}
+
+func TestAProgramReadsWhatWasStored(t *testing.T) {
+	reduce, err := reduction.New(t.Context(), reduction.Recommended(reduction.NewMemoryBackend(1<<30)))
+	require.NoError(t, err)
+	h, err := toolsearch.New(t.Context(), config(&shop{}))
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](
+		adktest.Turn{Calls: []adktest.ToolCall{{ID: "l", Name: "call_tool", Args: `{"name":"long","arguments":{"customer":1}}`}}},
+		program(`const text = await stored("/tmp/trunc/l"); print(text.length, text.slice(-3))`),
+		adktest.Say("done"))
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: []adk.ChatModelAgentMiddleware{reduce, h}}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	require.NoError(t, out.Err)
+	last := m.Wires()[2].Messages
+	require.Contains(t, last[len(last)-1].Content, "340003 END")
+}
+
+// A caller who rebuilds the history from the events of a run finds the calls of programs in it.
+func TestAHistoryFromEventsIsMended(t *testing.T) {
+	adktest.Both(t, historyFromEvents[*schema.Message], historyFromEvents[*schema.AgenticMessage])
+}
+
+func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
+	s := &shop{}
+	h, err := toolsearch.NewTyped[M](t.Context(), config(s))
+	require.NoError(t, err)
+	m := adktest.Script[M](program(`const a = await tools.list_orders({customer: 1}); const b = await tools.measure({text: "x"}); print(a.length, b.bytes)`), adktest.Say("done"))
+	agent := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Streaming: streaming}
+	out := agent.Run(t.Context(), []M{adktest.User[M]("go")})
+	require.NoError(t, out.Err)
+	require.Greater(t, len(out.Messages), 4, "the events tell of the calls of the program")
+	whole := m.Wires()[1].MessagesDump
+	m.Reset()
+	out = agent.Run(t.Context(), append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("again")))
+	require.NoError(t, out.Err)
+	require.Equal(t, whole[:4], m.Wires()[0].MessagesDump[:4])
+}
+
+// randomCode is a program with some rounds of calls, of which some ask a person.
+func randomCode(g *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("let n = 0;\n")
+	for range 1 + g.IntN(3) {
+		var calls []string
+		for range 1 + g.IntN(3) {
+			calls = append(calls, []string{`tools.list_orders({customer: 1})`, `tools.refund({customer: 2})`, `tools.long({customer: 3})`, `tools.nothing({}).catch(e => "no")`}[g.IntN(4)])
+		}
+		fmt.Fprintf(&b, "for (const r of await Promise.all([%s])) { n += r.length; print(typeof r, n, Math.random(), Date.now() > 0) }\n", strings.Join(calls, ", "))
+	}
+	return b.String()
+}
+
+// A run that is interrupted or killed and goes on in another process makes no call twice and gives
+// the model what a run without interruptions gives; with reduction, window and toolerror around
+// it, in any order. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
+func TestProgramsGoOnInOtherProcesses(t *testing.T) {
+	programs, seed := 48, rand.Uint64()
+	if testing.Short() {
+		programs = 24
+	}
+	if n, err := strconv.Atoi(os.Getenv("LEANCTX_PROGRAMS")); err == nil {
+		programs = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	t.Logf("LEANCTX_SEED=%d LEANCTX_PROGRAMS=%d", seed, programs)
+	interrupts, kills := 0, 0
+	for i := range uint64(programs+3) / 4 { // two in each run, of both message types
+		a, b := law[*schema.Message]{T: t, Rand: rand.New(rand.NewPCG(seed, i))}, law[*schema.AgenticMessage]{T: t, Rand: rand.New(rand.NewPCG(seed, i))}
+		a.holds(i%2 == 0)
+		b.holds(i%2 == 0)
+		interrupts, kills = interrupts+a.interrupts+b.interrupts, kills+a.kills+b.kills
+	}
+	t.Logf("%d interrupts, %d kills", interrupts, kills)
+	require.Positive(t, interrupts)
+	require.Positive(t, kills)
+}
+
+// law is one run of two programs, once without and once with interruptions.
+type law[M adk.MessageType] struct {
+	*testing.T
+	*rand.Rand
+	interrupts, kills int
+}
+
+func (l *law[M]) holds(streaming bool) {
+	codes := []string{randomCode(l.Rand), randomCode(l.Rand)}
+	plain, one := l.run(codes, streaming, false)
+	again, two := l.run(codes, streaming, true)
+	require.Equal(l, plain, again)
+	require.Equal(l, len(one), len(two))
+}
+
+// runner is an agent with the handlers of a process, in any order.
+func (l *law[M]) runner(s *shop, m *adktest.Model[M], streaming bool, checkpoints *adktest.Store, store *reduction.MemoryBackend) *adk.TypedRunner[M] {
+	search, err := toolsearch.NewTyped[M](l.Context(), config(s))
+	require.NoError(l, err)
+	reduce, err := reduction.NewTyped(l.Context(), &reduction.TypedConfig[M]{Backend: store, ProvideReadTool: true, MaxLengthForTrunc: 5000})
+	require.NoError(l, err)
+	errors, err := toolerror.NewTyped[M](l.Context(), nil)
+	require.NoError(l, err)
+	handlers := adktest.Handlers[M](search, reduce, errors, window.HandlerFor[M](window.New(window.Config{})))
+	l.Shuffle(len(handlers), func(i, j int) { handlers[i], handlers[j] = handlers[j], handlers[i] })
+	r, err := adktest.Agent[M]{Model: m, Handlers: handlers, Streaming: streaming, Store: checkpoints, Max: 60}.Runner(l.Context())
+	require.NoError(l, err)
+	return r
+}
+
+// run runs programs, and returns what the model read of them, and which calls ran.
+func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []string, ran map[string]int) {
+	s, m := &shop{}, adktest.Script[M](program(codes...), adktest.Say("done"))
+	checkpoints, store := &adktest.Store{}, reduction.NewMemoryBackend(1<<30)
+	var asked *adk.InterruptInfo // by the last checkpoint
+	r := l.runner(s, m, streaming, checkpoints, store)
+	next := func(ctx context.Context) adktest.Outcome[M] {
+		if asked == nil {
+			m.Reset() // killed before the first checkpoint: all begins again
+			return adktest.Collect(r.Run(ctx, []M{adktest.User[M]("go")}, adk.WithCheckPointID("x")))
+		}
+		targets := map[string]any{}
+		for _, x := range asked.InterruptContexts {
+			if !interrupted || len(targets) == 0 || l.IntN(2) == 0 {
+				targets[x.ID] = "yes"
+			}
+		}
+		it, err := r.ResumeWithParams(ctx, "x", &adk.ResumeParams{Targets: targets})
+		require.NoError(l, err)
+		return adktest.Collect(it)
+	}
+	for end := false; !end; {
+		ctx, wasKilled := l.Context(), func(error) bool { return false }
+		if interrupted {
+			ctx, wasKilled = s.Process(ctx, l.Rand)
+		}
+		out := next(ctx)
+		switch {
+		case wasKilled(out.Err):
+			l.kills++
+		case out.Interrupted != nil:
+			l.interrupts++
+			asked = out.Interrupted
+		default:
+			require.NoError(l, out.Err)
+			end = true
+		}
+		if interrupted && !end {
+			r = l.runner(s, m, streaming, checkpoints, store)
+		}
+	}
+	for id, n := range s.Times() {
+		require.Equal(l, 1, n, id)
+	}
+	require.Len(l, m.Wires(), 2)
+	for _, line := range m.Wires()[1].MessagesDump {
+		if strings.HasPrefix(line, "tool: ") {
+			answers = append(answers, line)
+		}
+		require.NotContains(l, line, "(c0.1", "no call of a program reaches a model")
+	}
+	return answers, s.Times()
+}
+
+// With Prefetch, a model reads the tools that a question needs in the form in which programs call
+// them, and writes its program without a search.
+func TestPrefetchOffersSignatures(t *testing.T) {
+	cfg := config(&shop{})
+	cfg.Prefetch, cfg.NewIndex = 2, toolsearch.BM25Index
+	h, err := toolsearch.New(t.Context(), cfg)
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](adktest.Say("done"))
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("List the orders of customer 7")})
+	require.NoError(t, out.Err)
+	all := strings.Join(m.Wires()[0].MessagesDump, "\n")
+	require.Contains(t, all, "tools.list_orders({customer: number}): Promise<")
+	require.Contains(t, all, "run_code")
+	require.NotContains(t, all, `\"parameters\"`)
+}

@@ -1,0 +1,301 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript
+
+// One program, from its start to its end.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// run is a program that has begun.
+type run struct {
+	interpreter *interpreter // keeps the engine alive
+	words       words
+	code        string
+	machine     *machine // nil after the end
+	state       toolsearch.ProgramState
+	used        time.Duration // of computing
+	rounds      int
+}
+
+// State implements toolsearch.ProgramRun.
+func (r *run) State() toolsearch.ProgramState {
+	s := r.state
+	s.Calls, s.Notes = slices.Clone(s.Calls), slices.Clone(s.Notes)
+	return s
+}
+
+// Close implements toolsearch.ProgramRun.
+func (r *run) Close() {
+	if len(r.state.Calls) > 0 {
+		r.end(r.words["stopped.closed"])
+	}
+	if r.machine != nil {
+		r.machine.close()
+		r.machine = nil
+	}
+}
+
+// returns finds programs that may be the body of a function. All others are scripts, which may end
+// with an expression whose value is theirs.
+var returns = regexp.MustCompile(`\breturn\b`)
+
+func (r *run) begin(ctx context.Context, e *engine, p toolsearch.Program) error {
+	limits := r.interpreter.limits
+	return r.compute(ctx, func(ctx context.Context) error {
+		m, err := e.start(ctx, settings{p.Time.UnixMilli(), seedOf(p.Seed), limits.Output, limits.Calls, r.words})
+		if err != nil {
+			return err
+		}
+		r.machine = m
+		value, thrown, err := m.evaluate(ctx, r.code, programName, evalAsync)
+		if err != nil {
+			return err
+		}
+		if thrown == "" {
+			_, err = m.ask(ctx, "completion", value)
+			return err
+		}
+		if returns.MatchString(r.code) { // what a script cannot, a function can
+			thrown = ""
+		}
+		return r.function(ctx, thrown)
+	})
+}
+
+// function begins the program as the body of a function. If it does not compile, what it lacks is
+// what was thrown when it was read as a script, if it was.
+func (r *run) function(ctx context.Context, thrown string) error {
+	code, err := r.machine.string(ctx, r.code)
+	if err != nil {
+		return err
+	}
+	_, err = r.machine.ask(ctx, "function", code)
+	if err == nil || !strings.HasPrefix(err.Error(), "SyntaxError") {
+		return err
+	}
+	above := 0
+	if thrown == "" {
+		thrown, above = err.Error(), linesAbove
+	}
+	first, stack, _ := strings.Cut(thrown, "\n")
+	line := 0
+	if m := stackLine.FindStringSubmatch(stack); m != nil {
+		line, _ = strconv.Atoi(m[1])
+	}
+	r.end(r.words.unread(r.code, first, line-above))
+	return nil
+}
+
+// stackLine finds the line of an error in its stack. The body of a function begins linesAbove
+// lines further down.
+var stackLine = regexp.MustCompile(`<(?:input|program)>:(\d+)`)
+
+const linesAbove = 2
+
+func seedOf(s string) (seed [4]int32) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	g := rand.New(rand.NewPCG(h.Sum64(), uint64(len(s))))
+	for i := range seed {
+		seed[i] = int32(g.Uint32())
+	}
+	return seed
+}
+
+// Resume implements toolsearch.ProgramRun.
+func (r *run) Resume(ctx context.Context, results []toolsearch.ProgramResult) error {
+	if r.machine == nil || len(r.state.Calls) == 0 {
+		return errors.New("javascript: the program has ended")
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	results = slices.Clone(results)
+	slices.SortFunc(results, func(a, b toolsearch.ProgramResult) int { return a.Number - b.Number })
+	if !slices.EqualFunc(results, r.state.Calls, func(a toolsearch.ProgramResult, b toolsearch.ProgramCall) bool { return a.Number == b.Number }) {
+		return errors.New("javascript: the results are not those of the calls that the program waits for")
+	}
+	return r.compute(ctx, func(ctx context.Context) error {
+		for _, result := range results {
+			if err := r.settle(ctx, result); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) settle(ctx context.Context, result toolsearch.ProgramResult) error {
+	op, text := "reject", result.Text
+	if !result.Failed {
+		op, text = "settle", exact(result.Text)
+	}
+	number, err := r.machine.call(ctx, "JS_NewNumber", r.machine.ctx, uint64FromFloat(float64(result.Number)))
+	if err != nil {
+		return err
+	}
+	value, err := r.machine.string(ctx, text)
+	if err != nil {
+		return err
+	}
+	_, err = r.machine.ask(ctx, op, number, value)
+	return err
+}
+
+// compute runs a step of the program and whatever then can go on, on the clock. What ends the
+// program is in its state; the error is of ctx, or of the machine itself.
+func (r *run) compute(ctx context.Context, step func(context.Context) error) error {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
+	used := threadTime()
+	go endAfter(inner, cancel, used, r.interpreter.limits.Time-r.used)
+	err := step(inner)
+	if err == nil && r.state.Error == "" {
+		err = r.machine.jobs(inner)
+	}
+	if err == nil && r.state.Error == "" {
+		err = r.read(inner)
+	}
+	r.used += used()
+	return r.conclude(ctx, err)
+}
+
+// endAfter cancels a context when a thread has computed for so long. On a busy machine that takes
+// longer than the clock says.
+func endAfter(ctx context.Context, cancel context.CancelFunc, used func() time.Duration, limit time.Duration) {
+	for left := limit; left > 0; left = limit - used() {
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+	cancel()
+}
+
+// conclude turns whatever stopped the machine into the program's state.
+func (r *run) conclude(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	limits := r.interpreter.limits
+	var exit *sys.ExitError
+	switch {
+	case r.used >= limits.Time, errors.As(err, &exit):
+		r.end(r.words.say("stopped.time", limits.Time))
+	case err == nil:
+	case r.machine == nil: // it could not even be made
+		return fmt.Errorf("javascript: starting a machine: %w", err)
+	case strings.Contains(err.Error(), "stack"):
+		r.end(r.words["stopped.stack"])
+	default: // out of memory, or the trap that follows from it
+		r.end(r.words.say("stopped.memory", limits.Memory>>20))
+	}
+	r.keepOutput()
+	if len(r.state.Calls) == 0 && r.machine != nil {
+		r.machine.close()
+		r.machine = nil
+	}
+	return nil
+}
+
+// keepOutput copies what was printed, which can be read whatever happened to the machine.
+func (r *run) keepOutput() {
+	if r.machine == nil {
+		return
+	}
+	text, cut := r.machine.printed()
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "")
+	}
+	if cut {
+		text = strings.TrimSuffix(text, "\n") + "\n" + r.words.say("cut", r.interpreter.limits.Output)
+	}
+	r.state.Printed = text
+}
+
+// report is what the prelude says of the program.
+type report struct {
+	Calls []struct {
+		Number, Line          int
+		Tool, Arguments, Path string
+	} `json:"calls"`
+	Waits           int  `json:"waits"`
+	Ended, OK, Over bool // Over: more calls than are allowed
+	Returned, Error string
+	Line            int
+	Notes           []string
+}
+
+// read takes the program's state from the machine.
+func (r *run) read(ctx context.Context) error {
+	text, err := r.machine.ask(ctx, "state")
+	if err != nil {
+		return err
+	}
+	var s report
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return fmt.Errorf("the state: %w", err)
+	}
+	r.state.Notes = s.Notes
+	r.state.Calls = nil
+	for _, c := range s.Calls {
+		r.state.Calls = append(r.state.Calls, toolsearch.ProgramCall{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
+	}
+	limits := r.interpreter.limits
+	switch {
+	case s.Over:
+		r.end(r.words.say("stopped.calls", limits.Calls))
+	case len(r.state.Calls) > 0:
+		if r.rounds++; r.rounds > limits.Rounds {
+			r.end(r.words.say("stopped.rounds", limits.Rounds))
+		}
+	case !s.Ended:
+		r.end(r.words["stopped.waiting"])
+	case s.OK:
+		r.state.Returned = s.Returned
+		if len(s.Returned) >= limits.Output {
+			r.state.Returned = strings.ToValidUTF8(s.Returned[:limits.Output], "") + "\n" + r.words.say("cut", limits.Output)
+		}
+	case strings.HasPrefix(s.Error, "InternalError: out of memory"):
+		r.end(r.words.say("stopped.memory", limits.Memory>>20))
+	default:
+		r.end(r.words.mended(r.code, s.Error, s.Line))
+	}
+	return nil
+}
+
+// end ends the program before its end.
+func (r *run) end(why string) { r.state.Calls, r.state.Error = nil, why }
+
+func uint64FromFloat(f float64) uint64 { return math.Float64bits(f) }

@@ -1,0 +1,405 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// Credentials: whose they are, where they go, and where they are not quoted.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/race"
+)
+
+// issuer is a web server whose tokens expire after a few requests. It knows whose token each
+// is, and notes calls that come with another's.
+type issuer struct {
+	mu      sync.Mutex
+	owners  map[string]string // of tokens
+	uses    map[string]int
+	issued  int
+	refused int
+	wrong   []string
+}
+
+// issue returns a new token.
+func (i *issuer) issue(owner string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.issued++
+	token := fmt.Sprintf("%s-%d", owner, i.issued)
+	i.owners[token] = owner
+	return token
+}
+
+// take returns whose token a request has; "" if it is used up.
+func (i *issuer) take(r *http.Request) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if i.uses[token]++; i.uses[token] > 20 {
+		i.refused++
+		return ""
+	}
+	return i.owners[token]
+}
+
+// around lets requests with tokens that are not used up through.
+func (i *issuer) around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		owner := i.take(r)
+		if owner == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, owner)))
+	})
+}
+
+// whose serves tools/call with the owner of the token that a call came with.
+func (i *issuer) serve(t *testing.T) string {
+	f := newFixture()
+	f.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if p, ok := r.GetParams().(*mcp.CallToolParamsRaw); ok {
+				token := strings.TrimPrefix(r.GetExtra().Header.Get("Authorization"), "Bearer ")
+				i.mu.Lock()
+				owner := i.owners[token]
+				if !strings.Contains(string(p.Arguments), `"`+owner+`"`) {
+					i.wrong = append(i.wrong, fmt.Sprintf("%s with the token of %q", p.Arguments, owner))
+				}
+				i.mu.Unlock()
+			}
+			return next(ctx, method, r)
+		}
+	})
+	return f.web(t, i.around).URL
+}
+
+func TestTokensThatExpireNeverReachAnothersCall(t *testing.T) {
+	const users = 64
+	i := &issuer{owners: map[string]string{}, uses: map[string]int{}}
+	url := i.serve(t)
+	header := func(ctx context.Context, _ string) (http.Header, error) {
+		name, err := userOf(ctx)
+		if err != nil {
+			name = "everybody" // who opened the servers
+		}
+		return http.Header{"Authorization": {"Bearer " + i.issue(name)}}, nil
+	}
+	s := open(t, map[string]Server{"shared": {URL: url, Shared: true}, "own": {URL: url}}, Options{User: userOf, Header: header})
+	var all sync.WaitGroup
+	var failed atomic.Int64
+	for u := range users {
+		all.Go(func() {
+			name := fmt.Sprint("user", u)
+			for range race.Cases(6) {
+				for server, owner := range map[string]string{"shared": "everybody", "own": name} {
+					answer := ask(t, as(name), s, server+"__echo", `{"text":"`+owner+`"}`)
+					if answer != owner { // others used up its token, again and again
+						require.Contains(t, answer, "error: ", server)
+						failed.Add(1)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	require.Empty(t, i.wrong)
+	require.Greater(t, i.refused, users/4, "tokens expired")
+	require.LessOrEqual(t, int(failed.Load())*tries, i.refused, "calls are repeated with a new token before they fail")
+	t.Logf("%d tokens, %d refused, %d calls failed", i.issued, i.refused, failed.Load())
+}
+
+// Without User, all callers are one: their contexts say nothing about whose token is sent.
+func TestASessionOfAllAsksForHeadersAsWhoOpenedIt(t *testing.T) {
+	i := &issuer{owners: map[string]string{}, uses: map[string]int{}}
+	var mu sync.Mutex
+	var asked []string
+	s, err := Open(as("program"), map[string]Server{"srv": {URL: i.serve(t)}}, Options{MaxWait: time.Minute, Header: func(ctx context.Context, _ string) (http.Header, error) {
+		name, err := userOf(ctx)
+		mu.Lock()
+		asked = append(asked, name)
+		mu.Unlock()
+		return http.Header{"Authorization": {"Bearer " + i.issue("program")}}, err
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	for n := range 60 {
+		require.Equal(t, "program", ask(t, as(fmt.Sprint("user", n%3)), s, "srv__echo", `{"text":"program"}`))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	require.Greater(t, len(asked), 2)
+	for _, name := range asked {
+		require.Equal(t, "program", name)
+	}
+}
+
+// One of many requests asks for new headers; the others wait for it, and are repeated with
+// what it got. The function may use the servers: nothing of theirs is locked.
+func TestHeaderIsAskedOnceForManyRefusedRequests(t *testing.T) {
+	g := &guard{valid: "one"}
+	f := newFixture()
+	var asked atomic.Int64
+	var s *Servers
+	header := func(context.Context, string) (http.Header, error) {
+		if asked.Add(1) > 1 {
+			s.Status()
+			_, err := s.Tools(ctx)
+			require.NoError(t, err)
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return http.Header{"Authorization": {"Bearer " + g.valid}}, nil
+	}
+	s = open(t, map[string]Server{"srv": {URL: f.web(t, g.around).URL}}, Options{Header: header, MaxWait: time.Millisecond})
+	until(t, "its tools are there", func() bool { return len(namesIn(t, ctx, s)) == 11 })
+	echo := find(t, ctx, s, "srv__echo").(tool.InvokableTool)
+	g.renew("two")
+	before := asked.Load()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			answer, err := echo.InvokableRun(ctx, `{"text":"x"}`)
+			require.NoError(t, err)
+			require.Equal(t, "x", answer)
+		})
+	}
+	all.Wait()
+	require.Equal(t, before+1, asked.Load())
+	require.Equal(t, 20, f.called("echo"))
+	require.Equal(t, StateUp, statusOf(s, "srv").State, "in the same session")
+}
+
+func TestAHeaderFunctionThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
+	s := &signed{}
+	s.ask = func(context.Context) (http.Header, error) { panic("handled by the caller") }
+	func() {
+		defer func() { require.NotNil(t, recover()) }()
+		_ = s.refresh(ctx, 0)
+	}()
+	s.ask = func(context.Context) (http.Header, error) { return http.Header{"A": {"b"}}, nil }
+	require.NoError(t, s.refresh(ctx, 0))
+	require.Equal(t, "b", s.now.Get("A"))
+	s.asking = make(chan struct{})
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorIs(t, s.refresh(ended, 1), context.Canceled, "who waits for another's answer does not wait longer than its context")
+}
+
+// elsewhere is a web server that should get no request.
+func elsewhere(t *testing.T) (url string, requests *atomic.Int64) {
+	requests = new(atomic.Int64)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, requests
+}
+
+// Neither headers nor arguments go to another host, port or scheme, whatever the server says.
+func TestNoRequestGoesToAnotherOrigin(t *testing.T) {
+	other, requests := elsewhere(t)
+	header := func(context.Context, string) (http.Header, error) { return http.Header{"X-Api-Key": {"secret"}}, nil }
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		srv := httptest.NewServer(http.RedirectHandler(other, status))
+		defer srv.Close()
+		s := open(t, map[string]Server{"srv": {URL: srv.URL}, "sse": {URL: srv.URL, Type: "sse"}}, Options{Header: header})
+		for _, name := range []string{"srv", "sse"} {
+			require.ErrorContains(t, statusOf(s, name).Err, "sends requests to "+other, "%s, %d", name, status)
+		}
+	}
+	f := newFixture()
+	var redirect atomic.Bool
+	late := f.web(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if redirect.Load() {
+				http.Redirect(w, r, other, http.StatusTemporaryRedirect)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	s := open(t, map[string]Server{"srv": {URL: late.URL}}, Options{})
+	redirect.Store(true)
+	require.Contains(t, ask(t, ctx, s, "srv__add_tool", `{"text":"secret"}`), "error: ", "arguments do not go there either")
+
+	named := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "event: endpoint\ndata: %s/messages\n\n", other)
+	}))
+	t.Cleanup(named.Close)
+	s = open(t, map[string]Server{"sse": {URL: named.URL, Type: "sse"}}, Options{Header: header})
+	require.Equal(t, StateDown, statusOf(s, "sse").State)
+	require.Zero(t, requests.Load(), "nothing at all went there")
+}
+
+func TestOriginsAreComparedAsBrowsersDo(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"http://h/a", "http://h:80/b?c", true}, {"https://H", "https://h:443", true}, {"HTTP://h", "http://h", true},
+		{"http://h", "https://h", false}, {"http://h", "http://h:81", false}, {"http://h", "http://h.x", false}, {"http://[::1]", "http://[::1]:80", true},
+	} {
+		a, err := url.Parse(c.a)
+		require.NoError(t, err)
+		b, err := url.Parse(c.b)
+		require.NoError(t, err)
+		require.Equal(t, c.same, originOf(a) == originOf(b), "%s and %s", c.a, c.b)
+	}
+}
+
+// Each user's session has cookies of its own, even if the client has a jar for all.
+func TestCookiesOfOneUserAreNotSentForAnother(t *testing.T) {
+	f := newFixture()
+	var mu sync.Mutex
+	crossed := 0
+	srv := f.web(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			who := r.Header.Get("X-User")
+			if c, err := r.Cookie("who"); err == nil && c.Value != who {
+				mu.Lock()
+				crossed++
+				mu.Unlock()
+			}
+			http.SetCookie(w, &http.Cookie{Name: "who", Value: who})
+			next.ServeHTTP(w, r)
+		})
+	})
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	s := open(t, map[string]Server{"srv": {URL: srv.URL}}, Options{User: userOf, Header: userHeader, HTTPClient: &http.Client{Jar: jar}})
+	for n := range 6 {
+		require.Equal(t, "x", ask(t, as(fmt.Sprint("user", n%2)), s, "srv__echo", `{"text":"x"}`))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	require.Zero(t, crossed)
+}
+
+// Keys in a URL stand in no error, event or answer.
+func TestKeysInAURLAreNotQuoted(t *testing.T) {
+	const secret = "SECRET42"
+	for what, text := range map[string]string{
+		"query":      "http://h/p?api_key=" + secret,
+		"more":       `Post "https://h:1/p/q?a=1&k=` + secret + `#` + secret + `": dial`,
+		"user":       "http://" + secret + "@h/p",
+		"password":   "https://u:" + secret + "@h",
+		"both":       "wss://u:" + secret + "@h/?" + secret,
+		"two":        "http://a?k=" + secret + " and http://b?k=" + secret,
+		"two at":     "http://u:p@" + secret + "@h",
+		"in quotes":  `'http://a?` + secret + `'`,
+		"relative":   `Get "/p?k=` + secret + `"`,
+		"fragment":   "http://h/p#" + secret,
+		"path":       `Post "https://h/api/mcp/s/` + secret + `/mcp": EOF`,
+		"path's end": "https://h:1/" + secret,
+	} {
+		require.NotContains(t, withoutSecrets(text), secret, what)
+	}
+	require.Equal(t, `Get "http://h:1/p?…": dial tcp`, withoutSecrets(`Get "http://u:p@h:1/p?q=1": dial tcp`))
+	require.Equal(t, "http://h/api/v2/streamable-http/sse/…/mcp?…", withoutSecrets("http://h/api/v2/streamable-http/sse/abcdefghijklmnopqrstuvwx/mcp?q"))
+	require.Equal(t, "see http://h/p, and mail a@b.c? #1", withoutSecrets("see http://h/p, and mail a@b.c? #1"))
+
+	var events recorder
+	stalled := newFixture().web(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/loop" {
+				http.Redirect(w, r, "/loop?key="+secret, http.StatusTemporaryRedirect)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	host := strings.TrimPrefix(stalled.URL, "http://")
+	s := open(t, map[string]Server{
+		"nobody": {URL: "http://u:" + secret + "@127.0.0.1:1/s/" + secret + "/mcp?key=" + secret},
+		"sse":    {URL: "http://u:" + secret + "@127.0.0.1:1/mcp?key=" + secret, Type: "sse"},
+		"loop":   {URL: "http://u:" + secret + "@" + host + "/loop?key=" + secret},
+		"good":   {URL: "http://u:" + secret + "@" + host + "/?key=" + secret},
+	}, Options{OnEvent: events.record})
+	require.Equal(t, StateUp, statusOf(s, "good").State)
+	find(t, ctx, s, "good__echo")
+	stalled.CloseClientConnections()
+	stalled.Close()
+	require.NotContains(t, ask(t, ctx, s, "good__fail", `{}`), secret)
+	until(t, "it is down", func() bool { return statusOf(s, "good").Err != nil })
+	for _, st := range s.Status() {
+		require.Error(t, st.Err, st.Server)
+		require.NotContains(t, st.Err.Error(), secret, st.Server)
+	}
+	downs := events.of(leanctx.KindServerDown)
+	require.GreaterOrEqual(t, len(downs), 4)
+	for _, e := range downs {
+		require.NotContains(t, e.Err.Error(), secret, e.Server)
+	}
+}
+
+// An error of a file quotes what the file says, not what its variables hold.
+func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
+	t.Setenv("MCP_TEST_SECRET", "SECRET42")
+	_, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
+		"scheme": {"url": "ftp://h/x?key=${MCP_TEST_SECRET}"}, "host": {"url": "${MCP_TEST_SECRET}"}, "type": {"url": "http://${MCP_TEST_SECRET}", "type": "stdio"},
+		"literal": {"url": "htp://u:SECRET42@h/?key=SECRET42"}, "env": {"command": "x", "env": {"A=": "${MCP_TEST_SECRET}"}}
+	}}`))
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "SECRET42")
+	require.ErrorContains(t, err, "${MCP_TEST_SECRET}")
+	_, err = Open(ctx, map[string]Server{"a": {URL: "htp://u:SECRET42@h/?key=SECRET42"}}, Options{})
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "SECRET42")
+}
+
+// What cannot be passed on to a program or sent as a header is found before anything is
+// started, all at once, and by the name of its field.
+func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
+	servers := map[string]Server{
+		"command": {Command: "x\x00"}, "dir": {Command: "x", Dir: "a\x00b"}, "args": {Command: "x", Args: []string{"a", "b\x00"}},
+		"env":     {Command: "x", Env: map[string]string{"A=B": "", "C\x00": "", "D": "\x00", "": ""}},
+		"headers": {URL: "http://h", Headers: map[string]string{"X-A": "a\r\nX-B: b", "X C": "", "X-D\r\n": "", "": "", "X-E": "\x00"}},
+		"url":     {URL: "http://h/\x00"},
+		"good":    {URL: "http://h", Headers: map[string]string{"X-A": "a\tb ü"}},
+		"off":     {Command: "\x00", Disabled: true},
+	}
+	want := []string{
+		`servers["command"].command: `, `servers["dir"].cwd: `, `servers["args"].args[1]: `, `servers["env"].env["A=B"]: `, `servers["env"].env["C\x00"]: `,
+		`servers["env"].env["D"]: `, `servers["env"].env[""]: `, `servers["headers"].headers["X-A"]: `, `servers["headers"].headers["X C"]: `,
+		`servers["headers"].headers["X-D\r\n"]: `, `servers["headers"].headers[""]: `, `servers["headers"].headers["X-E"]: `, `servers["url"].url: `,
+	}
+	started := 0
+	servers["transport"] = Server{Transport: func(context.Context) (mcp.Transport, error) { started++; return nil, errors.New("no") }}
+	_, err := Open(ctx, servers, Options{})
+	for _, w := range want {
+		require.ErrorContains(t, err, w)
+	}
+	require.Zero(t, started)
+	require.NotContains(t, err.Error(), "good")
+	require.NotContains(t, err.Error(), "off")
+	require.NotContains(t, err.Error(), "X-B", "values may be secrets")
+
+	t.Setenv("MCP_TEST_CRLF", "a\r\nb")
+	_, err = ReadConfig(write(t, t.TempDir(), `{"mcpServers": {"a": {"command": "x\u0000", "env": {"A=B": "", "C": "\u0000"}}, "b": {"url": "http://h", "headers": {"X": "${MCP_TEST_CRLF}"}}}}`))
+	for _, w := range []string{`servers["a"].command: `, `servers["a"].env["A=B"]: `, `servers["a"].env["C"]: `, `servers["b"].headers["X"]: `} {
+		require.ErrorContains(t, err, w)
+	}
+}

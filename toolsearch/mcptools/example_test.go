@@ -1,0 +1,119 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/mcptools"
+)
+
+func ExampleReadConfig() {
+	dir, err := os.MkdirTemp("", "mcp")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "mcp.json")
+	text := `{"mcpServers": {
+		// comments are allowed
+		"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "${workspaceFolder}"]},
+		"search": {"url": "http://localhost:8080/mcp", "headers": {"Authorization": "Bearer ${SEARCH_TOKEN:-none}"}},
+	}}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	servers, err := mcptools.ReadConfig(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(servers["files"].Command, servers["search"].Headers["Authorization"])
+	// Output: npx Bearer none
+}
+
+func ExampleOpen() {
+	ctx := context.Background()
+	servers, err := mcptools.Open(ctx, map[string]mcptools.Server{
+		"files": {Command: "a-program-that-is-not-installed"},
+	}, mcptools.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer servers.Close()
+	for _, s := range servers.Status() {
+		fmt.Println(s.Server, s.State)
+	}
+	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = search // for the Handlers of adk.NewChatModelAgent
+	// Output: files down
+}
+
+// Each user has sessions and a token of their own.
+func ExampleOptions() {
+	type userKey struct{}
+	options := mcptools.Options{
+		User: func(ctx context.Context) (string, error) {
+			user, ok := ctx.Value(userKey{}).(string)
+			if !ok {
+				return "", fmt.Errorf("nobody is signed in")
+			}
+			return user, nil
+		},
+		Header: func(ctx context.Context, server string) (http.Header, error) {
+			return http.Header{"Authorization": {fmt.Sprintf("Bearer %s-of-%v", server, ctx.Value(userKey{}))}}, nil
+		},
+	}
+	h, err := options.Header(context.WithValue(context.Background(), userKey{}, "ann"), "search")
+	fmt.Println(h.Get("Authorization"), err)
+	// Output: Bearer search-of-ann <nil>
+}
+
+// With Options.Ask, a tool's question interrupts the run. Another process may resume it.
+func ExampleAnswer() {
+	resume := func(ctx context.Context, runner *adk.Runner, checkpoint string, interrupt *adk.InterruptCtx) (*adk.AsyncIterator[*adk.AgentEvent], error) {
+		q := interrupt.Info.(mcptools.Question)
+		fmt.Println(q.Server, "asks:", q.Message)
+		answer := mcptools.Answer{Content: map[string]any{"colour": "red"}} // as Question.Schema wants it
+		return runner.ResumeWithParams(ctx, checkpoint, &adk.ResumeParams{Targets: map[string]any{interrupt.ID: answer}})
+	}
+	_ = resume
+	fmt.Println(mcptools.Options{Ask: true}.Ask)
+	// Output: true
+}
+
+// Options.Elicit answers older servers while the call waits.
+func ExampleQuestion() {
+	in := bufio.NewScanner(os.Stdin)
+	elicit := func(_ context.Context, q mcptools.Question) (mcptools.Answer, error) {
+		fmt.Printf("%s asks: %s\n", q.Server, q.Message)
+		if !in.Scan() {
+			return mcptools.Answer{Action: "cancel"}, in.Err()
+		}
+		return mcptools.Answer{Content: map[string]any{"name": in.Text()}}, nil
+	}
+	options := mcptools.Options{Elicit: elicit}
+	fmt.Println(options.Elicit != nil)
+	// Output: true
+}
+
+func ExampleHintsOf() {
+	info := &schema.ToolInfo{Name: "files__delete", Extra: map[string]any{"mcp.server": "files", "mcp.tool": "delete", "mcp.destructive": true}}
+	if h := mcptools.HintsOf(info); h.Destructive {
+		fmt.Printf("ask before %s of %s\n", h.Tool, h.Server)
+	}
+	// Output: ask before delete of files
+}

@@ -1,0 +1,125 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// Decoding a flood of messages of one server would take the process from all others.
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+// What a server may send besides answers to requests. What is beyond waits in the server.
+const (
+	burst     = 1000     // messages at once
+	perSecond = 500      // messages from then on
+	perCredit = 32 << 10 // bytes that count as one more message
+)
+
+// pace holds up the reader of a server that sends too much. Nil never does.
+type pace struct {
+	done <-chan struct{} // ends every wait
+
+	mu     sync.Mutex
+	credit float64 // messages
+	at     time.Time
+	asked  int // requests without an answer
+}
+
+func newPace(done <-chan struct{}) *pace { return &pace{done: done, credit: burst, at: time.Now()} }
+
+// ask notes that the server was sent something.
+func (p *pace) ask() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+}
+
+// answered notes an answer, and reports whether there was a request for it.
+func (p *pace) answered() bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked--
+	if p.asked < 0 {
+		p.asked = 0
+		return false
+	}
+	return true
+}
+
+// wait returns when that much may be read.
+func (p *pace) wait(messages, bytes int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	now := time.Now()
+	p.credit = min(burst, p.credit+now.Sub(p.at).Seconds()*perSecond) - float64(messages) - float64(bytes)/perCredit
+	p.at = now
+	debt := -p.credit
+	p.mu.Unlock()
+	if debt <= 0 {
+		return
+	}
+	timer := time.NewTimer(time.Duration(debt / perSecond * float64(time.Second)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.done:
+	}
+}
+
+// body is the body of a server's answer, within all bounds.
+type body struct {
+	io.ReadCloser
+	left   int64 // bytes; of a stream, as many as there are
+	stream bool
+	pace   *pace
+	levels levels
+	last   byte
+}
+
+// Read fails when the limit is reached. Events of a stream are read at the server's pace.
+func (b *body) Read(p []byte) (int, error) {
+	if !b.stream && b.left <= 0 {
+		return 0, errTooLarge
+	}
+	if !b.stream {
+		p = p[:min(int64(len(p)), b.left)]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if !b.stream {
+		return len(b.levels.cut(p[:n])), err
+	}
+	events, kept, start := 0, 0, 0
+	cut := func(end int) {
+		kept += copy(p[kept:], b.levels.cut(p[start:end]))
+		start = end
+	}
+	for i, c := range p[:n] {
+		if c == '\n' && b.last == '\n' { // an event ends, and the next one begins anew
+			cut(i + 1)
+			events, b.levels = events+1, levels{}
+		}
+		if c != '\r' {
+			b.last = c
+		}
+	}
+	cut(n)
+	for range events {
+		if !b.pace.answered() {
+			b.pace.wait(1, 0)
+		}
+	}
+	b.pace.wait(0, n)
+	return kept, err
+}

@@ -1,0 +1,590 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// Programs as turns of the model: the calls that a program waits for become the calls of the
+// agent, and when it has ended, one call of run_code and its result take their place.
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/lenient"
+	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+)
+
+// The keys of the journal: the message that began the programs, and each batch of answers. A
+// value is encoded whenever it is set, so batches have keys of their own.
+const (
+	programKey = "__leanctx_toolsearch_program__"
+	batchKey   = programKey + "batch_"
+	askedKey   = programKey + "asked"
+)
+
+func init() {
+	schema.RegisterName[*openProgram[*schema.Message]]("leanctx_toolsearch_open_program")
+	schema.RegisterName[*openProgram[*schema.AgenticMessage]]("leanctx_toolsearch_open_program_agentic")
+	schema.RegisterName[*programBatch[*schema.Message]]("leanctx_toolsearch_program_batch")
+	schema.RegisterName[*programBatch[*schema.AgenticMessage]]("leanctx_toolsearch_program_batch_agentic")
+}
+
+// openProgram is the message of the model that began the programs under way.
+type openProgram[M adk.MessageType] struct {
+	Head M
+	At   int64 // when it was first seen, in Unix milliseconds
+}
+
+// programBatch is what one turn brought: answers to calls of programs by their id, and the
+// messages with the results of the other calls of the model's message.
+type programBatch[M adk.MessageType] struct {
+	Answers map[string]programAnswer
+	Direct  map[string]M
+}
+
+// addLost answers the calls whose results are no longer there: they were made, and are not made
+// again.
+func (b *programBatch[M]) addLost(asked []string, list []*program, text string) {
+	for _, id := range asked {
+		if outer, number, ok := outerOf(id); ok && b.Answers[id].Number == 0 && isProgram(list, outer) {
+			b.Answers[id] = programAnswer{ProgramResult: ProgramResult{Number: number, Text: text, Failed: true}}
+		}
+	}
+}
+
+// programAnswer is the answer to a call of a program.
+type programAnswer struct {
+	ProgramResult
+	Tool string // "" for stored(path)
+}
+
+// programHost is what programs ask of the run that they are part of.
+type programHost interface {
+	// plain returns a call under the name that its tool has.
+	plain(ctx context.Context, c ProgramCall) ProgramCall
+	// answer answers a call that must not leave the program, or that needs no tool.
+	answer(ctx context.Context, c ProgramCall) (result ProgramResult, answered bool)
+	// failed reports whether something answered a call in its tool's place.
+	failed(ctx context.Context, callID string) bool
+	// outcome words what the model reads of a program that has ended.
+	outcome(ctx context.Context, end programEnd) string
+	// lost is the answer to a call whose result another handler took out of the conversation,
+	// unfinished that to a program whose run ended before it did, and media says of which types
+	// the parts of a result are that are no text.
+	lost() string
+	unfinished() string
+	media(types []string) string
+	// countTurn counts a model call that has ended, and turnsLeft is how many the run may still
+	// make after this one.
+	countTurn(ctx context.Context)
+	turnsLeft(ctx context.Context) int
+}
+
+// programEnd is how a program ended, for its author.
+type programEnd struct {
+	ProgramState
+	CallID  string
+	Rounds  int
+	NoTurns bool // the agent may not make another model call, and the program waited for one
+	Counts  []programCount
+	Last    string // the result of the last call
+}
+
+// programCount counts the calls of one tool.
+type programCount struct {
+	Tool                 string
+	Calls, Failed, Bytes int
+}
+
+// programs are those of one run. Eino calls the hooks one after another.
+type programs[M adk.MessageType] struct {
+	interpreter Interpreter
+	codec       wire.Codec[M]
+	host        programHost
+	live        *liveRuns
+	pending     M // the virtual answer of the model call that begins; nil if a model is asked
+	isMended    bool
+}
+
+// idleAfter is how long a program keeps its memory while its calls run.
+const idleAfter = 30 * time.Second
+
+// liveRuns keep programs alive between batches. They are closed when nobody can go on with them:
+// Eino calls no hook when a run ends by an error or an interrupt.
+type liveRuns struct {
+	mu    sync.Mutex
+	runs  map[string]ProgramRun // by the id of the run_code call
+	timer *time.Timer
+}
+
+func newPrograms[M adk.MessageType](in Interpreter, c wire.Codec[M], host programHost) *programs[M] {
+	p := &programs[M]{interpreter: in, codec: c, host: host, live: &liveRuns{runs: map[string]ProgramRun{}}}
+	runtime.AddCleanup(p, (*liveRuns).closeAll, p.live)
+	return p
+}
+
+func (l *liveRuns) closeAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	for _, run := range l.runs {
+		run.Close()
+	}
+	clear(l.runs)
+}
+
+// take takes a program that goes on now: nobody else closes it.
+func (l *liveRuns) take(id string) ProgramRun {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	run := l.runs[id]
+	delete(l.runs, id)
+	return run
+}
+
+// keep keeps a program for its next batch, for a while.
+func (l *liveRuns) keep(id string, run ProgramRun) {
+	if run == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[id] = run
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(idleAfter, l.closeAll)
+}
+
+// Now implements virtual.Turns.
+func (p *programs[M]) Now() bool { return p.pending != *new(M) }
+
+// Inner implements virtual.Turns.
+func (p *programs[M]) Inner(ctx context.Context, callID string) bool {
+	if _, _, ok := outerOf(callID); !ok {
+		return false
+	}
+	asked, _, _ := runLocal[[]string](ctx, askedKey)
+	return slices.Contains(asked, callID)
+}
+
+// innerID is the id of a call that a program makes.
+func innerID(id string, number int) string { return id + "." + strconv.Itoa(number) }
+
+// outerOf splits the id of a call that a program made.
+func outerOf(id string) (outer string, number int, ok bool) {
+	at := strings.LastIndexByte(id, '.')
+	if at < 0 {
+		return "", 0, false
+	}
+	number, err := strconv.Atoi(id[at+1:])
+	return id[:at], number, err == nil && number > 0
+}
+
+// program is one program of the message under way, and what it waits for.
+type program struct {
+	call    wire.Call
+	code    string
+	run     ProgramRun
+	answers map[int]programAnswer
+	waits   []ProgramCall // those that tools must answer
+	noTurns bool
+	broken  string // why the interpreter could not run it on
+}
+
+// advance runs a program on as far as the answers reach. New answers that need no tool go into
+// the batch.
+func (p *programs[M]) advance(ctx context.Context, pr *program, at int64, batch map[string]programAnswer) (err error) {
+	if pr.run = p.live.take(pr.call.ID); pr.run == nil {
+		start := Program{Code: pr.code, Seed: pr.call.ID, Time: time.UnixMilli(at)}
+		pr.run, err = safe.Value("Interpreter", func() (ProgramRun, error) { return p.interpreter.Start(ctx, start) })
+		if err != nil || safe.IsNil(pr.run) {
+			return pr.breaks(ctx, err)
+		}
+	}
+	for {
+		results := p.answers(ctx, pr, batch)
+		if len(results) == 0 || len(pr.waits) > 0 {
+			return nil
+		}
+		if err := safe.Call("Interpreter", func() error { return pr.run.Resume(ctx, results) }); err != nil {
+			pr.run.Close()
+			return pr.breaks(ctx, err)
+		}
+	}
+}
+
+func closeAll(list []*program) {
+	for _, pr := range list {
+		if pr.run != nil {
+			pr.run.Close()
+		}
+	}
+}
+
+// breaks ends a program whose interpreter failed. The error is ctx's.
+func (pr *program) breaks(ctx context.Context, err error) error {
+	pr.run, pr.waits, pr.broken = nil, nil, safe.ErrorText(err)
+	return ctx.Err()
+}
+
+// answers are those to the calls that a program waits for; pr.waits are the calls without one.
+func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string]programAnswer) (results []ProgramResult) {
+	pr.waits = nil
+	for _, c := range pr.run.State().Calls {
+		a, ok := pr.answers[c.Number]
+		if !ok {
+			c = p.host.plain(ctx, c)
+			if a.ProgramResult, ok = p.host.answer(ctx, c); ok {
+				a.Number, a.Tool = c.Number, c.Tool
+				pr.answers[c.Number], batch[innerID(pr.call.ID, c.Number)] = a, a
+			}
+		}
+		if !ok {
+			pr.waits = append(pr.waits, c)
+		}
+		results = append(results, a.ProgramResult)
+	}
+	return results
+}
+
+// programsOf are the run_code calls of a message.
+func (p *programs[M]) programsOf(msg M) (list []*program) {
+	for _, c := range p.codec.View(msg).Calls {
+		if c.Name == toolnames.Run {
+			list = append(list, &program{call: c, code: codeOf(c.Args), answers: map[int]programAnswer{}})
+		}
+	}
+	return list
+}
+
+// mostTools is how many different tools programs call at once: each takes a slot. The others come
+// in the next turn.
+const mostTools = 32
+
+// inner are calls that a program waits for, as calls of the agent, of at most so many tools.
+func (pr *program) inner(tools int) (calls []wire.Call) {
+	called := stringSet{}
+	for _, c := range pr.waits {
+		if called.add(c.Tool); len(called) > max(1, tools) {
+			break
+		}
+		calls = append(calls, wire.Call{ID: innerID(pr.call.ID, c.Number), Name: c.Tool, Args: c.Arguments})
+	}
+	return calls
+}
+
+// unfold puts the calls that programs wait for in the place of run_code in the model's last
+// message. A program that waits for nothing stays, and the tool run_code answers it.
+func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
+	last := len(msgs) - 1
+	if last < 0 {
+		return msgs, nil
+	}
+	p.host.countTurn(ctx)
+	if p.pending != *new(M) { // this is a virtual answer
+		p.pending = *new(M)
+		return msgs, p.ask(ctx, msgs[last])
+	}
+	at, batch, waits := time.Now().UnixMilli(), map[string]programAnswer{}, map[string][]wire.Call{}
+	list := p.programsOf(msgs[last])
+	for _, pr := range list {
+		if err := p.advance(ctx, pr, at, batch); err != nil {
+			closeAll(list)
+			return nil, err
+		}
+		if len(pr.waits) > 0 {
+			waits[pr.call.ID] = pr.inner(mostTools / len(list))
+		}
+		p.live.keep(pr.call.ID, pr.run)
+	}
+	if len(waits) == 0 {
+		return msgs, nil
+	}
+	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{msgs[last], at}); err != nil {
+		return nil, err
+	}
+	if err := p.keepBatch(ctx, 0, &programBatch[M]{Answers: batch}); err != nil {
+		return nil, err
+	}
+	next := slices.Clone(msgs)
+	next[last] = p.codec.Replace(msgs[last], func(c wire.Call) []wire.Call { return waits[c.ID] })
+	return next, p.ask(ctx, next[last])
+}
+
+// ask notes which calls are made now: none of them is ever made again.
+func (p *programs[M]) ask(ctx context.Context, msg M) error {
+	var ids []string
+	for _, c := range p.codec.View(msg).Calls {
+		ids = append(ids, c.ID)
+	}
+	return adk.SetRunLocalValue(ctx, askedKey, ids)
+}
+
+func (p *programs[M]) keepBatch(ctx context.Context, n int, b *programBatch[M]) error {
+	return adk.SetRunLocalValue(ctx, batchKey+strconv.Itoa(n), b)
+}
+
+// journal returns what the batches so far have brought.
+func (p *programs[M]) journal(ctx context.Context) (all programBatch[M], n int) {
+	all = programBatch[M]{map[string]programAnswer{}, map[string]M{}}
+	for ; ; n++ {
+		b, ok, err := runLocal[*programBatch[M]](ctx, batchKey+strconv.Itoa(n))
+		if err != nil || !ok || b == nil {
+			return all, n
+		}
+		maps.Copy(all.Answers, b.Answers)
+		maps.Copy(all.Direct, b.Direct)
+	}
+}
+
+// Settle goes on with the programs under way when their calls have been answered. The messages
+// of the batch leave the conversation; virtual says that the programs wait again, so that no
+// model is asked. When all have ended, the model's message and one result for each of its calls
+// take their place.
+func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual bool, err error) {
+	p.pending = *new(M)
+	open, ok, err := runLocal[*openProgram[M]](ctx, programKey)
+	if err != nil || !ok || open == nil {
+		return p.mend(msgs), false, nil
+	}
+	list := p.programsOf(open.Head)
+	all, n := p.journal(ctx)
+	asked, _, _ := runLocal[[]string](ctx, askedKey)
+	batch := &programBatch[M]{map[string]programAnswer{}, map[string]M{}}
+	before, rest := msgs, []M(nil)
+	if len(asked) > 0 {
+		before, rest = p.collect(ctx, msgs, list, batch)
+		batch.addLost(asked, list, p.host.lost())
+		maps.Copy(all.Answers, batch.Answers)
+		maps.Copy(all.Direct, batch.Direct)
+	}
+	calls, err := p.goOn(ctx, list, open.At, all.Answers, batch.Answers)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(asked) > 0 {
+		if err := p.keepBatch(ctx, n, batch); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(calls) > 0 {
+		for _, pr := range list {
+			p.live.keep(pr.call.ID, pr.run)
+		}
+		p.pending = p.codec.Calling(calls)
+		return append(slices.Clip(before), rest...), true, adk.SetRunLocalValue(ctx, askedKey, []string{})
+	}
+	folded, err := p.fold(ctx, open.Head, list, all, n)
+	if err != nil {
+		return nil, false, err
+	}
+	next = append(slices.Clip(before), folded...)
+	return append(next, rest...), false, p.forget(ctx, n+1)
+}
+
+// isProgram reports whether an id is that of a program's run_code call.
+func isProgram(list []*program, id string) bool {
+	return slices.ContainsFunc(list, func(pr *program) bool { return pr.call.ID == id })
+}
+
+// collect takes the results of the last batch out of the conversation: what stands before the
+// message that called them, and what other handlers put behind it.
+func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, batch *programBatch[M]) (before, rest []M) {
+	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
+	from := len(msgs) - 1
+	for ; from >= 0; from-- {
+		if slices.ContainsFunc(p.codec.View(msgs[from]).Calls, func(c wire.Call) bool { return isInner(c.ID) }) {
+			break
+		}
+	}
+	if from < 0 { // another handler has replaced the conversation, results and all
+		return msgs, nil
+	}
+	waited := map[string]string{}
+	for _, c := range p.codec.View(msgs[from]).Calls {
+		waited[c.ID] = c.Name
+	}
+	for _, msg := range msgs[from+1:] {
+		results := p.codec.View(msg).Results
+		if len(results) == 0 {
+			rest = append(rest, msg)
+		}
+		for _, r := range results {
+			if _, number, _ := outerOf(r.ID); isInner(r.ID) {
+				text := r.Text
+				if len(r.Media) > 0 {
+					text = strings.TrimPrefix(text+"\n"+p.host.media(r.Media), "\n")
+				}
+				batch.Answers[r.ID] = programAnswer{ProgramResult{Number: number, Text: text, Failed: p.host.failed(ctx, r.ID)}, waited[r.ID]}
+			} else if waited[r.ID] != "" {
+				batch.Direct[r.ID] = msg
+			}
+		}
+	}
+	return msgs[:from], rest
+}
+
+// goOn runs all programs on, and returns the calls that they wait for next.
+func (p *programs[M]) goOn(ctx context.Context, list []*program, at int64, answers, batch map[string]programAnswer) (calls []wire.Call, err error) {
+	for _, pr := range list {
+		for id, a := range answers {
+			if outer, _, ok := outerOf(id); ok && outer == pr.call.ID {
+				pr.answers[a.Number] = a
+			}
+		}
+		if err := p.advance(ctx, pr, at, batch); err != nil {
+			closeAll(list)
+			return nil, err
+		}
+		calls = append(calls, pr.inner(mostTools/len(list))...)
+	}
+	if len(calls) > 0 && p.host.turnsLeft(ctx) < 1 {
+		for _, pr := range list {
+			pr.noTurns, pr.waits = len(pr.waits) > 0, nil
+		}
+		return nil, nil
+	}
+	return calls, nil
+}
+
+// fold is the model's message and a result for each of its calls.
+func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all programBatch[M], rounds int) ([]M, error) {
+	out := []M{head}
+	done := map[string]bool{}
+	for _, c := range p.codec.View(head).Calls {
+		if m, ok := all.Direct[c.ID]; ok {
+			if !done[c.ID] {
+				out = append(out, m)
+			}
+			for _, r := range p.codec.View(m).Results { // several in one message
+				done[r.ID] = true
+			}
+			continue
+		}
+		i := slices.IndexFunc(list, func(pr *program) bool { return pr.call.ID == c.ID })
+		if i < 0 {
+			continue
+		}
+		msg := p.codec.Answering(c.ID, toolnames.Run, p.text(ctx, list[i], rounds))
+		adk.EnsureMessageID(msg)
+		out = append(out, msg)
+		if err := adk.TypedSendEvent(ctx, p.codec.Event(msg, toolnames.Run)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// text is what the model reads of a program, which ends here.
+func (p *programs[M]) text(ctx context.Context, pr *program, rounds int) string {
+	end := programEnd{ProgramState: ProgramState{Error: pr.broken}, CallID: pr.call.ID, Rounds: rounds, NoTurns: pr.noTurns}
+	if pr.run != nil {
+		pr.run.Close()
+		end.ProgramState = pr.run.State()
+	}
+	numbers := slices.Sorted(maps.Keys(pr.answers))
+	for _, n := range numbers {
+		a := pr.answers[n]
+		i := slices.IndexFunc(end.Counts, func(c programCount) bool { return c.Tool == a.Tool })
+		if i < 0 {
+			i, end.Counts = len(end.Counts), append(end.Counts, programCount{Tool: a.Tool})
+		}
+		if end.Counts[i].Calls++; a.Failed {
+			end.Counts[i].Failed++
+		}
+		end.Counts[i].Bytes += len(a.Text)
+		end.Last = a.Text
+	}
+	return p.host.outcome(ctx, end)
+}
+
+// alone runs a program that waits for no calls, for the tool run_code.
+func (p *programs[M]) alone(ctx context.Context, callID, code string) (string, error) {
+	pr := &program{call: wire.Call{ID: callID}, code: code, answers: map[int]programAnswer{}}
+	if err := p.advance(ctx, pr, time.Now().UnixMilli(), map[string]programAnswer{}); err != nil {
+		return "", err
+	}
+	return p.text(ctx, pr, 0), nil
+}
+
+// forget deletes the journal.
+func (p *programs[M]) forget(ctx context.Context, batches int) error {
+	for n := range batches {
+		_ = adk.DeleteRunLocalValue(ctx, batchKey+strconv.Itoa(n))
+	}
+	_ = adk.DeleteRunLocalValue(ctx, askedKey)
+	return adk.DeleteRunLocalValue(ctx, programKey)
+}
+
+// mend mends a history that a caller rebuilt from the events of a run: it takes out the calls that
+// programs made, with their results, and answers programs that their run did not finish. It
+// returns the same slice if there are none. A run needs it once.
+func (p *programs[M]) mend(msgs []M) []M {
+	if p.isMended {
+		return msgs
+	}
+	p.isMended = true
+	list, answered := []*program(nil), stringSet{}
+	for _, msg := range msgs {
+		list = append(list, p.programsOf(msg)...)
+		for _, r := range p.codec.View(msg).Results {
+			answered.add(r.ID)
+		}
+	}
+	if len(list) == 0 {
+		return msgs
+	}
+	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
+	next, changed := []M(nil), false
+	for _, msg := range msgs {
+		kept := p.codec.Without(msg, isInner)
+		if changed = changed || kept != msg; kept != *new(M) {
+			next = append(next, kept)
+		}
+		for _, pr := range p.programsOf(msg) {
+			if !answered[pr.call.ID] {
+				next, changed = append(next, p.codec.Answering(pr.call.ID, toolnames.Run, p.host.unfinished())), true
+			}
+		}
+	}
+	if !changed {
+		return msgs
+	}
+	return next
+}
+
+// virtualModel is the model of a virtual turn: no model is asked.
+type virtualModel[M adk.MessageType] struct{ pending M }
+
+func (v virtualModel[M]) Generate(context.Context, []M, ...model.Option) (M, error) {
+	return v.pending, nil
+}
+
+func (v virtualModel[M]) Stream(context.Context, []M, ...model.Option) (*schema.StreamReader[M], error) {
+	return schema.StreamReaderFromArray([]M{v.pending}), nil
+}
+
+// codeOf is the program in the arguments of run_code, under any name that models give it, or as
+// bare text.
+func codeOf(args string) string {
+	return codeIn(lenient.Decode(args))
+}
+
+func codeIn(a lenient.Arguments) string {
+	return strings.Join(textsOf(a, "code", "script", "program", "source", "javascript"), "\n")
+}

@@ -1,0 +1,332 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+)
+
+// goPrograms runs programs that are Go functions, by the text that names them.
+type goPrograms map[string]func(*goProgram)
+
+func (g goPrograms) Start(ctx context.Context, p Program) (ProgramRun, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := &goProgram{asks: make(chan struct{}), goes: make(chan map[int]ProgramResult), done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		<-r.goes
+		g[p.Code](r)
+	}()
+	r.enter(nil)
+	return r, nil
+}
+
+// goProgram is one of them.
+type goProgram struct {
+	state  ProgramState
+	count  int
+	asks   chan struct{}
+	goes   chan map[int]ProgramResult
+	done   chan struct{}
+	closed bool
+}
+
+func (r *goProgram) State() ProgramState { return r.state }
+
+func (r *goProgram) enter(results map[int]ProgramResult) {
+	r.state.Calls = nil
+	r.goes <- results
+	select {
+	case <-r.asks:
+	case <-r.done:
+	}
+}
+
+func (r *goProgram) Resume(ctx context.Context, results []ProgramResult) error {
+	byNumber := map[int]ProgramResult{}
+	for _, x := range results {
+		byNumber[x.Number] = x
+	}
+	r.enter(byNumber)
+	return ctx.Err()
+}
+
+func (r *goProgram) Close() {
+	if !r.closed {
+		r.closed = true
+		close(r.goes)
+	}
+	if len(r.state.Calls) > 0 {
+		r.state.Calls, r.state.Error = nil, "closed"
+	}
+}
+
+// call makes calls at the same time, of tools with arguments.
+func (r *goProgram) call(calls ...string) (results []ProgramResult) {
+	var asked []ProgramCall
+	for _, c := range calls {
+		r.count++
+		name, args, _ := strings.Cut(c, " ")
+		asked = append(asked, ProgramCall{Number: r.count, Tool: name, Arguments: args})
+	}
+	r.state.Calls = asked
+	r.asks <- struct{}{}
+	got, ok := <-r.goes
+	if !ok {
+		runtime.Goexit()
+	}
+	for _, c := range asked {
+		results = append(results, got[c.Number])
+	}
+	return results
+}
+
+func (r *goProgram) print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
+
+// testHost answers nothing itself.
+type testHost struct{ turns int }
+
+func (testHost) answer(_ context.Context, c ProgramCall) (ProgramResult, bool) {
+	return ProgramResult{Text: "nobody", Failed: true}, c.Tool == "unknown"
+}
+func (testHost) failed(context.Context, string) bool { return false }
+func (testHost) lost() string                        { return "lost" }
+func (testHost) unfinished() string                  { return "unfinished" }
+func (testHost) media([]string) string               { return "media" }
+func (testHost) countTurn(context.Context)           {}
+func (testHost) plain(_ context.Context, c ProgramCall) ProgramCall {
+	return c
+}
+func (h testHost) turnsLeft(context.Context) int { return h.turns }
+func (testHost) outcome(_ context.Context, e programEnd) string {
+	return fmt.Sprintf("%s|%s|%v|%v", e.Printed, e.Error, e.Counts, e.NoTurns)
+}
+
+// programHandler is the least that programs need of a handler.
+type programHandler[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	in Interpreter
+}
+
+type programsKey struct{}
+
+func (h *programHandler[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+	c, _ := wire.CodecFor[M]()
+	p := newPrograms(h.in, c, testHost{100})
+	rc.Tools = append(append([]tool.BaseTool{}, rc.Tools...), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "run_code", Desc: "Runs a program."}, func(ctx context.Context, args string) (string, error) {
+		return p.alone(ctx, callID(ctx), args)
+	}))
+	return context.WithValue(ctx, programsKey{}, p), nil
+}
+
+func (h *programHandler[M]) BeforeModelRewriteState(ctx context.Context, st *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	msgs, _, err := ctx.Value(programsKey{}).(*programs[M]).Settle(ctx, st.Messages)
+	next := *st
+	next.Messages = msgs
+	return ctx, &next, err
+}
+
+func (h *programHandler[M]) AfterModelRewriteState(ctx context.Context, st *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	msgs, err := ctx.Value(programsKey{}).(*programs[M]).unfold(ctx, st.Messages)
+	next := *st
+	next.Messages = msgs
+	return ctx, &next, err
+}
+
+func (h *programHandler[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+	if p, ok := ctx.Value(programsKey{}).(*programs[M]); ok && p.pending != *new(M) {
+		return virtualModel[M]{p.pending}, nil
+	}
+	return inner, nil
+}
+
+// programTools are echo, which answers its arguments, and approve, which asks a person first.
+func programTools(c *adktest.Ran) []tool.BaseTool {
+	return []tool.BaseTool{
+		adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "echo", Desc: "Echoes."}, func(ctx context.Context, args string) (string, error) {
+			return args, c.Add(ctx)
+		}),
+		adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "approve", Desc: "Asks."}, func(ctx context.Context, args string) (string, error) {
+			if was, _, _ := tool.GetInterruptState[any](ctx); !was {
+				return "", tool.Interrupt(ctx, "approve?")
+			}
+			if target, _, _ := tool.GetResumeContext[any](ctx); !target {
+				return "", tool.Interrupt(ctx, "approve?")
+			}
+			return "approved " + args, c.Add(ctx)
+		}),
+	}
+}
+
+// randomProgram makes a few batches of calls and prints what they answer.
+func randomProgram(g *rand.Rand) func(*goProgram) {
+	var batches [][]string
+	for range g.IntN(4) {
+		var batch []string
+		for range 1 + g.IntN(3) {
+			name := []string{"echo", "echo", "approve", "unknown"}[g.IntN(4)]
+			batch = append(batch, fmt.Sprintf(`%s {"n":%d}`, name, g.IntN(100)))
+		}
+		batches = append(batches, batch)
+	}
+	return func(r *goProgram) {
+		for _, b := range batches {
+			for _, x := range r.call(b...) {
+				r.print(x.Text, x.Failed)
+			}
+		}
+	}
+}
+
+// direct is what a program prints if its calls are answered at once.
+func direct(t *testing.T, f func(*goProgram)) string {
+	run, err := goPrograms{"": f}.Start(t.Context(), Program{})
+	require.NoError(t, err)
+	for {
+		s := run.State()
+		if len(s.Calls) == 0 {
+			return s.Printed
+		}
+		var results []ProgramResult
+		for _, c := range s.Calls {
+			x := ProgramResult{Number: c.Number, Text: c.Arguments}
+			switch c.Tool {
+			case "approve":
+				x.Text = "approved " + c.Arguments
+			case "unknown":
+				x.Text, x.Failed = "nobody", true
+			}
+			results = append(results, x)
+		}
+		require.NoError(t, run.Resume(t.Context(), results))
+	}
+}
+
+// No call runs twice, the answer is the same with and without interruptions, and no call of a
+// program reaches a model, however often the run is interrupted or killed and goes on in another
+// process. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
+func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
+	programs, seed := uint64(300), rand.Uint64()
+	if testing.Short() {
+		programs = 40
+	}
+	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_PROGRAMS"), 10, 64); err == nil {
+		programs = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	t.Logf("LEANCTX_SEED=%d LEANCTX_PROGRAMS=%d", seed, programs)
+	tally := lawTally{}
+	for i := uint64(0); tally.programs < programs; i++ {
+		programLaw[*schema.Message](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, &tally)
+		programLaw[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, &tally)
+	}
+	t.Logf("%+v", tally)
+	require.Positive(t, tally.interrupts)
+	require.Positive(t, tally.kills)
+}
+
+// lawTally is what the law was held against.
+type lawTally struct{ programs, calls, interrupts, kills uint64 }
+
+func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming bool, tally *lawTally) {
+	in, want := goPrograms{}, map[string]string{}
+	turn := adktest.Turn{}
+	for n := range 1 + g.IntN(3) {
+		code, id := fmt.Sprintf("program %d", n), fmt.Sprintf("c%d", n)
+		in[code] = randomProgram(g)
+		want[id] = direct(t, in[code])
+		turn.Calls = append(turn.Calls, adktest.ToolCall{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)})
+	}
+	if g.IntN(2) == 0 {
+		turn.Calls = append(turn.Calls, adktest.ToolCall{ID: "d", Name: "echo", Args: `{"direct":1}`})
+		want["d"] = `{"direct":1}`
+	}
+	c := &adktest.Ran{}
+	m := adktest.Script[M](turn)
+	store := &adktest.Store{}
+	build := func() *adk.TypedRunner[M] {
+		r, err := adktest.Agent[M]{Model: m, Tools: programTools(c), Handlers: adktest.Handlers[M](adkrun.New(&programHandler[M]{in: in})), Streaming: streaming, Store: store, Max: 50}.Runner(t.Context())
+		require.NoError(t, err)
+		return r
+	}
+	var asked *adk.InterruptInfo // by the last checkpoint
+	r := build()
+	next := func(ctx context.Context) adktest.Outcome[M] {
+		if asked == nil {
+			m.Reset() // killed before the first checkpoint: all begins again
+			return adktest.Collect(r.Run(ctx, []M{adktest.User[M]("go")}, adk.WithCheckPointID("x")))
+		}
+		targets := map[string]any{}
+		for _, x := range asked.InterruptContexts {
+			if len(targets) == 0 || g.IntN(2) == 0 {
+				targets[x.ID] = "yes"
+			}
+		}
+		it, err := r.ResumeWithParams(ctx, "x", &adk.ResumeParams{Targets: targets})
+		require.NoError(t, err)
+		return adktest.Collect(it)
+	}
+	for {
+		ctx, wasKilled := c.Process(t.Context(), g)
+		out := next(ctx)
+		switch {
+		case wasKilled(out.Err):
+			tally.kills++
+			r = build()
+			continue
+		case out.Interrupted != nil:
+			tally.interrupts++
+			asked = out.Interrupted
+			if g.IntN(2) == 0 {
+				r = build() // another process
+			}
+			continue
+		}
+		require.NoError(t, out.Err)
+		break
+	}
+	for id, n := range c.Times() {
+		require.Equal(t, 1, n, id)
+	}
+	tally.programs, tally.calls = tally.programs+uint64(len(in)), tally.calls+uint64(len(c.Times()))
+	codec, _ := wire.CodecFor[M]()
+	require.Len(t, m.Wires(), 2)
+	got := map[string]string{}
+	for _, w := range m.Wires() {
+		for _, msg := range w.Messages {
+			for _, call := range codec.View(msg).Calls {
+				require.NotContains(t, call.ID, ".")
+			}
+			for _, x := range codec.View(msg).Results {
+				got[x.ID] = x.Text
+			}
+		}
+	}
+	for id, text := range want {
+		require.Contains(t, got, id)
+		require.True(t, strings.HasPrefix(got[id], text), "%s: %q, want %q", id, got[id], text)
+	}
+	require.Len(t, got, len(want))
+}

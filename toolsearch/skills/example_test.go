@@ -1,0 +1,52 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package skills_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cloudwego/eino/adk/middlewares/skill"
+
+	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/skills"
+)
+
+// aShelf is a library of one skill; skill.NewBackendFromFilesystem reads one from a directory.
+type aShelf struct{}
+
+func (aShelf) List(context.Context) ([]skill.FrontMatter, error) {
+	return []skill.FrontMatter{{Name: "pdf", Description: "Fill in PDF forms."}}, nil
+}
+
+func (aShelf) Get(context.Context, string) (skill.Skill, error) {
+	return skill.Skill{Content: "Look for the form's fields."}, nil
+}
+
+// A handful of skills or thousands: put the middleware into Handlers of the agent.
+func ExampleNewSource() {
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{
+		Source:       skills.NewSource(aShelf{}, skills.Options{}),
+		NewIndex:     skills.Index(toolsearch.BM25Index),
+		CatalogLimit: 10,
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+// The tools of a skill are found, and loaded, with it.
+func ExampleIndex() {
+	uses := func(skill.FrontMatter) []string { return []string{"fill_form"} }
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{
+		Source:   skills.NewSource(aShelf{}, skills.Options{Tools: uses}),
+		NewIndex: skills.Index(toolsearch.BM25Index),
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleToolName() {
+	fmt.Println(skills.ToolName("code-review"))
+	// Output: skill__code-review
+}

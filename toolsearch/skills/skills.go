@@ -1,0 +1,225 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package skills lets an agent find skills as it finds tools: each skill is a hidden tool of
+// package toolsearch, which returns the skill's text when it is called.
+//
+//	library, err := skill.NewBackendFromFilesystem(ctx, &skill.BackendFromFilesystemConfig{…})
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{
+//		Source:       skills.NewSource(library, skills.Options{}),
+//		NewIndex:     skills.Index(toolsearch.BM25Index),
+//		CatalogLimit: 10,
+//	})
+//
+// The library is a Backend of Eino's skill middleware, which shows every skill in every request.
+// Here a request shows the search tool and at most CatalogLimit names, however many skills there
+// are, and the model finds one by a sentence. All of toolsearch applies: its protocols, native
+// search, filters, checkpoints, and skills that come and go.
+//
+// To keep the text of a skill in the conversation when reduction clears old results, set
+// ClearExcludeTools and TruncExcludeTools of package reduction to "skill__*".
+package skills
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+	"time"
+
+	"github.com/cloudwego/eino/adk/middlewares/skill"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// Prefix begins the name of each tool that is a skill.
+const Prefix = "skill__"
+
+// ToolsKey is the key in the Extra of such a tool with the names of the tools that the skill
+// uses, a []string.
+const ToolsKey = "skill_tools"
+
+// Options configures a Source. The zero value is ready to use.
+type Options struct {
+	// Tools returns the names of the tools that a skill uses. They are found with it, and its
+	// text names them. If nil, skills use none.
+	Tools func(skill.FrontMatter) []string
+
+	// Run runs a skill that the model calls, and returns what the model reads. Set it for skills
+	// that run in an agent of their own (context: fork). An error becomes an answer. If nil,
+	// the model reads the skill's text.
+	Run func(ctx context.Context, name string) (string, error)
+
+	// Key names the user whose skills the backend lists. If nil, all share one list. With an
+	// error or an empty key, there are no skills.
+	Key func(context.Context) (string, error)
+
+	// MaxAge is how long a list counts before the backend is asked again. If zero, defaults to
+	// one minute; if negative, the backend is asked before every model call.
+	MaxAge time.Duration
+}
+
+// NewSource returns a Source with a tool for each skill of a backend. If listing fails, the last
+// skills stay. Two skills of one name are an error, and so is one without a name.
+func NewSource(backend skill.Backend, options Options) toolsearch.Source {
+	l := &library{backend: backend, options: options, lists: map[string]list{}}
+	if l.options.MaxAge == 0 {
+		l.options.MaxAge = time.Minute
+	}
+	return toolsearch.NewSource(l.tools, options.Key)
+}
+
+// library lists the skills of a backend as tools.
+type library struct {
+	backend skill.Backend
+	options Options
+	mu      sync.Mutex
+	lists   map[string]list // by the user's key
+}
+
+// list is what the backend listed.
+type list struct {
+	tools []tool.BaseTool
+	at    time.Time
+}
+
+// mostLists is how many users' lists are kept.
+const mostLists = 1000
+
+func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
+	key := ""
+	if l.options.Key != nil {
+		var err error
+		if key, err = l.options.Key(ctx); err != nil {
+			return nil, err
+		}
+	}
+	l.mu.Lock()
+	last, ok := l.lists[key]
+	l.mu.Unlock()
+	if ok && time.Since(last.at) < l.options.MaxAge {
+		return last.tools, nil
+	}
+	matters, err := safe.Value("the backend of skills", func() ([]skill.FrontMatter, error) { return l.backend.List(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	next := list{at: time.Now()}
+	for _, m := range matters {
+		if m.Name == "" {
+			return nil, errors.New("skills: a skill has no name")
+		}
+		next.tools = append(next.tools, l.toolFor(m))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lists) >= mostLists {
+		clear(l.lists)
+	}
+	l.lists[key] = next
+	return next.tools, nil
+}
+
+func (l *library) toolFor(m skill.FrontMatter) *skillTool {
+	t := &skillTool{library: l, name: m.Name}
+	if l.options.Tools != nil {
+		t.uses = slices.Clone(l.options.Tools(m))
+	}
+	t.info = &schema.ToolInfo{
+		Name: ToolName(m.Name), Desc: text("about", fields{Name: m.Name, Description: m.Description, Tools: strings.Join(t.uses, ", ")}),
+		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{}),
+	}
+	if len(t.uses) > 0 {
+		t.info.Extra = map[string]any{ToolsKey: t.uses}
+	}
+	return t
+}
+
+var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+
+// ToolName returns the name of the tool for a skill: [Prefix] and the skill's name, in the
+// characters and the length that every provider takes.
+func ToolName(name string) string {
+	const most = 64
+	fit := Prefix + unfit.ReplaceAllString(name, "_")
+	if fit == Prefix+name && len(fit) <= most {
+		return fit
+	}
+	sum := sha256.Sum256([]byte(name))
+	return fit[:min(len(fit), most-9)] + "_" + hex.EncodeToString(sum[:4])
+}
+
+// skillTool is a skill as a tool.
+type skillTool struct {
+	library *library
+	name    string
+	uses    []string
+	info    *schema.ToolInfo
+}
+
+// Info describes the skill.
+func (t *skillTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
+
+// InvokableRun returns the skill's text. A skill that cannot be read is an answer: it must not
+// end the run.
+func (t *skillTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
+	out, err := safe.Value("the skill", func() (string, error) {
+		if run := t.library.options.Run; run != nil {
+			return run(ctx, t.name)
+		}
+		s, err := t.library.backend.Get(ctx, t.name)
+		if err != nil {
+			return "", err
+		}
+		return text("content", fields{Name: t.name, Dir: s.BaseDirectory, Tools: strings.Join(t.uses, ", "), Content: s.Content}), nil
+	})
+	if err == nil {
+		return out, nil
+	}
+	if ctx.Err() != nil || isInterrupt(err) {
+		return "", err
+	}
+	return text("failed", fields{Name: t.name, Error: safe.ErrorText(err)}), nil
+}
+
+// isInterrupt reports whether a skill interrupts its run rather than failing.
+func isInterrupt(err error) bool {
+	_, reruns := compose.IsInterruptRerunError(err)
+	_, interrupts := compose.ExtractInterruptInfo(err)
+	return reruns || interrupts
+}
+
+// fields are those of the texts.
+type fields struct{ Name, Description, Dir, Tools, Content, Error string }
+
+//go:embed prompt
+var files embed.FS
+
+var english, chinese = parsed("en"), parsed("zh")
+
+func parsed(lang string) *template.Template {
+	return template.Must(template.ParseFS(files, "prompt/skill."+lang+".tmpl"))
+}
+
+func text(name string, f fields) string {
+	t := english
+	if language.Chinese() {
+		t = chinese
+	}
+	var b strings.Builder
+	if err := t.ExecuteTemplate(&b, name, f); err != nil {
+		return err.Error() // the texts have no other fields
+	}
+	return b.String()
+}

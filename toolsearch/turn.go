@@ -1,0 +1,450 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// What a model call shows, decided by functions of their input alone: whether the run hides
+// tools at all, which hidden ones this call shows, and its tool lists.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
+)
+
+// record is what a run has told and shown the model, as far as its next model call depends on
+// it. It is plain data, kept as JSON under the one key that this package has in a run.
+type record struct {
+	Began    bool     `json:"began,omitempty"`    // there was a model call
+	Visible  []string `json:"visible,omitempty"`  // names of the hidden tools that the last one showed
+	Idle     []int    `json:"idle,omitempty"`     // model calls since the last use of each, with UnloadAfter
+	Mode     mode     `json:"mode,omitempty"`     // by HideAbove
+	Staying  []string `json:"staying,omitempty"`  // names that the model saw before the run began to hide; they stay
+	Bound    []string `json:"bound,omitempty"`    // names that slots stood for in the last round of calls
+	Reported []string `json:"reported,omitempty"` // what OnEvent was told, by the lines of event.go
+	Turns    int      `json:"turns,omitempty"`    // model calls so far, where programs run
+}
+
+// mode says whether a run hides its tools. A run may begin to hide when tools join but never
+// stops, since that would change the tool list, and with it the provider's prompt cache, again.
+type mode string
+
+const (
+	undecided mode = ""
+	showsAll  mode = "shows all"
+	hidesSome mode = "hides"
+)
+
+// inPlace reports whether tools keep their places in the tool list, as those of the agent do.
+func (r *record) inPlace() bool { return r.Mode == showsAll || len(r.Staying) > 0 }
+
+// recordKey is the key of the record among the values that Eino keeps for a run.
+const recordKey = "__leanctx_toolsearch__"
+
+// turnInput is all that the tools of a model call depend on.
+type turnInput struct {
+	record  record // of the last model call
+	follows bool   // that one was in this process: the lists are as it left them
+	catalog *catalog
+	own     stringSet                             // names of the agent's own tools
+	order   []string                              // the same, in the order of its list
+	said    *evidence                             // what the conversation says
+	may     func(*entry, ...Phase) bool           // the Filter allows all of the phases
+	sources interface{ isGone(name string) bool } // a Source had the tool
+	stale   stringSet                             // names of tools whose definition has changed since the last model call
+	reread  func(show []string) *evidence         // what the conversation says once its form suits the provider; nil: the same
+
+	infos, deferred []*schema.ToolInfo
+	vanished        stringSet // names of tools that the model saw before a resume, and that no longer exist
+}
+
+// turnOutput is what a model call shows, and the record of it.
+type turnOutput struct {
+	catalog *catalog // what it was made from, and
+	said    int      // the version of the evidence
+	record  record
+	show    []visibleTool // their names are in the record
+	unused  []string      // names of the tools that were not used for too long, or longest
+
+	infos, deferred []*schema.ToolInfo
+}
+
+// takeTurn decides what a model call shows. It changes nothing of its input.
+func takeTurn(in turnInput) turnOutput {
+	if !in.follows {
+		in.findVanished()
+	}
+	out := turnOutput{record: in.record}
+	if out.show, out.unused = in.chooseTools(); in.record.Mode == showsAll {
+		out.show = in.withAll(out.show)
+	} else if most := in.catalog.settings.cfg.MaxTools; most > 0 && !in.catalog.settings.rules.native {
+		out.leaveOut(in, most)
+	}
+	out.record.Began, out.record.Visible, out.record.Idle = true, make([]string, len(out.show)), nil
+	for i, x := range out.show {
+		out.record.Visible[i] = x.entry.info.Name
+		if in.catalog.settings.cfg.UnloadAfter > 0 {
+			out.record.Idle = append(out.record.Idle, x.idle)
+		}
+	}
+	if in.reread != nil {
+		in.said = in.reread(out.record.Visible)
+	}
+	out.infos, out.deferred = in.lists(out.show)
+	return out
+}
+
+// leaveOut hides the loaded tools that were used longest ago, if the list would have more than
+// most tools.
+func (out *turnOutput) leaveOut(in turnInput, most int) {
+	all, _ := in.lists(out.show)
+	over := len(all) - most
+	if over <= 0 {
+		return
+	}
+	oldest := slices.DeleteFunc(slices.Clone(out.show), func(x visibleTool) bool { return slices.Contains(in.catalog.pins, x.entry.info.Name) })
+	slices.SortStableFunc(oldest, func(a, b visibleTool) int { return cmp.Compare(b.idle, a.idle) })
+	for _, x := range oldest[:min(over, len(oldest))] {
+		out.unused = append(out.unused, x.entry.info.Name)
+	}
+	out.show = slices.DeleteFunc(out.show, func(x visibleTool) bool { return slices.Contains(out.unused, x.entry.info.Name) })
+}
+
+// chooseMode decides whether the run hides its tools, by the tokens that hiding saves. searched
+// reports whether the conversation holds a search: it then keeps hiding until far fewer are
+// hidden.
+func (in turnInput) chooseMode(searched func() bool) record {
+	next, most := in.record, int64(in.catalog.settings.cfg.HideAbove)
+	if next.Mode == hidesSome {
+		return next
+	}
+	tokens := in.hiddenTokens(most)
+	switch {
+	case tokens > most && next.Mode == showsAll:
+		next.Mode, next.Staying = hidesSome, slices.Clone(next.Visible)
+	case tokens > most, next.Mode == undecided && tokens > most-most/5 && searched():
+		next.Mode = hidesSome
+	default:
+		next.Mode = showsAll
+	}
+	return next
+}
+
+// hiddenTokens is the size of the definitions that hiding leaves out. It stops counting above
+// most.
+func (in turnInput) hiddenTokens(most int64) (n int64) {
+	for e := range in.catalog.entries() {
+		if n > most {
+			break
+		}
+		if !slices.Contains(in.catalog.pins, e.info.Name) && in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
+			n += e.tokens()
+		}
+	}
+	return n
+}
+
+// visibleTool is a hidden tool that this model call shows.
+type visibleTool struct {
+	entry *entry
+	idle  int // model calls since its last evidence
+}
+
+// chooseTools chooses the tools to show: those always visible, those shown before and still in
+// use, then new ones. unused are those that were not used for too long.
+func (in turnInput) chooseTools() (show []visibleTool, unused []string) {
+	before, v, limit := in.record.Visible, in.said, in.catalog.settings.cfg.UnloadAfter
+	done := make(map[string]bool, len(before)+len(v.order))
+	consider := func(name string, idle int) {
+		e := in.catalog.lookup(name)
+		if e == nil || done[name] {
+			return
+		}
+		done[name] = true
+		if _, said := v.last[name]; said {
+			idle = v.idle(name)
+		}
+		if limit > 0 && idle >= limit {
+			unused = append(unused, name)
+		} else if in.may(e, PhaseLoad, PhaseActive) {
+			show = append(show, visibleTool{e, idle})
+		}
+	}
+	for _, name := range in.catalog.pins {
+		done[name] = true
+		if e := in.catalog.lookup(name); in.may(e, PhaseLoad, PhaseActive) {
+			show = append(show, visibleTool{e, 0})
+		}
+	}
+	never := in.catalog.settings.rules.neverLoads
+	for i, name := range before {
+		if !never || slices.Contains(in.record.Staying, name) {
+			idle := 0
+			if i < len(in.record.Idle) {
+				idle = in.record.Idle[i]
+			}
+			consider(name, idle+1)
+		}
+	}
+	if !never {
+		for _, name := range v.order {
+			consider(name, 0)
+		}
+	}
+	return show, unused
+}
+
+// withAll adds to the tools of a model call all others that it may show.
+func (in turnInput) withAll(show []visibleTool) (all []visibleTool) {
+	shown := make(map[*entry]bool, len(show))
+	for _, s := range show {
+		shown[s.entry] = true
+	}
+	for e := range in.catalog.entries() {
+		if shown[e] || in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
+			all = append(all, visibleTool{entry: e})
+		}
+	}
+	return all
+}
+
+// findVanished finds the tools that the model saw and that no longer exist.
+func (in *turnInput) findVanished() {
+	for _, name := range in.record.Visible {
+		if in.catalog.lookup(name) == nil && !in.own[name] {
+			in.vanished.add(name)
+		}
+	}
+}
+
+// lists returns the lists for this model call, tools and deferred ones: the agent's own tools as
+// they are, then the loaded ones in the order of loading. The list only grows at its end, and a
+// provider's prompt cache holds.
+func (in turnInput) lists(show []visibleTool) (_, _ []*schema.ToolInfo) {
+	infos, deferred := in.infos, in.deferred
+	switch {
+	case in.record.Mode == showsAll:
+		return in.listInPlace(show), without(deferred, in.catalog)
+	case in.catalog.settings.rules.native:
+		show = in.inFull(show)
+		infos = in.rebuildList(show)
+		if in.catalog.settings.rules.deferAll {
+			deferred = in.deferredTools(show)
+		}
+	case !in.follows || in.record.inPlace() || len(in.stale) > 0 || !in.shows(show):
+		infos = in.rebuildList(show)
+	}
+	return infos, deferred
+}
+
+// shows reports whether a list already ends with exactly the hidden tools to show.
+func (in turnInput) shows(show []visibleTool) bool {
+	infos := in.infos
+	if infos == nil {
+		return false
+	}
+	own := len(infos) - len(show)
+	for i, t := range infos {
+		switch {
+		case t == nil:
+			return false
+		case i < own:
+			if in.catalog.lookup(t.Name) != nil || isSlotName(t.Name) || in.sources.isGone(t.Name) {
+				return false
+			}
+		case t.Name != show[i-own].entry.info.Name, t == show[i-own].entry.info:
+			return false
+		}
+	}
+	return own >= 0
+}
+
+// rebuildList rebuilds the tool list. Loaded tools are copies: a handler that edits one edits
+// only this run's. Copies from earlier calls of the run are kept, with those edits, but not
+// copies from before a resume: the tool may have changed.
+func (in turnInput) rebuildList(show []visibleTool) []*schema.ToolInfo {
+	if in.record.inPlace() {
+		return in.listInPlace(show)
+	}
+	next := in.ownInfos()
+	kept := map[string]*schema.ToolInfo{}
+	if in.follows {
+		for _, t := range in.infos {
+			if t != nil && in.catalog.lookup(t.Name) != nil && in.catalog.lookup(t.Name).info != t && !in.stale[t.Name] {
+				kept[t.Name] = t
+			}
+		}
+	}
+	for _, s := range show {
+		if t := kept[s.entry.info.Name]; t != nil {
+			next = append(next, t)
+			continue
+		}
+		next = append(next, in.catalog.infoOf(s.entry))
+	}
+	return next
+}
+
+// ownInfos returns the tools of a list that are not hidden. Never nil: Eino replaces a nil list
+// by the list of all tools. In native mode, it leaves out the search tool as well.
+func (in turnInput) ownInfos() []*schema.ToolInfo {
+	next := make([]*schema.ToolInfo, 0, 8)
+	for _, t := range in.infos {
+		switch {
+		case t == nil, in.catalog.lookup(t.Name) != nil, in.vanished[t.Name], isSlotName(t.Name), in.sources.isGone(t.Name):
+		case in.catalog.settings.rules.native && t.Name == toolnames.Search:
+		default:
+			next = append(next, t)
+		}
+	}
+	return next
+}
+
+// listInPlace makes the tool list of a run that shows all tools, or did: tools in the list keep
+// their places, the agent's own hidden ones get theirs, and others come in place of the slots or
+// last. Without a change, it returns the same list.
+func (in turnInput) listInPlace(show []visibleTool) []*schema.ToolInfo {
+	infos := in.infos
+	shown := make(map[string]*entry, len(show))
+	for _, s := range show {
+		shown[s.entry.info.Name] = s.entry
+	}
+	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(show)), stringSet{}
+	for _, t := range infos {
+		if t != nil && !isSlotName(t.Name) {
+			listed.add(t.Name)
+		}
+	}
+	more := in.unlistedTools(show, listed)
+	for _, t := range infos {
+		switch {
+		case t == nil || in.vanished[t.Name] || in.sources.isGone(t.Name):
+			continue
+		case isSlotName(t.Name):
+			next, more = in.appendAll(next, more), nil
+			continue
+		}
+		next, more = in.appendBefore(next, more, t.Name)
+		if t = in.inPlace(t, shown[t.Name]); t != nil {
+			next = append(next, t)
+		}
+	}
+	next = in.appendAll(next, more)
+	if infos != nil && slices.Equal(next, infos) {
+		return infos
+	}
+	return next
+}
+
+// appendBefore moves those of some tools to a list that stand, among the agent's own, before the
+// tool of a name.
+func (in turnInput) appendBefore(list, more []*schema.ToolInfo, name string) (_, rest []*schema.ToolInfo) {
+	until := slices.Index(in.order, name)
+	if until <= 0 {
+		return list, more
+	}
+	for _, t := range more {
+		if at := slices.Index(in.order, t.Name); at >= 0 && at < until {
+			list = append(list, t)
+		} else {
+			rest = append(rest, t)
+		}
+	}
+	return list, rest
+}
+
+// appendAll appends the agent's own tools in their order, then the others.
+func (in turnInput) appendAll(list, more []*schema.ToolInfo) []*schema.ToolInfo {
+	place := func(t *schema.ToolInfo) uint { return uint(slices.Index(in.order, t.Name)) } // -1 comes last
+	slices.SortStableFunc(more, func(a, b *schema.ToolInfo) int { return cmp.Compare(place(a), place(b)) })
+	return append(list, more...)
+}
+
+// inPlace returns the replacement of a tool in the list; nil if it is removed. e is the hidden
+// tool of its name, if it is shown. Copies are kept within a run.
+func (in turnInput) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
+	hidden := in.catalog.lookup(t.Name)
+	switch {
+	case hidden != nil && e == nil, in.catalog.usesMetaName(t.Name) && (in.record.Mode == showsAll || in.catalog.settings.rules.native):
+		return nil
+	case e != nil && (!in.follows || t == e.info || in.stale[t.Name]):
+		return in.infoFor(e)
+	}
+	return t
+}
+
+// unlistedTools are the tools missing from a list: search tools, then those to show.
+func (in turnInput) unlistedTools(show []visibleTool, listed stringSet) (infos []*schema.ToolInfo) {
+	if in.record.Mode != showsAll && !in.catalog.settings.rules.native {
+		for _, m := range in.catalog.metaTools() {
+			if !listed[m.name] {
+				infos = append(infos, m.info())
+			}
+		}
+	}
+	for _, s := range show {
+		if !listed[s.entry.info.Name] && !in.wasTakenOut(s.entry) {
+			infos = append(infos, in.infoFor(s.entry))
+		}
+	}
+	return infos
+}
+
+// wasTakenOut reports whether a tool that is missing from the list was in it before: another
+// handler removed it.
+func (in turnInput) wasTakenOut(e *entry) bool {
+	return in.record.Mode == showsAll && in.follows && slices.Contains(in.record.Visible, e.info.Name) && in.catalog.filterOf(e) == nil
+}
+
+// infoFor is a copy of a tool's info as the list of this run has it.
+func (in turnInput) infoFor(e *entry) *schema.ToolInfo {
+	if in.record.Mode != showsAll {
+		return in.catalog.infoOf(e)
+	}
+	return copyInfo(e.safe)
+}
+
+// inFull are the tools that a native model call must show in full, because nothing in the
+// history shows them to the provider: a search of another kind loaded them, or a call did. The
+// provider knows the tools that it loaded itself.
+func (in turnInput) inFull(show []visibleTool) []visibleTool {
+	v := in.said
+	c := in.catalog.settings.rules
+	return slices.DeleteFunc(slices.Clone(show), func(s visibleTool) bool {
+		name := s.entry.info.Name
+		switch {
+		case slices.Contains(in.catalog.pins, name), slices.Contains(in.record.Staying, name) && !v.natively[name]:
+			return false
+		case v.prefetched[name]:
+			return v.natively[name]
+		}
+		return c.name == "" || v.natively[name] || !c.clientRuns && !v.textually[name]
+	})
+}
+
+// deferredTools is the list of deferred tools: those of others, and all hidden tools that are
+// not shown in full.
+func (in turnInput) deferredTools(show []visibleTool) []*schema.ToolInfo {
+	v, next := in.said, without(in.deferred, in.catalog)
+	for e := range in.catalog.entries() {
+		inFull := slices.ContainsFunc(show, func(s visibleTool) bool { return s.entry == e })
+		if !inFull && (v.natively[e.info.Name] || in.catalog.settings.rules.deferAll && in.may(e, PhaseSearch, PhaseLoad, PhaseActive)) {
+			next = append(next, in.catalog.shallowOf(e))
+		}
+	}
+	return next
+}
+
+// without returns a list without the hidden tools; nil if none are left.
+func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
+	var next []*schema.ToolInfo
+	for _, t := range infos {
+		if t != nil && c.lookup(t.Name) == nil {
+			next = append(next, t)
+		}
+	}
+	return next
+}

@@ -1,0 +1,157 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// What a model call shows, decided on random records and conversations, without an agent.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+)
+
+// had is a source of tools that are gone.
+type had stringSet
+
+func (h had) isGone(name string) bool { return h[name] }
+
+// randomTurn is the input of a model call: some of the tools t0 to t39 are hidden, and any of
+// them may be in the record, in the conversation and in the lists.
+func randomTurn(t *testing.T, r *rand.Rand) turnInput {
+	some := func(prefix string, n, of int) (names []string) {
+		for _, i := range r.Perm(of)[:r.IntN(n+1)] {
+			names = append(names, fmt.Sprint(prefix, i))
+		}
+		return names
+	}
+	cfg := Config{Protocol: Protocol(r.IntN(4)), AlwaysVisible: some("t", 3, 40), HideAbove: r.IntN(2) * r.IntN(400)}
+	if cfg.Protocol != SearchCall {
+		cfg.UnloadAfter = r.IntN(2) * (1 + r.IntN(5))
+	}
+	var tools []tool.BaseTool
+	for _, name := range some("t", 30, 38) {
+		tools = append(tools, withInfo(name, nil))
+	}
+	cfg.DynamicTools = append(tools, withInfo("always", nil))
+	set, err := newSettings(context.Background(), &cfg, false)
+	require.NoError(t, err)
+	c, err := catalogOf(context.Background(), []member{{settings: set}})
+	require.NoError(t, err)
+	said := &evidence{modelCalls: r.IntN(20)}
+	for _, name := range some("t", 20, 40) {
+		said.use(name, c)
+		if said.last[name] > 0 {
+			said.last[name] = r.IntN(said.modelCalls + 1)
+		}
+	}
+	denied := stringSet{}
+	for _, name := range some("t", 5*r.IntN(2), 40) {
+		denied.add(name)
+	}
+	in := turnInput{
+		catalog: c, own: stringSet{"own0": true, "own1": true, "own2": true}, order: []string{"own0", "own1", "own2"}, said: said,
+		may:     func(e *entry, _ ...Phase) bool { return !denied[e.info.Name] },
+		sources: had{"t38": true, "t39": true}, follows: r.IntN(2) == 0,
+	}
+	if in.record.Began = in.follows || r.IntN(2) == 0; in.record.Began {
+		in.record.Visible = some("t", 10, 40)
+		in.record.Mode = []mode{undecided, showsAll, hidesSome}[r.IntN(3)]
+	}
+	for _, name := range slices.Concat(some("own", 3, 3), some("t", 8, 40), some(slotPrefix, 3, 9)) {
+		in.infos = append(in.infos, &schema.ToolInfo{Name: name})
+	}
+	return in
+}
+
+// A turn is a function of its input, which it does not change. It shows what the conversation
+// loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
+// the agent's own tools stay as they were; nothing is there twice, and no slot.
+func TestATurnIsAFunctionOfItsInput(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 3000 {
+		in := randomTurn(t, r)
+		if in.catalog.settings.cfg.HideAbove > 0 {
+			was, _ := json.Marshal(in.record)
+			next := in.chooseMode(func() bool { return r.IntN(2) == 0 })
+			same, _ := json.Marshal(in.record)
+			require.Equal(t, was, same)
+			require.NotEqual(t, undecided, next.Mode)
+			require.False(t, in.record.Mode == hidesSome && next.Mode == showsAll, "it never stops")
+			in.record = next
+		} else {
+			in.record.Mode = undecided
+		}
+		given, infos := in.record, slices.Clone(in.infos)
+		text, err := json.Marshal(given)
+		require.NoError(t, err)
+
+		out := takeTurn(in)
+		again := takeTurn(in)
+		require.Equal(t, out.record, again.record)
+		require.Equal(t, namesIn(out.infos), namesIn(again.infos))
+		require.Equal(t, infos, in.infos)
+		after, _ := json.Marshal(in.record)
+		require.Equal(t, string(text), string(after))
+
+		var kept record
+		text, err = json.Marshal(out.record)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &kept))
+		back, _ := json.Marshal(kept)
+		require.Equal(t, string(text), string(back), "a checkpoint holds it")
+		requireShown(t, in, out)
+	}
+}
+
+// requireShown checks the list of a turn.
+func requireShown(t *testing.T, in turnInput, out turnOutput) {
+	require.NotNil(t, out.infos)
+	names := namesIn(out.infos)
+	var own, hidden []string
+	for i, name := range names {
+		require.False(t, strings.HasPrefix(name, slotPrefix))
+		require.NotContains(t, names[:i], name, "nothing is there twice")
+		switch e := in.catalog.lookup(name); {
+		case e != nil:
+			hidden = append(hidden, name)
+			require.True(t, in.may(e))
+		case strings.HasPrefix(name, "own"):
+			own = append(own, name)
+		default:
+			require.False(t, in.sources.isGone(name))
+		}
+	}
+	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
+	if in.record.Mode != showsAll {
+		require.ElementsMatch(t, out.record.Visible, hidden)
+	}
+	for _, name := range out.record.Visible {
+		if in.record.Mode != showsAll && !slices.Contains(in.catalog.pins, name) {
+			require.True(t, slices.Contains(in.said.order, name) || slices.Contains(in.record.Visible, name), name)
+		}
+	}
+	for _, name := range in.said.order {
+		e := in.catalog.lookup(name)
+		if in.may(e) && !in.catalog.settings.rules.neverLoads && !slices.Contains(out.unused, name) {
+			require.Contains(t, out.record.Visible, name)
+		}
+	}
+}
+
+func namesIn(infos []*schema.ToolInfo) (names []string) {
+	for _, info := range infos {
+		names = append(names, info.Name)
+	}
+	return names
+}

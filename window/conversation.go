@@ -1,0 +1,349 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leanctx/leanctx"
+)
+
+// conversation is the record of one conversation. The collector's mutex guards it.
+type conversation struct {
+	c        *Collector
+	id, key  string
+	bytes    int64 // approximately, of all that follows
+	book     book
+	runs     []Run
+	lastRun  int
+	calls    []*recorded
+	lastCall int
+	earlier  Totals // of the calls before
+	dropped  int
+	outputs  map[uint64]output // by the hash of the call ID
+	paths    map[uint64]bool   // hashes of those that notices name
+	loaded   map[uint64]bool   // of the names of tools that events reported as loaded
+	hidden   Hidden            // according to events about the catalogue
+	pending  []leanctx.Event
+	previous map[string]*recorded // the newest call of each agent
+	fit      calibration
+	logged   map[int]string // the questions of the runs in the log; nil before its first line
+	losses   int            // of the log, when logged was made
+	gone     bool
+}
+
+// output is the outcome of a tool call's result, according to events.
+type output struct {
+	rule   string // "cut", "cleared", "referred", "program" or "read"
+	before int    // tokens
+	path   string // as it may be kept
+	stored bool
+}
+
+// most outputs, paths, tools, runs and waiting events of one conversation that are kept.
+const most = 10_000
+
+// Approximate bytes of memory, without strings.
+const (
+	conversationCost = 2048
+	callCost         = 1800
+	runCost          = 96
+	outputCost       = 128
+	noteCost         = 48
+	markCost         = 32
+	eventCost        = 320
+)
+
+// grow counts bytes that are kept in addition.
+func (v *conversation) grow(bytes int64) {
+	if v.gone {
+		return
+	}
+	v.bytes += bytes
+	v.c.kept += bytes
+}
+
+// begin adds a run.
+func (v *conversation) begin(at time.Time) (n int) {
+	v.lastRun++
+	v.runs = append(v.runs, Run{N: v.lastRun, Start: at})
+	v.grow(runCost)
+	if len(v.runs) > most {
+		v.dropRun()
+	}
+	return v.lastRun
+}
+
+// ask sets the question of a run, if it has none.
+func (v *conversation) ask(run int, question string) {
+	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
+	if known && v.runs[i].Question == "" && question != "" {
+		v.runs = slices.Clone(v.runs) // snapshots share the old ones
+		v.runs[i].Question = question
+		v.grow(int64(len(question)))
+	}
+}
+
+// asked reports whether a run has its question.
+func (v *conversation) asked(run int) bool {
+	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
+	return !known || v.runs[i].Question != ""
+}
+
+// reads reports whether a call reads stored content back: an event said so, or the call
+// names a path from a notice.
+func (v *conversation) reads(p *piece) bool {
+	return v.outputs[p.id].rule == "read" || slices.ContainsFunc(p.named, func(path uint64) bool { return v.paths[path] })
+}
+
+// classify finds out what a piece is. Helps are the calls so far that only leanctx needs,
+// by the hash of their ID.
+func (v *conversation) classify(p *piece, helps map[uint64]bool) {
+	switch p.kind {
+	case toolPiece:
+		if p.category == OwnTools && v.loaded[v.c.cfg.hash(p.tool)] {
+			p.category = LoadedTools
+		}
+	case callPiece:
+		p.category, p.help = Assistant, searches(p.tool) || v.reads(p)
+		helps[p.id] = p.help
+	case resultPiece:
+		if p.notice.path != "" {
+			v.remember(v.paths, v.c.cfg.hash(p.notice.path))
+		}
+		p.category = v.category(p, helps[p.id])
+		p.help = p.category == Found || p.category == Page
+	default:
+		p.category = talk(p)
+		p.help = p.category == Reminder || p.category == Found
+	}
+}
+
+// category returns the category of a result; help is true if only leanctx needed its
+// call.
+func (v *conversation) category(p *piece, help bool) Category {
+	o := v.outputs[p.id]
+	switch {
+	case o.rule == "cleared" && p.notice.category == ResultCleared, o.rule == "referred":
+		return ResultCleared
+	case p.notice.category != "":
+		return p.notice.category
+	case help && searches(p.tool):
+		return Found
+	case help, o.rule == "read":
+		return Page
+	}
+	return Result
+}
+
+func (v *conversation) dropRun() {
+	delete(v.logged, v.runs[0].N)
+	v.grow(-runCost - int64(len(v.runs[0].Question)))
+	v.runs = v.runs[1:]
+}
+
+// dropRuns drops the runs whose calls are gone.
+func (v *conversation) dropRuns() {
+	first := v.lastRun
+	for _, r := range v.calls {
+		first = min(first, r.Run)
+		break
+	}
+	for len(v.runs) > 1 && v.runs[0].N < first {
+		v.dropRun()
+	}
+}
+
+// wait keeps an event for the next call.
+func (v *conversation) wait(e leanctx.Event) {
+	if len(v.pending) < most {
+		v.pending = append(v.pending, e)
+		v.grow(eventSize(e))
+	}
+}
+
+// note records what an event says about results and tools; kept is the event as it may
+// be kept.
+func (v *conversation) note(e, kept leanctx.Event) {
+	switch e.Kind {
+	case leanctx.KindCatalogChanged:
+		if e.Tools != nil {
+			v.hidden = Hidden{Tools: e.Tools.AddedCount, Tokens: int(e.Tools.Tokens)}
+		}
+	case leanctx.KindToolsLoaded, leanctx.KindToolsPrefetched:
+		if e.Tools != nil {
+			for _, name := range e.Tools.Added {
+				v.remember(v.loaded, v.c.cfg.hash(name))
+			}
+		}
+	case leanctx.KindResultCut:
+		v.became("cut", e, kept)
+	case leanctx.KindResultCleared:
+		v.became("cleared", e, kept)
+	case leanctx.KindResultReferred:
+		v.became("referred", e, kept)
+	case leanctx.KindResultRead:
+		v.became("read", e, kept)
+	case leanctx.KindProgramEnded:
+		v.became("program", e, kept)
+	}
+}
+
+// remember adds to a set.
+func (v *conversation) remember(set map[uint64]bool, hash uint64) {
+	if !set[hash] && len(set) < most {
+		set[hash] = true
+		v.grow(noteCost)
+	}
+}
+
+func (v *conversation) became(rule string, e, kept leanctx.Event) {
+	if e.Output == nil || e.CallID == "" {
+		return
+	}
+	call := v.c.cfg.hash(e.CallID)
+	old, known := v.outputs[call]
+	if !known && len(v.outputs) >= most || rule == "read" && old.rule != "" { // a page that was cut or cleared is no longer a page
+		return
+	}
+	now := output{rule: rule, before: int(e.Output.Before.Tokens), path: kept.Output.Path, stored: e.Output.Path != ""}
+	if old.rule == "cut" { // the tool returned an even longer one
+		now.before = max(now.before, old.before)
+		if !now.stored {
+			now.path, now.stored = old.path, old.stored
+		}
+	}
+	if known {
+		v.grow(-outputCost - int64(len(old.path)))
+	}
+	v.outputs[call] = now
+	v.grow(outputCost + int64(len(now.path)))
+}
+
+// forgetNotes drops what is known about results and tools, and what waits.
+func (v *conversation) forgetNotes() {
+	for len(v.runs) > 1 {
+		v.dropRun()
+	}
+	for _, r := range v.previous {
+		r.marks = nil
+	}
+	clear(v.previous)
+	clear(v.outputs)
+	clear(v.paths)
+	clear(v.loaded)
+	v.pending = nil
+	for _, r := range v.calls {
+		r.resize()
+	}
+	v.grow(v.size() - v.bytes)
+}
+
+// size counts all that is kept anew.
+func (v *conversation) size() int64 {
+	n := conversationCost + int64(len(v.id)) + v.book.bytes + noteCost*int64(len(v.paths)+len(v.loaded))
+	for _, r := range v.runs {
+		n += runCost + int64(len(r.Question))
+	}
+	for _, r := range v.calls {
+		n += r.size
+	}
+	for _, o := range v.outputs {
+		n += outputCost + int64(len(o.path))
+	}
+	for _, e := range v.pending {
+		n += eventSize(e)
+	}
+	return n + v.marks()
+}
+
+// marks counts what is kept of the newest calls for comparison.
+func (v *conversation) marks() (n int64) {
+	for _, r := range v.previous {
+		n += markCost * int64(len(r.marks))
+	}
+	return n
+}
+
+// eventSize is about how many bytes an event takes.
+func eventSize(e leanctx.Event) int64 {
+	n := eventCost + len(e.Tool) + len(e.CallID) + len(e.Server)
+	if e.Err != nil {
+		n += len(e.Err.Error())
+	}
+	if s := e.Search; s != nil {
+		n += 96 + len(s.Query) + len(s.Index)
+		for _, h := range s.Hits {
+			n += 64 + len(h.Name)
+			for _, t := range h.Terms {
+				n += 64 + len(t.Text) + len(t.Field) + len(t.Relation)
+			}
+		}
+	}
+	if t := e.Tools; t != nil {
+		n += 128 + len(strings.Join(t.Added, "")) + 16*(len(t.Added)+len(t.Removed)) + len(strings.Join(t.Removed, ""))
+	}
+	if o := e.Output; o != nil {
+		n += 112 + len(o.Path) + len(o.Reason) + len(o.Rule)
+	}
+	if p := e.Program; p != nil {
+		n += 48
+		for _, c := range p.Calls {
+			n += 40 + len(c.Tool)
+		}
+	}
+	if e.Pass != nil {
+		n += 96 + 64*len(e.Pass.Kept)
+	}
+	return int64(n)
+}
+
+// snapshot copies a conversation, except for its texts. A call still in progress is
+// unfinished.
+func (v *conversation) snapshot() *Conversation {
+	s := &Conversation{ID: v.id, Runs: slices.Clone(v.runs), Dropped: v.dropped, key: v.key, book: &book{slots: slices.Clone(v.book.slots)}}
+	if v.earlier.Calls > 0 {
+		earlier := v.earlier
+		s.Earlier = &earlier
+	}
+	calls := make([]ModelCall, len(v.calls))
+	s.Calls = make([]*ModelCall, len(v.calls))
+	for i, r := range v.calls {
+		calls[i] = *r.ModelCall
+		calls[i].Unfinished = calls[i].Unfinished || !r.ended
+		calls[i].in = s.book
+		s.Calls[i] = &calls[i]
+	}
+	return s
+}
+
+// lines returns the lines of a call for the log, after those that it depends on.
+func (v *conversation) lines(r *recorded) (all []line) {
+	if losses := v.c.log.known(); v.logged == nil || v.losses != losses {
+		if v.logged == nil {
+			all = append(all, line{Schema: schemaName, Of: v.key, Conversation: &Conversation{ID: v.id}})
+		}
+		v.logged, v.losses = map[int]string{}, losses
+		for i := range v.book.slots {
+			v.book.slots[i].logged = nil
+		}
+	}
+	for _, run := range v.runs {
+		if said, known := v.logged[run.N]; run.N == r.Run && (!known || said != run.Question) {
+			v.logged[run.N] = run.Question
+			all = append(all, line{Of: v.key, Run: &run})
+		}
+	}
+	v.book.each(r.slots, func(_ int, s *slot) {
+		k := s.in(r.N)
+		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
+			s.logged = k
+			all = append(all, partLine(v.key, s.id, k, k.text))
+		}
+	})
+	done := *r.ModelCall
+	return append(all, callLine(v.key, &done))
+}
