@@ -52,6 +52,14 @@ func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
 		`{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":{"id":1}}`:               `{"id":1}`,
 		`{"content":[{"type":"text","text":"3 files"}],"structuredContent":{"result":"3 files"}}`:                "3 files",
 		`{"content":[{"type":"text","text":"{\"content\":[{\"type\":\"text\",\"text\":\"within another\"}]}"}]}`: "within another",
+		// As Python's classes write it, and one content by itself or in a list.
+		`{"meta": null, "content": [{"type": "text", "text": "ok then", "annotations": null, "meta": null}], "structuredContent": null, "isError": false}`: "ok then",
+		`{"content":[{"type":"text","text":"3 files"}],"structuredContent":{"result":"3 files"},"_meta":{"_fastmcp":{"wrap_result":true}}}`:                "3 files",
+		`{"type":"text","text":"# Title\nline","annotations":null,"meta":null}`:                                                                            "# Title\nline",
+		`{"type":"text","text":` + string(quoted) + `}`:                                                                                                    `{"id":1}`,
+		`[{"type": "text", "text": "# Title\nline", "annotations": null}]`:                                                                                 "# Title\nline",
+		`[{"text":` + string(quoted) + `,"type":"text"}]`:                                                                                                  `{"id":1}`,
+		`{"content":[{"type":"text","text":"{\"type\":\"text\",\"text\":\"deep\",\"meta\":null}"}]}`:                                                       "deep",
 	} {
 		got, ok := Text(given)
 		require.True(t, ok, given)
@@ -62,6 +70,9 @@ func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
 		`{"content":[{"type":"text","text":"failed"}],"isError":true}`, `{"content":[{"type":"text","text":"a"}],"next":"b"}`, `{"content":[{"type":"text","text":"a"}],"content":[{"type":"text","text":"b"}]}`,
 		`{"content":[{"type":"text","text":"a"}],"structuredContent":{"result":"b"}}`, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"n":1}}`, `{"content":[{"type":"text","text":"a","annotations":{"priority":1}}]}`,
 		`{"content":[{"type":"text","text":"\ud800 half"}]}`, `{"content":[{"type":"text","text":""}]}`, `{"content":[{"type":"text","text":7}]}`, `{"content":[{"type":"text"}]}`, `{"content":[{}]}`, `{"content":[7]}`, `{"content":{}}`,
+		// No MCP result, as far as one can tell.
+		`{"type":"text","text":"bold"}`, `[{"type":"text","text":"bold"}]`, `{"type":"text","text":"a","bold":true}`, `{"type":"image","text":"a","meta":null}`, `{"type":"text","text":"a","annotations":{"priority":1}}`,
+		`[{"type":"text","text":"a","meta":null},{"type":"text","text":"b","meta":null}]`, `{"text":"a","meta":null}`, `{"meta":{"page":2},"content":[{"type":"text","text":"a"}]}`, `{"isError":false}`, `{"content":[{"type":"text","text":"a"}],"_meta":{"cursor":"b"}}`,
 	} {
 		got, ok := Text(s)
 		require.False(t, ok, s)

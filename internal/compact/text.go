@@ -56,61 +56,88 @@ func MayCompact(s string) bool {
 // documents being looked through.
 const maxHead = 256
 
-// firstMembers are the names of which the first stands within maxHead.
-var firstMembers = []string{`"content"`, `"structuredContent"`, `"_meta"`, `"isError"`}
+// members are those of an MCP result, of which the first stands within maxHead.
+var members = []string{"content", "structuredContent", "_meta", "isError", "meta", "type", "text", "annotations"}
 
-// unwrapped is the text in an MCP result that has no more than that.
+// unwrapped is the text in an MCP result that has no more than that, or in its one content.
 func unwrapped(s string) (string, bool) {
 	head := s[:min(len(s), maxHead)]
-	if !MayCompact(head) || !slices.ContainsFunc(firstMembers, func(name string) bool { return strings.Contains(head, name) }) {
+	if !MayCompact(head) || !slices.ContainsFunc(members, func(name string) bool { return strings.Contains(head, `"`+name+`"`) }) {
 		return "", false
 	}
 	w := Writer{out: make([]byte, 0, len(s))}
 	if !w.document(s) {
 		return "", false
 	}
-	result, ok := membersOf(string(w.out), "content", "structuredContent", "isError", "_meta")
-	if !ok || !empty(result["_meta"]) || result["isError"] == "true" {
+	whole := string(w.out)
+	if c, ok := contentOf(whole); ok {
+		return c.text, c.marked || isDocument(c.text)
+	}
+	result, rest, ok := membersOf(whole, "content", "structuredContent", "isError", "_meta", "meta")
+	if !ok || rest != "" || !saysNothing(result["_meta"]) || !saysNothing(result["meta"]) || result["isError"] == "true" {
 		return "", false
 	}
-	text, ok := onlyText(result["content"])
-	return text, ok && repeats(result["structuredContent"], text)
+	c, ok := contentOf(result["content"])
+	return c.text, ok && result["content"][0] == '[' && repeats(result["structuredContent"], c.text)
 }
 
-// onlyText is the text in a list that has nothing else.
-func onlyText(content string) (string, bool) {
-	if len(content) < len("[{}]") || content[0] != '[' || valueEnd(content[1:]) != len(content)-len("[]") {
-		return "", false
-	}
-	item, ok := membersOf(content[1:len(content)-1], "type", "text", "annotations", "_meta")
-	if !ok || item["type"] != `"text"` || !empty(item["annotations"]) || !empty(item["_meta"]) {
-		return "", false
-	}
-	text, ok := decoded(item["text"])
-	return text, ok && text != ""
+// content is a text of an MCP result.
+type content struct {
+	text   string
+	marked bool // it has members that only MCP gives to a text
 }
 
-func empty(value string) bool { return value == "" || value == "null" || value == "{}" }
-
-// membersOf are the members of a compact object. It reports false if it is none, or has others
-// than the given ones, or one twice.
-func membersOf(object string, keys ...string) (map[string]string, bool) {
-	if object == "" || object[0] != '{' {
-		return nil, false
+// contentOf is the text that a compact object is and nothing else, also as the one item of a
+// list.
+func contentOf(value string) (c content, ok bool) {
+	end := ""
+	if strings.HasPrefix(value, "[") {
+		value, end = value[1:], "]"
 	}
-	out := make(map[string]string, len(keys))
-	for rest := object[1:]; rest != "}"; {
+	item, rest, ok := membersOf(value, "type", "text", "annotations", "_meta", "meta")
+	if !ok || rest != end || item["type"] != `"text"` || !saysNothing(item["annotations"]) || !saysNothing(item["_meta"]) || !saysNothing(item["meta"]) {
+		return c, false
+	}
+	c.text, ok = decoded(item["text"])
+	c.marked = len(item) > len([]string{"type", "text"})
+	return c, ok && c.text != ""
+}
+
+func isDocument(text string) bool {
+	var w Writer
+	return MayCompact(text) && w.document(text)
+}
+
+// saysNothing reports whether a member tells a model nothing.
+func saysNothing(value string) bool {
+	switch value {
+	case "", "null", "{}":
+		return true
+	case `{"_fastmcp":{"wrap_result":true}}`, `{"fastmcp":{"wrap_result":true}}`: // of the structured content, which says so itself
+		return true
+	}
+	return false
+}
+
+// membersOf are the members of the object that a compact text begins with, and what follows
+// it. It reports false if there is none, or if it has others than the given ones, or one twice.
+func membersOf(s string, keys ...string) (out map[string]string, rest string, ok bool) {
+	if s == "" || s[0] != '{' {
+		return nil, "", false
+	}
+	out = make(map[string]string, len(keys))
+	for rest = s[1:]; rest[0] != '}'; {
 		rest = strings.TrimPrefix(rest, ",")
 		n := valueEnd(rest)
 		key := rest[1 : n-1]
 		rest = rest[n+1:] // the colon
 		n = valueEnd(rest)
 		if _, twice := out[key]; twice || !slices.Contains(keys, key) {
-			return nil, false
+			return nil, "", false
 		}
 		out[key], rest = rest[:n], rest[n:]
 	}
-	return out, true
+	return out, rest[1:], true
 }
 
 // valueEnd is the length of the compact value that a text begins with.
@@ -190,7 +217,7 @@ func escapedRune(s string) (r rune, used int) {
 
 // repeats reports whether a text says all that the structured content does.
 func repeats(structured, text string) bool {
-	if empty(structured) {
+	if saysNothing(structured) {
 		return true
 	}
 	var w Writer
@@ -198,7 +225,7 @@ func repeats(structured, text string) bool {
 	if isDocument && string(w.out) == structured {
 		return true
 	}
-	members, ok := membersOf(structured, "result")
+	members, _, ok := membersOf(structured, "result")
 	if !ok {
 		return false
 	}

@@ -33,7 +33,13 @@ type envelope struct {
 
 // envelopeIn finds the MCP result that a document is.
 func envelopeIn(d *document) (e envelope, ok bool) {
-	if d.lines || d.nodes[0].kind != '{' {
+	if d.lines {
+		return e, false
+	}
+	if item, ok := onlyItem(d); ok {
+		return openPart(d, item)
+	}
+	if d.nodes[0].kind != '{' {
 		return e, false
 	}
 	content := int32(-1)
@@ -46,8 +52,12 @@ func envelopeIn(d *document) (e envelope, ok bool) {
 		case "isError":
 			e.isError = d.nodes[value].kind == 't'
 		case "_meta", "structuredContent":
+		case "meta": // of Python's classes; others use it for their own
+			if d.nodes[value].kind != 'n' {
+				return e, false
+			}
 		default:
-			return openPart(d)
+			return openPart(d, 0)
 		}
 	}
 	if content < 0 {
@@ -63,16 +73,30 @@ func envelopeIn(d *document) (e envelope, ok bool) {
 	return e, len(e.parts) > 0
 }
 
-// openPart finds the one content that a document is.
-func openPart(d *document) (e envelope, ok bool) {
-	for key := range d.children(0) {
+// onlyItem is the one item of a document that is a list.
+func onlyItem(d *document) (item int32, ok bool) {
+	if d.nodes[0].kind != '[' {
+		return 0, false
+	}
+	for _, value := range d.children(0) {
+		if item != 0 {
+			return 0, false
+		}
+		item = value
+	}
+	return item, item != 0 && d.nodes[item].kind == '{'
+}
+
+// openPart finds the one content that an object is.
+func openPart(d *document, object int32) (e envelope, ok bool) {
+	for key := range d.children(object) {
 		switch d.raw(key) {
-		case "type", "text", "annotations", "_meta":
+		case "type", "text", "annotations", "_meta", "meta":
 		default:
 			return e, false
 		}
 	}
-	p, ok := contentPart(d, 0)
+	p, ok := contentPart(d, object)
 	e.parts = []part{p}
 	return e, ok && p.kind == "text"
 }

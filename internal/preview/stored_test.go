@@ -5,11 +5,14 @@ package preview
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/compact"
 )
 
 func TestPartsAreWholeRecords(t *testing.T) {
@@ -90,6 +93,36 @@ func TestDecode(t *testing.T) {
 		require.True(t, ok, text)
 		require.Equal(t, want, got, text)
 	}
+}
+
+// What a query is asked about is the value that the model sees, whether its result was compacted
+// or, too long for that, stored as the tool returned it.
+func TestAStoredResultHasTheValueOfACompactedOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	wrapped := 0
+	for i := range 500 {
+		inner := randomJSON(r, 4)
+		if inner[0] != '{' && inner[0] != '[' {
+			continue
+		}
+		for _, form := range []string{"%s", `{"content":[{"type":"text","text":%q}]}`, `{"meta": null, "content": [{"type": "text", "text": %q, "annotations": null, "meta": null}], "structuredContent": null, "isError": false}`,
+			`{"type":"text","text":%q,"annotations":null}`, `{"text":%q,"type":"text"}`, `[{"type":"text","text":%q}]`} {
+			given := strings.NewReplacer("%q", quoted(inner), "%s", inner).Replace(form)
+			short, ok := compact.Text(given)
+			if !ok {
+				continue
+			}
+			wrapped++
+			stored, _, ok := Document(given)
+			require.True(t, ok, "%d: %s", i, given)
+			want, _, ok := Decode(short)
+			require.True(t, ok, "%d: %s", i, short)
+			got, _, ok := Decode(string(stored))
+			require.True(t, ok, "%d: %s", i, stored)
+			require.Equal(t, want, got, "%d: %s", i, given)
+		}
+	}
+	require.Greater(t, wrapped, 1000)
 }
 
 func FuzzParts(f *testing.F) {
