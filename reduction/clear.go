@@ -35,107 +35,10 @@ const (
 	maxRecounts = 8
 )
 
-// clearer clears old results. It is immutable, except for the memory in names and reported.
-type clearer[M adk.MessageType] struct {
-	cfg       *TypedConfig[M]
-	codec     codec[M]
-	estimator *estimator[M] // the default counter; nil if the user's counts
-	policy    *policy
-	files     *vault.Vault
-	names     *storedNames // nil: no read tool is provided
-	report    reporter
-	results   func(filePath string) bool // stores the results
-
-	reported seen.Set
-}
-
-// state returns the state that the model call should see, the given one if there is nothing
-// to do.
-func (c *clearer[M]) state(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state == nil || !c.policy.clears {
-		return ctx, state, nil
-	}
-	out, err := c.reduced(ctx, state)
-	if err != nil || out == state {
-		return ctx, state, err
-	}
-	next, err := c.cfg.postProcess(ctx, out)
-	if err != nil {
-		return ctx, state, err
-	}
-	return next, out, nil
-}
-
-// reduced returns a state with old results cleared. If configured, rounds also keep to
-// their share of the window, references replace repeats, and the whole fits the window.
-func (c *clearer[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	out, err := state, error(nil)
-	if c.cfg.WindowTokens > 0 {
-		if out, err = fitRounds(ctx, c, out); err != nil {
-			return nil, err
-		}
-	}
-	count, err := c.decisive(ctx, out)
-	if err != nil {
-		return nil, err
-	}
-	if out, count, err = c.referred(ctx, out, count); err != nil {
-		return nil, err
-	}
-	if over := count.tokens >= c.cfg.MaxTokensForClear; over || c.cfg.CachedPrice > 0 && !c.cfg.SkipClear {
-		p := c.pass(ctx, out, count)
-		p.early = !over
-		if out, err = p.cleared(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if c.cfg.WindowTokens > 0 && count.tokens > c.cfg.WindowTokens && !c.cfg.SkipClear {
-		return within(ctx, c, out)
-	}
-	return out, nil
-}
-
-// referred returns a state and its size, with references in place of repeats if configured.
-func (c *clearer[M]) referred(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
-	if !c.cfg.ReferToRepeats {
-		return state, count, nil
-	}
-	clears := count.tokens >= c.cfg.MaxTokensForClear
-	out, err := refer(ctx, c, state, clears)
-	if err == nil && out != state && clears {
-		count, err = c.decisive(ctx, out)
-	}
-	return out, count, err
-}
-
-// countTokens counts the tokens of a state as far as it must be known to tell whether they are
-// less than a limit; if that is negative, exactly.
-func (c *clearer[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size, error) {
-	if c.estimator == nil {
-		n, err := c.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
-		return size{n, 1, true}, err
-	}
-	return c.estimator.compared(c.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, c.cfg.MaxTokensForClear, limit), nil
-}
-
-// decisive counts a state as far as what happens to it depends on that.
-func (c *clearer[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size, error) {
-	limit, window := c.cfg.MaxTokensForClear, c.cfg.WindowTokens
-	if window == 0 {
-		return c.countTokens(ctx, state, limit)
-	}
-	limit = min(limit, window)
-	n, err := c.countTokens(ctx, state, limit)
-	if err != nil || n.exact || n.tokens < limit {
-		return n, err
-	}
-	return c.countTokens(ctx, state, -1)
-}
-
 // pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
 // worth it.
 type pass[M adk.MessageType] struct {
-	*clearer[M]
+	*middleware[M]
 	wording
 	given  *adk.TypedChatModelAgentState[M]
 	before size  // of that
@@ -151,10 +54,10 @@ type pass[M adk.MessageType] struct {
 	tally     *tally // nil if there is no OnEvent
 }
 
-// pass begins a pass over a state of a known size.
-func (c *clearer[M]) pass(ctx context.Context, state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
-	p := &pass[M]{clearer: c, wording: newWording(c.cfg.RootDir, c.cfg.MinSavingBytes, c.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
-	if c.report != nil {
+// newPass begins a pass over a state of a known size.
+func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
+	p := &pass[M]{middleware: m, wording: newWording(m.cfg.RootDir, m.cfg.MinSavingBytes, m.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
+	if m.policy.onEvent != nil {
 		p.tally = &tally{}
 	}
 	return p
@@ -187,7 +90,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	if p.early {
 		p.counted(ctx)
 	}
-	if p.msgs, p.rewritten, err = rewritten(ctx, p.clearer, p.msgs); err != nil {
+	if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
 		return false, err
 	}
 	if p.rewritten {
@@ -215,7 +118,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 
 // keepNamed keeps the files in the store that the messages name.
 func (p *pass[M]) keepNamed(ctx context.Context) {
-	p.files.Note(ctx, namedFiles(p.cfg, p.codec, p.msgs))
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.codec, p.msgs))
 }
 
 // old is a result that may be cleared, and what becomes of it.
@@ -518,7 +421,7 @@ func (p *pass[M]) pageOf(ctx context.Context, r *old) string {
 	switch {
 	case used && !s.Readable():
 		return name
-	case !used && !p.results(name) || !s.Readable():
+	case !used && !p.policy.results(name) || !s.Readable():
 		return "" // a store that cannot be asked may have something of its owner's there
 	}
 	if _, err := s.Size(ctx, name); err != nil {
@@ -536,7 +439,7 @@ func (p *pass[M]) saveAll(ctx context.Context) (differs bool) {
 			items = append(items, r.item)
 		}
 	}
-	saved := p.files.SaveAll(ctx, items, maxFailures)
+	saved := p.policy.files.SaveAll(ctx, items, maxFailures)
 	kept := p.done[:0]
 	for _, r := range p.done {
 		var got vault.Saved
@@ -568,9 +471,8 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 			}
 			return false, false
 		}
-		if r.existed = got.Existed; p.names != nil {
-			p.names.add(r.call.id, got.Path)
-		}
+		r.existed = got.Existed
+		p.policy.noteStored(r.call.id, got.Path)
 		if same = got.Path == r.path; !same {
 			r.path = got.Path
 			p.word(r)
@@ -624,7 +526,7 @@ func (p *pass[M]) save(ctx context.Context, item vault.Item) vault.Saved {
 	if p.failures >= maxFailures {
 		return vault.Saved{Err: errStoreDown}
 	}
-	return p.files.Save(ctx, item)
+	return p.policy.files.Save(ctx, item)
 }
 
 var errStoreDown = errors.New("the store has failed too often")
@@ -638,7 +540,7 @@ func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
 		p.failures++
 		if p.tally != nil && p.tally.failed < maxFailures {
 			p.tally.failed++
-			p.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+			p.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 	}
 	return err == nil
@@ -693,7 +595,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 	}
 	pass := p.tally.pass
 	pass.Before, pass.After, pass.Threshold, pass.Target = p.counted(ctx), after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
-	p.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &pass})
+	p.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &pass})
 }
 
 func (p *pass[M]) tellOne(ctx context.Context, r *old) {
@@ -707,7 +609,7 @@ func (p *pass[M]) tellOne(ctx context.Context, r *old) {
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
+	p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
 }
 
 // sizes adds the arguments and media that references replace to a report on a result.

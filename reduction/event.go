@@ -5,12 +5,7 @@ package reduction
 
 // The events for OnEvent.
 
-import (
-	"context"
-	"time"
-
-	"github.com/leanctx/leanctx"
-)
+import "github.com/leanctx/leanctx"
 
 // Reason is why a result was left as it is.
 type Reason string
@@ -39,51 +34,6 @@ const (
 	// ReasonTooFewTokens: the pass would have saved less than ClearAtLeastTokens.
 	ReasonTooFewTokens Reason = "too_few_tokens"
 )
-
-// The reasons to replace a result.
-const (
-	byLimit     = "limit"     // its length
-	byThreshold = "threshold" // the length of the conversation
-	byHandler   = "handler"   // the user's handler
-	byRepeat    = "repeat"    // an equal result that the model sees
-	byRound     = "round"     // the length of all results of its round
-	byWindow    = "window"    // the length of the whole request
-)
-
-// output is the outcome of a result, in bytes of text.
-type output struct {
-	kind          leanctx.Kind
-	before, after int
-	path, rule    string
-	reason        Reason
-	stream        bool
-	err           error
-}
-
-// reporter calls the user's OnEvent. A nil one does nothing and allocates nothing.
-type reporter func(context.Context, leanctx.Event)
-
-// send adds the time. It drops a panic of the observer.
-func (r reporter) send(ctx context.Context, e leanctx.Event) {
-	if r == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	e.Time = time.Now()
-	r(ctx, e)
-}
-
-// output reports the outcome of a call's result.
-func (r reporter) output(ctx context.Context, tool, callID string, o output) {
-	if r == nil {
-		return
-	}
-	r.send(ctx, leanctx.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &leanctx.OutputChange{
-		Before: leanctx.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
-		After:  leanctx.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
-		Path:   o.path, Rule: o.rule, Reason: string(o.reason), Stream: o.stream,
-	}})
-}
 
 // tally counts the findings of a pass over a history. A nil one counts nothing.
 type tally struct {

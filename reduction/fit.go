@@ -29,8 +29,8 @@ const (
 // fitting is a pass that shortens results until they fit.
 type fitting[M adk.MessageType] struct{ *pass[M] }
 
-func newFitting[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) *fitting[M] {
-	f := &fitting[M]{c.pass(ctx, state, size{})}
+func newFitting[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) *fitting[M] {
+	f := &fitting[M]{newPass(ctx, m, state, size{})}
 	f.keepNamed(ctx)
 	return f
 }
@@ -38,20 +38,20 @@ func newFitting[M adk.MessageType](ctx context.Context, c *clearer[M], state *ad
 // fitRounds returns a state in which the results of each new round keep within their
 // share of the window, the largest cut first. It considers the round alone, to decide the
 // same whenever it is called.
-func fitRounds[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	budget := int(c.cfg.WindowTokens / roundShare)
+func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	budget := int(m.cfg.WindowTokens / roundShare)
 	if budget == 0 {
 		return state, nil
 	}
 	from := 0
-	if b := c.policy.runOf(ctx); b != nil && b.fitted.Swap(true) {
-		from = newest(c.codec, state.Messages) - 1
+	if b := m.policy.runOf(ctx); b != nil && b.fitted.Swap(true) {
+		from = newest(m.codec, state.Messages) - 1
 	}
-	if !mayExceed(c.codec, state.Messages[max(from, 0):], budget/maxDensity) {
+	if !mayExceed(m.codec, state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	f := newFitting(ctx, c, state)
-	for _, r := range roundsOf(c.codec, state.Messages) {
+	f := newFitting(ctx, m, state)
+	for _, r := range roundsOf(m.codec, state.Messages) {
 		if r.at < from {
 			continue
 		}
@@ -120,14 +120,14 @@ const (
 
 // within returns a state that fits the window, if possible. It first clears everything
 // old, then shortens the rest.
-func within[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	window := c.cfg.WindowTokens
-	count, err := c.countTokens(ctx, state, -1)
+func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	window := m.cfg.WindowTokens
+	count, err := m.countTokens(ctx, state, -1)
 	if err != nil || count.tokens <= window {
 		return state, err
 	}
 	given, before := state, count
-	p := c.pass(ctx, state, count)
+	p := newPass(ctx, m, state, count)
 	p.forced = true
 	changed, err := p.run(ctx)
 	if err != nil {
@@ -140,12 +140,12 @@ func within[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.Ty
 	p.tell(ctx, out)
 	if changed {
 		state = withMessages(state, out)
-		if count, err = c.countTokens(ctx, state, -1); err != nil {
+		if count, err = m.countTokens(ctx, state, -1); err != nil {
 			return nil, err
 		}
 	}
 	for s := stage(0); s < stages && count.tokens > window; s++ {
-		next, err := shorter(ctx, c, state, s, int(float64(count.tokens-window)/count.factor)+1)
+		next, err := shorter(ctx, m, state, s, int(float64(count.tokens-window)/count.factor)+1)
 		if err != nil {
 			return nil, err
 		}
@@ -153,21 +153,21 @@ func within[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.Ty
 			continue
 		}
 		state = next
-		if count, err = c.countTokens(ctx, state, -1); err != nil {
+		if count, err = m.countTokens(ctx, state, -1); err != nil {
 			return nil, err
 		}
 	}
 	if state != given {
-		c.policy.runOf(ctx).counted().edited(len(state.Messages))
+		m.policy.runOf(ctx).counted().edited(len(state.Messages))
 	}
-	c.report.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
+	m.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
 	return state, nil
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
-func shorter[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitting(ctx, c, state)
-	rounds := roundsOf(c.codec, state.Messages)
+func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitting(ctx, m, state)
+	rounds := roundsOf(m.codec, state.Messages)
 	var all []*old
 	sum := 0
 	for _, r := range rounds {
@@ -380,7 +380,7 @@ func (f *fitting[M]) finish(ctx context.Context, rule string) bool {
 	f.saveAll(ctx)
 	for _, r := range f.done {
 		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
-		f.report.output(ctx, r.call.name, r.call.id, r.sizes(o))
+		f.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
 	}
 	return len(f.done) > 0
 }

@@ -29,10 +29,8 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, piece string, times uint8, chunk, limit uint16, fails bool) {
 		content := strings.Repeat(piece, int(times))
 		store := backend.NewMemory(0)
-		files := vault.New(showable)
-		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1}, files)
-		tr := &truncator{policy: p, files: files, root: "/tmp", names: newStoredNames("/tmp")}
-		info, _ := tr.info(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
+		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, RootDir: "/tmp", ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1})
+		info, _ := callOf(context.Background(), p, &adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
 		go func() {
@@ -48,7 +46,7 @@ func FuzzCut(f *testing.F) {
 				w.Send("", boom)
 			}
 		}()
-		out, err := readAll(cutStream(context.Background(), tr, info, stringChunks{}, r))
+		out, err := readAll(cutStream(context.Background(), info, stringChunks{}, r))
 		if fails {
 			require.Equal(t, boom, err)
 			require.True(t, strings.HasPrefix(content, out))

@@ -10,12 +10,23 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -24,9 +35,9 @@ var errNoBackend = errors.New("no backend for offload")
 // rule is the rule for one tool in one phase.
 type rule struct {
 	store *vault.Store // nil: nowhere to put content
-	trunc truncHandler
-	clear clearHandler // a nil handler means the default one
-	leave Reason       // if not empty, the reason to leave results alone
+	trunc func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
+	clear func(ctx context.Context, detail *ToolDetail) (*ClearResult, error) // a nil handler means the default one
+	leave Reason                                                              // if not empty, the reason to leave results alone
 
 	limit     int  // the most bytes of a returned result
 	compact   bool // it may become shorter JSON
@@ -44,8 +55,15 @@ func (r rule) byDefault() rule {
 	return r
 }
 
-// policy is the part of a configuration that differs from tool to tool.
+// policy is what a configuration says about the results of each tool: what happens to them, where
+// their content goes, what reads it back, and who is told. It is immutable, except for the memory
+// in files and known.
 type policy struct {
+	files    *vault.Vault
+	root     string
+	generate func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error) // for truncated results
+	onEvent  func(context.Context, leanctx.Event)                                           // nil: nobody wants to know
+
 	readTool             string
 	named                bool // the configuration names or provides it
 	skipTrunc, skipClear bool
@@ -58,11 +76,23 @@ type policy struct {
 	general              *vault.Store
 	byTool               map[string]ToolReductionConfig
 	stores               map[string]*vault.Store // of those with a Backend of their own
+
+	ours         *provided                  // the tool of ProvideReadTool; nil for none
+	returnsMedia bool                       // ours returns media in their original form, if the model accepts them
+	results      func(filePath string) bool // stored results by default
+	readable     func(filePath string) bool // these, and what else ours always reads
+	known        seen.Set                   // files that are not readable but were stored, and their calls, if there is ours
 }
 
 // policyOf reads a configuration with defaults.
-func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy {
+func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
+	files := vault.New(showable)
+	trunc, clear := path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)
 	p := &policy{
+		files: files, root: c.RootDir, generate: c.GenTruncOffloadFilePath, onEvent: c.OnEvent,
+		results: readtool.Under(trunc, clear), readable: readtool.Under(trunc, clear, backend.CatalogDir),
+		returnsMedia: c.WindowTokens > 0,
+
 		readTool:  c.ReadFileToolName,
 		skipTrunc: c.SkipTruncation, skipClear: c.SkipClear,
 		clears:  !c.SkipClear,
@@ -79,6 +109,55 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) *policy 
 		p.previews = p.previews || own.Preview != nil
 	}
 	return p
+}
+
+// noteStored records that a file belongs to a call.
+func (p *policy) noteStored(callID, path string) {
+	if p.ours != nil && path != "" && !p.readable(path) {
+		p.known.Add(seen.Key(callID, vault.Clean(path)))
+	}
+}
+
+// output is the outcome of a result, in bytes of text.
+type output struct {
+	kind          leanctx.Kind
+	before, after int
+	path, rule    string
+	reason        Reason
+	stream        bool
+	err           error
+}
+
+// The reasons to replace a result.
+const (
+	byLimit     = "limit"     // its length
+	byThreshold = "threshold" // the length of the conversation
+	byHandler   = "handler"   // the user's handler
+	byRepeat    = "repeat"    // an equal result that the model sees
+	byRound     = "round"     // the length of all results of its round
+	byWindow    = "window"    // the length of the whole request
+)
+
+// report reports the outcome of a call's result. Without an OnEvent it allocates nothing.
+func (p *policy) report(ctx context.Context, tool, callID string, o output) {
+	if p.onEvent == nil {
+		return
+	}
+	p.send(ctx, leanctx.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &leanctx.OutputChange{
+		Before: leanctx.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
+		After:  leanctx.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
+		Path:   o.path, Rule: o.rule, Reason: string(o.reason), Stream: o.stream,
+	}})
+}
+
+// send calls the user's OnEvent, and drops its panic.
+func (p *policy) send(ctx context.Context, e leanctx.Event) {
+	if p.onEvent == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	e.Time = time.Now()
+	p.onEvent(ctx, e)
 }
 
 // truncation is the rule for a returned result. Content just read from the store is not
@@ -166,9 +245,7 @@ const (
 	ownReader     readerKind = "own"     // one of this package's
 )
 
-// runKey holds, in the context of a run, what one middleware recorded at its start.
-type runKey struct{ of *policy }
-
+// agentRun is what one middleware, whose policy is its key in a context, records of a run.
 type agentRun struct {
 	reader readerKind
 	looked atomic.Bool // at the tools of the first model call
@@ -189,12 +266,12 @@ func (b *agentRun) counted() *counted {
 
 // begin records the agent's read tool in the context of a run.
 func (p *policy) begin(ctx context.Context, found readerKind) context.Context {
-	return context.WithValue(ctx, runKey{p}, &agentRun{reader: found})
+	return context.WithValue(ctx, p, &agentRun{reader: found})
 }
 
 // runOf is nil outside a run.
 func (p *policy) runOf(ctx context.Context) *agentRun {
-	b, _ := ctx.Value(runKey{p}).(*agentRun)
+	b, _ := ctx.Value(p).(*agentRun)
 	return b
 }
 
@@ -212,13 +289,6 @@ func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
 		return noReader, false
 	}
 	return readerKind(late), true
-}
-
-// seeksReader reports whether the tools of a model call must be searched for the read
-// tool: if the run began without one, and once if this middleware provides it.
-func (p *policy) seeksReader(ctx context.Context, provides bool) bool {
-	b := p.runOf(ctx)
-	return b != nil && (b.reader == noReader || provides && !b.looked.Swap(true))
 }
 
 // readerName is the tool that a notice names, empty if the agent has none.
@@ -243,4 +313,72 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	}
 	r, _ := p.readerKind(ctx)
 	return p.named || r != foreignReader
+}
+
+// withReader returns the tools of a run with the read tool, and its kind. A tool of its
+// name that is not this package's is an error: notices would send the model to it.
+func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
+	found, at := readerAmong(ctx, tools, p.readTool)
+	if p.ours == nil {
+		return tools, found, nil
+	}
+	out := slices.Clone(tools)
+	switch found {
+	case noReader:
+		out = append(out, p.readerFor(tools))
+	case ownReader:
+		out[at] = joinReaders(tools[at], p.ours)
+	default:
+		info, _ := tools[at].Info(ctx) // which has just given its name
+		return nil, found, p.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
+	}
+	return out, ownReader, nil
+}
+
+// clash is the error for two tools with the name of the read tool.
+func (p *policy) clash(how string) error {
+	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
+		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
+		p.readTool, how)}
+}
+
+// checkReader looks for the read tool among the tools of a model call, including those that later
+// handlers added: if the run began without one, and once if this middleware provides it. Before
+// the first call, two tools of one name end the run.
+func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
+	run := p.runOf(ctx)
+	if run == nil || run.reader != noReader && (p.ours == nil || run.looked.Swap(true)) {
+		return nil
+	}
+	var named []*schema.ToolInfo
+	for _, list := range lists {
+		for _, info := range list {
+			if info != nil && info.Name == p.readTool {
+				named = append(named, info)
+			}
+		}
+	}
+	if p.ours != nil && len(named) > 1 {
+		return p.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
+	}
+	if p.ours != nil {
+		return nil
+	}
+	found := noReader
+	for _, info := range named {
+		if kind := kindOf(info); found == noReader || kind == foreignReader {
+			found = kind
+		}
+	}
+	setRunText(ctx, readerKey+p.readTool, string(found))
+	return nil
+}
+
+// readerFor returns the provided tool in the form that these tools require: if the window
+// is known and some tool returns parts, it returns media in their original form.
+func (p *policy) readerFor(tools []tool.BaseTool) tool.BaseTool {
+	if p.returnsMedia && slices.ContainsFunc(tools, returnsParts) {
+		return &mediaReader{p.ours}
+	}
+	return p.ours
 }

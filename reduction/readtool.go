@@ -11,21 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -97,100 +91,24 @@ func (c *ReadToolConfig) wrong() (out []error) {
 	return out
 }
 
-// readers manages the read tool of a middleware's agents. It is immutable.
-type readers struct {
-	policy       *policy
-	ours         *provided // the tool of ProvideReadTool; nil for none
-	returnsMedia bool      // ours returns media in their original form, if the model accepts them
-}
-
-// newReaders makes the tool that ProvideReadTool adds, if any. names is nil without one.
-func newReaders[M adk.MessageType](ctx context.Context, c *TypedConfig[M], p *policy, stores []*vault.Store, names *storedNames) (readers, error) {
-	out := readers{policy: p, returnsMedia: c.WindowTokens > 0}
-	if names == nil {
-		return out, nil
-	}
-	face, err := NewReadTool(ctx, &ReadToolConfig{Name: c.ReadFileToolName, Backend: stores[0].Backend(), JSONQuery: c.JSONQuery})
+// newProvided makes the tool that ProvideReadTool adds.
+func newProvided(ctx context.Context, p *policy, query JSONQuery) (*provided, error) {
+	stores := p.files.Stores()
+	face, err := NewReadTool(ctx, &ReadToolConfig{Name: p.readTool, Backend: stores[0].Backend(), JSONQuery: query})
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	may := []permit{{by: p, roots: names.roots}}
-	out.ours = &provided{InvokableTool: face, name: c.ReadFileToolName, stores: stores, may: may, query: c.JSONQuery}
-	return out, nil
-}
-
-// withReader returns the tools of a run with the read tool, and its kind. A tool of its
-// name that is not this package's is an error: notices would send the model to it.
-func (r *readers) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
-	found, at := readerAmong(ctx, tools, r.policy.readTool)
-	if r.ours == nil {
-		return tools, found, nil
-	}
-	out := slices.Clone(tools)
-	switch found {
-	case noReader:
-		out = append(out, r.readerFor(tools))
-	case ownReader:
-		out[at] = joinReaders(tools[at], r.ours)
-	default:
-		info, _ := tools[at].Info(ctx) // which has just given its name
-		return nil, found, r.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
-	}
-	return out, ownReader, nil
+	return &provided{InvokableTool: face, name: p.readTool, stores: stores, may: []*policy{p}, query: query}, nil
 }
 
 // maxDescription is how much of another tool's description an error quotes, in bytes.
 const maxDescription = 80
-
-// clash is the error for two tools with the name of the read tool.
-func (r *readers) clash(how string) error {
-	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
-		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
-		r.policy.readTool, how)}
-}
-
-// checkReader checks the tools of a model call, including those that later handlers added.
-// Before the first call, two tools of one name end the run.
-func (r *readers) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
-	p := r.policy
-	var named []*schema.ToolInfo
-	for _, list := range lists {
-		for _, info := range list {
-			if info != nil && info.Name == p.readTool {
-				named = append(named, info)
-			}
-		}
-	}
-	if r.ours != nil && len(named) > 1 {
-		return r.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
-	}
-	if r.ours != nil {
-		return nil
-	}
-	found := noReader
-	for _, info := range named {
-		if kind := kindOf(info); found == noReader || kind == foreignReader {
-			found = kind
-		}
-	}
-	setRunText(ctx, readerKey+p.readTool, string(found))
-	return nil
-}
 
 func descOf(info *schema.ToolInfo) string {
 	if info == nil {
 		return ""
 	}
 	return info.Desc
-}
-
-// readerFor returns the provided tool in the form that these tools require: if the window
-// is known and some tool returns parts, it returns media in their original form.
-func (r *readers) readerFor(tools []tool.BaseTool) tool.BaseTool {
-	if r.returnsMedia && slices.ContainsFunc(tools, returnsParts) {
-		return &mediaReader{r.ours}
-	}
-	return r.ours
 }
 
 func returnsParts(t tool.BaseTool) bool {
@@ -244,7 +162,7 @@ type provided struct {
 	tool.InvokableTool // what the model is told
 	name               string
 	stores             []*vault.Store
-	may                []permit
+	may                []*policy // of the middlewares that provide it
 	query              JSONQuery
 }
 
@@ -254,7 +172,7 @@ func (*provided) NamedBy() string { return "ReadFileToolName" }
 
 func (p *provided) allowed(ctx context.Context, filePath string) bool {
 	for _, each := range p.may {
-		if each.roots(filePath) {
+		if each.readable(filePath) {
 			return true
 		}
 	}
@@ -295,12 +213,6 @@ func (p *provided) Stored(ctx context.Context, filePath string) (string, error) 
 		content, err := io.ReadAll(io.LimitReader(file, maxStored))
 		return string(content), err
 	})
-}
-
-// permit is what one middleware lets its tool read.
-type permit struct {
-	by    *policy
-	roots func(filePath string) bool
 }
 
 // mediaReader is the provided tool for a model that accepts results of several parts. Eino
@@ -362,7 +274,7 @@ func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 	if joined.query == nil {
 		joined.InvokableTool, joined.query = ours.InvokableTool, ours.query
 	}
-	if !slices.ContainsFunc(joined.may, func(m permit) bool { return m.by == ours.may[0].by }) {
+	if !slices.Contains(joined.may, ours.may[0]) {
 		joined.may = append(joined.may, ours.may...)
 	}
 	return &joined
@@ -384,21 +296,4 @@ func (u *union) ReadRange(ctx context.Context, filePath string, offset, length i
 		}
 	}
 	return nil, 0, err
-}
-
-// storedNames remembers the files outside the default roots that this middleware stored,
-// and their calls. It is safe for concurrent use.
-type storedNames struct {
-	roots func(filePath string) bool // always readable by the provided tool
-	known seen.Set
-}
-
-func newStoredNames(root string) *storedNames {
-	return &storedNames{roots: readtool.Under(path.Join(root, vault.TruncDir), path.Join(root, vault.ClearDir), backend.CatalogDir)}
-}
-
-func (s *storedNames) add(callID, path string) {
-	if path != "" && !s.roots(path) {
-		s.known.Add(seen.Key(callID, vault.Clean(path)))
-	}
 }

@@ -3,12 +3,16 @@
 
 package reduction
 
-// The constructors and the hooks, with the order of their work before a model call.
+// The constructors and the hooks: the order of the work before a model call, and what the calls
+// that a model makes must know of the conversation.
 
 import (
 	"context"
-	"path"
+	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -16,8 +20,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/readtool"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -38,46 +45,34 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		return nil, err
 	}
 	c.contain()
-	files := vault.New(showable)
-	var names *storedNames
-	if c.ProvideReadTool {
-		names = newStoredNames(c.RootDir)
-	}
-	var e *estimator[M]
-	if c.TokenCounter == nil {
-		e = newEstimator[M]()
-		c.TokenCounter = e.counter
-	}
-	p := policyOf(c, files)
-	p.named = config.ReadFileToolName != "" || config.ProvideReadTool
-	readers, err := newReaders(ctx, c, p, files.Stores(), names)
-	if err != nil {
-		return nil, err
-	}
-	clear := &clearer[M]{
-		cfg: c, codec: codecFor[M](), policy: p, files: files, names: names, report: c.OnEvent, estimator: e,
-		results: readtool.Under(path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)),
-	}
-	return adkrun.New(&middleware[M]{
+	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		readers: readers,
-		truncator: truncator{
-			policy: p, files: files, root: c.RootDir,
-			generate: c.GenTruncOffloadFilePath, report: c.OnEvent, names: names,
-		},
-		clear: clear,
-		notes: callNotes[M]{clear},
-	}), nil
+		cfg: c, codec: codecFor[M](), policy: policyOf(c),
+	}
+	if c.TokenCounter == nil {
+		m.estimator = newEstimator[M]()
+		c.TokenCounter = m.estimator.counter
+	}
+	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
+	if c.ProvideReadTool {
+		if m.policy.ours, err = newProvided(ctx, m.policy, c.JSONQuery); err != nil {
+			return nil, err
+		}
+	}
+	return adkrun.New(m), nil
 }
 
-// middleware implements the hooks. It is immutable after NewTyped.
+// middleware implements the hooks. It is immutable after NewTyped, except for the memory in
+// reported.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	readers   readers
-	truncator truncator
-	clear     *clearer[M]
-	notes     callNotes[M]
+	cfg       *TypedConfig[M]
+	codec     codec[M]
+	estimator *estimator[M] // the default counter; nil if the user's counts
+	policy    *policy
+
+	reported seen.Set // cleared results
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
@@ -85,13 +80,13 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 	if run == nil {
 		return ctx, nil
 	}
-	tools, found, err := m.readers.withReader(ctx, run.Tools)
+	tools, found, err := m.policy.withReader(ctx, run.Tools)
 	if err != nil {
 		return ctx, err
 	}
-	ctx = m.truncator.policy.begin(ctx, found)
-	if m.readers.ours != nil {
-		ctx = virtual.WithResults(ctx, m.readers.ours)
+	ctx = m.policy.begin(ctx, found)
+	if m.policy.ours != nil {
+		ctx = virtual.WithResults(ctx, m.policy.ours)
 		run.Tools = tools
 	}
 	return ctx, nil
@@ -99,47 +94,135 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 
 // BeforeModelRewriteState clears old results.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil && m.truncator.policy.seeksReader(ctx, m.readers.ours != nil) {
-		if err := m.readers.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
-			return ctx, state, err
+	if state == nil {
+		return ctx, state, nil
+	}
+	if err := m.policy.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
+		return ctx, state, err
+	}
+	msgs, isVirtual, err := virtual.Settle(ctx, state.Messages)
+	if err != nil {
+		return ctx, state, err
+	}
+	if !slices.Equal(msgs, state.Messages) {
+		state = withMessages(state, msgs)
+	}
+	if isVirtual {
+		return ctx, state, nil
+	}
+	m.markUsed(ctx, msgs)
+	if !m.policy.clears {
+		return ctx, state, nil
+	}
+	out, err := m.reduced(ctx, state)
+	if err != nil || out == state {
+		return ctx, state, err
+	}
+	next, err := m.cfg.postProcess(ctx, out)
+	if err != nil {
+		return ctx, state, err
+	}
+	return next, out, nil
+}
+
+// reduced returns a state with old results cleared. If configured, rounds also keep to
+// their share of the window, references replace repeats, and the whole fits the window.
+func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	out, err := state, error(nil)
+	if m.cfg.WindowTokens > 0 {
+		if out, err = fitRounds(ctx, m, out); err != nil {
+			return nil, err
 		}
 	}
-	if state != nil {
-		msgs, isVirtual, err := virtual.Settle(ctx, state.Messages)
-		if err != nil {
-			return ctx, state, err
-		}
-		if !slices.Equal(msgs, state.Messages) {
-			state = withMessages(state, msgs)
-		}
-		if isVirtual {
-			return ctx, state, nil
-		}
-		m.notes.markUsed(ctx, msgs)
+	count, err := m.decisive(ctx, out)
+	if err != nil {
+		return nil, err
 	}
-	return m.clear.state(ctx, state)
+	if out, count, err = m.referred(ctx, out, count); err != nil {
+		return nil, err
+	}
+	if over := count.tokens >= m.cfg.MaxTokensForClear; over || m.cfg.CachedPrice > 0 && !m.cfg.SkipClear {
+		p := newPass(ctx, m, out, count)
+		p.early = !over
+		if out, err = p.cleared(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if m.cfg.WindowTokens > 0 && count.tokens > m.cfg.WindowTokens && !m.cfg.SkipClear {
+		return within(ctx, m, out)
+	}
+	return out, nil
+}
+
+// referred returns a state and its size, with references in place of repeats if configured.
+func (m *middleware[M]) referred(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
+	if !m.cfg.ReferToRepeats {
+		return state, count, nil
+	}
+	clears := count.tokens >= m.cfg.MaxTokensForClear
+	out, err := refer(ctx, m, state, clears)
+	if err == nil && out != state && clears {
+		count, err = m.decisive(ctx, out)
+	}
+	return out, count, err
+}
+
+// countTokens counts the tokens of a state as far as it must be known to tell whether they are
+// less than a limit; if that is negative, exactly.
+func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size, error) {
+	if m.estimator == nil {
+		n, err := m.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
+		return size{n, 1, true}, err
+	}
+	return m.estimator.compared(m.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
+}
+
+// decisive counts a state as far as what happens to it depends on that.
+func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size, error) {
+	limit, window := m.cfg.MaxTokensForClear, m.cfg.WindowTokens
+	if window == 0 {
+		return m.countTokens(ctx, state, limit)
+	}
+	limit = min(limit, window)
+	n, err := m.countTokens(ctx, state, limit)
+	if err != nil || n.exact || n.tokens < limit {
+		return n, err
+	}
+	return m.countTokens(ctx, state, -1)
 }
 
 // WrapModel keeps what a provider ties an answer to in step with what was cleared.
 func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if !m.clear.policy.clears {
+	if !m.policy.clears {
 		return inner, nil
 	}
-	return m.clear.keeper().Model(inner), nil
+	return keeper(m).Model(inner), nil
 }
 
 // AfterModelRewriteState notes for the calls that the model has just made what they need to
 // know of the conversation.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil {
-		m.notes.note(ctx, state.Messages)
+	if state == nil || len(state.Messages) == 0 {
+		return ctx, state, nil
+	}
+	msgs := state.Messages
+	calls := m.codec.view(msgs[len(msgs)-1]).calls
+	if len(calls) == 0 {
+		return ctx, state, nil
+	}
+	m.noteNamedFiles(ctx, msgs, calls)
+	if m.policy.previews {
+		m.noteQuestion(ctx, msgs)
+	}
+	if m.policy.ours != nil {
+		m.noteReadable(ctx, msgs, calls)
 	}
 	return ctx, state, nil
 }
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	info, ok := m.truncator.info(ctx, tCtx)
+	info, ok := callOf(ctx, m.policy, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -148,7 +231,7 @@ func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.
 		if err != nil {
 			return "", err
 		}
-		cut, err := m.truncator.finished(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), textResult(out))
+		cut, err := info.with(&schema.ToolArgument{Text: argumentsInJSON}).finished(ctx, textResult(out))
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -158,7 +241,7 @@ func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	info, ok := m.truncator.info(ctx, tCtx)
+	info, ok := callOf(ctx, m.policy, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -167,7 +250,7 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 		if err != nil {
 			return nil, err
 		}
-		cut, err := m.truncator.finished(ctx, info.with(toolArgument), out)
+		cut, err := info.with(toolArgument).finished(ctx, out)
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -177,7 +260,7 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	info, ok := m.truncator.info(ctx, tCtx)
+	info, ok := callOf(ctx, m.policy, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -186,13 +269,13 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, &m.truncator, info.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
+		return wrapStream(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
 	}, nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	info, ok := m.truncator.info(ctx, tCtx)
+	info, ok := callOf(ctx, m.policy, tCtx)
 	if !ok {
 		return endpoint, nil
 	}
@@ -201,6 +284,225 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, &m.truncator, info.with(toolArgument), resultChunks{}, out)
+		return wrapStream(ctx, info.with(toolArgument), resultChunks{}, out)
 	}, nil
+}
+
+// noteNamedFiles tells calls which of their future files the notices in the history already
+// name. They must not write to these.
+func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []call) {
+	shown := namedFiles(m.cfg, m.codec, msgs)
+	m.policy.files.Note(ctx, shown)
+	wanted := make(map[string]bool, len(calls))
+	for _, each := range calls {
+		wanted[vault.Clean(vault.DefaultPath(m.cfg.RootDir, vault.TruncDir, each.id))] = true
+	}
+	var taken []string
+	for _, name := range slices.Sorted(maps.Keys(shown)) {
+		// A generator may return any of the names next.
+		if wanted[name] || m.cfg.GenTruncOffloadFilePath != nil {
+			taken = append(taken, name)
+		}
+	}
+	setRunNames(ctx, namedFilesKey, taken)
+}
+
+// maxQuestion is the most of a message that goes into a question, in bytes.
+const maxQuestion = 1000
+
+// noteQuestion records the last texts of the user and the model for the calls that the model
+// has just made.
+func (m *middleware[M]) noteQuestion(ctx context.Context, msgs []M) {
+	_, said := m.codec.said(msgs[len(msgs)-1])
+	asked := ""
+	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
+		asked, _ = m.codec.said(msgs[i])
+	}
+	setRunText(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
+}
+
+// lastBytes returns the end of a text, starting at a whole character.
+func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most):] }
+
+// markUsed tells the stores, at the start of a run and each hour after, which files the
+// history names.
+func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
+	b := m.policy.runOf(ctx)
+	if b == nil || !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
+		return
+	}
+	now, last := time.Now().Unix(), b.markedAt.Load()
+	if now-last < int64(backend.UseInterval/time.Second) || !b.markedAt.CompareAndSwap(last, now) {
+		return
+	}
+	if names := m.everyName(msgs); len(names) > 0 {
+		for _, s := range m.policy.files.Stores() {
+			s.MarkUsed(ctx, names)
+		}
+	}
+}
+
+// everyName lists all files that a history names in notices, for results, media and arguments.
+// A name that a tool made up does no harm.
+func (m *middleware[M]) everyName(msgs []M) []string {
+	names := make(map[string]bool)
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if at := recognise(text); at.path != "" {
+				names[at.path] = true
+			} else if isMovedMedium(text) {
+				names[tryTemplates(mediumTemplates, text, clearedNotice).path] = true
+			}
+		}
+	}
+	for _, msg := range msgs {
+		v := m.codec.view(msg)
+		add(v.moved...)
+		for _, r := range v.results {
+			add(append(r.texts, r.moved...)...)
+		}
+		for _, each := range v.calls {
+			for _, p := range vault.Mentions(m.cfg.RootDir, each.args) {
+				names[p] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// noteReadable tells calls which of the files outside the default roots that they ask for are
+// in the conversation's notices.
+func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call) {
+	asked := make(map[string]bool)
+	for _, each := range calls {
+		textsInJSON(each.args, 0, func(s string) {
+			if !m.policy.readable(s) {
+				asked[vault.Clean(s)] = true
+			}
+		})
+	}
+	var names []string
+	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.Any()) {
+		names = m.readableAmong(ctx, roundsOf(m.codec, msgs), asked)
+	}
+	setRunNames(ctx, readableKey, names)
+}
+
+// readableAmong returns the asked names that results show, if they are files of the results'
+// own calls: a tool can write any name.
+func (m *middleware[M]) readableAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
+	for _, r := range rounds {
+		for _, p := range r.pairs {
+			if !p.found || p.result.search {
+				continue
+			}
+			if name := m.ownFile(ctx, p); asked[name] && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+			for name := range asked {
+				if m.policy.known.Has(seen.Key(p.call.id, name)) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ownFile is the file that a notice in place of a result names, if a path generator returns it
+// for the call; else it is empty.
+func (m *middleware[M]) ownFile(ctx context.Context, p pair) string {
+	at := noticeIn(p.result.texts).path
+	if at == "" || m.policy.readable(at) {
+		return ""
+	}
+	detail := detailOf(p.call, textResult(joined(p.result.texts)))
+	for _, generate := range []func(context.Context, *ToolDetail) (string, error){m.cfg.GenTruncOffloadFilePath, m.cfg.GenClearOffloadFilePath} {
+		if generate == nil {
+			continue
+		}
+		got, err := safe.Value("path generator", func() (string, error) { return generate(ctx, detail) })
+		if rest, ok := strings.CutPrefix(at, got); ok && err == nil && got != "" && (rest == "" || vault.IsSuffix(rest)) {
+			return vault.Clean(at)
+		}
+	}
+	return ""
+}
+
+func showsName(texts []string, name string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, strings.TrimPrefix(name, "/")) })
+}
+
+// maxNesting bounds the walk through arguments, which a model writes.
+const maxNesting = 8
+
+// textsInJSON calls f with every text in arguments, including JSON inside of texts.
+func textsInJSON(args string, depth int, f func(string)) {
+	var v any
+	if json.Unmarshal([]byte(args), &v) == nil {
+		eachText(v, depth, f)
+	}
+}
+
+func eachText(v any, depth int, f func(string)) {
+	if depth > maxNesting {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		f(v)
+		if strings.HasPrefix(v, "{") {
+			textsInJSON(v, depth+1, f)
+		}
+	case []any:
+		for _, each := range v {
+			eachText(each, depth+1, f)
+		}
+	case map[string]any:
+		for _, each := range v {
+			eachText(each, depth+1, f)
+		}
+	}
+}
+
+// withMessages returns a copy of a state that has other messages.
+func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
+	out := *state
+	out.Messages = msgs
+	return &out
+}
+
+// Keys of run-local values, which survive an interrupt. Outside a run there are none, and
+// nothing is kept.
+const (
+	namedFilesKey = "__leanctx_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
+	readableKey   = "__leanctx_reduction_readable__" // files outside the default roots that calls of this round may read
+	questionKey   = "__leanctx_reduction_question__" // the last texts of the user and the model
+	readerKey     = "__leanctx_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
+)
+
+// runText returns the text under a key.
+func runText(ctx context.Context, key string) (text string, ok bool) {
+	v, _, _ := adk.GetRunLocalValue(ctx, key)
+	text, ok = v.(string)
+	return text, ok
+}
+
+func setRunText(ctx context.Context, key, text string) { _ = adk.SetRunLocalValue(ctx, key, text) }
+
+// runNames returns the names under a key.
+func runNames(ctx context.Context, key string) []string {
+	v, _, _ := adk.GetRunLocalValue(ctx, key)
+	names, _ := v.([]string)
+	return names
+}
+
+// setRunNames stores names for the next calls.
+func setRunNames(ctx context.Context, key string, names []string) {
+	if len(names) == 0 {
+		_ = adk.DeleteRunLocalValue(ctx, key)
+		return
+	}
+	_ = adk.SetRunLocalValue(ctx, key, names)
 }

@@ -27,15 +27,15 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible
 // one. clears says that old results are about to be cleared, and so do not count as
 // visible for those that are kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
+func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
 	from := 0
-	if b := c.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
-		from = newest(c.codec, state.Messages)
+	if b := m.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
+		from = newest(m.codec, state.Messages)
 	}
-	if !mayRepeat(c.codec, state.Messages, from) {
+	if !mayRepeat(m.codec, state.Messages, from) {
 		return state, nil
 	}
-	p := c.pass(ctx, state, size{})
+	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)
 	for _, r := range repeats(ctx, p, from, clears) {
 		if err := p.place(ctx, r); err != nil {
@@ -50,7 +50,7 @@ func refer[M adk.MessageType](ctx context.Context, c *clearer[M], state *adk.Typ
 		return state, nil
 	}
 	for _, r := range p.done {
-		c.report.output(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
+		m.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
 	}
 	return withMessages(state, p.out()), nil
 }

@@ -14,25 +14,25 @@ import (
 // rewritten returns the messages with the rounds outside the kept ones changed by the user's
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
-func rewritten[M adk.MessageType](ctx context.Context, c *clearer[M], msgs []M) ([]M, bool, error) {
-	if c.cfg.SkipClear || c.cfg.ClearMessageRewriter == nil {
+func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
+	if m.cfg.SkipClear || m.cfg.ClearMessageRewriter == nil {
 		return msgs, false, nil
 	}
-	rounds, end := outside(roundsOf(c.codec, msgs), c.cfg.ClearRetentionSuffixLimit)
+	rounds, end := outside(roundsOf(m.codec, msgs), m.cfg.ClearRetentionSuffixLimit)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
 	for _, r := range rounds {
-		if r.processed || !alone(c.codec, msgs, r, end) {
+		if r.processed || !alone(m.codec, msgs, r, end) {
 			continue
 		}
-		got, err := rewrite(ctx, c, msgs, r)
+		got, err := rewrite(ctx, m, msgs, r)
 		if err != nil {
 			return nil, false, err
 		}
 		instead[r.at] = got
 		gone[r.at] = true
 		for _, i := range r.messages() {
-			if rest, any := c.codec.withoutResults(msgs[i]); any {
+			if rest, any := m.codec.withoutResults(msgs[i]); any {
 				instead[i] = append(instead[i], rest)
 			}
 			gone[i] = true
@@ -70,20 +70,20 @@ func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
 }
 
 // rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, c *clearer[M], msgs []M, r round) ([]M, error) {
+func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {
-		responses = append(responses, c.codec.onlyResults(msgs[i]))
+		responses = append(responses, m.codec.onlyResults(msgs[i]))
 	}
-	got, err := c.cfg.ClearMessageRewriter(ctx, c.codec.clone(msgs[r.at]), responses)
+	got, err := m.cfg.ClearMessageRewriter(ctx, m.codec.clone(msgs[r.at]), responses)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]M, len(got))
-	for i, m := range got {
-		out[i] = m
-		if c.codec.calls(m) {
-			out[i] = c.codec.apply(m, edit{mark: true})
+	for i, msg := range got {
+		out[i] = msg
+		if m.codec.calls(msg) {
+			out[i] = m.codec.apply(msg, edit{mark: true})
 		}
 	}
 	return out, nil

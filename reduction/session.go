@@ -13,6 +13,8 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/cloudwego/eino/adk"
+
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/session"
 )
@@ -23,13 +25,13 @@ const sessionKey = "__leanctx_reduction_session__"
 
 // keeper releases what is tied to other results than those of a request: to results that were
 // cleared since, or to notices in place of results that are whole.
-func (c *clearer[M]) keeper() session.Keeper[M] {
+func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 	return session.Keeper[M]{
 		Key: sessionKey,
 		Mark: func(msgs []M, _ session.Tie) string {
 			var sent digest
 			for _, m := range msgs {
-				sent.add(c.codec.view(m))
+				sent.add(of.codec.view(m))
 			}
 			return sent.mark()
 		},
@@ -38,7 +40,7 @@ func (c *clearer[M]) keeper() session.Keeper[M] {
 			read := 0
 			upTo := func(end int) {
 				for ; read < end; read++ {
-					sent.add(c.codec.view(msgs[read]))
+					sent.add(of.codec.view(msgs[read]))
 				}
 			}
 			return func(i int, t session.Tie, mark string) bool {
@@ -49,7 +51,7 @@ func (c *clearer[M]) keeper() session.Keeper[M] {
 			}
 		},
 		Changed: func(ctx context.Context) {
-			c.report.send(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+			of.policy.send(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
 		},
 	}
 }

@@ -94,12 +94,12 @@ func isSourceEnd(err error) bool {
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	if info.rule.leave != "" || info.rule.trunc == nil {
-		return cutStream(ctx, t, info, chunks, src), nil
+		return cutStream(ctx, info, chunks, src), nil
 	}
 	both := takeOver(src).Copy(2)
-	h := &handlerStream[T]{t: t, info: info, chunks: chunks, original: both[0], copied: both[1]}
+	h := &handlerStream[T]{info: info, chunks: chunks, original: both[0], copied: both[1]}
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
 		shut(h.copied)
@@ -107,10 +107,10 @@ func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks 
 	switch {
 	case errors.Is(err, UseDefault):
 		info.rule = info.rule.byDefault()
-		return cutStream(ctx, t, info, chunks, h.original), nil
+		return cutStream(ctx, info, chunks, h.original), nil
 	case err == nil && out == nil:
 		info.rule.leave = ReasonHandler
-		return cutStream(ctx, t, info, chunks, h.original), nil
+		return cutStream(ctx, info, chunks, h.original), nil
 	}
 	shut(h.original)
 	return out, err
@@ -118,7 +118,6 @@ func wrapStream[T any](ctx context.Context, t *truncator, info callInfo, chunks 
 
 // handlerStream is a stream that a user's handler decides on.
 type handlerStream[T any] struct {
-	t        *truncator
 	info     callInfo
 	chunks   chunkOps[T]
 	original *schema.StreamReader[T]
@@ -143,7 +142,7 @@ func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], er
 	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
 		return nil, nil
 	}
-	if ok, err := h.t.offload(ctx, h.info, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
+	if ok, err := h.info.offload(ctx, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
 		if got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
 		}
@@ -157,7 +156,7 @@ func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
 
 // tell reports that the handler's stream has replaced the original.
 func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
-	h.info.report(ctx, h.t, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
+	h.info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
 }
 
 // replacing is the handler's stream. When it ends, it closes the handler's copy of the
@@ -191,14 +190,14 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{ctx: ctx, t: t, info: info, chunks: chunks, notices: currentNotices(), reader: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
+func cutStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &streamCut[T]{ctx: ctx, info: info, chunks: chunks, notices: currentNotices(), reader: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
-	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
+	info.policy.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
-		if t.report == nil && !info.compacts() {
+		if info.policy.onEvent == nil && !info.compacts() {
 			return src
 		}
 		c.through = true
@@ -216,7 +215,6 @@ func cutStream[T any](ctx context.Context, t *truncator, info callInfo, chunks c
 type streamCut[T any] struct {
 	info      callInfo
 	ctx       context.Context
-	t         *truncator
 	chunks    chunkOps[T]
 	notices   *notices
 	reader    string // the read tool's name
@@ -245,11 +243,11 @@ type streamCut[T any] struct {
 // reserve is how many bytes can be passed on if the notice must fit after them; negative
 // if it does not fit at all.
 func (c *streamCut[T]) reserve() int {
-	path := len(c.t.defaultPlace(c.info).Path) + vault.SuffixSize
+	path := len(c.info.defaultPlace().Path) + vault.SuffixSize
 	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader, finds: c.finds}
 	most = c.notices.hinted(most)
 	saved, unsaved := c.notices.stream.length(most), c.notices.unsaved.length(most)
-	if c.t.generate != nil {
+	if c.info.policy.generate != nil {
 		path = max(path, min(longPath, c.info.rule.limit-saved-charSlack))
 	}
 	free := c.info.rule.limit - max(saved+path, unsaved) - charSlack
@@ -420,7 +418,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 }
 
 func (c *streamCut[T]) reportCompacted(after int) {
-	c.info.report(c.ctx, c.t, output{kind: leanctx.KindResultCompacted, before: c.total, after: after, stream: true})
+	c.info.report(c.ctx, output{kind: leanctx.KindResultCompacted, before: c.total, after: after, stream: true})
 }
 
 // passOn passes a chunk on after everything that precedes it.
@@ -458,7 +456,7 @@ func (c *streamCut[T]) rest() (any, error) {
 	if !c.ended {
 		c.ended = true
 		if c.err == nil {
-			c.info.reportKept(c.ctx, c.t, output{reason: cmp.Or(c.info.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
+			c.info.reportKept(c.ctx, output{reason: cmp.Or(c.info.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -482,7 +480,7 @@ func (c *streamCut[T]) overflow() (T, error) {
 		return ok && showable(at.Path)
 	}
 	if !fits() {
-		at = c.t.defaultPlace(c.info) // the limit has room for this one
+		at = c.info.defaultPlace() // the limit has room for this one
 	}
 	if !fits() {
 		c.texts, c.through = nil, true
@@ -492,10 +490,10 @@ func (c *streamCut[T]) overflow() (T, error) {
 }
 
 func (c *streamCut[T]) place() (vault.Place, error) {
-	if c.t.generate == nil {
-		return c.t.place(c.ctx, c.info, nil)
+	if c.info.policy.generate == nil {
+		return c.info.place(c.ctx, nil)
 	}
-	return c.t.place(c.ctx, c.info, textResult(joined(c.texts)))
+	return c.info.place(c.ctx, textResult(joined(c.texts)))
 }
 
 // boundary is how many bytes of the stream come before an offset, without splitting a
@@ -536,13 +534,13 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	for _, text := range c.texts {
 		c.errors.Add(text)
 	}
-	file := c.t.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
+	file := c.info.policy.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.Commit(c.copies(at))
-	c.t.noteStored(c.info, path)
+	c.info.policy.noteStored(c.info.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.endNotice(path, head, end)
@@ -562,7 +560,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 // earlier call, and files that the call reads.
 func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	for _, p := range vault.Mentions(c.t.root, c.info.argText()) {
+	for _, p := range vault.Mentions(c.info.policy.root, c.info.argText()) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
@@ -635,7 +633,7 @@ func (c *streamCut[T]) report(path string, err error, after int) {
 	if err != nil {
 		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
 	}
-	c.info.report(c.ctx, c.t, o)
+	c.info.report(c.ctx, o)
 }
 
 // tail keeps the last bytes of its input.

@@ -187,11 +187,3 @@ func (p Preview) contained() Preview {
 		return shown
 	}
 }
-
-// pathGenerator is the type of the two path generators of a configuration.
-type pathGenerator = func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
-
-type (
-	truncHandler = func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
-	clearHandler = func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
-)

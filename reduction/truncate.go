@@ -22,34 +22,25 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// truncator is the truncation phase. It is immutable.
-type truncator struct {
-	policy   *policy
-	files    *vault.Vault
-	root     string
-	generate pathGenerator
-	report   reporter
-	names    *storedNames // nil: no read tool is provided
-}
-
 // callInfo is one call of a tool whose result may be too long.
 type callInfo struct {
-	rule rule
-	tool *adk.ToolContext
-	args *schema.ToolArgument
+	policy *policy
+	rule   rule
+	tool   *adk.ToolContext
+	args   *schema.ToolArgument
 }
 
 // compacts reports whether the result may become shorter JSON. A file's own JSON stays: the
 // model may be about to edit it.
 func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.argText()) }
 
-// info describes the truncation of a call's results, if any.
-func (t *truncator) info(ctx context.Context, tool *adk.ToolContext) (callInfo, bool) {
+// callOf describes the truncation of a call's results, if any.
+func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bool) {
 	if tool == nil || virtual.Inner(ctx, tool.CallID) { // a program reads all of it, and no model any
 		return callInfo{}, false
 	}
-	r := t.policy.truncation(ctx, tool.Name)
-	return callInfo{rule: r, tool: tool}, r.leave == "" || r.compact || t.report != nil && (r.leave != ReasonExempt || r.reads)
+	r := p.truncation(ctx, tool.Name)
+	return callInfo{policy: p, rule: r, tool: tool}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
 }
 
 func (info callInfo) with(args *schema.ToolArgument) callInfo {
@@ -69,39 +60,39 @@ func (info callInfo) detail(result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{ToolContext: info.tool, ToolArgument: info.args, ToolResult: result}
 }
 
-func (info callInfo) report(ctx context.Context, t *truncator, o output) {
-	t.report.output(ctx, info.tool.Name, info.tool.CallID, o)
+func (info callInfo) report(ctx context.Context, o output) {
+	info.policy.report(ctx, info.tool.Name, info.tool.CallID, o)
 }
 
 // reportKept reports a result that is passed on whole, if the model read it from the
 // store or if it is longer than its limit.
-func (info callInfo) reportKept(ctx context.Context, t *truncator, o output, answer string) {
+func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
-	case t.report == nil:
+	case info.policy.onEvent == nil:
 		return
 	case info.rule.reads:
-		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && t.policy.ownPages(ctx) && !readtool.Page(answer) {
+		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && info.policy.ownPages(ctx) && !readtool.Page(answer) {
 			return
 		}
 		o.kind, o.reason = leanctx.KindResultRead, ""
 	case o.before <= info.rule.limit:
 		return
 	}
-	info.report(ctx, t, o)
+	info.report(ctx, o)
 }
 
 // finished returns what replaces a result, nil if it stays.
-func (t *truncator) finished(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo) finished(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	if result == nil {
 		return nil, nil
 	}
-	out, err := t.shortened(ctx, info, result)
+	out, err := info.shortened(ctx, result)
 	if out != nil || err != nil || !info.compacts() {
 		return out, err
 	}
 	if out = compacted(result); out != nil {
-		info.report(ctx, t, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: sizeOf(textsOf(out.Parts))})
+		info.report(ctx, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: sizeOf(textsOf(out.Parts))})
 	}
 	return out, nil
 }
@@ -129,23 +120,23 @@ func compacted(result *schema.ToolResult) (out *schema.ToolResult) {
 }
 
 // shortened returns what replaces a result that is too long.
-func (t *truncator) shortened(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
 	case info.rule.leave != "":
-		info.reportKept(ctx, t, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
+		info.reportKept(ctx, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
 		return nil, nil
 	case info.rule.trunc != nil:
-		return t.byHandler(ctx, info, result)
+		return info.byHandler(ctx, result)
 	}
-	return t.cut(ctx, info, result)
+	return info.cut(ctx, result)
 }
 
 // cut is the default handler.
-func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	texts := textsOf(result.Parts)
 	size := sizeOf(texts)
 	if size <= info.rule.limit {
-		info.reportKept(ctx, t, output{before: size}, "")
+		info.reportKept(ctx, output{before: size}, "")
 		return nil, nil
 	}
 	if info.compacts() && size <= maxShrink*info.rule.limit {
@@ -153,30 +144,30 @@ func (t *truncator) cut(ctx context.Context, info callInfo, result *schema.ToolR
 			return nil, nil
 		}
 	}
-	at, err := t.place(ctx, info, result)
+	at, err := info.place(ctx, result)
 	if err != nil {
 		return nil, err
 	}
 	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
-	data := noticeData{path: at.Path + vault.Padding, tool: t.policy.readerName(ctx), finds: t.policy.ownPages(ctx)}
+	data := noticeData{path: at.Path + vault.Padding, tool: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
 	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
-		at = t.defaultPlace(info) // the limit has room for this one
+		at = info.defaultPlace() // the limit has room for this one
 		data.path = at.Path + vault.Padding
 	}
 	if _, ok := say.room(size, data, limit); !ok {
-		info.reportKept(ctx, t, output{reason: ReasonNotSmaller, before: size}, "")
+		info.reportKept(ctx, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
-	if data.path, err = t.save(ctx, info, at, content); err != nil {
-		info.report(ctx, t, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
+	if data.path, err = info.save(ctx, at, content); err != nil {
+		info.report(ctx, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	t.noteStored(info, data.path)
+	info.policy.noteStored(info.tool.CallID, data.path)
 	text := say.shortened(size, data, limit, func(room int) string { return info.previewOf(ctx, content, room) })
 	if text == "" {
 		text = say.excerpt(content, data, limit)
 	}
-	info.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
+	info.report(ctx, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
@@ -196,34 +187,27 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 
 // save returns the file of content: the one it was read from, or the one where it is
 // stored now.
-func (t *truncator) save(ctx context.Context, info callInfo, at vault.Place, content string) (string, error) {
-	p := info.rule.store.ReadBack(ctx, t.root, info.argText(), content)
+func (info callInfo) save(ctx context.Context, at vault.Place, content string) (string, error) {
+	p := info.rule.store.ReadBack(ctx, info.policy.root, info.argText(), content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	t.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
-	got := t.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
+	info.policy.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
+	got := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
 	return got.Path, got.Err
 }
 
-// noteStored records that a file belongs to the call.
-func (t *truncator) noteStored(info callInfo, filePath string) {
-	if t.names != nil {
-		t.names.add(info.tool.CallID, filePath)
-	}
-}
-
 // place chooses the file of a result.
-func (t *truncator) place(ctx context.Context, info callInfo, result *schema.ToolResult) (vault.Place, error) {
-	if t.generate == nil {
-		return t.defaultPlace(info), nil
+func (info callInfo) place(ctx context.Context, result *schema.ToolResult) (vault.Place, error) {
+	if info.policy.generate == nil {
+		return info.defaultPlace(), nil
 	}
-	p, err := t.generate(ctx, info.detail(copyOf(result)))
+	p, err := info.policy.generate(ctx, info.detail(copyOf(result)))
 	return vault.Place{Path: p}, err
 }
 
-func (t *truncator) defaultPlace(info callInfo) vault.Place {
-	return vault.Place{Path: vault.DefaultPath(t.root, vault.TruncDir, info.tool.CallID)}
+func (info callInfo) defaultPlace() vault.Place {
+	return vault.Place{Path: vault.DefaultPath(info.policy.root, vault.TruncDir, info.tool.CallID)}
 }
 
 // copyOf protects a tool's result from a handler that writes to its parts.
@@ -232,31 +216,31 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 }
 
 // byHandler asks the user's handler.
-func (t *truncator) byHandler(ctx context.Context, info callInfo, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := sizeOf(textsOf(result.Parts))
 	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
 		info.rule = info.rule.byDefault()
-		return t.shortened(ctx, info, result)
+		return info.shortened(ctx, result)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if got == nil || !got.NeedTrunc || got.ToolResult == nil || len(got.ToolResult.Parts) == 0 {
-		info.reportKept(ctx, t, output{reason: ReasonHandler, before: size}, firstText(result))
+		info.reportKept(ctx, output{reason: ReasonHandler, before: size}, firstText(result))
 		return nil, nil
 	}
-	if ok, err := t.offload(ctx, info, got, output{before: size, after: size}); !ok {
+	if ok, err := info.offload(ctx, got, output{before: size, after: size}); !ok {
 		return nil, err
 	}
 	after := sizeOf(textsOf(got.ToolResult.Parts))
-	info.report(ctx, t, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
+	info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
 	return got.ToolResult, nil
 }
 
 // offload stores the content that a handler returns. If ok is false, the original is
 // passed on.
-func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult, o output) (ok bool, err error) {
+func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil
 	}
@@ -264,12 +248,12 @@ func (t *truncator) offload(ctx context.Context, info callInfo, got *TruncResult
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", info.tool.Name, errNoBackend)
 	}
 	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
-	if saved := t.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
+	if saved := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
 		o.kind, o.err = leanctx.KindStoreFailed, saved.Err
-		info.report(ctx, t, o)
+		info.report(ctx, o)
 		return false, nil
 	}
-	t.noteStored(info, at.Path)
+	info.policy.noteStored(info.tool.CallID, at.Path)
 	return true, nil
 }
 
