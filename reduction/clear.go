@@ -51,16 +51,14 @@ type pass[M adk.MessageType] struct {
 	rules     map[string]*rule
 	done      []*old // decisions to change something, the oldest first
 	failures  int    // writes in a row that failed
-	tally     *tally // nil if there is no OnEvent
+
+	tally leanctx.Pass // of the results, if there is an OnEvent
+	told  int          // failures that were reported one by one
 }
 
 // newPass begins a pass over a state of a known size.
 func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
-	p := &pass[M]{middleware: m, wording: newWording(m.cfg.RootDir, m.cfg.MinSavingBytes, m.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
-	if m.policy.onEvent != nil {
-		p.tally = &tally{}
-	}
-	return p
+	return &pass[M]{middleware: m, wording: newWording(m.cfg.RootDir, m.cfg.MinSavingBytes, m.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
 }
 
 // cleared returns the state that the pass makes.
@@ -77,7 +75,6 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 	}
 	out := p.out()
 	p.tell(ctx, out)
-	p.policy.runOf(ctx).counted().edited(len(out))
 	return withMessages(p.given, out), nil
 }
 
@@ -94,9 +91,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	if p.rewritten {
-		if p.tally != nil {
-			*p.tally = tally{} // of these, not of those that were listed before
-		}
+		p.tally = leanctx.Pass{} // of these, not of those that were listed before
 		candidates = p.list(ctx)
 	}
 	if !p.rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
@@ -127,22 +122,27 @@ type old struct {
 	callAt int  // the message of the call
 	marked bool // which has this package's mark
 	rule   *rule
-	notice notice // that already replaces the result
-	size   int    // bytes of text
-	tokens int    // of the texts, if the window asks
-	like   string // the earlier call with the same result, if it is a repeat
+	notice notice       // that already replaces the result
+	size   int          // bytes of text
+	tokens int          // of the texts, if the window asks
+	like   string       // the earlier call with the same result, if it is a repeat
+	values []*reference // to long values in the call's arguments
+	media  []*reference // to media of the result
 
+	decision
+}
+
+// decision is what becomes of a result and of the arguments of its call.
+type decision struct {
 	instead replacement
-	args    *string       // new arguments
-	after   int           // bytes of text then
-	path    string        // where the content is
-	page    bool          // the result is a page of that file
-	bytes   int           // the size that the notice states
-	most    int           // tokens that may stay, if the window says so
-	existed bool          // the content was there already
-	item    vault.Item    // to store, unless its Store is nil
-	values  []*argument   // of the call's arguments, which references replace
-	media   []*attachment // which references replace
+	args    *string    // new arguments
+	after   int        // bytes of text then
+	path    string     // where the content is
+	page    bool       // the result is a page of that file
+	bytes   int        // the size that the notice states
+	most    int        // tokens that may stay, if the window says so
+	existed bool       // the content was there already
+	item    vault.Item // to store, unless its Store is nil
 }
 
 // replaces reports whether the result or its arguments are replaced; a handler may also ask
@@ -230,14 +230,14 @@ func (p *pass[M]) isCandidate(r *old, of round) bool {
 	case r.rule.clear != nil && (r.result.handled || of.processed && !of.ours):
 		return false
 	case r.rule.leave != "":
-		p.tally.keep(r.rule.leave)
+		p.countKept(r.rule.leave)
 		return false
 	}
 	return true
 }
 
 // longArguments lists the values of a call's arguments that are too long.
-func (p *pass[M]) longArguments(r *old) []*argument {
+func (p *pass[M]) longArguments(r *old) []*reference {
 	over := p.cfg.ClearArgumentsOver
 	if over == 0 || len(r.call.args) <= over || !r.rule.refers() {
 		return nil
@@ -246,13 +246,13 @@ func (p *pass[M]) longArguments(r *old) []*argument {
 }
 
 // oldMedia lists the media of a result, if the window is known.
-func (p *pass[M]) oldMedia(r *old) (out []*attachment) {
+func (p *pass[M]) oldMedia(r *old) (out []*reference) {
 	if p.cfg.WindowTokens == 0 || !r.rule.refers() {
 		return nil
 	}
 	for _, m := range p.codec.media(p.msgs[r.at]) {
 		if m.result == r.result.index {
-			out = append(out, &attachment{medium: m})
+			out = append(out, m)
 		}
 	}
 	return out
@@ -294,7 +294,7 @@ func (p *pass[M]) decideOne(ctx context.Context, r *old) (saved int64, err error
 		return 0, err
 	}
 	if why != "" {
-		p.tally.keep(why)
+		p.countKept(why)
 	}
 	if why != "" && !r.instead.mark {
 		return 0, nil
@@ -467,7 +467,7 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 	if r.item.Store != nil {
 		if !p.stored(ctx, r, got.Err) {
 			if r.replaces() {
-				p.tally.keep(ReasonNotStored)
+				p.countKept(ReasonNotStored)
 			}
 			return false, false
 		}
@@ -478,44 +478,36 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 			p.word(r)
 		}
 	}
-	if len(r.values)+len(r.media) > 0 && !p.keepReferences(ctx, r) {
-		if same = false; !r.replaces() {
-			p.tally.keep(ReasonNotStored)
-			return false, false
-		}
-	}
-	return true, same
-}
-
-// keepReferences stores the values and the media of a change, and drops the references
-// whose content could not be stored. It reports whether all were stored, under the
-// expected paths.
-func (p *pass[M]) keepReferences(ctx context.Context, r *old) (same bool) {
-	var sameMedia bool
-	if r.values, same = keepEach(ctx, p, r, r.values); !same {
+	values, sameValues := p.keepReferences(ctx, r, r.values)
+	if r.values = values; !sameValues {
 		r.args = nil
 		p.word(r)
 	}
-	if r.media, sameMedia = keepEach(ctx, p, r, r.media); !sameMedia {
-		for _, a := range r.media {
-			p.mention(a)
-		}
+	media, sameMedia := p.keepReferences(ctx, r, r.media)
+	if r.media = media; sameValues && sameMedia {
+		return true, same
 	}
-	return same && sameMedia
+	if !r.replaces() {
+		p.countKept(ReasonNotStored)
+		return false, false
+	}
+	return true, false
 }
 
-// keepEach stores the content of references and returns those that succeeded.
-func keepEach[M adk.MessageType, R interface{ target() *reference }](ctx context.Context, p *pass[M], r *old, all []R) (kept []R, same bool) {
+// keepReferences stores the content of references, and returns those that succeeded. same is true
+// if all did, under the expected paths.
+func (p *pass[M]) keepReferences(ctx context.Context, r *old, all []*reference) (kept []*reference, same bool) {
 	kept, same = all[:0], true
 	for _, each := range all {
-		to := each.target()
-		got := p.save(ctx, vault.Item{Store: r.rule.store, At: vault.Place{Path: to.path}, Content: to.content})
+		got := p.save(ctx, vault.Item{Store: r.rule.store, At: vault.Place{Path: each.path}, Content: each.content})
 		if !p.stored(ctx, r, got.Err) {
 			same = false
 			continue
 		}
-		same = same && got.Path == to.path
-		to.path, to.existed = got.Path, got.Existed
+		if each.existed = got.Existed; got.Path != each.path {
+			same, each.path = false, got.Path
+			p.mention(each)
+		}
 		kept = append(kept, each)
 	}
 	return kept, same
@@ -538,8 +530,8 @@ func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
 		p.failures = 0
 	case !errors.Is(err, errStoreDown):
 		p.failures++
-		if p.tally != nil && p.tally.failed < maxFailures {
-			p.tally.failed++
+		if p.told < maxFailures {
+			p.told++
 			p.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 	}
@@ -562,9 +554,7 @@ func (p *pass[M]) out() []M {
 
 // edit adds the change to the edits of the messages of the result and of the call.
 func (r *old) edit(result, call *edit) {
-	for _, a := range r.media {
-		result.media = append(result.media, movedMedium{result: a.result, part: a.part, text: a.text})
-	}
+	result.media = append(result.media, r.media...)
 	if !r.instead.keep || r.instead.mark {
 		result.results = append(result.results, r.instead)
 	}
@@ -581,7 +571,7 @@ func (r *old) edit(result, call *edit) {
 // nil if nothing changes. Whether an earlier run replaced a result is known from the store or
 // else from earlier reports of this middleware.
 func (p *pass[M]) tell(ctx context.Context, out []M) {
-	if p.tally == nil {
+	if p.policy.onEvent == nil {
 		return
 	}
 	after := p.counted(ctx)
@@ -593,7 +583,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 		}
 		after = p.tokensAfter(ctx, out)
 	}
-	pass := p.tally.pass
+	pass := p.tally
 	pass.Before, pass.After, pass.Threshold, pass.Target = p.counted(ctx), after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
 	p.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &pass})
 }
@@ -601,15 +591,29 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 func (p *pass[M]) tellOne(ctx context.Context, r *old) {
 	repeated := !p.reported.Add(seen.Key(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
-	p.tally.replaced(repeated)
+	p.tally.Looked++
 	if repeated {
+		p.tally.Repeated++
 		return
 	}
+	p.tally.Cleared++
 	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
 	p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
+}
+
+// countKept counts a result that stays.
+func (p *pass[M]) countKept(why Reason) {
+	if p.policy.onEvent == nil {
+		return
+	}
+	if p.tally.Kept == nil {
+		p.tally.Kept = make(map[string]int)
+	}
+	p.tally.Looked++
+	p.tally.Kept[string(why)]++
 }
 
 // sizes adds the arguments and media that references replace to a report on a result.

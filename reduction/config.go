@@ -296,6 +296,34 @@ func previewInShort(r PreviewRequest) string {
 	return PreviewByKind(r)
 }
 
+// Reason is why a result was left as it is.
+type Reason string
+
+const (
+	// ReasonExcluded: its tool is on an exclude list.
+	ReasonExcluded Reason = "excluded"
+
+	// ReasonSkipped: the configuration skips the phase for its tool.
+	ReasonSkipped Reason = "skipped"
+
+	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
+	// just returned.
+	ReasonExempt Reason = "exempt"
+
+	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
+	// fit in MaxLengthForTrunc.
+	ReasonNotSmaller Reason = "not_smaller"
+
+	// ReasonHandler: the handler of its tool said so.
+	ReasonHandler Reason = "handler"
+
+	// ReasonNotStored: the store did not take it.
+	ReasonNotStored Reason = "not_stored"
+
+	// ReasonTooFewTokens: the pass would have saved less than ClearAtLeastTokens.
+	ReasonTooFewTokens Reason = "too_few_tokens"
+)
+
 const (
 	defaultReadTool  = "read_file"
 	defaultRootDir   = "/tmp"

@@ -26,15 +26,6 @@ const (
 	maxDensity = 2
 )
 
-// fitting is a pass that shortens results until they fit.
-type fitting[M adk.MessageType] struct{ *pass[M] }
-
-func newFitting[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) *fitting[M] {
-	f := &fitting[M]{newPass(ctx, m, state, size{})}
-	f.keepNamed(ctx)
-	return f
-}
-
 // fitRounds returns a state in which the results of each new round keep within their
 // share of the window, the largest cut first. It considers the round alone, to decide the
 // same whenever it is called.
@@ -50,22 +41,23 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 	if !mayExceed(m.codec, state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	f := newFitting(ctx, m, state)
+	p := newPass(ctx, m, state, size{})
+	p.keepNamed(ctx)
 	for _, r := range roundsOf(m.codec, state.Messages) {
 		if r.at < from {
 			continue
 		}
-		results, fixed := f.shortenable(ctx, r, false)
-		fixed += f.fitMedia(results, budget/2)
-		if err := f.shortenTo(ctx, results, budget-fixed); err != nil {
+		results, fixed := shortenable(ctx, p, r, false)
+		fixed += fitMedia(p, results, budget/2)
+		if err := shortenTo(ctx, p, results, budget-fixed); err != nil {
 			return nil, err
 		}
-		f.take(results)
+		take(p, results)
 	}
-	if !f.finish(ctx, byRound) {
+	if !finish(ctx, p, byRound) {
 		return state, nil
 	}
-	return withMessages(state, f.out()), nil
+	return withMessages(state, p.out()), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -93,13 +85,13 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 
 // fitMedia replaces all media of a round's results by references but the last that fit in
 // a budget, and returns the tokens of all of them.
-func (f *fitting[M]) fitMedia(results []*old, budget int) (n int) {
+func fitMedia[M adk.MessageType](p *pass[M], results []*old, budget int) (n int) {
 	left := budget
 	for _, r := range slices.Backward(results) {
 		all := len(r.media)
 		keep := min(all, max(0, left/mediaTokens))
 		left -= keep * mediaTokens
-		r.media = f.attached(r.media[:all-keep])
+		r.media = p.attached(r.media[:all-keep])
 		n += all*mediaTokens - mediaSaved(r.media)
 	}
 	return n
@@ -107,14 +99,12 @@ func (f *fitting[M]) fitMedia(results []*old, budget int) (n int) {
 
 // stages are the ways in which a request becomes shorter until it fits, the mildest
 // first.
-type stage int
-
 const (
-	oldestMedia stage = iota // of all rounds but the newest, the oldest first
-	largest                  // results, and long arguments
-	larger                   // the same again, for a counter that counts differently
-	pages                    // pages of the read tool too, and media of the newest round
-	everything               // everything that can be shortened
+	oldestMedia = iota // of all rounds but the newest, the oldest first
+	largest            // results, and long arguments
+	larger             // the same again, for a counter that counts differently
+	pages              // pages of the read tool too, and media of the newest round
+	everything         // everything that can be shortened
 	stages
 )
 
@@ -129,22 +119,15 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 	given, before := state, count
 	p := newPass(ctx, m, state, count)
 	p.forced = true
-	changed, err := p.run(ctx)
-	if err != nil {
+	if state, err = p.cleared(ctx); err != nil {
 		return nil, err
 	}
-	var out []M
-	if changed {
-		out = p.out()
-	}
-	p.tell(ctx, out)
-	if changed {
-		state = withMessages(state, out)
+	if state != given {
 		if count, err = m.countTokens(ctx, state, -1); err != nil {
 			return nil, err
 		}
 	}
-	for s := stage(0); s < stages && count.tokens > window; s++ {
+	for s := 0; s < stages && count.tokens > window; s++ {
 		next, err := shorter(ctx, m, state, s, int(float64(count.tokens-window)/count.factor)+1)
 		if err != nil {
 			return nil, err
@@ -165,13 +148,14 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
-func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s stage, over int) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitting(ctx, m, state)
+func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
+	p := newPass(ctx, m, state, size{})
+	p.keepNamed(ctx)
 	rounds := roundsOf(m.codec, state.Messages)
 	var all []*old
 	sum := 0
 	for _, r := range rounds {
-		results, _ := f.shortenable(ctx, r, s >= pages)
+		results, _ := shortenable(ctx, p, r, s >= pages)
 		for _, each := range results {
 			sum += each.tokens
 		}
@@ -186,27 +170,27 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 	case s == oldestMedia && len(rounds) > 0:
 		end = rounds[len(rounds)-1].at
 	}
-	all = append(all, f.sent(end)...)
-	over -= f.chooseMedia(all, end, s, over)
+	all = append(all, sent(p, end)...)
+	over -= chooseMedia(p, all, end, s, over)
 	if s > oldestMedia {
-		over -= f.referToArguments(all)
-		if err := f.shortenTo(ctx, all, sum-max(over, 0)); err != nil {
+		over -= referToArguments(p, all)
+		if err := shortenTo(ctx, p, all, sum-max(over, 0)); err != nil {
 			return nil, err
 		}
 	}
-	f.take(all)
-	if !f.finish(ctx, byWindow) {
+	take(p, all)
+	if !finish(ctx, p, byWindow) {
 		return state, nil
 	}
-	return withMessages(state, f.out()), nil
+	return withMessages(state, p.out()), nil
 }
 
 // sent lists the user's messages with media before an index, as results of which only the
 // media change.
-func (f *fitting[M]) sent(end int) (out []*old) {
-	for i := range f.msgs[:end] {
-		r := &old{pair: &pair{at: i, result: result{index: -1}}, callAt: i, marked: true, rule: &rule{store: f.policy.general}}
-		if r.media = f.oldMedia(r); len(r.media) > 0 {
+func sent[M adk.MessageType](p *pass[M], end int) (out []*old) {
+	for i := range p.msgs[:end] {
+		r := &old{pair: &pair{at: i, result: result{index: -1}}, callAt: i, marked: true, rule: &rule{store: p.policy.general}}
+		if r.media = p.oldMedia(r); len(r.media) > 0 {
 			r.instead.keep = true
 			out = append(out, r)
 		}
@@ -216,14 +200,14 @@ func (f *fitting[M]) sent(end int) (out []*old) {
 
 // chooseMedia selects the media to replace by references: the oldest in messages before
 // end, until they save enough. It returns the tokens that they save.
-func (f *fitting[M]) chooseMedia(all []*old, end int, at stage, over int) (saved int) {
+func chooseMedia[M adk.MessageType](p *pass[M], all []*old, end int, at int, over int) (saved int) {
 	slices.SortStableFunc(all, func(a, b *old) int { return a.at - b.at })
 	for _, r := range all {
 		n := 0
 		if at != largest && at != larger && r.at < end {
 			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
 		}
-		r.media = f.attached(r.media[:n])
+		r.media = p.attached(r.media[:n])
 		saved += mediaSaved(r.media)
 	}
 	return saved
@@ -231,11 +215,11 @@ func (f *fitting[M]) chooseMedia(all []*old, end int, at stage, over int) (saved
 
 // longArguments finds the long values in the calls of results, and returns the tokens
 // that references to them save.
-func (f *fitting[M]) referToArguments(all []*old) (saved int) {
+func referToArguments[M adk.MessageType](p *pass[M], all []*old) (saved int) {
 	for _, r := range all {
-		if r.values = f.longArguments(r); len(r.values) > 0 {
+		if r.values = p.longArguments(r); len(r.values) > 0 {
 			r.marked = false
-			saved += tokens.Of(r.call.args) - tokens.Of(f.withReferences(r.call.args, r.values))
+			saved += tokens.Of(r.call.args) - tokens.Of(withReferences(r.call.args, r.values))
 		}
 	}
 	return saved
@@ -244,7 +228,7 @@ func (f *fitting[M]) referToArguments(all []*old) (saved int) {
 // shortenable lists the results of a round that may be shortened, or whose media may
 // become references, and returns the tokens of the others. A page that is alone in its
 // round is included only in the last stage: the model asked for just that.
-func (f *fitting[M]) shortenable(ctx context.Context, of round, everything bool) (out []*old, fixed int) {
+func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of round, everything bool) (out []*old, fixed int) {
 	found := 0
 	for _, each := range of.pairs {
 		if each.found {
@@ -256,7 +240,7 @@ func (f *fitting[M]) shortenable(ctx context.Context, of round, everything bool)
 		if !each.found || each.result.search {
 			continue
 		}
-		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: f.ruleOf(ctx, each.call.name)}
+		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: p.ruleOf(ctx, each.call.name)}
 		for _, text := range r.result.texts {
 			r.tokens += tokens.Of(text)
 		}
@@ -264,22 +248,22 @@ func (f *fitting[M]) shortenable(ctx context.Context, of round, everything bool)
 			fixed += tokens.Of(text)
 		}
 		r.notice, r.instead.index = noticeIn(r.result.texts), r.result.index
-		if f.mustStay(ctx, r) || r.rule.reads && found == 1 && !everything {
+		if mustStay(ctx, p, r) || r.rule.reads && found == 1 && !everything {
 			fixed += r.tokens
 			continue
 		}
 		own := r.rule.byDefault()
 		r.rule = &own
-		r.media = f.oldMedia(r)
+		r.media = p.oldMedia(r)
 		out = append(out, r)
 	}
 	return out, fixed
 }
 
 // mustStay reports whether the configuration keeps a result as it is.
-func (f *fitting[M]) mustStay(ctx context.Context, r *old) bool {
-	cut := f.policy.truncation(ctx, r.call.name)
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.policy.skipTrunc
+func mustStay[M adk.MessageType](ctx context.Context, p *pass[M], r *old) bool {
+	cut := p.policy.truncation(ctx, r.call.name)
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.policy.skipTrunc
 }
 
 // maxRefits bounds how often sizes are levelled again because some results could not
@@ -288,7 +272,7 @@ const maxRefits = 16
 
 // shortenTo shortens results to a total number of tokens, or to at least minShown bytes
 // each. The outcome is level: repeating it changes nothing.
-func (f *fitting[M]) shortenTo(ctx context.Context, results []*old, budget int) error {
+func shortenTo[M adk.MessageType](ctx context.Context, p *pass[M], results []*old, budget int) error {
 	var open []*old
 	for _, r := range results {
 		if r.size > minShown && r.notice.kind != clearedNotice {
@@ -305,7 +289,7 @@ func (f *fitting[M]) shortenTo(ctx context.Context, results []*old, budget int) 
 		most, left := level(sizes, budget), open[:0:0]
 		for _, r := range open {
 			if tokensNow(r) > most {
-				if err := f.shortenOne(ctx, r, most); err != nil {
+				if err := shortenOne(ctx, p, r, most); err != nil {
 					return err
 				}
 			}
@@ -332,31 +316,31 @@ func tokensNow(r *old) int {
 }
 
 // shortenOne makes a result shorter, if possible.
-func (f *fitting[M]) shortenOne(ctx context.Context, r *old, most int) error {
+func shortenOne[M adk.MessageType](ctx context.Context, p *pass[M], r *old, most int) error {
 	before, text, after := r.most, r.instead.text, r.after
 	r.most = max(most, 1)
 	if before == 0 {
-		if err := f.place(ctx, r); err != nil {
+		if err := p.place(ctx, r); err != nil {
 			return err
 		}
 	}
-	if !f.word(r) || r.path != "" && !showable(r.path) {
+	if !p.word(r) || r.path != "" && !showable(r.path) {
 		r.most, r.instead.text, r.after = before, text, after
 	}
 	return nil
 }
 
 // take adds those results to the changes of which anything changes.
-func (f *fitting[M]) take(results []*old) {
+func take[M adk.MessageType](p *pass[M], results []*old) {
 	for _, r := range results {
 		if r.most == 0 {
 			r.keepResult()
 		}
 		if len(r.values) > 0 {
-			f.word(r)
+			p.word(r)
 		}
 		if r.replaces() {
-			f.done = append(f.done, r)
+			p.done = append(p.done, r)
 		}
 	}
 }
@@ -376,11 +360,11 @@ func level(sizes []int, budget int) int {
 
 // finish stores and applies the decisions, reports them, and reports whether anything
 // changes.
-func (f *fitting[M]) finish(ctx context.Context, rule string) bool {
-	f.saveAll(ctx)
-	for _, r := range f.done {
+func finish[M adk.MessageType](ctx context.Context, p *pass[M], rule string) bool {
+	p.saveAll(ctx)
+	for _, r := range p.done {
 		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
-		f.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
+		p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
 	}
-	return len(f.done) > 0
+	return len(p.done) > 0
 }

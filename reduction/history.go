@@ -67,20 +67,7 @@ type edit struct {
 	mark    bool           // set processedKey and oursKey
 	args    map[int]string // new arguments by index of the call
 	results []replacement
-	media   []movedMedium // replaced first
-}
-
-// medium is an image, a sound, a film or a file in a message.
-type medium struct {
-	result int // index of the result that has it; negative: the user sent it
-	part   int // index among the parts of the result, or of the message
-	is     schema.ToolOutputPart
-}
-
-// movedMedium puts a text in place of a medium.
-type movedMedium struct {
-	result, part int
-	text         string
+	media   []*reference // replaced first
 }
 
 // codec reads a message into a view and applies edits. No method changes the given message.
@@ -98,8 +85,9 @@ type codec[M adk.MessageType] interface {
 	// resultSize is the bytes of text of the kth result in a message, negative if there is
 	// none. It allocates nothing.
 	resultSize(m M, k int) int
-	// media lists the media that tools returned and that the user sent.
-	media(m M) []medium
+	// media lists the media that tools returned and that the user sent, as references without
+	// content.
+	media(m M) []*reference
 	// result returns a copy of the result at index, for a user's handler.
 	result(m M, index int) *schema.ToolResult
 	// apply returns a copy with the edit in it.
@@ -165,7 +153,9 @@ func (r round) messages() []int {
 func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
 	n := 0
 	for _, m := range msgs {
-		n += int(flagOf(c.calls(m)))
+		if c.calls(m) {
+			n++
+		}
 	}
 	p := pairer{rounds: make([]round, 0, n)}
 	for i, m := range msgs {

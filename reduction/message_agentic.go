@@ -126,7 +126,7 @@ func agenticTexts(r *schema.FunctionToolResult) (texts, moved []string) {
 	return texts, moved
 }
 
-func (agentic) media(m *schema.AgenticMessage) (out []medium) {
+func (agentic) media(m *schema.AgenticMessage) (out []*reference) {
 	if m == nil || m.Role != schema.AgenticRoleTypeUser {
 		return nil
 	}
@@ -139,13 +139,13 @@ func (agentic) media(m *schema.AgenticMessage) (out []medium) {
 					continue
 				}
 				if part := blockPart(c); mediumOf(&part) != nil {
-					out = append(out, medium{result: i, part: k, is: part})
+					out = append(out, &reference{result: i, part: k, medium: &part})
 				}
 			}
 		case hasMedium(b):
 			c := &schema.FunctionToolResultContentBlock{Image: b.UserInputImage, Audio: b.UserInputAudio, Video: b.UserInputVideo, File: b.UserInputFile, Extra: b.Extra}
 			if part := blockPart(c); mediumOf(&part) != nil {
-				out = append(out, medium{result: -1, part: i, is: part})
+				out = append(out, &reference{result: -1, part: i, medium: &part})
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (agentic) media(m *schema.AgenticMessage) (out []medium) {
 }
 
 // move replaces a medium by a text, in a copy of its block.
-func (agentic) move(blocks []*schema.ContentBlock, moved movedMedium) {
+func (agentic) move(blocks []*schema.ContentBlock, moved *reference) {
 	text := &schema.UserInputText{Text: moved.text}
 	if moved.result < 0 {
 		blocks[moved.part] = &schema.ContentBlock{Type: schema.ContentBlockTypeUserInputText, UserInputText: text}
@@ -331,7 +331,7 @@ func (agentic) weigh(w *weight, m *schema.AgenticMessage) (usage int) {
 		if m.ResponseMeta != nil && m.ResponseMeta.TokenUsage != nil {
 			usage = m.ResponseMeta.TokenUsage.PromptTokens
 		}
-		w.edited |= flagOf(isMarked(m.Extra, processedKey))
+		w.edited = isMarked(m.Extra, processedKey)
 	}
 	for _, b := range m.ContentBlocks {
 		if b != nil {

@@ -39,7 +39,7 @@ func (plain) view(m *schema.Message) view {
 	return v
 }
 
-func (plain) media(m *schema.Message) (out []medium) {
+func (plain) media(m *schema.Message) (out []*reference) {
 	if m == nil || m.Role != schema.Tool && m.Role != schema.User {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (plain) media(m *schema.Message) (out []medium) {
 	}
 	for i := range m.UserInputMultiContent {
 		if part := outputPart(&m.UserInputMultiContent[i]); mediumOf(&part) != nil {
-			out = append(out, medium{result: of, part: i, is: part})
+			out = append(out, &reference{result: of, part: i, medium: &part})
 		}
 	}
 	return out
@@ -288,7 +288,7 @@ func (plain) weigh(w *weight, m *schema.Message) (usage int) {
 		if m.ResponseMeta != nil && m.ResponseMeta.Usage != nil {
 			usage = m.ResponseMeta.Usage.PromptTokens
 		}
-		w.edited |= flagOf(isMarked(m.Extra, processedKey))
+		w.edited = isMarked(m.Extra, processedKey)
 		for i := range m.ToolCalls {
 			f := &m.ToolCalls[i].Function
 			w.call(f.Name, f.Arguments)

@@ -8,6 +8,7 @@ package reduction
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -248,10 +249,10 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 		defer file.Close()
 		return io.ReadAll(file)
 	})
-	if err != nil {
-		return schema.ToolOutputPart{}, false
+	if err != nil || json.Unmarshal(content, &part) != nil || mediumOf(&part) == nil {
+		return schema.ToolOutputPart{}, false // the file may hold something else
 	}
-	return readMedium(content)
+	return part, true
 }
 
 // joinReaders returns the tool for an agent that already has one of this package's: two

@@ -147,6 +147,9 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
 		}
+		if out != p.given {
+			m.policy.runOf(ctx).counted().edited(len(out.Messages))
+		}
 	}
 	if m.cfg.WindowTokens > 0 && count.tokens > m.cfg.WindowTokens && !m.cfg.SkipClear {
 		return within(ctx, m, out)

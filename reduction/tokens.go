@@ -191,7 +191,7 @@ func outline[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
 // look describes a message without reading its texts.
 func look[M adk.MessageType](e *estimator[M], run *counted, m M) knownMessage {
 	w := &run.weight
-	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, 0
+	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
 	usage := e.codec.weigh(w, m)
 	return knownMessage{at: addressOf(m), mark: w.mark, most: w.tokens, tokens: -1, usage: int32(max(0, min(usage, math.MaxInt32))), edited: w.edited}
 }
@@ -210,7 +210,7 @@ func verify[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
 // read is the estimate with every text read.
 func (e *estimator[M]) read(run *counted, msgs []M, definitions, threshold int64) size {
 	w := &run.weight
-	c, sum, changed := tokens.Correction{}, definitions, flag(0)
+	c, sum, changed := tokens.Correction{}, definitions, false
 	for i := range run.messages {
 		k := &run.messages[i]
 		if k.tokens < 0 {
@@ -218,11 +218,11 @@ func (e *estimator[M]) read(run *counted, msgs []M, definitions, threshold int64
 			e.codec.weigh(w, msgs[i])
 			k.tokens, k.most = w.tokens, w.tokens
 		}
-		if k.usage > 0 && (i >= run.from || changed == 0 && float64(sum)*c.Factor() < float64(threshold)) {
+		if k.usage > 0 && (i >= run.from || !changed && float64(sum)*c.Factor() < float64(threshold)) {
 			c.Add(int64(k.usage), sum)
 		}
 		sum += k.tokens
-		changed |= k.edited
+		changed = changed || k.edited
 	}
 	return size{int64(float64(sum) * c.Factor()), c.Factor(), true}
 }
@@ -252,7 +252,7 @@ type knownMessage struct {
 	most    int64  // tokens at most
 	tokens  int64  // negative: not read
 	usage   int32  // the tokens of its request, as the provider reports
-	edited  flag   // it was edited
+	edited  bool   // it was edited
 	sampled bool   // most is that of a sample of all texts
 }
 

@@ -41,7 +41,7 @@ type weight struct {
 	by     measure
 	tokens int64
 	sizes  *schemaSizes
-	edited flag   // something was cleared or rewritten
+	edited bool   // something was cleared or rewritten
 	mark   uint64 // of where the texts are, with byLength
 
 	sample *sample // with bySample
@@ -83,9 +83,7 @@ const markPrime = 0x9e3779b97f4a7c15
 // result weighs a text that may be the notice of a cleared result.
 func (w *weight) result(s string) {
 	w.text(s)
-	if w.by == byLength {
-		w.edited |= flagOf(edited(s))
-	}
+	w.edited = w.edited || w.by == byLength && edited(s)
 }
 
 // bytes weighs what is no string where it is kept.
@@ -122,16 +120,6 @@ func (w *weight) search(r *schema.ToolSearchResult) {
 	if r != nil {
 		w.tools(r.Tools)
 	}
-}
-
-// flag is 1 if something holds. Flags are joined without a branch.
-type flag uint8
-
-func flagOf(holds bool) flag {
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 // edited reports whether a text was not in the first request that had its message.

@@ -3,7 +3,9 @@
 
 package reduction
 
-// The texts that replace results, values in arguments, and media.
+// The texts that replace results, long values in the arguments of old calls, and images, audio,
+// video and files. A reference replaces a value whole, and the arguments stay valid JSON: a model
+// that sees cut arguments learns to write the mark of the cut into files.
 
 import (
 	"bytes"
@@ -12,6 +14,9 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/tokens"
@@ -35,72 +40,73 @@ func newWording(root string, least int, reader string) wording {
 
 // arguments makes references to the values of a call's arguments that are longer than a
 // number of bytes.
-func (w *wording) arguments(c call, over int) (out []*argument) {
+func (w *wording) arguments(c call, over int) []*reference {
 	file := vault.DefaultPath(w.root, vault.ClearDir, c.id)
-	room := len(w.referenceTo(1<<30, file+vault.Padding+vault.Padding))
-	for i, s := range longValues(c.args, max(over, room)) {
-		to := reference{content: decoded(c.args[s.from:s.to]), path: fmt.Sprintf("%s-arg%d", file, i+1)}
-		out = append(out, &argument{to, s.from, s.to})
+	longest := &reference{path: file + vault.Padding + vault.Padding, to: 1 << 30}
+	w.mention(longest)
+	values := longValues(c.args, max(over, len(longest.text)))
+	for i, v := range values {
+		v.content, v.path = decoded(c.args[v.from:v.to]), fmt.Sprintf("%s-arg%d", file, i+1)
+		w.mention(v)
 	}
-	return out
+	return values
 }
 
-// attached makes references to media, and drops those that cannot be stored.
-func (w *wording) attached(media []*attachment) []*attachment {
+// attached completes references to media, and drops those that cannot be stored.
+func (w *wording) attached(media []*reference) []*reference {
 	out := media[:0:0]
-	for _, a := range media {
-		content, err := json.Marshal(a.is)
+	for _, r := range media {
+		content, err := json.Marshal(r.medium)
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
-		a.content = string(content)
-		a.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(a.content))
-		w.mention(a)
-		out = append(out, a)
+		r.content = string(content)
+		r.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(r.content))
+		w.mention(r)
+		out = append(out, r)
 	}
 	return out
 }
 
-// mention makes the text of a reference.
-func (w *wording) mention(a *attachment) {
+// mention makes the text of a reference, which in arguments is a JSON string.
+func (w *wording) mention(r *reference) {
 	data := w.data
-	data.path, data.bytes, data.medium = a.path, len(a.content), string(a.is.Type)
+	data.path = r.path
+	if r.medium == nil {
+		data.bytes = r.to - r.from
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // encoding a string never fails
+		r.text = strings.TrimSuffix(b.String(), "\n")
+		return
+	}
+	data.bytes, data.medium = len(r.content), string(r.medium.Type)
 	data.finds, data.hint = false, ""
-	if c := mediumOf(&a.is); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
+	if c := mediumOf(r.medium); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
 		data.medium = cmp.Or(c.MIMEType, data.medium)
 	}
-	a.text = w.notices.fill(w.notices.medium, data)
+	r.text = w.notices.fill(w.notices.medium, data)
 }
 
 // withReferences returns arguments with references in place of values.
-func (w *wording) withReferences(args string, values []*argument) string {
+func withReferences(args string, values []*reference) string {
 	var b strings.Builder
 	end := 0
 	for _, v := range values {
 		b.WriteString(args[end:v.from])
-		b.WriteString(w.referenceTo(v.to-v.from, v.path))
+		b.WriteString(v.text)
 		end = v.to
 	}
 	b.WriteString(args[end:])
 	return b.String()
 }
 
-// referenceTo is the JSON string that replaces a value of size bytes.
-func (w *wording) referenceTo(size int, path string) string {
-	data := w.data
-	data.bytes, data.path = size, path
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // encoding a string never fails
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
 // word makes the notice, and reports whether it saves enough. That must not depend on whether
 // the path will need a suffix: otherwise a result that stays today would be cleared tomorrow.
 func (w *wording) word(r *old) bool {
 	if len(r.values) > 0 {
-		args := w.withReferences(r.call.args, r.values)
+		args := withReferences(r.call.args, r.values)
 		r.args = &args
 	}
 	switch {
@@ -181,4 +187,100 @@ func (w *wording) excerptOf(r *old, data noticeData, limit int) (string, bool) {
 	data.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(data.head)))):]
 	data.headBytes, data.tailBytes = len(data.head), len(data.tail)
 	return w.notices.fill(w.notices.truncated, data), true
+}
+
+const (
+	// mediaSaving is about how many tokens a reference saves.
+	mediaSaving = mediaTokens - 60
+
+	// maxMediaType is the most bytes of a medium's type that a reference shows.
+	maxMediaType = 64
+)
+
+// reference is a text in place of stored content: of a long value in the arguments of a call, or
+// of a medium, which is an image, a sound, a film or a file.
+type reference struct {
+	content string // as it is stored: a medium is JSON, to restore it from
+	path    string // the file or its future name
+	existed bool   // it was there already
+	text    string // in place of the content
+
+	from, to int // the position of a value's JSON in the arguments
+
+	medium *schema.ToolOutputPart // nil: it is a value
+	result int                    // index of the result that has the medium; negative: the user sent it
+	part   int                    // index among the parts of the result, or of the message
+}
+
+// decoded is the text of a JSON string, or the JSON of any other value. A string whose
+// decoding loses data stays JSON.
+func decoded(value string) string {
+	var s string
+	if json.Unmarshal([]byte(value), &s) != nil || strings.ContainsRune(s, utf8.RuneError) {
+		return value
+	}
+	return s
+}
+
+// longValues finds the values in a JSON object that are longer than a number of bytes:
+// strings, and lists and objects that are too long even without their long strings.
+func longValues(args string, over int) (found []*reference) {
+	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(args))
+	d.UseNumber()
+	references := 0 // so far
+	var walk func(depth int)
+	walk = func(depth int) {
+		rest := strings.TrimLeft(args[d.InputOffset():], " \t\r\n,:")
+		from, before, had := len(args)-len(rest), len(found), references
+		token, _ := d.Token()
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			for d.More() {
+				if token == json.Delim('{') {
+					_, _ = d.Token() // the key
+				}
+				walk(depth + 1)
+			}
+			_, _ = d.Token() // the end
+		}
+		whole := &reference{from: from, to: int(d.InputOffset())}
+		if isReference(args[whole.from:whole.to]) {
+			references++
+			return
+		}
+		left := whole.to - whole.from
+		for _, f := range found[before:] {
+			left -= f.to - f.from
+		}
+		if depth > 0 && left > over && references == had {
+			found = append(found[:before], whole)
+		}
+	}
+	walk(0)
+	return found
+}
+
+// isReference reports whether a JSON string is a reference.
+func isReference(value string) bool {
+	if !strings.HasPrefix(value, `"[`) {
+		return false
+	}
+	text := decoded(value)
+	for _, f := range argumentTemplates {
+		if _, rest, ok := f.find(text); ok && len(rest) <= maxEnd && strings.HasSuffix(text, f[len(f)-1].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// mediaSaved estimates the tokens that references to media save.
+func mediaSaved(media []*reference) (n int) {
+	for _, a := range media {
+		n += mediaTokens - tokens.Of(a.text)
+	}
+	return n
 }

@@ -184,7 +184,7 @@ func (p *pass[M]) surelySaves(least int64) bool {
 func (p *pass[M]) countLeft(results []*old) {
 	for _, r := range results {
 		if r.replaces() {
-			p.tally.keep(ReasonTooFewTokens)
+			p.countKept(ReasonTooFewTokens)
 		}
 	}
 }
