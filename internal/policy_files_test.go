@@ -31,7 +31,6 @@ var unfinished = map[string]layout{
 	"internal/keyword/bm25":    {maxAway, 9.6},
 	"internal/readtool":        {maxAway, 8.7},
 	"leanctxtest":              {maxAway, 6.9},
-	"reduction":                {maxAway, 9.1},
 	"reduction/blobbackend":    {11, 10.9},
 	"toolsearch":               {maxAway, 9.1},
 	"toolsearch/internal/wire": {19.9, maxNouns},

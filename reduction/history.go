@@ -4,14 +4,23 @@
 package reduction
 
 // A history as plain data: messages to decide on, edits to apply, and the rounds of calls and
-// results. Each kind of message has its codec in a file of its own.
+// results, which a user may rewrite. And answers that a provider ties to their request: it must not
+// use results that were cleared, or refuse thinking that is bound to them.
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/session"
 )
 
 const (
@@ -293,4 +302,160 @@ func newest[M adk.MessageType](c codec[M], msgs []M) int {
 		}
 	}
 	return len(msgs)
+}
+
+// rewritten returns the messages with the rounds outside the kept ones changed by the user's
+// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
+// before.
+func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
+	if m.cfg.SkipClear || m.cfg.ClearMessageRewriter == nil {
+		return msgs, false, nil
+	}
+	rounds, end := outside(roundsOf(m.codec, msgs), m.cfg.ClearRetentionSuffixLimit)
+	instead := make(map[int][]M, len(rounds))
+	gone := make(map[int]bool)
+	for _, r := range rounds {
+		if r.processed || !alone(m.codec, msgs, r, end) {
+			continue
+		}
+		got, err := rewrite(ctx, m, msgs, r)
+		if err != nil {
+			return nil, false, err
+		}
+		instead[r.at] = got
+		gone[r.at] = true
+		for _, i := range r.messages() {
+			if rest, any := m.codec.withoutResults(msgs[i]); any {
+				instead[i] = append(instead[i], rest)
+			}
+			gone[i] = true
+		}
+	}
+	if len(instead) == 0 {
+		return msgs, false, nil
+	}
+	out := make([]M, 0, len(msgs))
+	for i, m := range msgs {
+		out = append(out, instead[i]...)
+		if !gone[i] {
+			out = append(out, m)
+		}
+	}
+	return out, true, nil
+}
+
+// alone reports whether the messages with a round's results hold results of no other
+// round, and none of them is kept: then the round can be taken out.
+func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
+	results := 0
+	for _, i := range r.messages() {
+		if i >= end {
+			return false
+		}
+		results += len(c.view(msgs[i]).results)
+	}
+	for _, p := range r.pairs {
+		if p.found {
+			results--
+		}
+	}
+	return results == 0
+}
+
+// rewrite calls the rewriter for a round. It never sees its own output again.
+func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r round) ([]M, error) {
+	var responses []M
+	for _, i := range r.messages() {
+		responses = append(responses, m.codec.onlyResults(msgs[i]))
+	}
+	got, err := m.cfg.ClearMessageRewriter(ctx, m.codec.clone(msgs[r.at]), responses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]M, len(got))
+	for i, msg := range got {
+		out[i] = msg
+		if m.codec.calls(msg) {
+			out[i] = m.codec.apply(msg, edit{mark: true})
+		}
+	}
+	return out, nil
+}
+
+// sessionKey marks, in Extra, an answer that the provider ties to its request: its value is
+// the digest of the notices there. A request without notices leaves no mark.
+const sessionKey = "__leanctx_reduction_session__"
+
+// keeper releases what is tied to other results than those of a request: to results that were
+// cleared since, or to notices in place of results that are whole.
+func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
+	return session.Keeper[M]{
+		Key: sessionKey,
+		Mark: func(msgs []M, _ session.Tie) string {
+			var sent digest
+			for _, m := range msgs {
+				sent.add(of.codec.view(m))
+			}
+			return sent.mark()
+		},
+		Stale: func(msgs []M) func(int, session.Tie, string) bool {
+			var sent digest
+			read := 0
+			upTo := func(end int) {
+				for ; read < end; read++ {
+					sent.add(of.codec.view(msgs[read]))
+				}
+			}
+			return func(i int, t session.Tie, mark string) bool {
+				if upTo(i); t != session.Bound { // which stores the answer itself as well
+					upTo(i + 1)
+				}
+				return mark != sent.mark()
+			}
+		},
+		Changed: func(ctx context.Context) {
+			of.policy.send(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+		},
+	}
+}
+
+// digest identifies the notices in the messages so far. It is a sum, independent of
+// order: events bring the results of parallel calls as these end, a state has them in
+// the order of the calls.
+type digest struct {
+	items int
+	sum   uint64
+}
+
+func (d *digest) add(v view) {
+	if v.processed {
+		for _, call := range v.calls {
+			d.mix("call", call.id, call.args)
+		}
+	}
+	for _, r := range v.results {
+		if r.handled || noticeIn(r.texts).kind != noNotice {
+			d.mix(append([]string{"result", r.id}, r.texts...)...)
+		}
+		for _, text := range r.moved {
+			d.mix("medium", r.id, text)
+		}
+	}
+	for _, text := range v.moved {
+		d.mix("medium", text)
+	}
+}
+
+func (d *digest) mix(parts ...string) {
+	text, _ := json.Marshal(parts) // encoding strings never fails
+	sum := sha256.Sum256(text)
+	d.items++
+	d.sum += binary.BigEndian.Uint64(sum[:])
+}
+
+func (d *digest) mark() string {
+	if d.items == 0 {
+		return ""
+	}
+	return strconv.Itoa(d.items) + "-" + strconv.FormatUint(d.sum, 16)
 }

@@ -3,10 +3,11 @@
 
 package reduction
 
-// The text that replaces a result, in both languages, and how it is recognised in a
-// history.
+// The text that replaces a result, in both languages, how it is recognised in a history, and
+// whose it is: what may be said of the file that it names.
 
 import (
+	"context"
 	"embed"
 	"path"
 	"slices"
@@ -14,9 +15,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cloudwego/eino/adk"
+
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 //go:embed notice
@@ -509,6 +513,84 @@ func findPath(text, end string, v noticeData) (noticeData, string, bool) {
 func digits(text string) (n int) {
 	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
 		n++
+	}
+	return n
+}
+
+// isOurNotice reports whether this package or Eino's wrote a notice in place of a result. A
+// tool may return anything, such as a notice about somebody else's file, or quote one. The
+// path must be possible for the call, and the file must contain the excerpt.
+func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r *old) bool {
+	n, s := r.notice, r.rule.store
+	named := slices.Contains(vault.Mentions(cfg.RootDir, r.call.args), n.path)
+	own := vault.MadeFor(n.path, r.call.id) || cfg.GenTruncOffloadFilePath != nil || named
+	before, stated := beforeNotice(r.result.texts)
+	switch {
+	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
+		return false
+	case s == nil:
+		return true
+	case !s.Readable():
+		size, used := s.Recorded(ctx, n.path)
+		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
+	case !has(ctx, s, n, len(before)):
+		return false
+	case before != "":
+		return s.Begins(ctx, n.path, before)
+	}
+	// A piece of a file that was read back may come from anywhere in it.
+	return named || showsExcerpt(ctx, s, n, r.result.texts)
+}
+
+// showsExcerpt reports whether the head and the tail in a finished notice match its file.
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
+	head, tail, ok := excerptIn(texts)
+	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+}
+
+// has reports whether the file of a notice has the stated size, or at least shown bytes.
+func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
+	size, err := s.Size(ctx, n.path)
+	return err == nil && size >= int64(max(n.bytes, shown))
+}
+
+// shows reports whether text is what a notice shows of a file from an offset on.
+func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
+	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
+	return err == nil && (piece == text || defused(piece) == text)
+}
+
+// namedFiles lists the files that notices in a history name. A notice naming a file that its
+// call could not have written is a forgery.
+func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) map[string]bool {
+	out := make(map[string]bool)
+	codec.eachNoticed(msgs, func(r result) {
+		n := noticeIn(r.texts)
+		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+			out[vault.Clean(n.path)] = true
+		}
+	})
+	return out
+}
+
+// lineShare is the share of an excerpt that may be dropped to end it with a whole line:
+// a quarter.
+const lineShare = 4
+
+// lineEnd moves n back to the end of a line, if there is one nearby.
+func lineEnd(s string, n int) int {
+	from := n - n/lineShare
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	return n
+}
+
+// lineStart moves n forward to the start of a line, if there is one nearby.
+func lineStart(s string, n int) int {
+	near := s[n : n+(len(s)-n)/lineShare]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
 	}
 	return n
 }

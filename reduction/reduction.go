@@ -272,7 +272,7 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), stringChunks{}, out)
+		return wrapStream(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), out)
 	}, nil
 }
 
@@ -287,7 +287,7 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, info.with(toolArgument), resultChunks{}, out)
+		return wrapStream(ctx, info.with(toolArgument), out)
 	}, nil
 }
 

@@ -3,12 +3,27 @@
 
 package reduction
 
-// The two stores that come with the package, and the names that the interfaces of a store
-// have here too.
+// The stores that come with the package, the names that the interfaces of a store have here too,
+// and a store as one tenant sees it: its own files, and a limit on how much it may store.
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
 // Backend is where content is kept: see [leanctx.Backend], which has the whole contract.
@@ -88,4 +103,614 @@ type memory = *backend.Memory
 // until it is complete.
 func NewMemoryBackend(maxBytes int64) *MemoryBackend {
 	return &MemoryBackend{backend.NewMemory(maxBytes)}
+}
+
+// Scope says to whom the content of a store belongs.
+type Scope struct {
+	// Key returns whom the context belongs to, such as "acme/42" for a tenant and a
+	// conversation. It is required, and must return the same key for the same context.
+	// Different keys never share a file, whatever they contain, even on file systems that
+	// ignore case. If Key returns an error or an empty key, or panics, nothing is stored
+	// or read. It must be safe for concurrent use.
+	Key func(ctx context.Context) (string, error)
+
+	// MaxBytes is how many bytes of content one key may have in the store. A write above
+	// that fails: the result stays in the conversation, and OnEvent gets an event. If the
+	// store is a [Cleaner], existing content counts too, also that of the levels below the
+	// key, and so does content that other processes write at the same time, after a minute
+	// at the latest. A negative value allows nothing. If zero, there is no limit.
+	MaxBytes int64
+}
+
+// Scoped returns b as seen from one scope: every path is stored below the scope's
+// key and read only from there. Models see paths without the key. Give one scoped
+// store to everything that shares results: [Config], toolsearch.Config, [NewReadTool].
+//
+// The key is the first directory of a path in b, and each "/" in it makes a level: what
+// "acme/42" stores is below the directory "acme/42", and so below "acme". A level of
+// lower-case letters, digits and "_.:-", at most 128 of them, is its own name there; every
+// other one is escaped. From the sixth level on, the rest of a key is one level.
+//
+// The result implements the interfaces that b implements, and Reader where b is a
+// [RangeReader]. As a [Cleaner] it marks, counts and deletes what the key of its context
+// has stored, and the levels below that key. If b is nil, the result is nil. Scoped stores
+// may be nested.
+func Scoped(b Backend, s Scope) Backend {
+	if b == nil {
+		return nil
+	}
+	out := &scoped{inner: b, key: s.Key}
+	if s.MaxBytes != 0 {
+		out.quota = &quota{most: s.MaxBytes}
+	}
+	out.reader, _ = b.(Reader)
+	out.ranges, _ = b.(RangeReader)
+	out.creator, _ = b.(Creator)
+	out.any, _ = b.(AnyCreator)
+	out.cleaner, _ = b.(Cleaner)
+	switch {
+	case out.ranges != nil:
+		return out.withRanges()
+	case out.reader != nil:
+		return out.withReader()
+	}
+	return out.writeOnly()
+}
+
+// scoped is a store below the key of a scope. It has every method; what it may be used for
+// is what its inner store can do.
+type scoped struct {
+	inner Backend
+	key   func(context.Context) (string, error)
+	quota *quota // nil: no limit
+
+	// The optional interfaces of inner, nil if it lacks one.
+	reader  Reader
+	ranges  RangeReader
+	creator Creator
+	any     AnyCreator
+	cleaner Cleaner
+}
+
+// Write implements [Backend].
+func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	path, err := s.path(ctx, req.FilePath)
+	if err != nil {
+		return err
+	}
+	below := *req
+	below.FilePath = path
+	return s.within(ctx, path, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
+}
+
+var (
+	errNoScope    = errors.New("reduction: Scope.Key is nil")
+	errEmptyScope = errors.New("reduction: Scope.Key returned an empty key")
+)
+
+// path returns the path in the inner store.
+func (s *scoped) path(ctx context.Context, filePath string) (string, error) {
+	dirs, err := s.dirs(ctx)
+	if err != nil {
+		return "", err
+	}
+	return below(dirs, filePath)
+}
+
+const (
+	// maxLevels bounds the levels of a key: with a longer path, a store would refuse all.
+	maxLevels = 6
+
+	// filesDir is the directory of the files of a key that has several levels. No level has
+	// this name, and in the path of a file it is written with one more "=". So no file of
+	// "acme", which is in acme, can be one of "acme/42", which are in acme/42/=files.
+	filesDir = "=files"
+)
+
+// dirs returns the directories of the scope's key in the inner store.
+func (s *scoped) dirs(ctx context.Context) ([]string, error) {
+	if s.key == nil {
+		return nil, errNoScope
+	}
+	key, err := safe.Value("Scope.Key", func() (string, error) { return s.key(ctx) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist):
+		// Hide the error's kind: without the key, nothing is known of the file.
+		return nil, fmt.Errorf("reduction: finding the scope: %v", err)
+	case err != nil:
+		return nil, fmt.Errorf("reduction: finding the scope: %w", err)
+	case key == "":
+		return nil, errEmptyScope
+	}
+	dirs := strings.SplitN(key, "/", maxLevels)
+	for i, level := range dirs {
+		dirs[i] = backend.Directory(level)
+	}
+	return dirs, nil
+}
+
+// whole is the directory of everything that belongs to a key, and to the levels below it.
+func whole(dirs []string) string { return "/" + strings.Join(dirs, "/") }
+
+// below returns where a path of a scope is, and refuses one outside it.
+func below(dirs []string, filePath string) (string, error) {
+	name, err := backend.Name(filePath)
+	if err != nil {
+		return "", fmt.Errorf("reduction: path %q in a scope: %w", filePath, err)
+	}
+	if strings.Contains(name, filesDir) {
+		name = escapedFiles(name)
+	}
+	if len(dirs) > 1 {
+		name = filesDir + "/" + name
+	}
+	return whole(dirs) + "/" + name, nil
+}
+
+// escapedFiles is a path in which no element is filesDir.
+func escapedFiles(name string) string {
+	elements := strings.Split(name, "/")
+	for i, e := range elements {
+		if strings.TrimRight(e, "=") == filesDir {
+			elements[i] += "="
+		}
+	}
+	return strings.Join(elements, "/")
+}
+
+// Innermost implements [vault.Wrapper].
+func (s *scoped) Innermost() leanctx.Backend { return vault.Innermost(s.inner) }
+
+// InnermostPath returns where a path is in the innermost store.
+func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, error) {
+	path, err := s.path(ctx, filePath)
+	if err != nil {
+		return "", err
+	}
+	return vault.InnermostPath(ctx, s.inner, path)
+}
+
+// Read implements [Reader].
+func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	if s.reader == nil {
+		content, _, err := s.ReadRange(ctx, req.FilePath, 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		text, err := backend.Lines(content, req)
+		return &filesystem.FileContent{Content: text}, cmp.Or(err, content.Close())
+	}
+	path, err := s.path(ctx, req.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	below := *req
+	below.FilePath = path
+	return s.reader.Read(ctx, &below)
+}
+
+// ReadRange implements [RangeReader].
+func (s *scoped) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	path, err := s.path(ctx, filePath)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.ranges.ReadRange(ctx, path, offset, length)
+}
+
+// Create implements [Creator].
+func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader) error {
+	if s.creator == nil {
+		names := func(attempt int) string { return filePath[:len(filePath)*max(0, 1-attempt)] }
+		_, err := s.CreateAny(ctx, names, content)
+		return err
+	}
+	path, err := s.path(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	counted, done, err := s.counting(ctx, content)
+	if err != nil {
+		return err
+	}
+	err = s.creator.Create(ctx, path, counted)
+	done(err)
+	return err
+}
+
+// CreateAny implements [AnyCreator].
+func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	dirs, err := s.dirs(ctx)
+	if err != nil {
+		return "", err
+	}
+	counted, done, err := s.counting(ctx, content)
+	if err != nil {
+		return "", err
+	}
+	shown := make(map[string]string) // the names without the key
+	var bad error
+	path, err := s.any.CreateAny(ctx, func(attempt int) (path string) {
+		name := names(attempt)
+		if name == "" {
+			return ""
+		}
+		if path, bad = below(dirs, name); bad == nil {
+			shown[path] = name
+		}
+		return path
+	}, counted)
+	done(err)
+	switch {
+	case bad != nil:
+		return "", bad
+	case err != nil:
+		return "", err
+	}
+	return shown[path], nil
+}
+
+// MarkUsed implements [Cleaner].
+func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
+	dirs, err := s.dirs(ctx)
+	if err != nil {
+		return err
+	}
+	paths := make([]string, 0, len(filePaths))
+	for _, p := range filePaths {
+		path, err := below(dirs, p)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, path)
+	}
+	return s.cleaner.MarkUsed(ctx, paths...)
+}
+
+// DeleteUnused implements [Cleaner].
+func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	path, err := s.belowDir(ctx, dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.cleaner.DeleteUnused(ctx, path, since)
+}
+
+// Stored implements [Cleaner].
+func (s *scoped) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	path, err := s.belowDir(ctx, dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.cleaner.Stored(ctx, path)
+}
+
+// belowDir is path for a directory. That of the scope itself has the levels below its key.
+func (s *scoped) belowDir(ctx context.Context, dir string) (string, error) {
+	name, err := backend.DirName(dir)
+	if err != nil {
+		return "", fmt.Errorf("reduction: directory %q in a scope: %w", dir, err)
+	}
+	dirs, err := s.dirs(ctx)
+	if err != nil {
+		return "", err
+	}
+	if name == "" {
+		return whole(dirs), nil
+	}
+	return below(dirs, name)
+}
+
+// scopedStore is what every scoped store is.
+type scopedStore interface {
+	Backend
+	vault.Wrapper
+}
+
+// writeOnly returns a store with the optional interfaces of an inner one that cannot be read,
+// as callers find them by type assertions.
+func (s *scoped) writeOnly() Backend {
+	type store = scopedStore
+	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
+	case [3]bool{false, false, true}:
+		return struct {
+			store
+			Cleaner
+		}{s, s}
+	case [3]bool{true, false, false}:
+		return struct {
+			store
+			Creator
+		}{s, s}
+	case [3]bool{true, false, true}:
+		return struct {
+			store
+			Creator
+			Cleaner
+		}{s, s, s}
+	case [3]bool{true, true, false}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+		}{s, s, s}
+	case [3]bool{true, true, true}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+			Cleaner
+		}{s, s, s, s}
+	}
+	return struct{ store }{s}
+}
+
+// withReader is writeOnly for an inner store that is a [Reader] and no [RangeReader].
+func (s *scoped) withReader() Backend {
+	type store interface {
+		scopedStore
+		Reader
+	}
+	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
+	case [3]bool{false, false, true}:
+		return struct {
+			store
+			Cleaner
+		}{s, s}
+	case [3]bool{true, false, false}:
+		return struct {
+			store
+			Creator
+		}{s, s}
+	case [3]bool{true, false, true}:
+		return struct {
+			store
+			Creator
+			Cleaner
+		}{s, s, s}
+	case [3]bool{true, true, false}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+		}{s, s, s}
+	case [3]bool{true, true, true}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+			Cleaner
+		}{s, s, s, s}
+	}
+	return struct{ store }{s}
+}
+
+// withRanges is writeOnly for an inner store that is a [RangeReader].
+func (s *scoped) withRanges() Backend {
+	type store interface {
+		scopedStore
+		Reader
+		RangeReader
+	}
+	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
+	case [3]bool{false, false, true}:
+		return struct {
+			store
+			Cleaner
+		}{s, s}
+	case [3]bool{true, false, false}:
+		return struct {
+			store
+			Creator
+		}{s, s}
+	case [3]bool{true, false, true}:
+		return struct {
+			store
+			Creator
+			Cleaner
+		}{s, s, s}
+	case [3]bool{true, true, false}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+		}{s, s, s}
+	case [3]bool{true, true, true}:
+		return struct {
+			store
+			Creator
+			AnyCreator
+			Cleaner
+		}{s, s, s, s}
+	}
+	return struct{ store }{s}
+}
+
+var errScopeFull = errors.New("reduction: the scope has reached Scope.MaxBytes")
+
+const (
+	// recount is how long the count of a scope stays valid, in a store that can count: others
+	// may write there, and unused files are deleted.
+	recount = time.Minute
+
+	// maxScopes bounds the scopes of which a count is kept that the store can make again.
+	maxScopes = 1 << 15
+
+	// maxUncounted bounds the scopes in a store that cannot count. Those above it may store
+	// nothing: a limit that is forgotten is none.
+	maxUncounted = 1 << 20
+
+	// maxSizes bounds the files of which the size is kept, in a store that cannot be read.
+	maxSizes = 1 << 15
+)
+
+// quota limits the bytes in each scope of a store. It is safe for concurrent use.
+type quota struct {
+	most int64
+
+	mu    sync.Mutex
+	used  map[string]*usage // by directory
+	sizes map[uint64]int64  // by hash of the path
+}
+
+// usage is the count of one scope.
+type usage struct {
+	mu      sync.Mutex
+	bytes   int64 // includes files being written
+	counted time.Time
+}
+
+// of returns the usage of a directory, nil if there are too many.
+func (q *quota) of(dir string, counts bool) *usage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if u := q.used[dir]; u != nil {
+		return u
+	}
+	switch {
+	case q.used == nil || counts && len(q.used) >= maxScopes:
+		q.used = make(map[string]*usage)
+	case !counts && len(q.used) >= maxUncounted:
+		return nil
+	}
+	u := &usage{}
+	q.used[dir] = u
+	return u
+}
+
+var sizeSeed = maphash.MakeSeed()
+
+// known returns the size of a file that was written through this store.
+func (q *quota) known(path string) int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.sizes[maphash.String(sizeSeed, path)]
+}
+
+// note records the size of a file.
+func (q *quota) note(path string, size int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.sizes == nil || len(q.sizes) >= maxSizes {
+		q.sizes = make(map[uint64]int64)
+	}
+	q.sizes[maphash.String(sizeSeed, path)] = size
+}
+
+// countStored counts the files of a scope, unless that was done recently.
+func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
+	if s.cleaner == nil || time.Since(u.counted) < recount {
+		return
+	}
+	if _, bytes, err := s.cleaner.Stored(ctx, dir); err == nil {
+		u.bytes, u.counted = bytes, time.Now()
+	}
+}
+
+// take reserves bytes of the scope, and reports whether there is room.
+func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	s.countStored(ctx, dir, u)
+	if bytes > s.quota.most-u.bytes {
+		return false
+	}
+	u.bytes = max(0, u.bytes+bytes)
+	return true
+}
+
+func (u *usage) give(bytes int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bytes = max(0, u.bytes-bytes)
+}
+
+// usage returns the scope's directory and its count.
+func (s *scoped) usage(ctx context.Context) (dir string, u *usage, err error) {
+	dirs, err := s.dirs(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	dir = whole(dirs)
+	if u = s.quota.of(dir, s.cleaner != nil); u == nil {
+		return "", nil, errScopeFull
+	}
+	return dir, u, nil
+}
+
+// within calls write, which replaces a file, if the scope has room for the bytes.
+func (s *scoped) within(ctx context.Context, path string, bytes int64, write func() error) error {
+	if s.quota == nil {
+		return write()
+	}
+	dir, u, err := s.usage(ctx)
+	if err != nil {
+		return err
+	}
+	before := s.sizeOf(ctx, path)
+	if !s.take(ctx, u, dir, bytes-before) {
+		return errScopeFull
+	}
+	if err = write(); err != nil {
+		u.give(bytes - before)
+		return err
+	}
+	s.quota.note(path, bytes)
+	return nil
+}
+
+// sizeOf is the size of the file in the inner store that a write would replace.
+func (s *scoped) sizeOf(ctx context.Context, path string) int64 {
+	switch {
+	case s.ranges != nil:
+		content, size, err := s.ranges.ReadRange(ctx, path, 0, 0)
+		if err != nil {
+			return 0
+		}
+		_ = content.Close()
+		return size
+	case s.reader != nil:
+		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: path})
+		if err != nil || got == nil {
+			return 0
+		}
+		return int64(len(got.Content))
+	}
+	return s.quota.known(path)
+}
+
+// counting returns content that fails when the scope is full. done reports how it ended.
+func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Reader, done func(error), err error) {
+	if s.quota == nil {
+		return content, func(error) {}, nil
+	}
+	dir, u, err := s.usage(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &countedContent{ctx: ctx, from: content, scope: s, dir: dir, of: u}
+	return c, func(err error) {
+		if err != nil {
+			c.of.give(c.taken)
+		}
+	}, nil
+}
+
+// countedContent is content that reserves room for each piece as it is read.
+type countedContent struct {
+	ctx   context.Context
+	from  io.Reader
+	scope *scoped
+	dir   string
+	of    *usage
+	taken int64
+}
+
+func (c *countedContent) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	if n > 0 && !c.scope.take(c.ctx, c.of, c.dir, int64(n)) {
+		return 0, errScopeFull
+	}
+	c.taken += int64(n)
+	return n, err
 }

@@ -94,12 +94,12 @@ func isSourceEnd(err error) bool {
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	if info.rule.leave != "" || info.rule.trunc == nil {
-		return cutStream(ctx, info, chunks, src), nil
+		return cutStream(ctx, info, src), nil
 	}
 	both := takeOver(src).Copy(2)
-	h := &handlerStream[T]{info: info, chunks: chunks, original: both[0], copied: both[1]}
+	h := &handlerStream[T]{info: info, original: both[0], copied: both[1]}
 	out, err := h.ask(ctx)
 	if err != nil || out == nil {
 		shut(h.copied)
@@ -107,10 +107,10 @@ func wrapStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], s
 	switch {
 	case errors.Is(err, UseDefault):
 		info.rule = info.rule.byDefault()
-		return cutStream(ctx, info, chunks, h.original), nil
+		return cutStream(ctx, info, h.original), nil
 	case err == nil && out == nil:
 		info.rule.leave = ReasonHandler
-		return cutStream(ctx, info, chunks, h.original), nil
+		return cutStream(ctx, info, h.original), nil
 	}
 	shut(h.original)
 	return out, err
@@ -119,7 +119,6 @@ func wrapStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], s
 // handlerStream is a stream that a user's handler decides on.
 type handlerStream[T any] struct {
 	info     callInfo
-	chunks   chunkOps[T]
 	original *schema.StreamReader[T]
 	copied   *schema.StreamReader[T]
 	size     atomic.Int64 // bytes that the handler has read, on any goroutine
@@ -129,8 +128,8 @@ type handlerStream[T any] struct {
 func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
 	detail := h.info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		h.chunks.eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
-		return h.chunks.asResult(chunk), nil
+		eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
+		return asResult(chunk), nil
 	})
 	got, err := h.info.rule.trunc(ctx, detail)
 	if err != nil {
@@ -165,7 +164,7 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 	if got.StreamToolResult == nil {
 		shut(h.copied)
 		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
-		return schema.StreamReaderFromArray([]T{h.chunks.ofResult(got.ToolResult)})
+		return schema.StreamReaderFromArray([]T{ofResult[T](got.ToolResult)})
 	}
 	ended, size := false, 0
 	closing := func(err error) error {
@@ -183,15 +182,15 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
-		chunk := h.chunks.ofResult(r)
-		h.chunks.eachString(chunk, func(text string) { size += len(text) })
+		chunk := ofResult[T](r)
+		eachString(chunk, func(text string) { size += len(text) })
 		return chunk, nil
 	}, schema.WithErrWrapper(closing), schema.WithOnEOF(func() (any, error) { return nil, closing(io.EOF) }))
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{ctx: ctx, info: info, chunks: chunks, notices: currentNotices(), reader: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
+func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &streamCut[T]{ctx: ctx, info: info, notices: currentNotices(), reader: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
@@ -215,7 +214,6 @@ func cutStream[T any](ctx context.Context, info callInfo, chunks chunkOps[T], sr
 type streamCut[T any] struct {
 	info      callInfo
 	ctx       context.Context
-	chunks    chunkOps[T]
 	notices   *notices
 	reader    string // the read tool's name
 	finds     bool   // it finds passages
@@ -295,14 +293,14 @@ func (c *streamCut[T]) following() (err error) {
 // next decides about a chunk.
 func (c *streamCut[T]) next(chunk T) (T, error) {
 	var none T
-	c.chunks.eachString(chunk, func(text string) {
+	eachString(chunk, func(text string) {
 		c.total += len(text)
 		if !c.through {
 			c.texts = append(c.texts, text)
 		}
 	})
 	if c.json != nil {
-		c.chunks.eachString(chunk, c.json.add)
+		eachString(chunk, c.json.add)
 	}
 	switch waits := c.waits(); {
 	case c.passing:
@@ -312,7 +310,7 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 		return none, schema.ErrNoValue
 	case c.through && c.json != nil:
 		c.passing = true
-		chunk, c.held = c.chunks.join(append(c.held, chunk)), nil
+		chunk, c.held = join(append(c.held, chunk)), nil
 		return c.passOn(c.withText(chunk, c.json.take()))
 	case c.through:
 		return c.passOn(chunk)
@@ -380,11 +378,11 @@ func (c *streamCut[T]) waits() bool {
 
 // withText returns a chunk with another text.
 func (c *streamCut[T]) withText(chunk T, text string) T {
-	r := c.chunks.asResult(chunk)
+	r := asResult(chunk)
 	if r == nil {
 		return chunk
 	}
-	return c.chunks.ofResult(&schema.ToolResult{Parts: withNotice(r.Parts, text)})
+	return ofResult[T](&schema.ToolResult{Parts: withNotice(r.Parts, text)})
 }
 
 // endJSON is the end of a stream that may be JSON. It reports whether what was held back must
@@ -396,7 +394,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 		return false
 	case c.passing:
 		if rest := string(j.w.Pending()); rest != "" && !j.other {
-			c.held = append(c.held, c.chunks.ofResult(textResult(rest)))
+			c.held = append(c.held, ofResult[T](textResult(rest)))
 		}
 		c.reportCompacted(j.size)
 		return false
@@ -412,7 +410,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 	if !ok || c.err != nil || !c.through && len(text) > c.info.rule.limit {
 		return !c.through && c.total > c.info.rule.limit
 	}
-	c.held = []T{c.withText(c.chunks.join(c.held), text)}
+	c.held = []T{c.withText(join(c.held), text)}
 	c.reportCompacted(len(text))
 	return false
 }
@@ -435,7 +433,7 @@ func (c *streamCut[T]) passOn(chunk T) (T, error) {
 }
 
 func (c *streamCut[T]) release() T {
-	out := c.chunks.join(c.held)
+	out := join(c.held)
 	c.held = nil
 	return out
 }
@@ -548,12 +546,12 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 		head = full
 	}
 	c.report(path, err, head+len(notice))
-	last := []T{c.chunks.startOf(c.chunks.join(c.held), head-c.passed)}
+	last := []T{startOf(join(c.held), head-c.passed)}
 	if notice != "" {
-		last = append(last, c.chunks.ofResult(textResult(notice)))
+		last = append(last, ofResult[T](textResult(notice)))
 	}
 	c.held = nil
-	return c.chunks.join(append(last, media...))
+	return join(append(last, media...))
 }
 
 // copies are the files that may already hold this stream: the first choice, from an
@@ -588,8 +586,8 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 			}
 			continue // one source has ended
 		}
-		c.chunks.eachString(chunk, take)
-		if m := c.chunks.startOf(chunk, 0); !c.chunks.empty(m) {
+		eachString(chunk, take)
+		if m := startOf(chunk, 0); !isEmpty(m) {
 			media = append(media, m)
 		}
 	}
@@ -634,6 +632,98 @@ func (c *streamCut[T]) report(path string, err error, after int) {
 		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
 	}
 	c.info.report(c.ctx, o)
+}
+
+// The functions below take the chunks of a stream, which are strings or results. None changes a
+// chunk.
+
+// eachString calls f with each text of a chunk.
+func eachString[T any](chunk T, f func(text string)) {
+	switch c := any(chunk).(type) {
+	case string:
+		f(c)
+	case *schema.ToolResult:
+		if c == nil {
+			return
+		}
+		for i := range c.Parts {
+			if c.Parts[i].Type == schema.ToolPartTypeText {
+				f(c.Parts[i].Text)
+			}
+		}
+	}
+}
+
+// startOf is a chunk with only the first n bytes of its text; what is not text stays.
+func startOf[T any](chunk T, n int) T {
+	var out any
+	switch c := any(chunk).(type) {
+	case string:
+		out = c[:min(n, len(c))]
+	case *schema.ToolResult:
+		if c == nil {
+			return chunk
+		}
+		start := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, 0, len(c.Parts))}
+		for _, p := range c.Parts {
+			if p.Type == schema.ToolPartTypeText {
+				p.Text = p.Text[:min(n, len(p.Text))]
+				n -= len(p.Text)
+				if p.Text == "" {
+					continue
+				}
+			}
+			start.Parts = append(start.Parts, p)
+		}
+		out = start
+	}
+	return out.(T)
+}
+
+// isEmpty reports whether there is nothing in a chunk.
+func isEmpty[T any](chunk T) bool {
+	switch c := any(chunk).(type) {
+	case string:
+		return c == ""
+	case *schema.ToolResult:
+		return c == nil || len(c.Parts) == 0
+	}
+	return true
+}
+
+// join makes one chunk of several.
+func join[T any](chunks []T) T {
+	var out any
+	switch all := any(chunks).(type) {
+	case []string:
+		out = strings.Join(all, "")
+	case []*schema.ToolResult:
+		whole := &schema.ToolResult{}
+		for _, r := range all {
+			if r != nil {
+				whole.Parts = append(whole.Parts, r.Parts...)
+			}
+		}
+		out = whole
+	}
+	return out.(T)
+}
+
+// asResult is a chunk as a tool result.
+func asResult[T any](chunk T) *schema.ToolResult {
+	if text, ok := any(chunk).(string); ok {
+		return textResult(text)
+	}
+	return any(chunk).(*schema.ToolResult)
+}
+
+// ofResult is what a result is in a stream.
+func ofResult[T any](r *schema.ToolResult) T {
+	out, ok := any(r).(T)
+	if !ok {
+		out = any(firstText(r)).(T)
+	}
+	return out
 }
 
 // tail keeps the last bytes of its input.

@@ -281,3 +281,33 @@ func namesJSONFile(args string) bool {
 func startsWithLetter(s string) bool {
 	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= '0' && s[0] <= '9')
 }
+
+// textsOf lists the texts of parts.
+func textsOf(parts []schema.ToolOutputPart) []string {
+	var out []string
+	for i := range parts {
+		if parts[i].Type == schema.ToolPartTypeText {
+			out = append(out, parts[i].Text)
+		}
+	}
+	return out
+}
+
+// textResult is a result of one text.
+func textResult(text string) *schema.ToolResult {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
+}
+
+// firstText is the text of a result's first part.
+func firstText(r *schema.ToolResult) string {
+	if r == nil || len(r.Parts) == 0 {
+		return ""
+	}
+	return r.Parts[0].Text
+}
+
+// withNotice returns parts with notice in place of the first text and without the other
+// texts. Everything else stays, in order.
+func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
+	return oneText(parts, func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
+}

@@ -3,56 +3,13 @@
 
 package reduction
 
-// Whether a pass is worth it: what it saves, what it costs, and what must be counted to know.
+// Whether a pass is worth it: what it saves, and what it costs.
 
 import (
 	"context"
 
 	"github.com/leanctx/leanctx/internal/tokens"
 )
-
-// counted is the number of tokens of the messages before the pass.
-func (p *pass[M]) counted(ctx context.Context) int64 {
-	if !p.before.exact { // the user's counter always is
-		run := p.policy.runOf(ctx).counted()
-		p.before = p.estimator.compared(run, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
-	}
-	return p.before.tokens
-}
-
-// saving is how many tokens a change saves, by the counter.
-func (p *pass[M]) saving(ctx context.Context, r *old) (int64, error) {
-	var result, call edit
-	r.edit(&result, &call)
-	is := []M{p.msgs[r.at], p.msgs[r.callAt]}
-	before, err := p.cfg.TokenCounter(ctx, is, nil)
-	if err != nil {
-		return 0, err
-	}
-	after, err := p.cfg.TokenCounter(ctx, []M{p.codec.apply(is[0], result), p.codec.apply(is[1], call)}, nil)
-	return p.corrected(before - after), err
-}
-
-func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.factor) }
-
-func (p *pass[M]) count(ctx context.Context, msgs []M) (int64, error) {
-	n, err := p.cfg.TokenCounter(ctx, msgs, p.given.ToolInfos)
-	return p.corrected(n), err
-}
-
-// tokensAfter is the size of what the pass makes. If the user's counter has not counted it, it
-// subtracts the default estimate of the savings.
-func (p *pass[M]) tokensAfter(ctx context.Context, out []M) int64 {
-	if p.after >= 0 {
-		return p.after
-	}
-	if p.estimator != nil {
-		n, _ := p.count(ctx, out) // it never fails
-		return n
-	}
-	e := newEstimator[M]()
-	return max(0, p.before.tokens-e.count(p.given.Messages, nil)+e.count(out, nil))
-}
 
 // cannotSaveEnough reports whether even clearing everything cannot save
 // ClearAtLeastTokens. It knows only with the default counter and without a handler.
