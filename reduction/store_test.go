@@ -217,21 +217,19 @@ func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
 	race.Skip(t, "measures time")
 	content := strings.Repeat("a line of a long result\n", 8<<20/24)
 	mw := typed(t, &reduction.Config{Backend: &mapped{}, MaxLengthForTrunc: 1000})
-	best := func(f func()) time.Duration {
-		least := time.Hour
-		for range 5 {
-			start := time.Now()
-			f()
-			least = min(least, time.Since(start))
-		}
-		return least
-	}
-	took := best(func() {
+	var hash, took time.Duration
+	for range 20 { // side by side: what disturbs one of them disturbs the other
+		start := time.Now()
+		vault.SumOf(content)
+		hash = time.Since(start)
 		_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{content})
 		require.NoError(t, err)
-	})
-	hash := best(func() { vault.SumOf(content) })
-	require.Less(t, took, 2*hash+16*time.Millisecond, "one hash takes %v", hash)
+		took = time.Since(start) - hash
+		if took < 2*hash+16*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("%v, and one hash %v", took, hash)
 }
 
 // A sub-agent quotes what its tools returned: a report that ends with the notice of

@@ -413,6 +413,7 @@ func TestSearchesStayWithinTheirBudget(t *testing.T) {
 // What nobody has asked for before costs no more than the rest.
 func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
 	names, descs := benchNames(1000)
 	infos := make([]*schema.ToolInfo, len(names))
 	for i := range infos {

@@ -7,7 +7,10 @@
 // goroutines in full, and the long ones of a single goroutine in part.
 package race
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // Cases is how many random cases a test goes through: n, or a tenth of them under the race
 // detector and with -short.
@@ -33,6 +36,21 @@ func Allocations(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
 	for range 4 {
 		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
+}
+
+// Fastest is how long f takes without what runs beside it: the least of several measurements,
+// of which there are more as long as none is within most. What is slow by itself is slow each
+// time, and a busy machine is not.
+func Fastest(most time.Duration, f func()) time.Duration {
+	least := time.Duration(1<<63 - 1)
+	for range 20 {
+		begin := time.Now()
+		f()
+		if least = min(least, time.Since(begin)); least < most {
+			break
+		}
 	}
 	return least
 }

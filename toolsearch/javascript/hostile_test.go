@@ -120,10 +120,7 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 	if testing.Short() {
 		programs = programs[:20]
 	}
-	var before runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	routines := runtime.NumGoroutine()
+	before, routines := inUse(), runtime.NumGoroutine()
 
 	var others sync.WaitGroup
 	var undisturbed atomic.Int64
@@ -150,12 +147,8 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 	others.Wait()
 	require.EqualValues(t, 32*20, undisturbed.Load())
 
-	var after runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(20<<20), "memory is given back")
-	require.LessOrEqual(t, runtime.NumGoroutine(), routines+2)
+	require.Less(t, inUse()-before, int64(20<<20), "memory is given back")
+	requireGoroutines(t, routines+2)
 }
 
 // What a program does to its own world does not change what it asks for, or what it is answered.
