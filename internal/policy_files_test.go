@@ -27,14 +27,11 @@ type layout struct{ away, nouns float64 }
 // unfinished are packages that do not keep the limits yet, with what they have. These figures
 // only ever go down; a package that keeps the limits leaves the list.
 var unfinished = map[string]layout{
-	"cmd/leanctx":              {9.9, 13.9},
-	"internal/keyword/bm25":    {maxAway, 9.6},
-	"internal/readtool":        {maxAway, 8.7},
-	"leanctxtest":              {maxAway, 6.9},
-	"reduction/blobbackend":    {11, 10.9},
-	"toolsearch":               {maxAway, 9.1},
-	"toolsearch/internal/wire": {19.9, maxNouns},
-	"window":                   {maxAway, maxNouns},
+	"cmd/leanctx":           {9.9, 13.9},
+	"internal/keyword/bm25": {maxAway, 9.6},
+	"internal/readtool":     {maxAway, 8.7},
+	"reduction/blobbackend": {11, 10.9},
+	"toolsearch":            {maxAway, 8.2},
 }
 
 var packageLayout = rule{

@@ -48,6 +48,7 @@ func (m member) isFixed(e *entry) bool {
 type shared struct {
 	indexed *ToolSet
 	index   Index
+	broken  error    // why NewIndex failed: then index is Eino's score
 	pins    []string // names of the tools to show always
 
 	buildOnce    sync.Once
@@ -149,7 +150,7 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 	case err == nil:
 		c.index = x
 	case c.changes():
-		c.index = brokenIndex{err}
+		c.broken = err
 	default:
 		return fieldError("NewIndex", "%w", err)
 	}
@@ -158,11 +159,6 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 
 // specified is Eino's score, for suggestions, and for the answer when the index fails.
 func (c *catalog) specified() keywordIndex { return keywordIndex{c.indexed} }
-
-// brokenIndex takes the place of an index that could not be made.
-type brokenIndex struct{ err error }
-
-func (b brokenIndex) Search(context.Context, Query) ([]Result, error) { return nil, b.err }
 
 // buildSoon builds the index in the background, once.
 func (c *catalog) buildSoon() {
@@ -332,17 +328,9 @@ const maxCatalogs = 64
 // catalogs are those that begin with an instance, so that only the first run with tools that
 // look the same makes their indexes.
 type catalogs struct {
-	mu     sync.Mutex
-	known  *recent.Map[any, *catalog]
-	bySize *recent.Map[int, *ToolSet] // the first set of a size: comparing means reading every schema
-	bySum  *recent.Map[string, *ToolSet]
-}
-
-func newCatalogs() *catalogs {
-	return &catalogs{
-		known:  recent.New[any, *catalog](maxCatalogs),
-		bySize: recent.New[int, *ToolSet](maxCatalogs), bySum: recent.New[string, *ToolSet](maxCatalogs),
-	}
+	mu    sync.Mutex
+	known *recent.Map[any, *catalog]
+	sets  *recent.Map[any, *ToolSet] // the first of a size (comparing means reading every schema), and others by their sum
 }
 
 // catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
@@ -395,19 +383,45 @@ func (c *catalogs) alike(s *ToolSet, isOfRun bool) *ToolSet {
 	if s.len() == 0 {
 		return nil
 	}
-	first, seen := c.bySize.Get(s.len())
+	key := any(s.len())
+	first, seen := c.sets.Get(key)
+	if seen && first != s && first.sum() != s.sum() {
+		key = s.sum()
+		first, seen = c.sets.Get(key)
+	}
 	if !seen {
 		first = s.kept(isOfRun)
-		c.bySize.Put(s.len(), first)
-		return first
+		c.sets.Put(key, first)
 	}
-	if first == s || first.sum() == s.sum() {
-		return first
+	return first
+}
+
+// stringSet is a set of names or ids. The zero value is empty.
+type stringSet map[string]bool
+
+func (s *stringSet) add(name string) {
+	if *s == nil {
+		*s = stringSet{}
 	}
-	like, seen := c.bySum.Get(s.sum())
-	if !seen {
-		like = s.kept(isOfRun)
-		c.bySum.Put(s.sum(), like)
+	(*s)[name] = true
+}
+
+// difference is the names of the first list that are not in the second.
+func difference(a, b []string) []string {
+	if len(b) == 0 {
+		return a
 	}
-	return like
+	in := make(stringSet, len(b))
+	for _, name := range b {
+		in[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
+}
+
+// isNamed reports whether a list holds a name. A trailing * in the list matches any rest.
+func isNamed(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		start, open := strings.CutSuffix(pattern, "*")
+		return pattern == name || open && strings.HasPrefix(name, start)
+	})
 }

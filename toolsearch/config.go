@@ -20,6 +20,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -350,7 +351,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{given: *config, cfg: *config, catalogs: newCatalogs()}
+	s := &settings{given: *config, cfg: *config, catalogs: &catalogs{known: recent.New[any, *catalog](maxCatalogs), sets: recent.New[any, *ToolSet](2 * maxCatalogs)}}
 	s.given.DynamicTools = nil
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)

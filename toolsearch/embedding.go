@@ -138,17 +138,11 @@ func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) 
 	return firstOf(blend(found, near, weight), q.Limit), nil
 }
 
-// nearTool is a tool, and how far its similarity to the query is above the others: 1 is where
-// chance alone would put the nearest.
-type nearTool struct {
-	name   string
-	beyond float64
-}
-
 // nearness compares a query with the tools that the words find, in their order, then with the
-// nearest of all, as far as they stand out. It returns nil if the embedder does not know the
-// language of the query.
-func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Query, found []Result) ([]nearTool, error) {
+// nearest of all, as far as they stand out. A score says how far a tool's similarity to the query is
+// above the others: 1 is where chance alone would put the nearest. It returns nil if the embedder
+// does not know the language of the query.
+func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Query, found []Result) ([]Result, error) {
 	v, err := x.embed(ctx, q.Text)
 	if err != nil || v == nil {
 		return nil, err
@@ -165,13 +159,13 @@ func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Q
 		return nil, err
 	}
 	chance := max(1, math.Sqrt(2*math.Log(float64(tools.Len()))))
-	all := make([]nearTool, 0, len(those)+len(nearest))
+	all := make([]Result, 0, len(those)+len(nearest))
 	for _, n := range those {
-		all = append(all, nearTool{tools.Names[n.At], max(0, float64(n.Deviations)/chance)})
+		all = append(all, Result{Name: tools.Names[n.At], Score: max(0, float64(n.Deviations)/chance)})
 	}
 	for _, n := range nearest {
 		if beyond := float64(n.Deviations) / chance; beyond >= outstanding {
-			all = append(all, nearTool{tools.Names[n.At], beyond})
+			all = append(all, Result{Name: tools.Names[n.At], Score: beyond})
 		}
 	}
 	return all, nil
@@ -201,7 +195,7 @@ func vectorWeightAt(sure float64) float64 {
 // blend adds vector scores to a ranking by words, whose order may differ from that of its
 // scores: each place counts as the best score from there on. near begins with the tools of the
 // ranking. Tools that only the vectors found get the confidence of the result after them.
-func blend(lexical []Result, near []nearTool, weight float64) []Result {
+func blend(lexical, near []Result, weight float64) []Result {
 	blended, known := slices.Clone(lexical), make(map[string]bool, len(lexical))
 	top := 0.0
 	for i := len(blended) - 1; i >= 0; i-- {
@@ -213,12 +207,12 @@ func blend(lexical []Result, near []nearTool, weight float64) []Result {
 		top = vectorScore
 	}
 	for i, n := range near {
-		score := top * weight * n.beyond
+		score := top * weight * n.Score
 		switch {
 		case i < len(lexical):
 			blended[i].Score += score
-		case !known[n.name]:
-			blended = append(blended, Result{Name: n.name, Score: score})
+		case !known[n.Name]:
+			blended = append(blended, Result{Name: n.Name, Score: score})
 		}
 	}
 	slices.SortStableFunc(blended, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })

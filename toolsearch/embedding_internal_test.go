@@ -32,11 +32,11 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
 		var lexical []Result
-		var quiet []nearTool
+		var quiet []Result
 		for i := range random.IntN(8) {
 			name := fmt.Sprintf("tool %d", i)
 			lexical = append(lexical, Result{Name: name, Score: float64(1 + random.IntN(9)), Confidence: random.Float64()})
-			quiet = append(quiet, nearTool{name: name})
+			quiet = append(quiet, Result{Name: name})
 		}
 		was, top := slices.Clone(lexical), vectorScore
 		for i, r := range lexical {
@@ -47,14 +47,14 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 		loud := slices.Clone(quiet)
 		at := random.IntN(len(lexical) + 1)
 		if at == len(loud) {
-			loud = append(loud, nearTool{name: "another"})
+			loud = append(loud, Result{Name: "another"})
 		}
-		loud[at].beyond = 2 * random.Float64()
+		loud[at].Score = 2 * random.Float64()
 		weight := vectorWeightAt(random.Float64())
 		found := blend(lexical, loud, weight)
 		require.Equal(t, was, lexical)
 		require.True(t, slices.IsSortedFunc(found, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) }))
-		name := loud[at].name
+		name := loud[at].Name
 		place := slices.Index(resultNames(found), name)
 		require.LessOrEqual(t, place, at)
 		others := slices.Delete(resultNames(found), place, place+1)

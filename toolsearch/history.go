@@ -187,7 +187,8 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 // each after its message. It does not change the slice.
 func (t *transcript[M]) withOffers(msgs []M) []M {
 	offers := t.evidence.offers
-	if t.isOffered(msgs, offers) {
+	isOffer := func(at int) bool { return offers[at-1] != "" && offers[at-1] == t.codec.Text(msgs[at]).Text }
+	if len(t.offered) == len(offers) && !slices.ContainsFunc(t.offered, func(at int) bool { return !isOffer(at) }) {
 		return msgs
 	}
 	next := make([]M, 0, len(msgs)+len(offers))
@@ -195,18 +196,11 @@ func (t *transcript[M]) withOffers(msgs []M) []M {
 		if !slices.Contains(t.offered, i) {
 			next = append(next, msg)
 		}
-		if len(offers) > 0 && offers[0].after == i {
-			next = append(next, t.codec.Note(offers[0].text))
-			offers = offers[1:]
+		if text := offers[i]; text != "" {
+			next = append(next, t.codec.Note(text))
 		}
 	}
 	return next
-}
-
-func (t *transcript[M]) isOffered(msgs []M, offers []offer) bool {
-	return slices.EqualFunc(t.offered, offers, func(at int, o offer) bool {
-		return at == o.after+1 && t.codec.Text(msgs[at]).Text == o.text
-	})
 }
 
 // evidence is what a conversation says about hidden tools. The zero value is that of an
@@ -228,14 +222,8 @@ type evidence struct {
 	// What the messages of users loaded.
 	asked      int // messages
 	prefetched stringSet
-	offers     []offer
+	offers     map[int]string // what describes tools after a user's message, by its position, for a protocol that never loads tools
 	report     *leanctx.Event // of the last message, until the model answers it
-}
-
-// offer describes tools after a user's message, for a protocol that never loads tools.
-type offer struct {
-	after int // the message's position
-	text  string
 }
 
 // idle is the number of model calls since the last evidence of a tool.

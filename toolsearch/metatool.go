@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bytedance/sonic"
@@ -95,6 +96,44 @@ func textsOf(a lenient.Arguments, keys ...string) []string {
 	}
 	return a.Bare()
 }
+
+func firstName(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// splitNames splits a list of names. The result is not nil, and holds each name once.
+func splitNames(list string, known func(string) bool) []string {
+	if name := strings.TrimSpace(list); known(name) {
+		return []string{name}
+	}
+	names := []string{}
+	seen := map[string]bool{}
+	add := func(name string) {
+		if name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); known(part) {
+			add(part)
+			continue
+		}
+		for _, word := range strings.FieldsFunc(part, isListSeparator) {
+			add(strings.TrimFunc(word, isQuote))
+		}
+	}
+	return names
+}
+
+func isListSeparator(r rune) bool {
+	return r == ',' || r == ';' || r == '，' || r == '、' || unicode.IsSpace(r)
+}
+
+func isQuote(r rune) bool { return strings.ContainsRune("\"'`“”‘’「」[]()", r) }
 
 // limitOf returns the number of results that a search asks for, or zero. A negative one becomes -1.
 func limitOf(a lenient.Arguments) int {

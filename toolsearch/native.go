@@ -3,10 +3,28 @@
 
 package toolsearch
 
-// The providers' own tool search: the adapters that speak to it, and the rules of each.
+// The providers' own tool search: the adapters that speak to it, and the rules of each. A history that
+// another model or adapter wrote is adapted to the run, or to a model without search, and a provider
+// that ties answers to their request is told what has changed.
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // ErrNativeUnsupported is the error of New for a Model without its own tool search, or
@@ -97,4 +115,324 @@ var searchesOfModel = map[string]struct{ client, hosted Adapter }{
 
 	"OpenAI": {}, "AgenticOpenAI/Chat": {}, "Ark": {}, "ResponsesAPI": {}, "AgenticArk": {}, "Ollama": {},
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
+}
+
+// historyEditor adapts a history to a run: search results in the form that the adapter accepts,
+// naming only tools that this call declares. With plainRules and no tools it makes plain text and
+// calls of everything.
+type historyEditor struct {
+	rules    rules
+	catalog  *catalog
+	show     []string // names
+	pairs    wire.Pairs
+	results  []*schema.ToolInfo // the tools in all results in a provider's form
+	returned stringSet          // names, by the results so far
+	findable func(*entry) bool  // the model may know of the tool
+	declared func(string) bool  // this call declares the tool
+}
+
+// newEditor returns a constructor of the editor for a model call that shows these tools.
+func newEditor(ctx context.Context, r *run, rules rules, show []string) func(wire.Pairs) wire.Editor {
+	return func(p wire.Pairs) wire.Editor {
+		return &historyEditor{
+			rules: rules, catalog: r.catalog(), show: show, pairs: p,
+			findable: func(e *entry) bool { return r.allows(ctx, e, PhaseSearch, PhaseLoad) },
+			declared: func(name string) bool {
+				e := r.catalog().lookup(name)
+				return r.own[name] && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, e, PhaseSearch, PhaseLoad, PhaseActive))
+			},
+		}
+	}
+}
+
+// Unmark keeps the marks of calls for adapters that need them, where the result fits.
+func (h *historyEditor) Unmark(id string) bool {
+	needed := h.rules.pairs || h.rules.name == "" && h.rules.acceptsNative
+	return !needed || !h.pairs[id].Native
+}
+
+func (h *historyEditor) Hosted(tools []string) bool {
+	return h.rules.hosted && !slices.ContainsFunc(tools, func(name string) bool { return !h.declared(name) })
+}
+
+func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*schema.ToolInfo, string) {
+	h.results = append(h.results, tools...)
+	if !h.rules.acceptsNative || h.rules.pairs && !h.pairs[id].Marked {
+		return nil, h.namesText(tools)
+	}
+	if name == "" {
+		name = h.pairs[id].Name
+	}
+	kept := []*schema.ToolInfo{}
+	var again []string
+	for _, t := range tools {
+		if h.rules.newOnly && h.returned[t.Name] {
+			again = append(again, t.Name)
+			continue
+		}
+		if dup := h.current(t, toolnames.IsSearchTool(name)); dup != nil {
+			kept = append(kept, dup)
+			h.returned.add(t.Name)
+		}
+	}
+	if len(kept) > 0 || !h.rules.emptyAsText {
+		return kept, ""
+	}
+	if len(again) > 0 {
+		return nil, render("already-loaded", promptData{Words: again})
+	}
+	return nil, h.namesText(nil)
+}
+
+// current returns the current definition of a tool; nil if this call may not show it. Tools of
+// another search, which are not ours, stay as they are.
+func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo {
+	e := h.catalog.lookup(t.Name)
+	switch {
+	case e == nil && ours:
+		return nil
+	case e == nil:
+		return t
+	case !slices.Contains(h.show, t.Name):
+		return nil
+	case e.isCurrent(t):
+		return t
+	}
+	return withOwnParams(e.native())
+}
+
+// namesText turns a result in the provider's form into text, without tools that the model may
+// not know of.
+func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
+	names := []string{}
+	for _, t := range tools {
+		if e := h.catalog.lookup(t.Name); e == nil || h.findable(e) {
+			names = append(names, t.Name)
+		}
+	}
+	return h.Words(names)
+}
+
+// Words is the result of a search as text.
+func (h *historyEditor) Words(names []string) string {
+	return encode(answer{Matches: append([]string{}, names...)})
+}
+
+// sessionKey marks, in Extra, an answer that the provider ties to its request: its value
+// describes what this package put there.
+const sessionKey = "__leanctx_toolsearch_session__"
+
+// request is what this package put into a request. The zero value is a request that this
+// package did not see.
+type request[M adk.MessageType] struct {
+	list  string
+	names []string           // of the hidden tools that it shows
+	tools []*schema.ToolInfo // all tools, in the order of the wire
+	msgs  []M
+	told  [3][]int // positions of this package's messages, by kind
+	codec wire.Codec[M]
+}
+
+// mark describes the request in three parts: the list, the hidden tools, and, for an answer that
+// is bound to it, every tool and message as it went out.
+func (s request[M]) mark(t session.Tie) string {
+	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
+	if t == session.Bound {
+		_, told := s.texts()
+		mark += "." + boundTo(definitions(s.tools), told)
+	}
+	return mark
+}
+
+// texts are this package's messages, and their positions.
+func (s request[M]) texts() (at []int, texts []string) {
+	at = slices.Concat(s.told[:]...)
+	slices.Sort(at)
+	for _, i := range at {
+		texts = append(texts, s.codec.Text(s.msgs[i]).Text)
+	}
+	return at, texts
+}
+
+func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
+
+// definitions are tools as they go out.
+func definitions(tools []*schema.ToolInfo) string {
+	h := sha256.New()
+	for _, t := range tools {
+		if t == nil {
+			continue
+		}
+		params, _ := t.ToJSONSchema() // one that cannot be read is not sent either
+		text, _ := json.Marshal(params)
+		fmt.Fprintf(h, "%q %q %s\n", t.Name, t.Desc, text)
+	}
+	return string(h.Sum(nil))
+}
+
+// keeper releases what is tied to another reminder, other tools or, if it is bound to them, to
+// another message of this package than a request has.
+func (h *hooks[M]) keeper() session.Keeper[M] {
+	now := h.request // a stream may be read after the next call has begun
+	return session.Keeper[M]{
+		Key:  sessionKey,
+		Mark: func(_ []M, t session.Tie) string { return now.mark(t) },
+		Stale: func(msgs []M) func(int, session.Tie, string) bool {
+			short := strings.Split(now.mark(session.Stored), ".")
+			before := now.before(msgs)
+			tools := sync.OnceValue(func() string { return definitions(now.tools) })
+			return func(i int, t session.Tie, mark string) bool {
+				was := strings.Split(mark, ".")
+				switch t {
+				case session.Stored:
+					return was[0] != short[0]
+				case session.StoredWithTools:
+					return len(was) < 2 || !slices.Equal(was[:2], short)
+				}
+				return len(was) < 3 || was[2] != boundTo(tools(), before(i))
+			}
+		},
+		Changed: func(ctx context.Context) {
+			h.run.catalog().settings.emit(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+		},
+	}
+}
+
+// before returns a function that finds this package's texts before a message of the request.
+func (s request[M]) before(msgs []M) func(i int) []string {
+	var at []int
+	all, texts := s.texts()
+	for i, m := range msgs {
+		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
+			at = append(at, i)
+		}
+	}
+	if len(at) < len(all) { // a later handler copied them
+		at = all
+	}
+	return func(i int) []string {
+		n, _ := slices.BinarySearch(at, i)
+		return texts[:n]
+	}
+}
+
+// restarted returns messages in which no answer is tied to anything from the first difference
+// on.
+func restarted[M adk.MessageType](before, after []M) []M {
+	if wire.SameList(before, after) {
+		return after
+	}
+	for at := range after {
+		if at == len(before) || after[at] != before[at] {
+			next, _ := session.Release(after, func(i int, _ session.Tie) bool { return i >= at })
+			return next
+		}
+	}
+	return after
+}
+
+// Portable wraps a model without tool search of its own so that it can take over a
+// conversation from one that has: as the failover model of an agent in native mode, or in
+// an agent that no longer has this middleware.
+//
+//	ModelFailoverConfig: &adk.ModelFailoverConfig[*schema.Message]{
+//		GetFailoverModel: func(context.Context, *adk.FailoverContext[*schema.Message]) (model.BaseModel[*schema.Message], []*schema.Message, error) {
+//			return toolsearch.Portable(otherModel), nil, nil
+//		},
+//	}
+//
+// Portable changes nothing that it is given; the model gets copies in which
+//
+//   - results of a search in the provider's form are text ({"matches":["name"]}), calls of
+//     the search tool are ordinary calls, and records of a provider's own search are gone;
+//   - the search tool is an ordinary tool, followed by the tools that the conversation's
+//     results loaded, so the model can keep searching and calling;
+//   - if there is no search tool (ClaudeHosted, OpenAIHosted), all deferred tools are
+//     ordinary tools, which may be many.
+//
+// Calls without arguments get an empty object, and tools without parameters an empty
+// schema, since adapters differ in how they send none.
+//
+// A request without any of these reaches the model as it is. Other options, answers and
+// errors pass through; so does the model's type, and whether it runs callbacks by itself.
+// The wrapper is as safe for concurrent use as the model, which must not be nil.
+func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
+	c, _ := wire.CodecFor[M]()
+	return adapted[M]{m, func(input []M, opts []model.Option) ([]M, []model.Option) { return withoutSearch(c, input, opts) }}
+}
+
+// adapted is a model that gets its requests in another form.
+type adapted[M adk.MessageType] struct {
+	model model.BaseModel[M]
+	adapt func([]M, []model.Option) ([]M, []model.Option)
+}
+
+// Generate asks the model.
+func (a adapted[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	input, opts = a.adapt(input, opts)
+	return a.model.Generate(ctx, input, opts...)
+}
+
+// Stream asks the model.
+func (a adapted[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	input, opts = a.adapt(input, opts)
+	return a.model.Stream(ctx, input, opts...)
+}
+
+// GetType is the type that the model reports, or else its type in Go.
+func (a adapted[M]) GetType() string { return typeOf(a.model) }
+
+// IsCallbacksEnabled reports whether the model runs callbacks by itself.
+func (a adapted[M]) IsCallbacksEnabled() bool { return runsCallbacks(a.model) }
+
+// withoutTool takes the search tool out of a request.
+func withoutTool[M adk.MessageType](input []M, opts []model.Option) ([]M, []model.Option) {
+	return input, append(slices.Clip(opts), model.WithToolSearchTool(nil))
+}
+
+// withoutSearch returns the input and the options without any part of a provider's own search.
+func withoutSearch[M adk.MessageType](c wire.Codec[M], input []M, opts []model.Option) ([]M, []model.Option) {
+	plain := historyEditor{rules: plainRules, catalog: &catalog{}}
+	next := wire.Each(wire.RewriteAll(c, input, func(wire.Pairs) wire.Editor { return &plain }), func(m M) M { return c.Edit(m, withArguments) })
+	o := model.GetCommonOptions(&model.Options{}, opts...)
+	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
+		return next, opts // tools that the history loaded are in the list, or no longer exist
+	}
+	return next, append(slices.Clip(opts), model.WithTools(ordinaryTools(o, plain.results)), model.WithDeferredTools(nil), model.WithToolSearchTool(nil))
+}
+
+// withArguments gives a call without arguments an empty object.
+func withArguments(c wire.Call) wire.Call {
+	if strings.TrimSpace(c.Args) == "" {
+		c.Args = "{}"
+	}
+	return c
+}
+
+// ordinaryTools returns the tools of a request as ordinary ones, each once. If there is a
+// search tool, it handles deferred ones until a search in the history has loaded them.
+func ordinaryTools(o *model.Options, loaded []*schema.ToolInfo) []*schema.ToolInfo {
+	more := o.DeferredTools
+	if o.ToolSearchTool != nil {
+		more = []*schema.ToolInfo{o.ToolSearchTool}
+	}
+	next, seen := []*schema.ToolInfo{}, map[string]bool{}
+	for _, t := range slices.Concat(o.Tools, more, loaded) {
+		if t != nil && !seen[t.Name] {
+			seen[t.Name] = true
+			next = append(next, withParams(t))
+		}
+	}
+	return next
+}
+
+// withParams returns a tool with a schema: some adapters send a missing one as null, which not
+// every provider accepts.
+func withParams(t *schema.ToolInfo) *schema.ToolInfo {
+	if t.ParamsOneOf != nil {
+		return t
+	}
+	dup := *t
+	dup.ParamsOneOf = noParams()
+	return &dup
 }

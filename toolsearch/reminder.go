@@ -12,7 +12,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
@@ -291,4 +293,88 @@ func readDelta(text string) (added, removed []string, ok bool) {
 		}
 	}
 	return added, removed, true
+}
+
+// serverOf is the part of an MCP style name (server__tool) before the first double underscore;
+// "" without one.
+func serverOf(name string) string {
+	s, rest, ok := strings.Cut(name, "__")
+	if !ok || rest == "" {
+		return ""
+	}
+	return s
+}
+
+func byServer(names []string) (groups map[string][]string, order []string) {
+	groups = map[string][]string{}
+	for _, n := range names {
+		s := serverOf(n)
+		if groups[s] == nil {
+			order = append(order, s)
+		}
+		groups[s] = append(groups[s], n)
+	}
+	return groups, order
+}
+
+// pickNames takes names in turn from every server, for a fair share of each, and keeps their
+// order.
+func pickNames(names []string, limit int) []string {
+	queues, order := byServer(names)
+	picked := map[string]bool{}
+	for len(picked) < limit {
+		for _, s := range order {
+			if q := queues[s]; len(q) > 0 && len(picked) < limit {
+				picked[q[0]], queues[s] = true, q[1:]
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !picked[n] })
+}
+
+// escapeName makes a name safe on a line of its own between tags. Names of letters, digits
+// and the usual marks stay as they are; unescapeName reverses it.
+func escapeName(name string) string {
+	isUnsafe := func(c rune) bool { return strings.ContainsRune(`<>\"`, c) || !strconv.IsPrint(c) }
+	if utf8.ValidString(name) && !strings.ContainsFunc(name, isUnsafe) {
+		return name
+	}
+	quoted := strconv.QuoteToASCII(name)
+	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
+}
+
+// unescapeName reverses escapeName; it leaves a name that was not escaped as it is.
+func unescapeName(name string) string {
+	if !strings.Contains(name, `\`) {
+		return name
+	}
+	plain, err := strconv.Unquote(`"` + name + `"`)
+	if err != nil {
+		return name
+	}
+	return plain
+}
+
+// inLine makes names safe in one line, separated by commas.
+func inLine(names []string) []string {
+	safe := make([]string, len(names))
+	for i, name := range names {
+		safe[i] = escapeName(name)
+		if !strings.Contains(safe[i], ",") {
+			continue
+		}
+		if safe[i] == name {
+			quoted := strconv.QuoteToASCII(name)
+			safe[i] = quoted[1 : len(quoted)-1]
+		}
+		safe[i] = strings.ReplaceAll(safe[i], ",", `\u002c`)
+	}
+	return safe
+}
+
+func outOfLine(list string) (names []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		names = append(names, unescapeName(strings.TrimSpace(name)))
+	}
+	return names
 }

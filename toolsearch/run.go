@@ -63,12 +63,12 @@ type run struct {
 	isByHand  bool // the hooks are called outside a run: no call has an id
 	isShown   bool // the last model call was in this process
 
-	verdicts map[verdictKey]*verdict // of the Filter in this model call
-	pending  map[verdictKey]error    // those that differ from what was reported
-	reported []string                // the tools of the catalogue as it was reported last
-	returned stringSet               // names that searches since the last model call returned, if each may be returned once
-	calls    map[string]callNote     // by id
-	had      stringSet               // names that sources had in this run, or according to the history
+	verdicts map[FilterRequest]*firstUse[bool] // of the Filter in this model call; concurrent callers wait
+	pending  map[FilterRequest]error           // those that differ from what was reported
+	reported []string                          // the tools of the catalogue as it was reported last
+	returned stringSet                         // names that searches since the last model call returned, if each may be returned once
+	calls    map[string]callNote               // by id
+	had      stringSet                         // names that sources had in this run, or according to the history
 }
 
 func runOf(ctx context.Context) *run {
@@ -182,11 +182,21 @@ func bringsOnly(given Config) error {
 // catalogIn finds the group that an earlier instance made for this run.
 func catalogIn(tools []tool.BaseTool) *catalog {
 	for _, t := range tools {
-		if m, ok := t.(ours); ok && m.madeFor() != nil {
-			return m.madeFor()
+		if c, _ := madeFor(t); c != nil {
+			return c
 		}
 	}
 	return nil
+}
+
+// madeFor reports whether this package put a tool into the list of an agent, and if it is a search
+// tool, for which catalogue.
+func madeFor(t tool.BaseTool) (c *catalog, isOurs bool) {
+	m, isOurs := t.(interface{ madeFor() *catalog })
+	if isOurs {
+		c = m.madeFor()
+	}
+	return c, isOurs
 }
 
 // ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool
@@ -194,7 +204,7 @@ func catalogIn(tools []tool.BaseTool) *catalog {
 func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
 	own := make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
-		if _, isOurs := t.(ours); !isOurs {
+		if _, isOurs := madeFor(t); !isOurs {
 			own[i], _ = readInfo(ctx, t)
 		}
 	}
@@ -283,11 +293,11 @@ func (r *run) listTools(tools []tool.BaseTool, hidden []bool) []tool.BaseTool {
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+r.slots.len()+1)
 	placed := false
 	for i, t := range tools {
-		m, isOurs := t.(ours)
+		c, isOurs := madeFor(t)
 		switch {
 		case !isOurs && !hidden[i]:
 			next = append(next, t)
-		case isOurs && m.madeFor() != nil && !placed:
+		case c != nil && !placed:
 			next, placed = r.appendMetas(next, metas), true
 		}
 	}
@@ -473,21 +483,8 @@ func (r *run) isNew(ctx context.Context, line string) bool {
 	return true
 }
 
-// verdict is what the Filter says of one use of a tool. It is computed once; concurrent callers
-// wait.
-type verdict struct {
-	once sync.Once
-	ok   bool
-	err  error
-}
-
-type verdictKey struct {
-	entry     *entry
-	phase     Phase
-	inProgram bool
-}
-
-func (k verdictKey) line() string { return "denied " + string(k.phase) + " " + k.entry.info.Name }
+// denialLine is what a record keeps of a tool that was reported as denied.
+func denialLine(of FilterRequest) string { return "denied " + string(of.Phase) + " " + of.Tool.Name }
 
 const (
 	catalogLine = "catalog " // and what tells catalogues apart
@@ -501,56 +498,59 @@ func (r *run) askAgain() {
 	r.verdicts = nil
 }
 
-// verdict returns the verdict of the Filter of the tool's instance in this model call.
-func (r *run) verdict(ctx context.Context, k verdictKey) *verdict {
+// verdict returns what the Filter of a tool's instance says of one use of it in this model call. An
+// error means no.
+func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, error) {
 	r.mu.Lock()
 	if r.verdicts == nil {
-		r.verdicts = map[verdictKey]*verdict{}
+		r.verdicts = map[FilterRequest]*firstUse[bool]{}
 	}
-	v := r.verdicts[k]
+	v := r.verdicts[use]
 	if v == nil {
-		v = &verdict{}
-		r.verdicts[k] = v
+		v = &firstUse[bool]{}
+		r.verdicts[use] = v
 	}
 	r.mu.Unlock()
-	v.once.Do(func() {
-		c := r.catalog()
-		v.ok, v.err = askFilter(ctx, c.filterOf(k.entry), FilterRequest{Tool: k.entry.info, Phase: k.phase, InProgram: k.inProgram})
-		if c.settings.cfg.OnEvent != nil && k.phase != PhaseCall && !k.inProgram {
-			r.noteVerdict(ctx, k, v.ok, v.err)
+	return v.get(func() (bool, error) {
+		ok, err := safe.Value("Filter", func() (bool, error) { return of(ctx, use) })
+		ok = ok && err == nil
+		if r.catalog().settings.cfg.OnEvent != nil && use.Phase != PhaseCall && !use.InProgram {
+			r.noteVerdict(ctx, use, ok, err)
 		}
+		return ok, err
 	})
-	return v
 }
 
 // allows reports whether a tool may be used for all of the phases in this model call.
 func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
-	return r.catalog().filterOf(e) == nil || !slices.ContainsFunc(phases, func(p Phase) bool { return !r.verdict(ctx, verdictKey{e, p, false}).ok })
+	return r.allowsAll(ctx, e, false, phases...)
 }
 
 // allowsProgram reports whether a program may call a tool.
 func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
-	return r.catalog().filterOf(e) == nil || r.verdict(ctx, verdictKey{e, PhaseLoad, true}).ok && r.verdict(ctx, verdictKey{e, PhaseCall, true}).ok
+	return r.allowsAll(ctx, e, true, PhaseLoad, PhaseCall)
+}
+
+func (r *run) allowsAll(ctx context.Context, e *entry, inProgram bool, phases ...Phase) bool {
+	of := r.catalog().filterOf(e)
+	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
+		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: inProgram})
+		return !ok
+	})
 }
 
 // noteVerdict records the Filter's verdict on a tool, and the change if there is one.
-func (r *run) noteVerdict(ctx context.Context, k verdictKey, ok bool, err error) {
+func (r *run) noteVerdict(ctx context.Context, use FilterRequest, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ok == slices.Contains(r.read(ctx).Reported, k.line()) {
+	if ok == slices.Contains(r.read(ctx).Reported, denialLine(use)) {
 		if r.pending == nil {
-			r.pending = map[verdictKey]error{}
+			r.pending = map[FilterRequest]error{}
 		}
-		r.pending[k] = err
+		r.pending[use] = err
 	} else {
-		delete(r.pending, k)
+		delete(r.pending, use)
 	}
-}
-
-// askFilter asks a Filter; an error means no.
-func askFilter(ctx context.Context, f Filter, req FilterRequest) (bool, error) {
-	ok, err := safe.Value("Filter", func() (bool, error) { return f(ctx, req) })
-	return ok && err == nil, err
 }
 
 // takeChanges removes the changes of one phase. The names are in the order of the catalogue.
@@ -562,19 +562,19 @@ func (r *run) takeChanges(ctx context.Context, phase Phase) (denied, allowed []s
 	}
 	last := r.read(ctx)
 	for e := range r.catalog().entries() {
-		k := verdictKey{e, phase, false}
-		why, changed := r.pending[k]
+		use := FilterRequest{Tool: e.info, Phase: phase}
+		why, changed := r.pending[use]
 		if !changed {
 			continue
 		}
-		delete(r.pending, k)
+		delete(r.pending, use)
 		r.isChanged = true
-		if at := slices.Index(last.Reported, k.line()); at >= 0 {
+		if at := slices.Index(last.Reported, denialLine(use)); at >= 0 {
 			allowed = append(allowed, e.info.Name)
 			last.Reported = slices.Delete(slices.Clone(last.Reported), at, at+1)
 		} else {
 			denied = append(denied, e.info.Name)
-			last.Reported = append(slices.Clip(last.Reported), k.line())
+			last.Reported = append(slices.Clip(last.Reported), denialLine(use))
 		}
 		if err == nil {
 			err = why
@@ -677,14 +677,14 @@ func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop 
 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
-	by := r.catalog().settings
-	if by.cfg.OnEvent == nil || r.catalog().filterOf(e) == nil {
+	by, of := r.catalog().settings, r.catalog().filterOf(e)
+	if by.cfg.OnEvent == nil || of == nil {
 		return
 	}
 	for _, phase := range phases {
-		if v := r.verdict(ctx, verdictKey{e, phase, false}); !v.ok {
+		if ok, err := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: phase}); !ok {
 			by.emit(ctx, leanctx.Event{
-				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: v.err,
+				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: err,
 				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
 			})
 			return

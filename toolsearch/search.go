@@ -204,7 +204,10 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 // askIndex fails only with the context's error: if the index fails, the specified score
 // answers.
 func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
-	results, err := searchIndex(ctx, c.index, q)
+	results, err := []Result(nil), c.broken
+	if err == nil {
+		results, err = searchIndex(ctx, c.index, q)
+	}
 	if err == nil || ctx.Err() != nil {
 		reportOf(ctx).answered(c.index, false)
 		return results, ctx.Err()
@@ -575,7 +578,10 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 		return
 	}
 	if g.settings.rules.neverLoads {
-		v.offers = append(v.offers, offer{at, offerText(g.settings, chosen.found)})
+		if v.offers == nil {
+			v.offers = map[int]string{}
+		}
+		v.offers[at] = offerText(g.settings, chosen.found)
 	}
 	if g.settings.cfg.OnEvent == nil {
 		return

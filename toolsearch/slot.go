@@ -94,10 +94,6 @@ const (
 	slotDesc   = "Not a tool. Do not call it."
 )
 
-// ours is a tool that this package put into the list of an agent: a search tool, which knows the
-// catalogue that it was made for, or a slot.
-type ours interface{ madeFor() *catalog }
-
 // slots are those of one run.
 type slots struct {
 	run    *run
@@ -423,21 +419,21 @@ func (s *slots) bind(b *round, of form, t boundTool) bool {
 // enhancedCallName is the name, in a round, of call_tool with results of several parts.
 const enhancedCallName = slotPrefix + toolnames.Call
 
-// bindCalls assigns slots to the hidden tools that a model's answer calls. It returns the name
-// to use for a call: its own, unless there are too many.
-func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (rename func(wire.Call) string) {
+// bindCalls assigns slots to the hidden tools that a model's answer calls. It returns what to make of
+// each call: the same, but for its name if there are too many.
+func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (edit func(wire.Call) wire.Call) {
 	b := s.newRound()
 	s.bindAll(ctx, b, calls)
 	s.round.Store(b)
 	if now, _ := s.run.now(ctx); !slices.Equal(now.Bound, b.names) {
 		s.run.update(ctx, func(r *record) { r.Bound = b.names })
 	}
-	return func(c wire.Call) string {
-		if !slices.Contains(b.surplus, c.Name) {
-			return c.Name
+	return func(c wire.Call) wire.Call {
+		if slices.Contains(b.surplus, c.Name) {
+			s.run.reach(c.ID, c.Name)
+			c.Name = b.surplus[0]
 		}
-		s.run.reach(c.ID, c.Name)
-		return b.surplus[0]
+		return c
 	}
 }
 

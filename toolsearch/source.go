@@ -62,7 +62,7 @@ func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(con
 // not answered when ctx is done, keeps the set that it had in the run, and does not affect
 // the others; the error beside the set names its place. Nil sources have no tools.
 func MultiSource(sources ...Source) Source {
-	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.New[string, *union](maxKeys)}
+	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.New[string, []*ToolSet](maxKeys)}
 	for i, s := range sources {
 		if !safe.IsNil(s) {
 			m.sources[i] = s
@@ -144,14 +144,7 @@ type multiSource struct {
 	sources []Source
 
 	mu     sync.Mutex
-	unions *recent.Map[string, *union]
-}
-
-// union is a combined set with its parts, which keep the addresses in the key from being
-// reused.
-type union struct {
-	sets  []*ToolSet
-	whole *ToolSet
+	unions *recent.Map[string, []*ToolSet] // the sets, by their addresses, which are not reused meanwhile, and their union
 }
 
 // Tools asks all sources.
@@ -217,12 +210,12 @@ func (m *multiSource) union(sets []*ToolSet) *ToolSet {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if u, ok := m.unions.Get(key.String()); ok {
-		return u.whole
+	known, ok := m.unions.Get(key.String())
+	if !ok {
+		known = append(sets, Union(sets...))
+		m.unions.Put(key.String(), known)
 	}
-	u := &union{sets, Union(sets...)}
-	m.unions.Put(key.String(), u)
-	return u.whole
+	return known[len(sets)]
 }
 
 // sourceID identifies a source in a MultiSource, or the Source of an instance.

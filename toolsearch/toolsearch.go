@@ -115,7 +115,7 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 		return inner, nil
 	}
 	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
-		inner = unsearching[M]{inner}
+		inner = adapted[M]{inner, withoutTool[M]}
 	}
 	if h.programs != nil && h.programs.Now() {
 		return virtualModel[M]{h.programs.pending}, nil
@@ -337,12 +337,12 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 		return msgs
 	}
 	last := len(msgs) - 1
-	rename := h.run.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
-	renamed := h.transcript.codec.Rename(msgs[last], rename)
-	if renamed == msgs[last] {
+	edit := h.run.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
+	edited := h.transcript.codec.Edit(msgs[last], edit)
+	if edited == msgs[last] {
 		return msgs
 	}
 	next := slices.Clone(msgs)
-	next[last] = renamed
+	next[last] = edited
 	return next
 }

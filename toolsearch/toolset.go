@@ -53,19 +53,16 @@ type ToolSet struct {
 	bm25    firstUse[*bm25.Index]
 }
 
-// firstUse is a value that is built on first use, once for all callers: a middleware whose tools
-// nobody searches costs next to nothing.
+// firstUse is a value that is made on first use, once for all callers.
 type firstUse[T any] struct {
 	once  sync.Once
 	value T
 	err   error
 }
 
-// get returns the value. A panic in build is its error.
-func (u *firstUse[T]) get(build func() T) (T, error) {
-	u.once.Do(func() {
-		u.value, u.err = safe.Value("toolsearch: building the index", func() (T, error) { return build(), nil })
-	})
+// get returns the value. make must not panic.
+func (u *firstUse[T]) get(make func() (T, error)) (T, error) {
+	u.once.Do(func() { u.value, u.err = make() })
 	return u.value, u.err
 }
 
@@ -342,14 +339,20 @@ func (b *block) byName() map[string]int {
 	return b.names
 }
 
+// buildOnce makes an index on first use: a middleware whose tools nobody searches costs next to nothing.
+// A panic in build is the error.
+func buildOnce[X any](x *firstUse[X], build func() (X, error)) (X, error) {
+	return x.get(func() (X, error) { return safe.Value("toolsearch: building the index", build) })
+}
+
 // keywordIndex is Eino's score over the tools.
 func (s *ToolSet) keywordIndex() (*keyword.Index, error) {
-	return s.keyword.get(func() *keyword.Index {
+	return buildOnce(&s.keyword, func() (*keyword.Index, error) {
 		all := make([]keyword.Part, len(s.parts))
 		for i, p := range s.parts {
 			all[i] = keyword.Part{Segment: p.specified(), Has: p.has}
 		}
-		return keyword.Join(all...)
+		return keyword.Join(all...), nil
 	})
 }
 
@@ -357,12 +360,12 @@ func (s *ToolSet) keywordIndex() (*keyword.Index, error) {
 var words = sync.OnceValue(func() *bm25.Words { return bm25.ReadWords(lists.Files) })
 
 func (s *ToolSet) bm25Index() (*bm25.Index, error) {
-	return s.bm25.get(func() *bm25.Index {
+	return buildOnce(&s.bm25, func() (*bm25.Index, error) {
 		all := make([]bm25.Part, len(s.parts))
 		for i, p := range s.parts {
 			all[i] = bm25.Part{Segment: p.bm25(), Has: p.has}
 		}
-		return bm25.Join(words(), all...)
+		return bm25.Join(words(), all...), nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -60,12 +61,9 @@ type Codec[M adk.MessageType] interface {
 	// Rewrite returns a copy in which what belongs to a provider's own search is as the
 	// editor wants it; the same message if nothing changes.
 	Rewrite(M, Editor) M
-	// Complete returns a copy in which calls without arguments have an empty object; the
-	// same message if there are none.
-	Complete(M) M
-	// Rename returns a copy in which calls have the names that the function says; the same
-	// message if none changes.
-	Rename(M, func(Call) string) M
+	// Edit returns a copy in which calls have the names and arguments that the function says; the
+	// same message if none changes.
+	Edit(M, func(Call) Call) M
 	// Replace returns a copy in which each call is replaced by others; nil keeps it.
 	Replace(M, func(Call) []Call) M
 	// Calling makes a message of a model that makes calls, and Answering one with the result of
@@ -224,4 +222,12 @@ func toolNames(r *schema.ToolSearchResult) []string {
 		names[i] = t.Name
 	}
 	return names
+}
+
+// jsonOf is a value as JSON, or the text that replaces it while a run may stop.
+func jsonOf(v any) (string, error) {
+	if text, packed := v.(string); packed {
+		return text, nil
+	}
+	return sonic.ConfigStd.MarshalToString(v)
 }

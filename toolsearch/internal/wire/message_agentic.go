@@ -7,9 +7,11 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -25,8 +27,7 @@ func (agentic) View(m *schema.AgenticMessage) View {
 		switch {
 		case b == nil:
 		case b.FunctionToolCall != nil:
-			c := b.FunctionToolCall
-			v.Calls = append(v.Calls, Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
+			v.Calls = append(v.Calls, callIn(b))
 		case b.FunctionToolResult != nil:
 			r := b.FunctionToolResult
 			v.Results = append(v.Results, Result{ID: r.CallID, Name: r.Name, Text: blockText(r.Content), Media: blockMedia(r.Content)})
@@ -204,36 +205,39 @@ func referredInBlocks(m *schema.AgenticMessage) []string {
 	return names
 }
 
-func (agentic) Complete(m *schema.AgenticMessage) *schema.AgenticMessage {
-	next := m
-	for i := 0; m != nil && i < len(m.ContentBlocks); i++ {
-		b := m.ContentBlocks[i]
-		if b == nil || b.FunctionToolCall == nil || strings.TrimSpace(b.FunctionToolCall.Arguments) != "" {
-			continue
+func (agentic) Edit(m *schema.AgenticMessage, edit func(Call) Call) *schema.AgenticMessage {
+	return eachBlock(m, func(b *schema.ContentBlock) *schema.ContentBlock {
+		if b.FunctionToolCall == nil {
+			return b
 		}
-		if next == m {
-			c := *m
-			c.ContentBlocks = slices.Clone(m.ContentBlocks)
-			next = &c
+		was := callIn(b)
+		now := edit(was)
+		if now == was {
+			return b
 		}
 		block, call := *b, *b.FunctionToolCall
-		call.Arguments = "{}"
+		call.Name, call.Arguments = now.Name, now.Args
 		block.FunctionToolCall = &call
-		next.ContentBlocks[i] = &block
-	}
-	return next
+		return &block
+	})
 }
 
-func (agentic) Rename(m *schema.AgenticMessage, name func(Call) string) *schema.AgenticMessage {
+func callIn(b *schema.ContentBlock) Call {
+	c := b.FunctionToolCall
+	return Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)}
+}
+
+// eachBlock applies a function to all blocks of a message. It returns the same message if none
+// changes.
+func eachBlock(m *schema.AgenticMessage, f func(*schema.ContentBlock) *schema.ContentBlock) *schema.AgenticMessage {
 	next := m
 	for i := 0; m != nil && i < len(m.ContentBlocks); i++ {
 		b := m.ContentBlocks[i]
-		if b == nil || b.FunctionToolCall == nil {
+		if b == nil {
 			continue
 		}
-		c := b.FunctionToolCall
-		other := name(Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
-		if other == c.Name {
+		other := f(b)
+		if other == b {
 			continue
 		}
 		if next == m {
@@ -241,10 +245,7 @@ func (agentic) Rename(m *schema.AgenticMessage, name func(Call) string) *schema.
 			own.ContentBlocks = slices.Clone(m.ContentBlocks)
 			next = &own
 		}
-		block, call := *b, *c
-		call.Name = other
-		block.FunctionToolCall = &call
-		next.ContentBlocks[i] = &block
+		next.ContentBlocks[i] = other
 	}
 	return next
 }
@@ -255,8 +256,7 @@ func (agentic) Replace(m *schema.AgenticMessage, with func(Call) []Call) *schema
 	for _, b := range m.ContentBlocks {
 		var others []Call
 		if b != nil && b.FunctionToolCall != nil {
-			c := b.FunctionToolCall
-			others = with(Call{c.CallID, c.Name, c.Arguments, isMarkedCall(b)})
+			others = with(callIn(b))
 		}
 		if others == nil {
 			next.ContentBlocks = append(next.ContentBlocks, b)
@@ -304,4 +304,95 @@ func (agentic) Without(m *schema.AgenticMessage, isGone func(id string) bool) *s
 	next := *m
 	next.ContentBlocks = kept
 	return &next
+}
+
+func (agentic) Pack(m *schema.AgenticMessage) *schema.AgenticMessage {
+	return convertHosted(m, func(v any) (any, bool) {
+		if _, packed := v.(string); packed {
+			return nil, false
+		}
+		if _, hosted := hostedSearch(v); !hosted {
+			return nil, false
+		}
+		text, err := sonic.ConfigStd.MarshalToString(v)
+		return text, err == nil
+	})
+}
+
+// Unpack makes a map, which the adapters read as well as their own types.
+func (agentic) Unpack(m *schema.AgenticMessage) *schema.AgenticMessage {
+	return convertHosted(m, func(v any) (any, bool) {
+		text, packed := v.(string)
+		if _, hosted := hostedSearch(v); !packed || !hosted {
+			return nil, false
+		}
+		var fields map[string]any
+		err := sonic.ConfigStd.UnmarshalFromString(text, &fields)
+		return fields, err == nil
+	})
+}
+
+// convertHosted returns a copy in which the values of server tools are converted; the same
+// message if there are none.
+func convertHosted(m *schema.AgenticMessage, convert func(any) (any, bool)) *schema.AgenticMessage {
+	return eachBlock(m, func(b *schema.ContentBlock) *schema.ContentBlock {
+		switch {
+		case b.ServerToolCall != nil:
+			if v, ok := convert(b.ServerToolCall.Arguments); ok {
+				c, own := *b, *b.ServerToolCall
+				own.Arguments, c.ServerToolCall = v, &own
+				return &c
+			}
+		case b.ServerToolResult != nil:
+			if v, ok := convert(b.ServerToolResult.Content); ok {
+				c, own := *b, *b.ServerToolResult
+				own.Content, c.ServerToolResult = v, &own
+				return &c
+			}
+		}
+		return b
+	})
+}
+
+// hostedSearch reports whether a value of an adapter's own type is the call or the result
+// of a search that the provider ran, and which tools it refers to.
+func hostedSearch(v any) (names []string, ok bool) {
+	text, err := jsonOf(v)
+	if err != nil {
+		return nil, false
+	}
+	var fields map[string]json.RawMessage
+	if sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
+		return nil, false
+	}
+	for key, value := range fields {
+		if strings.HasPrefix(key, "tool_search") {
+			names, ok = append(names, referred(value)...), true
+		}
+	}
+	return names, ok
+}
+
+// referred returns the tools in a result of agenticopenai's or agenticclaude's hosted search.
+func referred(result []byte) (names []string) {
+	var r struct {
+		Tools []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+		SearchResult struct {
+			References []struct {
+				Name string `json:"tool_name"`
+			} `json:"tool_references"`
+		} `json:"search_result"`
+	}
+	if sonic.ConfigStd.Unmarshal(result, &r) != nil {
+		return nil
+	}
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	for _, t := range r.SearchResult.References {
+		names = append(names, t.Name)
+	}
+	return names
 }

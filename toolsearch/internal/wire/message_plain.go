@@ -8,9 +8,12 @@ package wire
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -26,8 +29,7 @@ func (plain) View(m *schema.Message) View {
 		if len(m.ToolCalls) > 0 {
 			v.Calls = make([]Call, len(m.ToolCalls))
 			for i := range m.ToolCalls {
-				c := &m.ToolCalls[i]
-				v.Calls[i] = Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments}
+				v.Calls[i] = callOf(&m.ToolCalls[i])
 			}
 		}
 		return v
@@ -172,44 +174,33 @@ func onlyText(m *schema.Message) *schema.Message {
 	return m
 }
 
-func (plain) Complete(m *schema.Message) *schema.Message {
+func (plain) Edit(m *schema.Message, edit func(Call) Call) *schema.Message {
 	next := m
 	for i := 0; m != nil && i < len(m.ToolCalls); i++ {
-		if strings.TrimSpace(m.ToolCalls[i].Function.Arguments) != "" {
+		was := callOf(&m.ToolCalls[i])
+		now := edit(was)
+		if now == was {
 			continue
 		}
 		if next == m {
-			c := *m
-			c.ToolCalls = slices.Clone(m.ToolCalls)
-			next = &c
+			own := *m
+			own.ToolCalls = slices.Clone(m.ToolCalls)
+			next = &own
 		}
-		next.ToolCalls[i].Function.Arguments = "{}"
+		next.ToolCalls[i].Function.Name, next.ToolCalls[i].Function.Arguments = now.Name, now.Args
 	}
 	return next
 }
 
-func (p plain) Rename(m *schema.Message, name func(Call) string) *schema.Message {
-	next := m
-	for i, c := range p.View(m).Calls {
-		other := name(c)
-		if other == c.Name {
-			continue
-		}
-		if next == m {
-			c := *m
-			c.ToolCalls = slices.Clone(m.ToolCalls)
-			next = &c
-		}
-		next.ToolCalls[i].Function.Name = other
-	}
-	return next
+func callOf(c *schema.ToolCall) Call {
+	return Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments}
 }
 
 func (plain) Replace(m *schema.Message, with func(Call) []Call) *schema.Message {
 	next := *m
 	next.ToolCalls = nil
 	for _, c := range m.ToolCalls {
-		others := with(Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
+		others := with(callOf(&c))
 		if others == nil {
 			next.ToolCalls = append(next.ToolCalls, c)
 		}
@@ -272,4 +263,65 @@ func plainMedia(p *schema.MessageInputPart) (mime string) {
 		mime = p.File.MIMEType
 	}
 	return cmp.Or(mime, string(p.Type))
+}
+
+// claudeEventsType is the type of the claude adapter's value under claudeEventsKey, once one
+// has been seen. The adapter accepts no other; without it the events are lost, and the model
+// searches again.
+var claudeEventsType atomic.Pointer[reflect.Type]
+
+func (plain) Pack(m *schema.Message) *schema.Message {
+	if m == nil || m.Role != schema.Assistant || m.Extra[claudeEventsKey] == nil {
+		return m
+	}
+	events := m.Extra[claudeEventsKey]
+	text, err := sonic.ConfigStd.MarshalToString(events)
+	if _, packed := events.(string); packed || err != nil {
+		return m
+	}
+	typ := reflect.TypeOf(events)
+	claudeEventsType.Store(&typ)
+	return withEvents(m, text)
+}
+
+func (plain) Unpack(m *schema.Message) *schema.Message {
+	if m == nil {
+		return m
+	}
+	text, packed := m.Extra[claudeEventsKey].(string)
+	typ := claudeEventsType.Load()
+	if !packed || typ == nil {
+		return m
+	}
+	events := reflect.New(*typ)
+	if sonic.ConfigStd.UnmarshalFromString(text, events.Interface()) != nil {
+		return m
+	}
+	return withEvents(m, events.Elem().Interface())
+}
+
+func withEvents(m *schema.Message, events any) *schema.Message {
+	c := *m
+	c.Extra = maps.Clone(m.Extra)
+	c.Extra[claudeEventsKey] = events
+	return &c
+}
+
+// referredInEvents returns the tools that the events of claude's hosted search refer to.
+func referredInEvents(events any) []string {
+	var list []struct {
+		Content struct {
+			ToolReferences []struct{ ToolName string }
+		}
+	}
+	names := []string{}
+	if text, err := jsonOf(events); err != nil || sonic.ConfigStd.UnmarshalFromString(text, &list) != nil {
+		return names
+	}
+	for _, ev := range list {
+		for _, ref := range ev.Content.ToolReferences {
+			names = append(names, ref.ToolName)
+		}
+	}
+	return names
 }
