@@ -185,7 +185,11 @@ func (c *Collector) shrink() {
 		case len(c.queue) > 1:
 			c.dropCall(c.queue[0])
 		case len(c.idle) > 1:
-			c.forget(c.idle[0])
+			oldest := c.idle[0]
+			if len(c.queue) > 0 && c.queue[0].conv == oldest {
+				oldest = c.idle[1]
+			}
+			c.forget(oldest)
 		default:
 			if len(c.queue) > c.slim {
 				c.dropParts(c.queue[c.slim])

@@ -1,0 +1,148 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package window_test
+
+// What a call is counted as, and what a collector lets go of first.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/window"
+)
+
+// A call that names a stored file reads it back, whatever tool it calls and however its
+// arguments name the file. Other files that look like it are none of ours.
+func TestACallThatNamesAStoredFileReadsItBack(t *testing.T) {
+	for arguments, page := range map[string]bool{
+		`{"file_path":"/tmp/clear/c1"}`:                    true,
+		`{"command":"cat /tmp/clear/c1"}`:                  true,
+		`{"command":"cat '/tmp/clear/c1' | head"}`:         true,
+		`{"command":"wc -l </tmp/clear/c1;date"}`:          true,
+		`{"command":"head --file=/tmp/clear/c1"}`:          true,
+		`{"question":"What is in /tmp/clear/c1."}`:         true,
+		`{"files":["/etc/hosts","/tmp/clear/c1"]}`:         true,
+		`{"command":"cat \"/tmp/clear/c1\""}`:              true,
+		`{"file_path":"/tmp/clear/c10"}`:                   false,
+		`{"file_path":"/home/tmp/clear/c1"}`:               false,
+		`{"command":"cat /tmp/clear/c1.txt"}`:              false,
+		`{"command":"cat /tmp/clear"}`:                     false,
+		`{"question":"What is c1?"}`:                       false,
+		`{"command":"` + strings.Repeat("a/b ", 70) + `"}`: false,
+	} {
+		see := window.New(window.Config{Conversation: named("c")})
+		c := newChat(t, see)
+		c.result(900)
+		c.clear(0)
+		c.ask(t)
+		c.history = append(c.history, schema.AssistantMessage("", []schema.ToolCall{{ID: "r", Function: schema.FunctionCall{Name: "shell", Arguments: arguments}}}),
+			schema.ToolMessage(strings.Repeat("y", 400), "r", schema.WithToolName("shell")))
+		c.ask(t)
+		by := see.Conversation("c").Calls[1].By
+		require.Equal(t, page, by[window.Page] > 0, arguments)
+		require.Equal(t, !page, by[window.Result] > 0, arguments)
+	}
+}
+
+// Arguments that become shorter, as cleared ones do, are the same part with another text:
+// what follows has moved, and is not new.
+func TestAPartThatBecomesShorterIsTheOnlyNewOne(t *testing.T) {
+	see := window.New(window.Config{Conversation: named("c")})
+	c := newChat(t, see)
+	for range 3 {
+		c.result(300)
+	}
+	c.ask(t)
+	history := append([]*schema.Message(nil), c.history...)
+	history[2] = schema.AssistantMessage("", []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: "read_day", Arguments: `{}`}}})
+	c.history = history
+	c.ask(t)
+	second := see.Conversation("c").Calls[1]
+	states := map[window.State]int{}
+	for _, p := range second.Parts() {
+		states[p.State]++
+	}
+	require.Equal(t, map[window.State]int{window.StateSame: 2, window.StateNew: 1, window.StateMoved: 5}, states)
+	require.Equal(t, 2, second.Prefix.Part)
+	require.Equal(t, "other", second.Prefix.Cause)
+	require.Len(t, second.NewParts(), 1)
+	require.Equal(t, "c1", second.NewParts()[0].CallID)
+}
+
+// Paths and reasons of what was left out take memory as well.
+func TestWhatIsLeftOutCounts(t *testing.T) {
+	kept := func(path string) int64 {
+		see := window.New(window.Config{Conversation: named("c"), Texts: window.TextsNone})
+		c := newChat(t, see)
+		for range 100 {
+			c.result(900)
+		}
+		history := append([]*schema.Message(nil), c.history...)
+		for i, m := range history {
+			if m.Role == schema.Tool {
+				history[i] = schema.ToolMessage("[Earlier result removed]", m.ToolCallID, schema.WithToolName(m.ToolName))
+				if path != "" {
+					c.see.Event(c.ctx, leanctx.Event{Kind: leanctx.KindResultCleared, CallID: m.ToolCallID, Output: &leanctx.OutputChange{Path: path}})
+				}
+			}
+		}
+		c.history = history
+		c.ask(t)
+		n, err := see.Kept()
+		require.NoError(t, err)
+		return n
+	}
+	plain := func() int64 {
+		see := window.New(window.Config{Conversation: named("c"), Texts: window.TextsNone})
+		c := newChat(t, see)
+		for range 100 {
+			c.result(900)
+		}
+		c.ask(t)
+		n, err := see.Kept()
+		require.NoError(t, err)
+		return n
+	}()
+	require.GreaterOrEqual(t, kept("")-plain, int64(100*100), "each result that was cleared has a record of what is missing")
+	require.Greater(t, kept("/tmp/clear/x"), kept(""))
+}
+
+// Whatever begins and never asks a model, the newest call stays.
+func TestTheNewestCallStaysWhateverBegins(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		name := "empty 0"
+		n := 0
+		see := window.New(window.Config{MaxBytes: 16_000, Conversation: func(ctx context.Context) (string, error) { return name, nil }})
+		begin := func() {
+			for range 20 {
+				n++
+				name = fmt.Sprint("empty ", n)
+				newChat(t, see)
+			}
+		}
+		if !first {
+			begin()
+		}
+		name = "asks"
+		c := newChat(t, see)
+		c.ask(t)
+		if first {
+			begin()
+		}
+		kept, err := see.Kept()
+		require.NoError(t, err)
+		require.LessOrEqual(t, kept, int64(16_000))
+		asks := see.Conversation("asks")
+		require.NotNil(t, asks, "asked first: %t", first)
+		require.Len(t, asks.Calls, 1)
+		require.Nil(t, see.Conversation("empty 1"), "the oldest goes first")
+		require.NotNil(t, see.Conversation("empty 20"))
+	}
+}
