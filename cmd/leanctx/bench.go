@@ -47,23 +47,24 @@ type armJSON struct {
 	Cached  int64              `json:"cached_tokens"`
 	Out     int64              `json:"answer_tokens"`
 	Seconds float64            `json:"median_task_seconds"`
-	Dollars map[string]float64 `json:"prompt_dollars"` // by card, where its price is known
-	Losing  []string           `json:"losing"`         // tasks that went wrong, with what was wrong
+	Dollars map[string]float64 `json:"dollars"` // by card, where its prices are known
+	Losing  []string           `json:"losing"`  // tasks that went wrong, with what was wrong
 }
 
-// trial is a task that an arm did once: a line of the file that a later start resumes from.
+// trial is a task that an arm did once: a line of the file that a later start resumes from. A
+// line without a task is what a request took, or did not take in the end, of the budget.
 type trial struct {
 	Model   string  `json:"model"`
-	Arm     string  `json:"arm"`
-	Task    string  `json:"task"`
-	Run     int     `json:"run"`
+	Arm     string  `json:"arm,omitempty"`
+	Task    string  `json:"task,omitempty"`
+	Run     int     `json:"run,omitempty"`
 	Wrong   string  `json:"wrong,omitempty"`
-	Calls   int     `json:"model_calls"`
-	In      int64   `json:"prompt_tokens"`
-	Cached  int64   `json:"cached_tokens"`
-	Out     int64   `json:"answer_tokens"`
-	Spent   int64   `json:"spent_tokens"` // what counts against the budget
-	Seconds float64 `json:"seconds"`
+	Calls   int     `json:"model_calls,omitempty"`
+	In      int64   `json:"prompt_tokens,omitempty"`
+	Cached  int64   `json:"cached_tokens,omitempty"`
+	Out     int64   `json:"answer_tokens,omitempty"`
+	Spent   int64   `json:"spent_tokens,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 func (t trial) key() string {
@@ -78,6 +79,7 @@ type comparison struct {
 	file, prices string
 	arms, tasks  list
 	recordings   string
+	spent        int64 // of the budget, by all starts
 }
 
 func runBench(ctx context.Context, s streams, args []string) error {
@@ -87,7 +89,7 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	f.IntVar(&c.runs, "runs", 1, "how often each task is done with each setting")
 	f.StringVar(&c.file, "o", "leanctx-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
 	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which leanctx replay reads")
-	f.StringVar(&c.prices, "prices", "", "a file with your own price cards, as for leanctx replay")
+	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file with your own price cards, as for leanctx replay; by default those of --model, or of common providers")
 	f.Var(&c.arms, "arms", "a setting to compare, by part of its name; may be repeated; by default all")
 	f.Var(&c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
 	rest, err := parse(f, args)
@@ -101,6 +103,9 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	}
 	if err := c.check(); err != nil {
 		return err
+	}
+	if _, is := replay.CardOf(c.model); is && c.prices == "" {
+		c.prices = c.model
 	}
 	known, err := cards(s, c.prices)
 	if err != nil {
@@ -172,8 +177,8 @@ func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err err
 	return arms, tasks, nil
 }
 
-// resume reads what earlier starts did with the model, by key. A line that was torn when the
-// program ended is left out, and so is done again.
+// resume reads what earlier starts did with the model, by key, and what they spent. A line that
+// was torn when the program ended is left out, and so is done again.
 func (c *comparison) resume() (map[string]trial, error) {
 	done := map[string]trial{}
 	text, err := os.ReadFile(c.file)
@@ -185,7 +190,11 @@ func (c *comparison) resume() (map[string]trial, error) {
 	}
 	for line := range bytes.Lines(text) {
 		var t trial
-		if json.Unmarshal(line, &t) == nil && t.Model == c.model && t.Task != "" {
+		switch {
+		case json.Unmarshal(line, &t) != nil || t.Model != c.model:
+		case t.Task == "":
+			c.spent += t.Spent
+		default:
 			done[t.key()] = t
 		}
 	}
@@ -196,13 +205,12 @@ func (c *comparison) resume() (map[string]trial, error) {
 // begins, so that what a budget allows compares them on the same tasks. It reports whether
 // everything was done.
 func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial) (complete bool, err error) {
-	m, err := c.open(ctx)
+	m, err := c.open(ctx, func(tokens int64) error { return c.keep(trial{Model: c.model, Spent: tokens}) })
 	if err != nil {
 		return false, err
 	}
-	for _, t := range done {
-		m.spent += t.Spent
-	}
+	m.spent = c.spent
+	defer func() { c.spent = m.spent }()
 	wait := c.common.progress(s, "doing tasks", len(arms)*len(tasks)*c.runs)
 	defer wait.stop()
 	for run := 1; run <= c.runs; run++ {
@@ -214,6 +222,7 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 						return false, err
 					}
 					if m.over {
+						wait.stop()
 						c.common.note(s, "the budget of %s tokens does not suffice for the next request; --max-tokens raises it, and the same command goes on", display.Grouped(c.budget))
 						return false, nil
 					}
@@ -231,21 +240,26 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 
 // try does one task.
 func (c *comparison) try(ctx context.Context, m *meter, arm compare.Arm, task compare.Task, t trial) (trial, error) {
-	m.begin()
+	m.begin(t)
 	bench, err := arm.Start(ctx, m)
 	if err != nil {
 		return t, err
 	}
 	defer bench.Close()
 	start := time.Now()
-	t.Wrong, err = bench.Do(ctx, task)
-	t.Seconds = time.Since(start).Seconds()
-	t.Calls, t.In, t.Cached, t.Out, t.Spent = m.calls, m.in, m.cached, m.out, m.spent-m.before
+	wrong, err := bench.Do(ctx, task)
+	t = m.now
+	t.Wrong, t.Seconds = wrong, time.Since(start).Seconds()
+	var ours *failure
 	switch {
-	case err != nil:
+	case err != nil || m.over:
 		return t, err
-	case m.fatal != nil: // asking again would not help
-		return t, fail(exitServer, "%s: %w", c.model, m.fatal)
+	case errors.As(m.fatal, &ours):
+		return t, m.fatal
+	case m.fatal != nil:
+		return t, fail(exitServer, "%s: %w\nWhat was done is kept in %s, and the same command goes on from there", c.model, m.fatal, c.file)
+	case m.unfit != nil:
+		t.Wrong = "the provider refused a request: " + display.Line(m.unfit.Error())
 	}
 	return t, m.save(c.recordings, t)
 }
@@ -267,16 +281,15 @@ func (c *comparison) keep(t trial) error {
 			line = append([]byte("\n"), line...)
 		}
 	}
-	_, err = f.Write(append(line, '\n'))
-	return err
+	if _, err = f.Write(append(line, '\n')); err != nil {
+		return fail(exitInput, "%s: %w", c.file, unnamed(err))
+	}
+	return nil
 }
 
 // report adds up what was done.
 func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) benchJSON {
-	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget}
-	for _, t := range done {
-		out.Spent += t.Spent
-	}
+	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
 	for _, arm := range arms {
 		a := armJSON{Arm: arm.Name, Least: len(tasks), Dollars: map[string]float64{}, Losing: []string{}}
 		var took []float64
@@ -304,7 +317,7 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 		bill := replay.Bill{Written: a.In - a.Cached, Cached: a.Cached}
 		for _, card := range known {
 			if card.Million > 0 {
-				a.Dollars[card.Name] = card.Cost(bill) * card.Million / 1e6
+				a.Dollars[card.Name] = (card.Cost(bill)*card.Million + float64(a.Out)*card.Output) / 1e6
 			}
 		}
 		out.Arms = append(out.Arms, a)
@@ -333,7 +346,7 @@ func (r benchJSON) show(s streams, p painter, runs int, known []replay.Card) {
 		}
 		fmt.Fprintln(s.out)
 	}
-	fmt.Fprintf(s.out, "\n%s\n", p.dim("seconds: the median of a task. $: of the prompts, at the card's prices; tokens as the provider counts them."))
+	fmt.Fprintf(s.out, "\n%s\n", p.dim("seconds: the median of a task. $: prompts and answers, at the prices of docs/models.md or your own. Tokens as the provider counts them."))
 	for _, a := range r.Arms {
 		for _, text := range a.Losing {
 			fmt.Fprintf(s.out, "%s %s\n", p.red(a.Arm+":"), display.Line(text))

@@ -31,15 +31,18 @@ import (
 type standIn struct {
 	*httptest.Server
 	fails func(n int) string // how request n, from 1, fails; empty: not at all
+	bytes int                // of a token
+	most  int                // tools in a request; 0: any number
+	newer bool               // the limit of an answer must be max_completion_tokens
 
 	mu       sync.Mutex
 	requests int
-	spent    int64 // tokens as it counts them, a third of the bytes
+	spent    int64 // tokens as it counts them
 	answered int
 }
 
 func newStandIn(t *testing.T, fails func(n int) string) *standIn {
-	s := &standIn{fails: fails}
+	s := &standIn{fails: fails, bytes: 3}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -48,6 +51,7 @@ func newStandIn(t *testing.T, fails func(n int) string) *standIn {
 // wireRequest is what adapters send.
 type wireRequest struct {
 	Stream   bool `json:"stream"`
+	Limit    int  `json:"max_tokens"`
 	Messages []struct {
 		Role       string            `json:"role"`
 		Content    string            `json:"content"`
@@ -88,7 +92,18 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	switch {
+	case s.newer && in.Limit > 0:
+		refuse(w, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+		return
+	case s.most > 0 && len(in.Tools) > s.most:
+		refuse(w, fmt.Sprintf("array too long: at most %d tools", s.most))
+		return
+	}
 	switch how {
+	case "400":
+		refuse(w, "no such thing")
+		return
 	case "429", "500", "401", "503":
 		code := 0
 		_, _ = fmt.Sscan(how, &code)
@@ -112,13 +127,20 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.write(w, in.Stream, how == "torn", said, len(body))
 }
 
+// refuse answers that the request is wrong.
+func refuse(w http.ResponseWriter, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error","code":"x"}}`, why)
+}
+
 // write sends an answer in one piece or in two, of which a torn one lacks the second.
 func (s *standIn) write(w http.ResponseWriter, stream, torn bool, said *schema.Message, size int) {
 	calls := []map[string]any{}
 	for i, c := range said.ToolCalls {
 		calls = append(calls, map[string]any{"index": i, "id": c.ID, "type": "function", "function": map[string]any{"name": c.Function.Name, "arguments": c.Function.Arguments}})
 	}
-	in, out := size/3, 10+len(said.Content)/3
+	in, out := size/s.bytes, 10+len(said.Content)/3
 	s.mu.Lock()
 	s.answered++
 	s.spent += int64(in + out)
@@ -213,8 +235,9 @@ func TestBenchSurvivesEveryWayInWhichProvidersFail(t *testing.T) {
 func TestBenchNeverPassesItsBudget(t *testing.T) {
 	for _, budget := range []int64{100, 5_000, 20_000, 60_000} {
 		s := newStandIn(t, func(n int) string { return []string{"", "", "torn"}[n%3] })
+		s.bytes = 1 // no tokenizer makes more of a text
 		folder := t.TempDir()
-		got, messages, code := compareWith(t, s, folder, append([]string{"--max-tokens", fmt.Sprint(budget)}, someTasks...)...)
+		got, messages, code := compareWith(t, s, folder, append([]string{"--max-answer", "2048", "--max-tokens", fmt.Sprint(budget)}, someTasks...)...)
 		require.Zero(t, code, messages)
 		require.False(t, got.Complete)
 		require.LessOrEqual(t, s.spent, budget)
@@ -276,13 +299,99 @@ func TestBenchGivesUpWhereAskingAgainWouldNotHelp(t *testing.T) {
 	}
 }
 
-func TestBenchCountsATaskAsWrongIfTheProviderStaysDown(t *testing.T) {
-	s := newStandIn(t, func(int) string { return "500" })
-	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "SearchCall", "--tasks", "single-1", "--retries", "2")
+func TestBenchEndsIfTheProviderStaysDownAndGoesOnLater(t *testing.T) {
+	folder := t.TempDir()
+	args := []string{"--arms", "SearchCall", "--tasks", "single-1", "--tasks", "single-2", "--retries", "2"}
+	down := newStandIn(t, func(n int) string {
+		if n > 5 {
+			return "500"
+		}
+		return ""
+	})
+	_, messages, code := compareWith(t, down, folder, args...)
+	require.Equal(t, exitServer, code, messages)
+	require.Contains(t, messages, "after 3 attempts")
+	require.Contains(t, messages, "the same command goes on")
+	require.Equal(t, 5+3, down.requests, "it asks for no other task")
+	got, messages, code := compareWith(t, newStandIn(t, never), folder, args...)
 	require.Zero(t, code, messages)
-	require.Zero(t, got.Arms[0].Right)
-	require.Contains(t, got.Arms[0].Losing[0], "after 3 tries")
-	require.Zero(t, got.Spent, "a request that was refused costs nothing")
+	for _, arm := range got.Arms {
+		require.Equal(t, 2, arm.Right, "no answer is wrong because the provider was away: %v", arm.Losing)
+	}
+}
+
+func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
+	s := newStandIn(t, never)
+	s.most = 128
+	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "every tool", "--arms", "Recommended, reduced", "--tasks", "single-1", "--tasks", "single-2")
+	require.Zero(t, code, messages)
+	require.True(t, got.Complete)
+	for _, arm := range got.Arms {
+		if !strings.HasPrefix(arm.Arm, "every tool") {
+			require.Equal(t, 2, arm.Right, arm.Losing)
+			continue
+		}
+		require.Zero(t, arm.Right)
+		require.Contains(t, arm.Losing[0], "the provider refused a request")
+		require.Contains(t, arm.Losing[0], "at most 128 tools")
+		require.Zero(t, arm.In, "what was asked to see whether the model answers is no part of a task")
+	}
+	for _, api := range []string{"openai", "ark"} {
+		all := newStandIn(t, func(int) string { return "400" })
+		_, messages, code = compareWith(t, all, t.TempDir(), append([]string{"--api", api}, someTasks...)...)
+		require.Equal(t, exitServer, code, "a provider that refuses everything")
+		require.Equal(t, 2, all.requests, api)
+		require.Contains(t, messages, "no such thing")
+	}
+}
+
+func TestBenchNamesTheLimitOfAnAnswerAsTheModelWantsIt(t *testing.T) {
+	s := newStandIn(t, never)
+	s.newer = true
+	got, messages, code := compareWith(t, s, t.TempDir(), someTasks...)
+	require.Zero(t, code, messages)
+	for _, arm := range got.Arms {
+		require.Equal(t, arm.Done, arm.Right, arm.Losing)
+	}
+}
+
+func TestBenchKeepsToItsBudgetHoweverOftenItIsStopped(t *testing.T) {
+	const budget = 60_000
+	folder := t.TempDir()
+	t.Setenv("OPENAI_API_KEY", "key")
+	s := newStandIn(t, never)
+	s.bytes = 1
+	stop := func() {}
+	s.fails = func(n int) string {
+		if n%4 == 0 {
+			stop()
+		}
+		return ""
+	}
+	var messages bytes.Buffer
+	for starts := 0; !strings.Contains(messages.String(), "the budget of"); starts++ {
+		require.Less(t, starts, 100, "it ends")
+		ctx, cancel := context.WithCancel(t.Context())
+		stop = cancel
+		run(ctx, streams{strings.NewReader(""), io.Discard, &messages}, append([]string{"bench", "--model", "m", "--base-url", s.URL, "--max-answer", "2048",
+			"-o", filepath.Join(folder, "b"), "--max-tokens", fmt.Sprint(budget)}, someTasks...))
+		cancel()
+	}
+	s.Close() // what is under way ends
+	require.LessOrEqual(t, s.spent, int64(budget), "what was spent on tasks that were broken off counts as well")
+}
+
+func TestBenchKnowsThePricesOfAModelOfTheDocs(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "key")
+	s := newStandIn(t, never)
+	out, messages, code := call(t, "", "bench", "--model", "gpt-5", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall, reduced", "--tasks", "single-1", "--json")
+	require.Zero(t, code, messages)
+	var got benchJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	a := got.Arms[0]
+	require.Positive(t, a.Out)
+	require.Len(t, a.Dollars, 1)
+	require.InDelta(t, (1.25*float64(a.In-a.Cached)+.125*float64(a.Cached)+10*float64(a.Out))/1e6, a.Dollars["gpt-5"], 1e-9, "answers are paid as well")
 }
 
 func TestRecordingsOfABenchAreReplayed(t *testing.T) {

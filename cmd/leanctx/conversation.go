@@ -24,6 +24,7 @@ import (
 type recording struct {
 	Name     string            `json:"name"`
 	Kind     string            `json:"kind"`
+	Model    string            `json:"model"`        // of a request's body
 	System   json.RawMessage   `json:"system"`       // Anthropic
 	Says     string            `json:"instructions"` // OpenAI's Responses API
 	Messages []json.RawMessage `json:"messages"`
@@ -78,10 +79,11 @@ func recordings(s streams, common options, name string) (all []replay.Recorded, 
 			all, err = linesOfRecordings(name, rows)
 		}
 	}
-	if err != nil {
-		return nil, fail(exitInput, "%s: %w", name, err)
+	var said *failure
+	if err != nil && !errors.As(err, &said) { // else it names the file
+		err = fail(exitInput, "%s: %w", name, err)
 	}
-	return all, nil
+	return all, err
 }
 
 // isWindow reports whether a file is one of package window: the first of its lines that is whole
@@ -169,7 +171,7 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 	if tools := functions(r.Tools); len(tools) > 0 {
 		c = c.WithTools(tools)
 	}
-	return append(all, replay.Recorded{Name: name, Kind: r.Kind, Conversation: c}), nil
+	return append(all, replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}), nil
 }
 
 // functions are the tools of a request's body. A provider's own tools have no name, and cannot be

@@ -25,6 +25,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -152,9 +153,33 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 		at := slices.IndexFunc(commands, func(other command) bool { return other.name == c })
 		f.SetOutput(s.out)
 		fmt.Fprintf(s.out, "leanctx %s %s\n%s.\n\n", c, commands[at].arguments, strings.ToUpper(commands[at].about[:1])+commands[at].about[1:])
+		var b strings.Builder
+		f.SetOutput(&b)
 		f.PrintDefaults()
+		fmt.Fprint(s.out, strings.ReplaceAll("\n"+b.String(), "\n  -", "\n  --")[1:]) // as all our texts write them
 	}
 	return f
+}
+
+// flagErrors are the errors of package flag, and what they mean.
+var flagErrors = []struct {
+	says *regexp.Regexp
+	mean string
+}{
+	{regexp.MustCompile(`^flag provided but not defined: -(.*)$`), "there is no flag --$1"},
+	{regexp.MustCompile(`^flag needs an argument: -(.*)$`), "--$1 needs a value"},
+	{regexp.MustCompile(`^invalid (?:boolean )?value (.*) for (?:flag )?-(.*?): .*$`), "--$2 cannot be $1"},
+	{regexp.MustCompile(`^bad flag syntax: (.*)$`), "$1 is no flag"},
+}
+
+// flagWords words an error of package flag for who typed the flag.
+func flagWords(err error) string {
+	for _, e := range flagErrors {
+		if e.says.MatchString(err.Error()) {
+			return e.says.ReplaceAllString(err.Error(), e.mean)
+		}
+	}
+	return err.Error()
 }
 
 // parse reads flags wherever they stand among the arguments, and returns the rest. It
@@ -168,7 +193,7 @@ func parse(f *flag.FlagSet, args []string) (rest []string, err error) {
 				usage()
 				return nil, err
 			}
-			return nil, fail(exitUsage, "%w. See leanctx %s --help", err, f.Name())
+			return nil, fail(exitUsage, "%s. See leanctx %s --help", flagWords(err), f.Name())
 		}
 		if args = f.Args(); len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]

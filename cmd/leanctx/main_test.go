@@ -234,7 +234,11 @@ func TestTheExitCodeSaysHowItEnded(t *testing.T) {
 		"no command":            {nil, exitUsage, ""},
 		"help":                  {[]string{"help"}, exitDone, ""},
 		"an unknown command":    {[]string{"evil"}, exitUsage, `unknown command "evil"`},
-		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "not defined: -fast. See leanctx eval --help\n"},
+		"an unknown flag":       {[]string{"eval", tools, "--fast"}, exitUsage, "there is no flag --fast. See leanctx eval --help\n"},
+		"a flag without value":  {[]string{"eval", tools, "--top"}, exitUsage, "--top needs a value. See leanctx eval --help\n"},
+		"a flag with a word":    {[]string{"eval", tools, "--top", "some"}, exitUsage, "--top cannot be \"some\". See leanctx eval --help\n"},
+		"a switch with a word":  {[]string{"eval", tools, "--json=some"}, exitUsage, "--json cannot be \"some\". See leanctx eval --help\n"},
+		"no file to replay":     {[]string{"replay"}, exitUsage, "give a file of a conversation, such as the body of a request. See leanctx replay --help\n"},
 		"no file":               {[]string{"eval"}, exitUsage, "one file"},
 		"a file that is not":    {[]string{"eval", "none.json"}, exitInput, "none.json"},
 		"no JSON":               {[]string{"eval", file(t, "{}\nhello")}, exitInput, ":2: this is neither"},
@@ -264,7 +268,8 @@ func TestHelpGoesToStandardOutput(t *testing.T) {
 		require.Zero(t, code)
 		require.Empty(t, messages)
 		require.Contains(t, out, "leanctx "+c.name+" "+c.arguments)
-		require.Contains(t, out, "-schema")
+		require.Contains(t, out, "  --schema")
+		require.NotRegexp(t, `(?m)^  -[a-z]`, out, "flags have two dashes, as in all texts")
 	}
 }
 

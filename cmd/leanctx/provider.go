@@ -41,9 +41,9 @@ func (p *provider) flags(f *flag.FlagSet) {
 	f.StringVar(&p.url, "base-url", "", "where the API is; without it, the provider's own address")
 	f.StringVar(&p.api, "api", "openai", "openai, which most providers speak, or ark")
 	f.StringVar(&p.key, "key", "", "the environment variable that holds the key; by default OPENAI_API_KEY or ARK_API_KEY")
-	f.Int64Var(&p.budget, "max-tokens", 2_000_000, "the most tokens to spend, in prompts and answers; what earlier starts spent counts")
-	f.IntVar(&p.most, "max-answer", 2048, "the most tokens of one answer")
-	f.IntVar(&p.retries, "retries", 5, "how often to ask again after a failure that may pass")
+	f.Int64Var(&p.budget, "max-tokens", 2_000_000, "the most tokens to spend, in prompts and answers; what earlier starts spent on this model counts")
+	f.IntVar(&p.most, "max-answer", 8192, "the most tokens of one answer, thinking included")
+	f.IntVar(&p.retries, "retries", 7, "how often to ask again after a failure that may pass")
 	f.DurationVar(&p.timeout, "timeout", 2*time.Minute, "how long an answer may take")
 	f.BoolVar(&p.stream, "stream", false, "have answers streamed")
 }
@@ -66,33 +66,47 @@ func (p *provider) check() error {
 	return nil
 }
 
-// open makes the model. Retries of the adapters are off: ours know the budget.
-func (p *provider) open(ctx context.Context) (*meter, error) {
-	var m model.BaseChatModel
-	var err error
-	if p.api == "ark" {
-		none := 0
-		m, err = ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: os.Getenv(p.key), BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &none, Timeout: &p.timeout})
-	} else {
-		m, err = openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: os.Getenv(p.key), BaseURL: p.url, Model: p.model, MaxTokens: &p.most, Timeout: p.timeout})
-	}
+// open makes the model.
+func (p *provider) open(ctx context.Context, pay func(tokens int64) error) (*meter, error) {
+	inner, err := p.dial(ctx, false)
 	if err != nil {
 		return nil, fail(exitUsage, "%s: %w", p.model, err)
 	}
-	return &meter{provider: p, inner: m}, nil
+	return &meter{provider: p, inner: inner, pay: pay}, nil
+}
+
+// dial makes the adapter. Its retries are off: ours know the budget. renamed is for models that
+// want the limit of an answer under the name max_completion_tokens.
+func (p *provider) dial(ctx context.Context, renamed bool) (model.BaseChatModel, error) {
+	key := os.Getenv(p.key)
+	if p.api == "ark" {
+		none := 0
+		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &none, Timeout: &p.timeout})
+	}
+	c := &openai.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, Timeout: p.timeout}
+	if renamed {
+		c.MaxCompletionTokens = &p.most
+	} else {
+		c.MaxTokens = &p.most
+	}
+	return openai.NewChatModel(ctx, c)
 }
 
 // meter is the model as agents see it. It is not safe for concurrent use.
 type meter struct {
 	*provider
 	inner model.BaseChatModel
-	spent int64 // of the budget
-	over  bool  // the next request would not fit
-	fatal error // a failure that asking again does not mend
+	pay   func(tokens int64) error // writes down what is spent, below zero what was not
 
-	before, in, cached, out int64 // of one task
-	calls                   int
-	exchanges               []exchangeLine
+	spent    int64 // of the budget
+	over     bool  // the next request would not fit
+	fatal    error // what ends the comparison: asking again, or for another task, would not help
+	renamed  bool  // the limit of an answer has its newer name
+	answered bool  // the model has answered once
+
+	now       trial // what is being done
+	unfit     error // why the provider refused a request of it
+	exchanges []exchangeLine
 }
 
 // exchangeLine is a request with its answer, as leanctxtest records them.
@@ -103,48 +117,39 @@ type exchangeLine struct {
 }
 
 // begin begins a task.
-func (m *meter) begin() {
-	m.before, m.in, m.cached, m.out, m.calls, m.exchanges = m.spent, 0, 0, 0, 0, nil
-}
+func (m *meter) begin(t trial) { m.now, m.unfit, m.exchanges = t, nil, nil }
 
 var errBudget = errors.New("the budget is spent")
 
-// Generate asks, and asks again.
+// Generate asks, and asks again where that may help. What does not help ends the comparison, and
+// is no wrong answer of the setting; a request that only this setting makes, such as one with more
+// tools than the provider takes, is one.
 func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	if m.fatal != nil {
-		return nil, m.fatal
-	}
-	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
-	reserve := m.reserve(in, tools)
-	for try := 0; ; try++ {
-		if m.spent+reserve > m.budget {
-			m.over = true
-			return nil, errBudget
-		}
-		m.spent += reserve
-		m.calls++
-		answer, err := m.ask(ctx, in, opts)
-		if err == nil {
-			m.settle(reserve, answer)
-			m.exchanges = append(m.exchanges, exchangeLine{in, tools, []*schema.Message{answer}})
-			return answer, nil
-		}
-		if refused(err) { // nothing was read, so nothing is paid
-			m.spent -= reserve
-		}
+	for try := 1; m.fatal == nil; try++ {
+		answer, err := m.attempt(ctx, in, opts)
 		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case lasting(err):
+		case err == nil || ctx.Err() != nil || m.over || m.fatal != nil:
+			return answer, err
+		case !m.renamed && wantsRenamed(err):
+			m.renamed = true
+			if m.inner, m.fatal = m.dial(ctx, true); m.fatal == nil {
+				try--
+				continue
+			}
+		case refusal(err) == refusedRequest && m.answers(ctx):
+			m.unfit = err
+			return nil, err
+		case refusal(err) != refusedNow:
 			m.fatal = err
-			return nil, err
-		case try >= m.retries:
-			return nil, fmt.Errorf("after %d tries: %w", try+1, err)
-		}
-		if err := m.wait(ctx, try); err != nil {
-			return nil, err
+		case try > m.retries:
+			m.fatal = fmt.Errorf("after %s: %w", plural(try, "attempt"), err)
+		default:
+			if err := m.wait(ctx, try-1); err != nil {
+				return nil, err
+			}
 		}
 	}
+	return nil, m.fatal
 }
 
 // Stream is Generate: agents of a comparison do not stream, whatever the provider does.
@@ -154,6 +159,49 @@ func (m *meter) Stream(ctx context.Context, in []*schema.Message, opts ...model.
 		return nil, err
 	}
 	return schema.StreamReaderFromArray([]*schema.Message{answer}), nil
+}
+
+// answers reports whether the model answers at all, where it has not yet.
+func (m *meter) answers(ctx context.Context) bool {
+	if !m.answered {
+		was, asked := m.now, m.exchanges
+		_, err := m.attempt(ctx, []*schema.Message{schema.UserMessage("Say yes.")}, nil)
+		m.now, m.exchanges = was, asked
+		m.answered = err == nil
+	}
+	return m.answered
+}
+
+// attempt asks once, within the budget. The most that it can cost is written down before, so that
+// what a program spent that was killed counts as well.
+func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
+	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
+	reserve := m.reserve(in, tools)
+	if m.over = m.spent+reserve > m.budget; m.over {
+		return nil, errBudget
+	}
+	if m.spend(reserve); m.fatal != nil {
+		return nil, m.fatal
+	}
+	m.now.Calls++
+	answer, err := m.ask(ctx, in, opts)
+	switch {
+	case err == nil:
+		m.answered = true
+		m.exchanges = append(m.exchanges, exchangeLine{in, tools, []*schema.Message{answer}})
+		m.settle(reserve, answer)
+	case status(err) != "" || wantsRenamed(err): // nothing was read, so nothing is paid
+		m.spend(-reserve)
+	}
+	return answer, err
+}
+
+// spend counts tokens against the budget.
+func (m *meter) spend(tokens int64) {
+	m.spent += tokens
+	if err := m.pay(tokens); err != nil {
+		m.fatal = err
+	}
 }
 
 // wait waits before another try.
@@ -169,8 +217,8 @@ func (m *meter) wait(ctx context.Context, try int) error {
 	}
 }
 
-// reserve is more than a request and its answer can take, in tokens: hardly a token of any
-// tokenizer is shorter than two bytes on the average.
+// reserve is more than a request and its answer can take, in tokens: no token is shorter than a
+// byte.
 func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
 	text, err := json.Marshal(exchangeLine{Messages: in})
 	n := len(text)
@@ -184,10 +232,10 @@ func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
 			n += len(text)
 		}
 	}
-	return int64(n/2 + m.most)
+	return int64(n + m.most)
 }
 
-// ask asks once.
+// ask asks.
 func (m *meter) ask(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
@@ -212,9 +260,9 @@ func (m *meter) settle(reserve int64, answer *schema.Message) {
 	}
 	u := answer.ResponseMeta.Usage
 	in, out := int64(u.PromptTokens), int64(u.CompletionTokens)
-	m.in, m.out, m.cached = m.in+in, m.out+out, m.cached+int64(u.PromptTokenDetails.CachedTokens)
+	m.now.In, m.now.Out, m.now.Cached = m.now.In+in, m.now.Out+out, m.now.Cached+int64(u.PromptTokenDetails.CachedTokens)
 	if in+out > 0 {
-		m.spent += in + out - reserve
+		m.spend(in + out - reserve)
 	}
 }
 
@@ -228,13 +276,28 @@ func status(err error) string {
 	return ""
 }
 
-// refused reports whether the provider did not take the request.
-func refused(err error) bool { return status(err) != "" }
+// What a failure says about asking again.
+const (
+	refusedNow     = iota // it may help: the provider is busy, slow or broken
+	refusedRequest        // not for this request
+	refusedAll            // for none: of the key, the account, the address or the model
+)
 
-// lasting reports whether asking again would get the same answer.
-func lasting(err error) bool {
-	code := status(err)
-	return strings.HasPrefix(code, "4") && code != "408" && code != "409" && code != "425" && code != "429"
+func refusal(err error) int {
+	switch status(err) {
+	case "400", "413", "414", "422":
+		return refusedRequest
+	case "401", "402", "403", "404", "405":
+		return refusedAll
+	}
+	return refusedNow
+}
+
+// wantsRenamed reports whether a failure says that the model takes the limit of an answer only
+// under its newer name.
+func wantsRenamed(err error) bool {
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "max_completion_tokens") || strings.Contains(text, "maxcompletiontokens")
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)

@@ -29,20 +29,13 @@ const replaySchema = "leanctx.replay/1"
 
 // replayJSON is what --json writes.
 type replayJSON struct {
-	Schema        string       `json:"schema"`
-	Trigger       int64        `json:"trigger_tokens"`
-	ReadBacks     float64      `json:"read_backs"`
-	Cards         []cardJSON   `json:"cards"`
-	Conversations []billedJSON `json:"conversations"`
-	Total         billedJSON   `json:"total"`
-	Advice        string       `json:"advice"` // what to set, in one sentence
-}
-
-type cardJSON struct {
-	Name    string  `json:"name"`
-	Write   float64 `json:"write"`
-	Cached  float64 `json:"cached"`
-	Million float64 `json:"million,omitempty"` // dollars for a million prompt tokens without a cache
+	Schema        string        `json:"schema"`
+	Trigger       int64         `json:"trigger_tokens"`
+	ReadBacks     float64       `json:"read_backs"`
+	Cards         []replay.Card `json:"cards"`
+	Conversations []billedJSON  `json:"conversations"`
+	Total         billedJSON    `json:"total"`
+	Advice        string        `json:"advice"` // what to set, in one sentence
 }
 
 // billedJSON is a conversation, or all of them, under each policy.
@@ -121,7 +114,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	f := flags(s, "replay", &common)
 	f.Var(&names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default all")
 	f.Var(&configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
-	prices := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file with your own price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those`)
+	prices := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file with your own price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
 	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
@@ -133,14 +126,16 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	if common.schema {
 		return writeSchema[replayJSON](s.out, replaySchema)
 	}
-	if len(rest) == 0 || b.options.Trigger < 1 || b.options.ReadBacks < 0 || b.options.ReadBacks > 1 {
-		return fail(exitUsage, "give files of conversations; --trigger must be at least 1, and --read-backs between 0 and 1")
+	switch {
+	case len(rest) == 0:
+		return fail(exitUsage, "give a file of a conversation, such as the body of a request. See leanctx replay --help")
+	case b.options.Trigger < 1:
+		return fail(exitUsage, "--trigger is at least 1, not %d", b.options.Trigger)
+	case b.options.ReadBacks < 0 || b.options.ReadBacks > 1:
+		return fail(exitUsage, "--read-backs is between 0 and 1, not %v", b.options.ReadBacks)
 	}
 	color, err := common.colored(s.out)
 	if err != nil {
-		return err
-	}
-	if b.cards, err = cards(s, *prices); err != nil {
 		return err
 	}
 	var all []replay.Recorded
@@ -150,6 +145,9 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 			return err
 		}
 		all = append(all, more...)
+	}
+	if b.cards, err = cards(s, cmp.Or(*prices, priced(all))); err != nil {
+		return err
 	}
 	tools := slices.ContainsFunc(all, func(r replay.Recorded) bool { return len(r.Conversation.Tools()) > 0 })
 	if b.policies, err = chosen(s, tools, names, configs); err != nil {
@@ -230,6 +228,18 @@ func own(s streams, file string) (p replay.Policy, err error) {
 	return replay.Policy{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), New: makeOne}, nil
 }
 
+// priced is the model that all conversations name, if its prices are known.
+func priced(all []replay.Recorded) string {
+	model := ""
+	for i, r := range all {
+		if _, known := replay.CardOf(r.Model); !known || i > 0 && r.Model != model {
+			return ""
+		}
+		model = r.Model
+	}
+	return model
+}
+
 // cards are the prices of a model or a file, or those of common providers.
 func cards(s streams, file string) (all []replay.Card, err error) {
 	if file == "" {
@@ -242,28 +252,24 @@ func cards(s streams, file string) (all []replay.Card, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var read []cardJSON
+	var read []replay.Card
 	if err := decode(text, &read); err != nil {
 		return nil, fail(exitInput, "%s: %w", file, err)
 	}
 	for _, c := range read {
-		if c.Name == "" || c.Write <= 0 || c.Cached < 0 || c.Million < 0 {
-			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million"`, file)
+		if c.Name == "" || c.Write <= 0 || c.Cached < 0 || c.Million < 0 || c.Output < 0 {
+			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, file)
 		}
-		all = append(all, replay.Card(c))
 	}
-	if len(all) == 0 {
+	if len(read) == 0 {
 		return nil, fail(exitInput, "%s holds no card", file)
 	}
-	return all, nil
+	return read, nil
 }
 
 // replay bills each conversation under each policy.
 func (b bench) replay(ctx context.Context, s streams, common options, all []replay.Recorded) (replayJSON, error) {
-	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks}
-	for _, c := range b.cards {
-		out.Cards = append(out.Cards, cardJSON(c))
-	}
+	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks, Cards: b.cards}
 	sums := make([]replay.Bill, len(b.policies))
 	calls := 0
 	wait := common.progress(s, "replaying", len(all)*len(b.policies))
@@ -341,6 +347,9 @@ func (b bench) hiding(total billedJSON, best int) string {
 		return ""
 	}
 	nothing, p := total.Policies[0], total.Policies[alone]
+	if p.Tokens >= nothing.Tokens {
+		return fmt.Sprintf(" Hiding tools alone would send %s tokens more, since each search sends these results once more.", display.Grouped(p.Tokens-nothing.Tokens))
+	}
 	says := fmt.Sprintf(" Hiding tools alone saves %s tokens", display.Grouped(nothing.Tokens-p.Tokens))
 	for _, c := range b.cards {
 		if c.Million > 0 {

@@ -197,6 +197,42 @@ func TestReplaySaysWhatHidingToolsAloneSaves(t *testing.T) {
 		display.Grouped(nothing.Tokens-hidden.Tokens), nothing.Dollars["Anthropic"]-hidden.Dollars["Anthropic"]))
 }
 
+// inEveryRequest is a request body whose results fill it: another tool is found before each, and so all
+// results are sent once more.
+func inEveryRequest(t *testing.T) string {
+	var request map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(body(t, 300, 100)), &request))
+	messages := []object{{"role": "user", "content": "Use them."}}
+	for i := range 10 {
+		id, call := fmt.Sprint("c", i), object{"name": fmt.Sprintf("office__%s_%d", []string{"send_mail", "read_log"}[i%2], i), "arguments": "{}"}
+		messages = append(messages, object{"role": "assistant", "tool_calls": []object{{"id": id, "type": "function", "function": call}}},
+			object{"role": "tool", "tool_call_id": id, "content": strings.Repeat(fmt.Sprintf("line of result %d with a text\n", i), 800)}, object{"role": "assistant", "content": "done"}, object{"role": "user", "content": "next"})
+	}
+	return jsonOf(t, object{"model": "gpt-5", "messages": messages, "tools": request["tools"]})
+}
+
+func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
+	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
+	require.Zero(t, code, messages)
+	var got replayJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Len(t, got.Cards, 1)
+	require.Equal(t, "gpt-5", got.Cards[0].Name)
+	require.Contains(t, got.Advice, "at the prices of gpt-5")
+	out, _, _ = call(t, body(t, 300, 100), "replay", "-", "--json")
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, replay.Cards, got.Cards, "nobody knows the model m")
+}
+
+func TestReplaySaysWhereHidingToolsAloneWouldCostMore(t *testing.T) {
+	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
+	require.Zero(t, code, messages)
+	var got replayJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.NotContains(t, got.Advice, "saves -")
+	require.Regexp(t, `Hiding tools alone would send [\d,]+ tokens more`, got.Advice)
+}
+
 func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
 	chat := file(t, jsonOf(t, talk(12, 400)))
 	mine := filepath.Join(t.TempDir(), "mine.json")
@@ -220,7 +256,7 @@ func TestExitCodesOfReplay(t *testing.T) {
 		code int
 		says string
 	}{
-		"no file":                     {nil, exitUsage, "files of conversations"},
+		"no file":                     {nil, exitUsage, "give a file of a conversation"},
 		"an unknown policy":           {[]string{chat, "--policy", "magic"}, exitUsage, "mask all but the last 10"},
 		"a share that is none":        {[]string{chat, "--read-backs", "2"}, exitUsage, "between 0 and 1"},
 		"a file that is not":          {[]string{"none.json"}, exitInput, "none.json"},

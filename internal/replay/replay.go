@@ -78,23 +78,26 @@ func (b *Bill) Add(o Bill) {
 	b.Unreadable += o.Unreadable
 }
 
-// Card holds the prices of a prompt token relative to one of a request without a
-// cache, and what a million of those cost, in dollars; 0 if that is not known.
+// Card holds the prices of a prompt token, written to a cache and read from it, relative to one
+// of a request without a cache. Million is what a million of those cost, and Output a million
+// tokens of answers, in dollars; 0 if that is not known.
 type Card struct {
-	Name          string
-	Write, Cached float64
-	Million       float64
+	Name    string  `json:"name"`
+	Write   float64 `json:"write"`
+	Cached  float64 `json:"cached"`
+	Million float64 `json:"million,omitempty"`
+	Output  float64 `json:"output,omitempty"`
 }
 
 // Cards are the prices of common providers: of one model each, and without a cache.
 var Cards = []Card{
 	cardOf("Anthropic", "claude-sonnet-4-5"), cardOf("OpenAI", "gpt-5"), cardOf("DeepSeek", "deepseek-flash"), cardOf("Qwen", "qwen3.7-max"),
-	{"uncached", 1, 1, 0},
+	{Name: "uncached", Write: 1, Cached: 1},
 }
 
 func cardOf(name, model string) Card {
 	p, _ := prices.Of(model) // a test finds a model that is missing
-	return Card{name, p.Write(), p.Hit(), p.Input}
+	return Card{name, p.Write(), p.Hit(), p.Input, p.Output}
 }
 
 // CardOf is the card of a model; false if its prices are not known.

@@ -19,6 +19,7 @@ import (
 // kind of work.
 type Recorded struct {
 	Name, Kind   string
+	Model        string // that it was recorded with, if known
 	Conversation *Conversation
 }
 
@@ -35,7 +36,7 @@ func ReadAll(in io.Reader, each func(Recorded) error) error {
 		} else if err != nil {
 			return fmt.Errorf("replay: reading conversations: %w", err)
 		}
-		if err := each(Recorded{line.Name, line.Kind, New(line.Messages)}); err != nil {
+		if err := each(Recorded{Name: line.Name, Kind: line.Kind, Conversation: New(line.Messages)}); err != nil {
 			return err
 		}
 	}
