@@ -59,7 +59,11 @@ type pass[M adk.MessageType] struct {
 
 // newPass begins a pass over a state of a known size.
 func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
-	return &pass[M]{middleware: m, wording: newWording(m.cfg.RootDir, m.cfg.MinSavingBytes, m.policy.readerName(ctx)), given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
+	p := &pass[M]{middleware: m, given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
+	p.wording = wording{notices: currentNotices(), root: m.cfg.RootDir, least: m.cfg.MinSavingBytes}
+	reader, _ := m.policy.reader(ctx)
+	p.data = p.notices.hinted(noticeData{tool: reader})
+	return p
 }
 
 // cleared returns the state that the pass makes.

@@ -7,6 +7,7 @@ package reduction
 // callbacks.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -347,15 +348,15 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 		return nil, errors.Join(wrong...)
 	}
 	c := *t
-	c.ReadFileToolName = orDefault(c.ReadFileToolName, defaultReadTool)
-	c.RootDir = orDefault(c.RootDir, defaultRootDir)
-	c.MaxLengthForTrunc = orDefault(c.MaxLengthForTrunc, defaultMaxLength)
+	c.ReadFileToolName = cmp.Or(c.ReadFileToolName, defaultReadTool)
+	c.RootDir = cmp.Or(c.RootDir, defaultRootDir)
+	c.MaxLengthForTrunc = cmp.Or(c.MaxLengthForTrunc, defaultMaxLength)
 	c.MaxTokensForClear = c.trigger()
 	if c.WindowTokens > 0 {
-		c.ClearArgumentsOver = orDefault(c.ClearArgumentsOver, defaultMaxArgument)
+		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
 	}
-	c.ClearRetentionSuffixLimit = orDefault(c.ClearRetentionSuffixLimit, defaultRetention)
-	c.MinSavingBytes = orDefault(c.MinSavingBytes, 1)
+	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
+	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
@@ -384,15 +385,7 @@ func (t *TypedConfig[M]) trigger() int64 {
 	if t.WindowTokens > 0 {
 		most = min(most, max(1, t.WindowTokens/4*3))
 	}
-	return orDefault(t.MaxTokensForClear, most)
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
+	return cmp.Or(t.MaxTokensForClear, most)
 }
 
 // wrongField is the error of one field.
@@ -439,7 +432,7 @@ const noticeRoom = 400
 
 // tooSmall returns an error if a limit has no room for a notice: it would cut nothing.
 func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
-	least := noticeRoom + len(orDefault(t.RootDir, defaultRootDir)) + len(orDefault(t.ReadFileToolName, defaultReadTool))
+	least := noticeRoom + len(cmp.Or(t.RootDir, defaultRootDir)) + len(cmp.Or(t.ReadFileToolName, defaultReadTool))
 	if limit <= 0 || limit >= least {
 		return nil
 	}

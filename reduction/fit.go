@@ -378,22 +378,23 @@ const minRepeat = 150
 // maxCallName is the most bytes of a tool's name or a call's id that a reference shows.
 const maxCallName = 64
 
-// refer returns a state with references in place of new results that equal a visible
-// one. clears says that old results are about to be cleared, and so do not count as
-// visible for those that are kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], clears bool) (*adk.TypedChatModelAgentState[M], error) {
+// refer returns a state with references in place of new results that equal a visible one, and
+// its size. Old results that are about to be cleared do not count as visible for those that are
+// kept. Its error is that of a user's callback.
+func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
 	from := 0
 	if b := m.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
 		from = newest(m.codec, state.Messages)
 	}
 	if !mayRepeat(m.codec, state.Messages, from) {
-		return state, nil
+		return state, count, nil
 	}
+	clears := count.tokens >= m.cfg.MaxTokensForClear
 	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)
 	for _, r := range repeats(ctx, p, from, clears) {
 		if err := p.place(ctx, r); err != nil {
-			return nil, err
+			return nil, count, err
 		}
 		if p.word(r) && showable(r.path) {
 			p.done = append(p.done, r)
@@ -401,12 +402,16 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	}
 	p.saveAll(ctx)
 	if len(p.done) == 0 {
-		return state, nil
+		return state, count, nil
 	}
 	for _, r := range p.done {
 		m.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
 	}
-	return withMessages(state, p.out()), nil
+	out, err := withMessages(state, p.out()), error(nil)
+	if clears {
+		count, err = m.decisive(ctx, out)
+	}
+	return out, count, err
 }
 
 // mayRepeat reports whether a result from an index on has the size of another one. It

@@ -176,17 +176,9 @@ func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
 type pairer struct {
 	rounds []round
 
-	// Calls by id, for results that are not of the newest round: slots holds one entry for
-	// each round and id, latest the newest of each id. Both are nil until the first such
-	// result, as most histories have none.
-	slots  []slot
-	latest map[string]int
-}
-
-// slot says that a round has a call of an id.
-type slot struct {
-	round  int
-	before int // the next older slot of the same id; negative: none
+	// The rounds with calls of an id, oldest first, for results that are not of the newest round.
+	// It is nil until the first such result, as most histories have none.
+	byID map[string][]int
 }
 
 // next takes the message after those before.
@@ -205,7 +197,7 @@ func (p *pairer) begin(at int, v view) {
 		r.pairs[i].call = c
 	}
 	p.rounds = append(p.rounds, r)
-	if p.latest != nil {
+	if p.byID != nil {
 		p.enter(len(p.rounds) - 1)
 	}
 }
@@ -232,19 +224,19 @@ func (p *pairer) add(at int, r result) {
 // older finds the newest call that waits for a result with an id. It skips rounds that have
 // none left.
 func (p *pairer) older(r result) *pair {
-	if p.latest == nil {
-		p.latest = make(map[string]int, len(p.rounds))
+	if p.byID == nil {
+		p.byID = make(map[string][]int, len(p.rounds))
 		for i := range p.rounds {
 			p.enter(i)
 		}
 	}
-	at, ok := p.latest[r.id]
-	for ok && at >= 0 {
-		if to := p.rounds[p.slots[at].round].waiting(r, true); to != nil {
+	rounds := p.byID[r.id]
+	for len(rounds) > 0 {
+		if to := p.rounds[rounds[len(rounds)-1]].waiting(r, true); to != nil {
 			return to
 		}
-		at = p.slots[at].before
-		p.latest[r.id] = at
+		rounds = rounds[:len(rounds)-1]
+		p.byID[r.id] = rounds
 	}
 	return nil
 }
@@ -253,15 +245,9 @@ func (p *pairer) older(r result) *pair {
 func (p *pairer) enter(round int) {
 	for i := range p.rounds[round].pairs {
 		id := p.rounds[round].pairs[i].call.id
-		before, ok := p.latest[id]
-		if !ok {
-			before = -1
+		if rounds := p.byID[id]; len(rounds) == 0 || rounds[len(rounds)-1] != round {
+			p.byID[id] = append(rounds, round)
 		}
-		if before >= 0 && p.slots[before].round == round {
-			continue
-		}
-		p.slots = append(p.slots, slot{round, before})
-		p.latest[id] = len(p.slots) - 1
 	}
 }
 

@@ -212,7 +212,10 @@ func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag)
 // recognise finds the notice that text is or, after a stream, ends with.
 func recognise(text string) notice {
 	if !endsLikeNotice(text) {
-		return recognisePlaceholder(text)
+		if strings.HasPrefix(text, "[") && slices.ContainsFunc(placeholderTemplates, func(f template) bool { return text == f[0].Text }) {
+			return notice{kind: clearedNotice}
+		}
+		return notice{}
 	}
 	if strings.HasPrefix(text, openTag) {
 		if n := tryTemplates(clearedTemplates, text, clearedNotice); n.kind != noNotice {
@@ -223,17 +226,6 @@ func recognise(text string) notice {
 		}
 	}
 	return tryTemplates(streamTemplates, text[max(0, strings.LastIndex(text, openTag)):], truncatedNotice)
-}
-
-func recognisePlaceholder(text string) notice {
-	if strings.HasPrefix(text, "[") {
-		for _, f := range placeholderTemplates {
-			if text == f[0].Text {
-				return notice{kind: clearedNotice}
-			}
-		}
-	}
-	return notice{}
 }
 
 func tryTemplates(fs []template, text string, kind noticeKind) notice {

@@ -264,11 +264,6 @@ func (b *agentRun) counted() *counted {
 	return &b.counts
 }
 
-// begin records the agent's read tool in the context of a run.
-func (p *policy) begin(ctx context.Context, found readerKind) context.Context {
-	return context.WithValue(ctx, p, &agentRun{reader: found})
-}
-
 // runOf is nil outside a run.
 func (p *policy) runOf(ctx context.Context) *agentRun {
 	b, _ := ctx.Value(p).(*agentRun)
@@ -291,18 +286,14 @@ func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
 	return readerKind(late), true
 }
 
-// readerName is the tool that a notice names, empty if the agent has none.
-func (p *policy) readerName(ctx context.Context) string {
-	if r, known := p.readerKind(ctx); known && r == noReader {
-		return ""
+// reader is the tool that a notice names, empty if the agent has none, and whether it is one of this
+// package's.
+func (p *policy) reader(ctx context.Context) (name string, own bool) {
+	kind, known := p.readerKind(ctx)
+	if known && kind == noReader {
+		return "", false
 	}
-	return p.readTool
-}
-
-// ownPages reports whether the read tool is one of this package's.
-func (p *policy) ownPages(ctx context.Context) bool {
-	r, _ := p.readerKind(ctx)
-	return r == ownReader
+	return p.readTool, kind == ownReader
 }
 
 // readsPages reports whether a tool is the read tool. A tool that the configuration does

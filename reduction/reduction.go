@@ -84,7 +84,7 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 	if err != nil {
 		return ctx, err
 	}
-	ctx = m.policy.begin(ctx, found)
+	ctx = context.WithValue(ctx, m.policy, &agentRun{reader: found})
 	if m.policy.ours != nil {
 		ctx = virtual.WithResults(ctx, m.policy.ours)
 		run.Tools = tools
@@ -138,8 +138,10 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	if err != nil {
 		return nil, err
 	}
-	if out, count, err = m.referred(ctx, out, count); err != nil {
-		return nil, err
+	if m.cfg.ReferToRepeats {
+		if out, count, err = refer(ctx, m, out, count); err != nil {
+			return nil, err
+		}
 	}
 	if over := count.tokens >= m.cfg.MaxTokensForClear; over || m.cfg.CachedPrice > 0 && !m.cfg.SkipClear {
 		p := newPass(ctx, m, out, count)
@@ -155,19 +157,6 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		return within(ctx, m, out)
 	}
 	return out, nil
-}
-
-// referred returns a state and its size, with references in place of repeats if configured.
-func (m *middleware[M]) referred(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
-	if !m.cfg.ReferToRepeats {
-		return state, count, nil
-	}
-	clears := count.tokens >= m.cfg.MaxTokensForClear
-	out, err := refer(ctx, m, state, clears)
-	if err == nil && out != state && clears {
-		count, err = m.decisive(ctx, out)
-	}
-	return out, count, err
 }
 
 // countTokens counts the tokens of a state as far as it must be known to tell whether they are
@@ -234,7 +223,7 @@ func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.
 		if err != nil {
 			return "", err
 		}
-		cut, err := info.with(&schema.ToolArgument{Text: argumentsInJSON}).finished(ctx, textResult(out))
+		cut, err := info.finished(ctx, &schema.ToolArgument{Text: argumentsInJSON}, textResult(out))
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -253,7 +242,7 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 		if err != nil {
 			return nil, err
 		}
-		cut, err := info.with(toolArgument).finished(ctx, out)
+		cut, err := info.finished(ctx, toolArgument, out)
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -272,7 +261,7 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, info.with(&schema.ToolArgument{Text: argumentsInJSON}), out)
+		return wrapStream(ctx, info, &schema.ToolArgument{Text: argumentsInJSON}, out)
 	}, nil
 }
 
@@ -287,7 +276,7 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, info.with(toolArgument), out)
+		return wrapStream(ctx, info, toolArgument, out)
 	}, nil
 }
 

@@ -401,16 +401,13 @@ func (s *scoped) belowDir(ctx context.Context, dir string) (string, error) {
 	return below(dirs, name)
 }
 
-// scopedStore is what every scoped store is.
-type scopedStore interface {
-	Backend
-	vault.Wrapper
-}
-
 // writeOnly returns a store with the optional interfaces of an inner one that cannot be read,
 // as callers find them by type assertions.
 func (s *scoped) writeOnly() Backend {
-	type store = scopedStore
+	type store interface {
+		Backend
+		vault.Wrapper
+	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
 	case [3]bool{false, false, true}:
 		return struct {
@@ -448,7 +445,8 @@ func (s *scoped) writeOnly() Backend {
 // withReader is writeOnly for an inner store that is a [Reader] and no [RangeReader].
 func (s *scoped) withReader() Backend {
 	type store interface {
-		scopedStore
+		Backend
+		vault.Wrapper
 		Reader
 	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
@@ -488,7 +486,8 @@ func (s *scoped) withReader() Backend {
 // withRanges is writeOnly for an inner store that is a [RangeReader].
 func (s *scoped) withRanges() Backend {
 	type store interface {
-		scopedStore
+		Backend
+		vault.Wrapper
 		Reader
 		RangeReader
 	}

@@ -94,7 +94,8 @@ func isSourceEnd(err error) bool {
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[T any](ctx context.Context, info callInfo, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	info.args = args
 	if info.rule.leave != "" || info.rule.trunc == nil {
 		return cutStream(ctx, info, src), nil
 	}
@@ -190,7 +191,8 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{ctx: ctx, info: info, notices: currentNotices(), reader: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
+	c := &streamCut[T]{ctx: ctx, info: info, notices: currentNotices()}
+	c.reader, c.finds = info.policy.reader(ctx)
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
@@ -466,7 +468,7 @@ func (c *streamCut[T]) rest() (any, error) {
 // overflow handles a stream that is known to be too long. It reads the source to its end.
 func (c *streamCut[T]) overflow() (T, error) {
 	var none T
-	at, err := c.place()
+	at, err := c.info.place(c.ctx, func() *schema.ToolResult { return textResult(joined(c.texts)) })
 	if err != nil {
 		c.ended, c.held, c.ends = true, nil, nil
 		shut(c.in)
@@ -485,13 +487,6 @@ func (c *streamCut[T]) overflow() (T, error) {
 		return c.release(), nil
 	}
 	return c.swallow(at, head), nil
-}
-
-func (c *streamCut[T]) place() (vault.Place, error) {
-	if c.info.policy.generate == nil {
-		return c.info.place(c.ctx, nil)
-	}
-	return c.info.place(c.ctx, textResult(joined(c.texts)))
 }
 
 // boundary is how many bytes of the stream come before an offset, without splitting a

@@ -43,11 +43,6 @@ func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bo
 	return callInfo{policy: p, rule: r, tool: tool}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
 }
 
-func (info callInfo) with(args *schema.ToolArgument) callInfo {
-	info.args = args
-	return info
-}
-
 // argText is the text of the call's arguments.
 func (info callInfo) argText() string {
 	if info.args == nil {
@@ -67,12 +62,14 @@ func (info callInfo) report(ctx context.Context, o output) {
 // reportKept reports a result that is passed on whole, if the model read it from the
 // store or if it is longer than its limit.
 func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
+	if info.policy.onEvent == nil {
+		return
+	}
 	o.kind, o.after = leanctx.KindResultKept, o.before
 	switch {
-	case info.policy.onEvent == nil:
-		return
 	case info.rule.reads:
-		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && info.policy.ownPages(ctx) && !readtool.Page(answer) {
+		_, own := info.policy.reader(ctx)
+		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && own && !readtool.Page(answer) {
 			return
 		}
 		o.kind, o.reason = leanctx.KindResultRead, ""
@@ -83,7 +80,8 @@ func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 }
 
 // finished returns what replaces a result, nil if it stays.
-func (info callInfo) finished(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo) finished(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
+	info.args = args
 	if result == nil {
 		return nil, nil
 	}
@@ -144,12 +142,13 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 			return nil, nil
 		}
 	}
-	at, err := info.place(ctx, result)
+	at, err := info.place(ctx, func() *schema.ToolResult { return copyOf(result) })
 	if err != nil {
 		return nil, err
 	}
 	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
-	data := noticeData{path: at.Path + vault.Padding, tool: info.policy.readerName(ctx), finds: info.policy.ownPages(ctx)}
+	data := noticeData{path: at.Path + vault.Padding}
+	data.tool, data.finds = info.policy.reader(ctx)
 	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
 		at = info.defaultPlace() // the limit has room for this one
 		data.path = at.Path + vault.Padding
@@ -198,11 +197,11 @@ func (info callInfo) save(ctx context.Context, at vault.Place, content string) (
 }
 
 // place chooses the file of a result.
-func (info callInfo) place(ctx context.Context, result *schema.ToolResult) (vault.Place, error) {
+func (info callInfo) place(ctx context.Context, result func() *schema.ToolResult) (vault.Place, error) {
 	if info.policy.generate == nil {
 		return info.defaultPlace(), nil
 	}
-	p, err := info.policy.generate(ctx, info.detail(copyOf(result)))
+	p, err := info.policy.generate(ctx, info.detail(result()))
 	return vault.Place{Path: p}, err
 }
 

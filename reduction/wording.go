@@ -32,12 +32,6 @@ type wording struct {
 	least   int        // the least bytes that a notice in place of a result saves
 }
 
-func newWording(root string, least int, reader string) wording {
-	w := wording{notices: currentNotices(), root: root, least: least}
-	w.data = w.notices.hinted(noticeData{tool: reader})
-	return w
-}
-
 // arguments makes references to the values of a call's arguments that are longer than a
 // number of bytes.
 func (w *wording) arguments(c call, over int) []*reference {

@@ -28,8 +28,8 @@ var all = map[string][]struct {
 		{"ExampleConfig_source", 260, 21}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 153, 17},         // a long result, stored and read back
-		{"ExampleNewTyped", 165, 19}, // a conversation grows, and is cleared
+		{"Example", 146, 13},         // a long result, stored and read back
+		{"ExampleNewTyped", 160, 15}, // a conversation grows, and is cleared
 	},
 }
 

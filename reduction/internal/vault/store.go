@@ -3,15 +3,19 @@
 
 package vault
 
-// A Backend, what it can do, and what is asked of it.
+// A Backend: what it can do, what is asked of it, and how streams are written to it while they
+// arrive.
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -354,25 +358,298 @@ func (s *Store) ReadBack(ctx context.Context, root, args, content string) string
 	return ""
 }
 
-// namesFor returns the names for finished content. A store that cannot be read cannot tell
-// whether a name is free, so there a name is always made for its content.
-func (s *Store) namesFor(at Place) names {
+// nth returns the nth name that content may get, empty if there is no other one; unique says that it
+// is made for the content. A store that cannot be read cannot tell whether a name is free, so there
+// a name is always made for its content. That of a stream, nil, is not known yet, and another process
+// may take the name meanwhile: a store that can finish under another name then loses nothing, and in
+// others the name is random.
+func (s *Store) nth(at Place, n int, content *string) (name string, unique bool) {
+	last := maxTries
 	switch {
 	case at.Fixed:
-		return names{Place: at, tries: 1}
+		last = 1
 	case !s.Readable():
-		return names{Place: at, tries: 1, first: 1}
+		n, last = n+1, 2
+	case content == nil && s.any == nil:
+		n, last = n+1, maxTries+1
 	}
-	return names{Place: at, tries: maxTries}
+	switch {
+	case n >= last:
+		return "", false
+	case n == 0:
+		return at.Path, false
+	}
+	sum := ""
+	if content != nil {
+		sum = SumOf(*content)
+	} else {
+		sum = anySum()
+	}
+	if name = at.Path + "-" + sum; n > 1 {
+		name += "-" + string(rune('0'+n))
+	}
+	return name, true
 }
 
-// namesForStream returns the names for a stream, whose name is chosen before its content is
-// known. Another process may take it meanwhile: a store that can finish under another name
-// then loses nothing, and in others the name is random.
-func (s *Store) namesForStream(at Place) names {
-	n := s.namesFor(at)
-	if s.any == nil && !at.Fixed {
-		n.first = 1
+// compareSize is how much of stored content is held in memory during a comparison.
+const compareSize = 64 << 10
+
+// Missing reports whether an error says that there is no file at p. The type of an
+// error decides, not its text, which may speak of a host or a key. Only Eino's
+// store in memory, whose errors have no type, is known by its words.
+func Missing(err error, p string) bool {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err != nil
 	}
-	return n
+	name, ok := strings.CutPrefix(err.Error(), "file not found: ")
+	return ok && name == Clean(p)
 }
+
+// equal compares a stream with content, a piece at a time.
+func equal(r io.Reader, content string) bool {
+	buf := make([]byte, compareSize)
+	for {
+		n, err := io.ReadFull(r, buf)
+		if n > len(content) || string(buf[:n]) != content[:n] {
+			return false
+		}
+		content = content[n:]
+		if err != nil {
+			return content == "" && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+		}
+	}
+}
+
+const (
+	needleSize    = 256 // bytes of a piece that are searched for first
+	maxCandidates = 32  // places that are compared
+)
+
+// places yields, numbered, the offsets of needle in a stream.
+func places(r io.Reader, needle string) iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		var held []byte // the possible start of a needle, and the latest bytes
+		var base int64  // the offset of held
+		buf := make([]byte, compareSize)
+		for count := 0; ; {
+			n, err := io.ReadFull(r, buf)
+			held = append(held, buf[:n]...)
+			at := 0
+			for {
+				i := bytes.Index(held[at:], []byte(needle))
+				if i < 0 {
+					break
+				}
+				if !yield(count, base+int64(at+i)) {
+					return
+				}
+				count++
+				at += i + 1
+			}
+			keep := min(len(held), len(needle)-1)
+			base += int64(len(held) - keep)
+			held = append(held[:0], held[len(held)-keep:]...)
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// streamBuffer is how much is collected before it goes to the store.
+const streamBuffer = 64 << 10
+
+// Sink takes the text of a stream. Nothing that goes wrong shows before Commit,
+// so that a stream is read to its end whatever the store does.
+type Sink interface {
+	// Write takes the next piece.
+	Write(text string)
+	// Commit completes the file and returns its path. If one of the files at same
+	// is known to hold what arrived, it is that path, and no file is made.
+	Commit(same []string) (string, error)
+	// Abort gives up, unless Commit was called. It leaves nothing running.
+	Abort()
+}
+
+// streamWriter is a Sink over a store that accepts streams. The store runs on a goroutine of
+// its own, which ends with Commit or Abort, or with the context.
+type streamWriter struct {
+	ctx   context.Context
+	v     *Vault
+	s     *Store
+	at    Place
+	first string // the name that was chosen
+	path  string // where the content is, once it is there
+
+	pipe *io.PipeWriter
+	buf  *bufio.Writer
+	done chan error  // the path is known then
+	stop func() bool // releases the watch on the context
+
+	hash  maphash.Hash
+	size  int
+	err   error
+	ended bool
+}
+
+func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string) *streamWriter {
+	r, w := io.Pipe()
+	f := &streamWriter{ctx: ctx, v: v, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan error, 1)}
+	f.hash.SetSeed(seed)
+	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		got, err := f.create(ctx, r)
+		// A writer must not wait for a store that has stopped reading.
+		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+		if err == nil {
+			f.path = got
+		}
+		f.done <- err
+	}()
+	return f
+}
+
+// start passes on what has already arrived, and so finds out whether the store has refused
+// the name.
+func (f *streamWriter) start(texts []string) error {
+	for _, t := range texts {
+		f.Write(t)
+	}
+	if f.err == nil {
+		f.err = f.buf.Flush()
+	}
+	if f.err != nil && errors.Is(f.err, fs.ErrExist) {
+		f.Abort()
+		return errTaken
+	}
+	return nil
+}
+
+func (f *streamWriter) Write(text string) {
+	_, _ = f.hash.WriteString(text)
+	f.size += len(text)
+	if f.err == nil {
+		_, f.err = f.buf.WriteString(text)
+	}
+}
+
+func (f *streamWriter) Commit(same []string) (string, error) {
+	// The first name was free, so the store need not be asked for it.
+	others := slices.DeleteFunc(slices.Clone(same), func(p string) bool { return p == f.first })
+	if p := f.s.holding(f.ctx, f.is(), others); p != "" {
+		f.Abort()
+		return p, nil
+	}
+	if f.err == nil {
+		f.err = f.buf.Flush()
+	}
+	if err := f.end(f.err); f.err == nil {
+		f.err = err
+	}
+	if f.err == nil {
+		f.err = believed(f.s.check(f.ctx, f.path, int64(f.size)))
+	}
+	f.release(f.err == nil)
+	if f.err != nil {
+		return "", f.err
+	}
+	return f.path, nil
+}
+
+// believed drops the error that a store could not be asked for its content: nobody else has
+// the whole stream.
+func believed(err error) error {
+	if errors.Is(err, errAsked) {
+		return nil
+	}
+	return err
+}
+
+func (f *streamWriter) Abort() {
+	if !f.ended {
+		_ = f.end(errors.New("given up"))
+		f.release(false)
+	}
+}
+
+// end closes the pipe, with an error if there is one, and waits for the store.
+func (f *streamWriter) end(err error) error {
+	f.ended = true
+	_ = f.pipe.CloseWithError(err) // nil becomes io.EOF
+	err = <-f.done
+	f.stop()
+	return err
+}
+
+// create makes the file under the first name or, if that is taken by the time the content
+// has arrived, under a name unique to this process. It returns the name.
+func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, error) {
+	if f.s.any == nil {
+		return f.first, f.s.create(ctx, f.first, content)
+	}
+	return guard(ctx, func() (string, error) {
+		var chosen []string
+		got, err := f.s.any.CreateAny(ctx, func(n int) string {
+			if n >= maxTries {
+				return ""
+			}
+			name := f.first
+			if n > 0 {
+				name = f.at.Path + "-" + anySum()
+			}
+			chosen = append(chosen, name)
+			return name
+		}, content)
+		if err == nil && !slices.Contains(chosen, got) {
+			err = errPath
+		}
+		return got, err
+	})
+}
+
+func (f *streamWriter) is() fingerprint { return fingerprint{f.hash.Sum64(), f.size} }
+
+// release ends the claim on the name.
+func (f *streamWriter) release(stored bool) {
+	size := f.size
+	if !stored && f.ctx.Err() != nil {
+		size, stored = -1, true // an abandoned call may still write
+	}
+	if f.path != f.first { // another writer has the first name
+		f.v.known.take(f.s.innerName(f.ctx, f.path), nil, true)
+		f.v.known.finish(f.s.innerName(f.ctx, f.first), fingerprint{}, -1, true)
+	}
+	f.v.known.finish(f.s.innerName(f.ctx, f.path), f.is(), size, stored)
+}
+
+// bufferedWriter is a Sink over a store that accepts only whole content, or one that accepts
+// nothing.
+type bufferedWriter struct {
+	v     *Vault
+	ctx   context.Context
+	s     *Store
+	at    Place
+	texts []string
+	err   error // why it accepts nothing
+}
+
+func (w *bufferedWriter) Write(text string) {
+	if w.err == nil {
+		w.texts = append(w.texts, text)
+	}
+}
+
+func (w *bufferedWriter) Commit(same []string) (string, error) {
+	if w.err != nil {
+		return "", w.err
+	}
+	content := strings.Join(w.texts, "")
+	w.texts = nil
+	if p := w.s.holding(w.ctx, fingerprintOf(content), same); p != "" {
+		return p, nil
+	}
+	got := w.v.Save(w.ctx, Item{w.s, w.at, content})
+	return got.Path, believed(got.Err)
+}
+
+func (w *bufferedWriter) Abort() {}

@@ -1,15 +1,35 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package vault keeps content in stores. It is all that package reduction knows of a
+// Backend, and it trusts none: a Backend may fail, hang, panic or store only a part.
+//
+// No content is written over another one. A store that can be read says what a name
+// holds; content whose name holds something else goes under a name with a hash of the
+// content. In a store that can only write, every name has this hash, so there is nothing
+// to know about what other middlewares, processes or machines have written.
 package vault
 
-// Stores content for one middleware: finished, or while it arrives.
+// Stores content for one middleware, finished or while it arrives, one by one or many: under which
+// names, and what is known of these without asking the store.
 
 import (
+	"bufio"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
+	"fmt"
+	"hash/maphash"
+	"path"
+	"reflect"
+	"strings"
+	"sync"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 var (
@@ -67,17 +87,14 @@ func (v *Vault) Note(ctx context.Context, paths map[string]bool) {
 
 // Save stores an item where it should go, or beside it if that place holds something else.
 func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
-	names := item.Store.namesFor(item.At)
-	for n := range names.tries {
-		unique := false
-		got.Path, unique = names.nth(n, item.Content, SumOf)
-		if !v.showable(got.Path) {
-			got.Err = errPath
+	got.Err = errTaken
+	for n := 0; errors.Is(got.Err, errTaken); n++ {
+		name, unique := item.Store.nth(item.At, n, &item.Content)
+		if name == "" {
 			break
 		}
-		got.Existed, got.Err = v.saveAs(ctx, item.Store, got.Path, item.Content, unique)
-		if !errors.Is(got.Err, errTaken) {
-			break
+		if got.Path, got.Err = name, errPath; v.showable(name) {
+			got.Existed, got.Err = v.saveAs(ctx, item.Store, name, item.Content, unique)
 		}
 	}
 	switch {
@@ -140,22 +157,25 @@ func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) 
 	if s.creator == nil {
 		return &bufferedWriter{v: v, ctx: ctx, s: s, at: at, texts: start}
 	}
-	names, err := s.namesForStream(at), error(errTaken)
-	for n := 0; n < names.tries && errors.Is(err, errTaken); n++ {
+	err := errTaken
+	for n := 0; errors.Is(err, errTaken); n++ {
+		name, unique := s.nth(at, n, nil)
+		if name == "" {
+			break
+		}
 		var f *streamWriter
-		if f, err = v.begin(ctx, s, names, n); err == nil {
+		if f, err = v.begin(ctx, s, at, name, unique); err == nil {
 			if err = f.start(start); err == nil {
 				return f
 			}
 		}
 	}
-	return failedWriter{err}
+	return &bufferedWriter{err: err}
 }
 
 // begin takes a name for a stream. Its content is still unknown, so any existing file
 // counts as different.
-func (v *Vault) begin(ctx context.Context, s *Store, names names, n int) (*streamWriter, error) {
-	p, unique := names.nth(n, "", anySum)
+func (v *Vault) begin(ctx context.Context, s *Store, at Place, p string, unique bool) (*streamWriter, error) {
 	if !v.showable(p) {
 		return nil, errPath
 	}
@@ -169,5 +189,399 @@ func (v *Vault) begin(ctx context.Context, s *Store, names names, n int) (*strea
 			return nil, errTaken
 		}
 	}
-	return newStreamWriter(ctx, v, s, names, p), nil
+	return newStreamWriter(ctx, v, s, at, p), nil
+}
+
+var errExited = errors.New("the store ended its goroutine")
+
+// Item is content to be saved.
+type Item struct {
+	Store   *Store
+	At      Place
+	Content string
+}
+
+// Saved is what became of an Item. Existed says that it was there already. With an error
+// there is a path only if the store says that it kept the content, and cannot be asked.
+type Saved struct {
+	Path    string
+	Existed bool
+	Err     error
+}
+
+// batch is a run of SaveAll.
+type batch struct {
+	vault *Vault
+	items []Item
+
+	mu        sync.Mutex
+	saved     []Saved // of the first items
+	failures  int     // in a row
+	abandoned bool
+}
+
+// batchOf is the batch whose goroutine a context belongs to, nil for none.
+func batchOf(ctx context.Context) *batch {
+	b, _ := ctx.Value((*batch)(nil)).(*batch)
+	return b
+}
+
+// SaveAll saves items one after the other, as Save does, until most of them in a row have
+// failed. It returns what became of the items that it tried. A call that ends its goroutine
+// fails its item; when the context ends, SaveAll returns without waiting for the store.
+func (v *Vault) SaveAll(ctx context.Context, items []Item, most int) []Saved {
+	b := &batch{vault: v, items: items, saved: make([]Saved, 0, len(items))}
+	for _, more := b.nth(most); more; _, more = b.nth(most) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			inside := context.WithValue(ctx, (*batch)(nil), b)
+			for n, more := b.nth(most); more; n, more = b.nth(most) {
+				b.save(inside, items[n])
+			}
+		}()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return b.abandon(ctx.Err())
+		}
+	}
+	return b.saved
+}
+
+// nth returns which item is to be tried next, if any.
+func (b *batch) nth(most int) (n int, more bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.saved), !b.abandoned && len(b.saved) < len(b.items) && b.failures < most
+}
+
+func (b *batch) save(ctx context.Context, item Item) {
+	var got Saved
+	err := errExited
+	defer func() {
+		if err != nil {
+			got = Saved{Err: failed(item, err)}
+		}
+		b.add(got)
+	}()
+	err = safe.Call("the store", func() error {
+		got = b.vault.Save(ctx, item)
+		return nil
+	})
+}
+
+func (b *batch) add(got Saved) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.abandoned {
+		return
+	}
+	if b.failures++; got.Err == nil {
+		b.failures = 0
+	}
+	b.saved = append(b.saved, got)
+}
+
+// abandon leaves the goroutine to itself, and returns what was saved before. All other items
+// failed with err.
+func (b *batch) abandon(err error) []Saved {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.abandoned = true
+	for _, item := range b.items[len(b.saved):] {
+		b.saved = append(b.saved, Saved{Err: failed(item, err)})
+	}
+	return b.saved
+}
+
+func failed(item Item, err error) error {
+	return fmt.Errorf("reduction: storing %q: %w", item.At.Path, err)
+}
+
+// maxMentions is how many stored paths are looked for in the arguments of a call.
+const maxMentions = 8
+
+// Mentions returns the paths of stored results that the arguments of a call name,
+// as far as they have default names.
+func Mentions(root, args string) (out []string) {
+	args = strings.ReplaceAll(args, `\/`, "/")
+	for _, dir := range []string{TruncDir, ClearDir} {
+		prefix := path.Join(root, dir) + "/"
+		for rest := args; len(out) < maxMentions; {
+			_, after, ok := strings.Cut(rest, prefix)
+			if !ok {
+				break
+			}
+			if n := nameLength(after); n > 0 {
+				out = append(out, prefix+after[:n])
+			}
+			rest = after
+		}
+	}
+	return out
+}
+
+// nameLength is how many bytes at the start of s can be part of a file's name.
+func nameLength(s string) int {
+	n := strings.IndexFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.:-=", r))
+	})
+	if n < 0 {
+		return len(s)
+	}
+	return n
+}
+
+// The directories of the default paths.
+const (
+	TruncDir = "trunc"
+	ClearDir = "clear"
+)
+
+// maxTries is how many names are tried for one content. The second one is made
+// of the content's hash: only an attacker can have taken it.
+const maxTries = 4
+
+// SuffixSize is the most bytes that a suffix adds to a path.
+const SuffixSize = 1 + 26 + 2
+
+// Place is where content should go.
+type Place struct {
+	// Path is the first choice.
+	Path string
+	// Fixed: there and nowhere else.
+	Fixed bool
+}
+
+// DefaultPath is {root}/{dir}/{id}, with the id made safe.
+func DefaultPath(root, dir, id string) string {
+	return path.Join(root, dir, backend.Component(id))
+}
+
+var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// SumOf is a hash of 128 bits of content, fit for a name.
+func SumOf(content string) string {
+	h := sha256.New()
+	pieces := bufio.NewWriter(h) // avoids a copy of the whole
+	_, _ = pieces.WriteString(content)
+	_ = pieces.Flush() // a hash never fails
+	return lowerBase32.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Padding stands for a suffix that a path may still get.
+const Padding = "-00000000000000000000000000-0"
+
+// IsSuffix reports whether a path may have got s because its name was taken.
+func IsSuffix(s string) bool {
+	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
+}
+
+// anySum stands in for a hash before the content has arrived.
+func anySum() string { return strings.ToLower(rand.Text()) }
+
+// Clean makes one of the paths that a store takes for the same file.
+func Clean(p string) string {
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return path.Clean(p)
+}
+
+// MadeFor reports whether the file at p can be that of a call: it has the name
+// that the call's id would have been given, with or without a suffix.
+func MadeFor(p, id string) bool {
+	rest, ok := strings.CutPrefix(path.Base(p), backend.Component(id))
+	return ok && (rest == "" || rest[0] == '-')
+}
+
+// maxKnown bounds the names that a vault remembers. The oldest go first.
+const maxKnown = 1 << 15
+
+// fingerprint identifies content within this process.
+type fingerprint struct {
+	hash uint64
+	size int
+}
+
+var seed = maphash.MakeSeed()
+
+func fingerprintOf(content string) fingerprint {
+	return fingerprint{maphash.String(seed, content), len(content)}
+}
+
+// known is what one vault has stored under which name, and which names the conversations
+// show. It is safe for concurrent use; the zero value is ready.
+type known struct {
+	mu     sync.Mutex
+	byName map[uint64]*held // by hash of the name
+	order  []uint64         // oldest first
+}
+
+// held is what a name holds.
+type held struct {
+	writing *string // what its writers write; nil if that is unknown
+	writers int     // that have not finished
+	kept    bool    // the name holds something
+	is      fingerprint
+	size    int // negative if it may hold anything
+}
+
+// take takes a name for content, nil if that is yet unknown, and reports whether it may be
+// written there. Several writers of the same content may take a name, and any that own it: it
+// is made for the content or known to hold it. The caller must call finish.
+func (k *known) take(name string, content *string, own bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := maphash.String(seed, name)
+	h := k.byName[key]
+	switch {
+	case h == nil:
+		h = &held{writing: content, size: -1}
+		k.add(key, h)
+	case !own && (h.kept || content == nil || h.writing == nil || *h.writing != *content):
+		return false
+	}
+	h.writers++
+	return true
+}
+
+// of returns what is known of a name; size is negative if it may hold anything.
+func (k *known) of(name string) (is fingerprint, size int, used bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h := k.byName[maphash.String(seed, name)]
+	if h == nil {
+		return fingerprint{}, -1, false
+	}
+	return h.is, h.size, true
+}
+
+// finish ends what take began. If stored is true, the name holds size bytes now, or anything
+// if that is negative; is identifies them if that may be asked for.
+func (k *known) finish(name string, is fingerprint, size int, stored bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := maphash.String(seed, name)
+	h := k.byName[key]
+	if h == nil {
+		return
+	}
+	if h.writers--; h.writers == 0 {
+		h.writing = nil
+	}
+	if stored {
+		h.kept, h.is, h.size = true, is, size
+	}
+	if !h.kept && h.writers <= 0 {
+		delete(k.byName, key)
+	}
+}
+
+// note records that a name holds something.
+func (k *known) note(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := maphash.String(seed, name)
+	if k.byName[key] == nil {
+		k.add(key, &held{kept: true, size: -1})
+	}
+}
+
+// add makes room for a name; k.mu is held. Names that are being written stay.
+func (k *known) add(key uint64, h *held) {
+	if k.byName == nil {
+		k.byName = make(map[uint64]*held)
+	}
+	for len(k.order) >= maxKnown {
+		oldest := k.order[0]
+		k.order = k.order[1:]
+		if old := k.byName[oldest]; old != nil && old.writers > 0 {
+			k.order = append(k.order, oldest)
+			break
+		}
+		delete(k.byName, oldest)
+	}
+	k.byName[key] = h
+	k.order = append(k.order, key)
+}
+
+// inFlight is what this process is writing, right now, to stores that cannot refuse a name
+// that is taken: between the look at a name and the write, no other middleware of the
+// process may write there. Nothing is kept of what has been written.
+var inFlight struct {
+	mu      sync.Mutex
+	writers map[place]held
+}
+
+// place is a name in a store.
+type place struct {
+	store leanctx.Backend // the innermost one; nil if it cannot be compared
+	name  string
+}
+
+// placeOf is the place of a name in the innermost store of b.
+func placeOf(b leanctx.Backend, name string) place {
+	if b = Innermost(b); !hasIdentity(b) {
+		b = nil
+	}
+	return place{b, name}
+}
+
+// begin reports whether content may be written to a name now. If so, the caller must call
+// end.
+func (p place) begin(content *string) bool {
+	inFlight.mu.Lock()
+	defer inFlight.mu.Unlock()
+	h, busy := inFlight.writers[p]
+	switch {
+	case busy && *h.writing != *content:
+		return false
+	case inFlight.writers == nil:
+		inFlight.writers = make(map[place]held)
+	}
+	inFlight.writers[p] = held{writing: content, writers: h.writers + 1}
+	return true
+}
+
+func (p place) end() {
+	inFlight.mu.Lock()
+	defer inFlight.mu.Unlock()
+	h := inFlight.writers[p]
+	if h.writers--; h.writers == 0 {
+		delete(inFlight.writers, p)
+	} else {
+		inFlight.writers[p] = h
+	}
+}
+
+// hasIdentity reports whether a store can be compared with others, and equals itself.
+func hasIdentity(b leanctx.Backend) bool {
+	v := reflect.ValueOf(b)
+	return v.IsValid() && v.Comparable() && v.Equal(v)
+}
+
+// Wrapper is a store that keeps what it is given in another one.
+type Wrapper interface {
+	// Innermost returns the store that is wrapped, through all wrappers.
+	Innermost() leanctx.Backend
+	// InnermostPath returns where a path is in it.
+	InnermostPath(ctx context.Context, filePath string) (string, error)
+}
+
+// Innermost returns the store that b keeps its content in.
+func Innermost(b leanctx.Backend) leanctx.Backend {
+	if w, ok := b.(Wrapper); ok {
+		return w.Innermost()
+	}
+	return b
+}
+
+// InnermostPath returns what a path of b is called in its innermost store.
+func InnermostPath(ctx context.Context, b leanctx.Backend, filePath string) (string, error) {
+	if w, ok := b.(Wrapper); ok {
+		return w.InnermostPath(ctx, filePath)
+	}
+	return filePath, nil
 }

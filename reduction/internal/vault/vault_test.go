@@ -187,18 +187,27 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	longest := 0
 	memory := backend.NewMemory(0)
-	readable, writeOnly := opened(memory), opened(&struct{ leanctx.Backend }{memory})
-	for _, all := range []names{readable.namesFor(Place{Path: "/tmp/trunc/c1"}), readable.namesForStream(Place{Path: "/tmp/trunc/c1"}), writeOnly.namesFor(Place{Path: "/tmp/trunc/c1"})} {
-		for n := range all.tries {
-			for _, sum := range []func(string) string{anySum, SumOf} {
-				name, unique := all.nth(n, "content", sum)
-				suffix, ok := strings.CutPrefix(name, all.Path)
+	content, at := "content", Place{Path: "/tmp/trunc/c1"}
+	for _, s := range []*Store{opened(memory), opened(struct {
+		leanctx.Backend
+		leanctx.Reader
+	}{memory, memory}), opened(&struct{ leanctx.Backend }{memory})} {
+		for _, of := range []*string{&content, nil} {
+			tries := 0
+			for name, unique := s.nth(at, 0, of); name != ""; name, unique = s.nth(at, tries, of) {
+				suffix, ok := strings.CutPrefix(name, at.Path)
 				require.True(t, ok)
 				require.Equal(t, unique, suffix != "")
 				require.True(t, suffix == "" || IsSuffix(suffix), suffix)
 				require.True(t, MadeFor(name, "c1"))
 				longest = max(longest, len(suffix))
+				tries++
 			}
+			want := 1
+			if s.Readable() {
+				want = maxTries
+			}
+			require.Equal(t, want, tries)
 		}
 	}
 	require.Equal(t, SuffixSize, longest, "room is left for the longest")
