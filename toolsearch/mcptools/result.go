@@ -8,6 +8,7 @@ package mcptools
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -108,8 +109,8 @@ func inline(data []byte, mimeType string) schema.MessagePartCommon {
 	return schema.MessagePartCommon{Base64Data: &text, MIMEType: mimeType}
 }
 
-// structured is the structured content of a result, if its texts and media leave out something
-// of it. Media data in it is named, as everywhere.
+// structured is what the texts and media of a result leave out of its structured content. Media
+// data in it is named, as everywhere.
 func structured(r *mcp.CallToolResult) (string, bool) {
 	if r.StructuredContent == nil {
 		return "", false
@@ -120,12 +121,12 @@ func structured(r *mcp.CallToolResult) (string, bool) {
 		return "", false
 	}
 	told := saidBy(r.Content)
-	if told.whole(value) || told.all(value) {
+	rest := told.rest(value)
+	if told.is(value) || told.all(rest) {
 		return "", false
 	}
-	if named, changed := withoutMedia(value, "", told.media); changed {
-		data, err = json.Marshal(named)
-	}
+	rest, _ = withoutMedia(rest, "", told.media)
+	data, err = json.Marshal(rest)
 	return string(data), err == nil
 }
 
@@ -177,18 +178,19 @@ func saidBy(contents []mcp.Content) *said {
 	return s
 }
 
-// whole reports whether a text is the value, or one of the values that it consists of.
-func (s *said) whole(value any) bool {
-	if s.is(value) {
-		return true
+// rest is a value without the members that a text is, and without those that only say beside
+// them that there was no error.
+func (s *said) rest(value any) any {
+	members, isObject := value.(map[string]any)
+	if !isObject {
+		return value
 	}
-	members, _ := value.(map[string]any)
-	for _, v := range members {
-		if s.is(v) {
-			return true
-		}
+	rest := maps.Clone(members)
+	maps.DeleteFunc(rest, func(_ string, v any) bool { return s.is(v) })
+	if len(rest) < len(members) {
+		maps.DeleteFunc(rest, func(name string, v any) bool { return v == true && (name == "success" || name == "ok") })
 	}
-	return false
+	return rest
 }
 
 // is reports whether a text is the value.

@@ -95,6 +95,20 @@ func TestStructuredContentThatSaysMoreStays(t *testing.T) {
 	}
 }
 
+// What stands beside a member that a text is, is told, and the member is not told again.
+func TestOnlyWhatATextSaysIsLeftOutOfStructuredContent(t *testing.T) {
+	long := bigText(3000)
+	for want, r := range map[string]*mcp.CallToolResult{
+		`{"rows":["a","b"]}`:  {Content: allText("ok"), StructuredContent: map[string]any{"status": "ok", "rows": []any{"a", "b"}}},
+		`{"totalLines":312}`:  {Content: allText(long), StructuredContent: map[string]any{"content": long, "totalLines": 312.0}},
+		`{"truncated":true}`:  {Content: allText(long), StructuredContent: map[string]any{"content": long, "truncated": true}},
+		`{"success":false}`:   {Content: allText("done"), StructuredContent: map[string]any{"message": "done", "success": false}},
+		`{"next":{"page":2}}`: {Content: allText(`[1,22]`), StructuredContent: map[string]any{"items": []any{1.0, 22.0}, "next": map[string]any{"page": 2.0}}},
+	} {
+		require.Equal(t, textOf(&mcp.CallToolResult{Content: r.Content})+"\n"+want, textOf(r))
+	}
+}
+
 // Whatever is structured and however it is worded: a leaf that no text has is told.
 func TestEveryLeafOfStructuredContentIsTold(t *testing.T) {
 	seed := rand.Uint64()
@@ -127,6 +141,9 @@ func TestEveryLeafOfStructuredContentIsTold(t *testing.T) {
 	}
 	for range race.Cases(3000) {
 		v := map[string]any{"result": value(0)}
+		for range r.IntN(3) {
+			v[word()] = value(0)
+		}
 		var texts []string
 		eachLeaf(v, func(leaf any) bool {
 			if r.IntN(4) > 0 {
@@ -136,12 +153,15 @@ func TestEveryLeafOfStructuredContentIsTold(t *testing.T) {
 		})
 		if r.IntN(3) == 0 {
 			texts = []string{indented(v["result"])}
+			if text, is := v["result"].(string); is {
+				texts[0] = text
+			}
 		}
 		got := textOf(&mcp.CallToolResult{Content: allText(texts...), StructuredContent: v})
 		eachLeaf(v, func(leaf any) bool {
 			data, err := json.Marshal(leaf)
 			require.NoError(t, err)
-			require.True(t, strings.Contains(got, fmt.Sprint(leaf)) || strings.Contains(got, string(data)), "%v is missing in %q", leaf, got)
+			require.True(t, leaf == nil || strings.Contains(got, fmt.Sprint(leaf)) || strings.Contains(got, string(data)), "%v is missing in %q", leaf, got)
 			return true
 		})
 	}
