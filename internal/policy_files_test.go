@@ -29,7 +29,6 @@ type layout struct{ away, nouns float64 }
 var unfinished = map[string]layout{
 	"cmd/leanctx":           {9.9, 13.9},
 	"internal/keyword/bm25": {maxAway, 9.6},
-	"internal/readtool":     {maxAway, 8.7},
 	"reduction/blobbackend": {11, 10.9},
 	"toolsearch":            {maxAway, 8.2},
 }

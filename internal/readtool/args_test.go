@@ -79,9 +79,7 @@ func TestANamedCallIsReadAsItWasMeant(t *testing.T) {
 
 // written is a request as the arguments of a call.
 func written(r request) string {
-	return r.follow().number("offset", r.offset).number("limit", r.limit).number("byte_offset", r.byteOffset).
-		number("byte_limit", r.byteLimit).number("tail", r.tail).text("pattern", r.pattern).
-		number("context", r.context).text("query", r.query).json()
+	return r.follow("offset", r.offset, "limit", r.limit, "byte_offset", r.byteOffset, "byte_limit", r.byteLimit, "tail", r.tail, "pattern", r.pattern, "context", r.context, "query", r.query)
 }
 
 func FuzzParse(f *testing.F) {

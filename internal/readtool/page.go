@@ -3,17 +3,24 @@
 
 package readtool
 
-// This file answers with pages: windows of lines, windows of bytes, and the end.
+// Answers with pages: windows of lines, windows of bytes, and the end; and with what a JSON query
+// finds in a file.
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/preview"
+	"github.com/leanctx/leanctx/internal/safe"
 )
 
 // pageOf renders a window of the content that f describes.
@@ -57,9 +64,9 @@ func lineWindow(v visit) (string, error) {
 	switch {
 	case n == 0:
 		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
-		f.Next = v.req.follow().number("byte_offset", f.To).json()
+		f.Next = v.req.follow("byte_offset", f.To)
 	case f.To < size:
-		f.Next = v.req.follow().number("offset", f.Last+1).number("limit", v.req.limit).json()
+		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit)
 	}
 	return pageOf(v, f, ahead[:f.To-from]), nil
 }
@@ -110,7 +117,7 @@ func byteWindow(v visit) (string, error) {
 	const back = utf8.UTFMax - 1
 	want := v.req.byteOffset
 	base := max(want-back, 0)
-	part, size, err := v.src.part(v.ctx, base, want-base+v.bytes+utf8.UTFMax)
+	part, size, err := v.part(base, want-base+v.bytes+utf8.UTFMax)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +134,7 @@ func byteWindow(v visit) (string, error) {
 	}
 	f := facts{From: base + int64(start), To: base + int64(end), Size: size}
 	if f.To < size {
-		f.Next = v.req.follow().number("byte_offset", f.To).number("byte_limit", v.req.byteLimit).json()
+		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", v.req.byteLimit)
 	}
 	return pageOf(v, f, part[start:end]), nil
 }
@@ -135,7 +142,7 @@ func byteWindow(v visit) (string, error) {
 // lastLines answers with the last lines, as many of those asked for as fit; of a
 // last line that alone is too long, with its end.
 func lastLines(v visit) (string, error) {
-	_, size, err := v.src.part(v.ctx, 0, 0)
+	_, size, err := v.part(0, 0)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +150,7 @@ func lastLines(v visit) (string, error) {
 		return pastEnd(v, 0, 0), nil
 	}
 	base := max(size-v.bytes-utf8.UTFMax, 0)
-	part, size, err := v.src.part(v.ctx, base, v.bytes+utf8.UTFMax)
+	part, size, err := v.part(base, v.bytes+utf8.UTFMax)
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +158,7 @@ func lastLines(v visit) (string, error) {
 	f := facts{From: base + int64(start), To: base + int64(len(part)), Size: size}
 	if f.From > 0 {
 		before := max(f.From-v.bytes, 0)
-		f.Before = v.req.follow().number("byte_offset", before).number("byte_limit", f.From-before).json()
+		f.Before = v.req.follow("byte_offset", before, "byte_limit", f.From-before)
 	}
 	return pageOf(v, f, part[start:]), nil
 }
@@ -182,6 +189,125 @@ func pastEnd(v visit, lines, size int64) string {
 	return v.say.say("past_end", facts{
 		Last: lines,
 		Size: size,
-		Next: v.req.follow().number("tail", 20).json(),
+		Next: v.req.follow("tail", int64(20)),
 	})
+}
+
+// open finds the content of a path, and returns what reads it by ranges. From a store that only
+// reads whole files it is read here, once.
+func open(ctx context.Context, store leanctx.Backend, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
+	if r, ok := store.(leanctx.RangeReader); ok {
+		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
+			return r.ReadRange(ctx, filePath, offset, length)
+		}, nil
+	}
+	got, err := store.(leanctx.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	if err != nil {
+		return nil, err
+	}
+	if got == nil {
+		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
+	}
+	return whole(got.Content), nil
+}
+
+// whole is open for content in memory.
+func whole(content string) func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
+		size := int64(len(content))
+		from := min(offset, size)
+		to := size
+		if length >= 0 && length < size-from {
+			to = from + length
+		}
+		return io.NopCloser(strings.NewReader(content[from:to])), size, nil
+	}
+}
+
+// take reads n bytes. Content that ends before the size that the store named is
+// not what was stored.
+func take(r io.Reader, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
+}
+
+// bufferSize is how much content is read at a time.
+const bufferSize = 64 << 10
+
+// guardedStream reads content of size bytes from its start to its end. It fails once
+// the context has ended, since large content takes time, and if the content ends too
+// early.
+func guardedStream(v visit, content io.Reader, size int64) io.Reader {
+	return &guarded{ctx: v.ctx, r: content, left: size}
+}
+
+type guarded struct {
+	ctx  context.Context
+	r    io.Reader
+	left int64
+}
+
+func (g *guarded) Read(p []byte) (int, error) {
+	if err := g.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := g.r.Read(p)
+	if g.left -= int64(n); errors.Is(err, io.EOF) && g.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// maxReason is how much of a query's error is shown, in bytes.
+const maxReason = 1500
+
+// askJSON answers a JSON query. What the function returns is bounded once more, and it may
+// panic.
+func askJSON(v visit, f JSONQuery) (string, error) {
+	content, size, err := v.src(v.ctx, 0, -1)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	said := facts{Path: quoted(v.req.jq), Size: size}
+	v.bytes -= int64(len(said.Path))
+	if size > preview.MaxDocument {
+		return v.say.say("jq_large", said), nil
+	}
+	whole, err := take(guardedStream(v, content, size), size)
+	if err != nil {
+		return "", err
+	}
+	document, cut, ok := preview.Document(string(whole))
+	if !ok {
+		return v.say.say("jq_no_json", said), nil
+	}
+	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.bytes)) })
+	if ended := v.ctx.Err(); ended != nil {
+		return "", ended
+	}
+	if err != nil {
+		said.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
+		return v.say.say("jq_failed", said), nil
+	}
+	if int64(len(answer)) > v.bytes {
+		answer = answer[:display.Floor(answer, int(v.bytes))]
+		if lines := bytes.LastIndexByte(answer, '\n') + 1; lines > 0 {
+			answer = answer[:lines]
+		}
+		said.More = true
+	}
+	if len(bytes.TrimSpace(answer)) == 0 {
+		return v.say.say("jq_nothing", said), nil
+	}
+	said.Content, said.Missing, said.Garbled = string(answer), cut, !utf8.Valid(answer)
+	said.Fence = fence(said.Content)
+	if answer[len(answer)-1] != '\n' {
+		said.Content += "\n"
+	}
+	return v.say.say("jq_answer", said), nil
 }

@@ -3,13 +3,18 @@
 
 package readtool
 
-// This file collects the matches of a regular expression in a file.
+// Answers with the lines that a regular expression matches, as content streams by in bounded
+// memory.
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,11 +38,14 @@ const (
 // which the piece begins, and ":".
 type search struct {
 	ctx                context.Context
-	pattern            pattern
 	fromLine, fromByte int64
 	limit, room        int
 	most               int64 // bytes to search
 	around             int   // lines to show before and after a match
+
+	re           *regexp.Regexp
+	later        *regexp.Regexp // finds, in a text that begins with any character, the first match after that
+	instructions int            // of the compiled pattern
 
 	out      strings.Builder
 	hits     int
@@ -98,7 +106,7 @@ func (s *search) look(p piece) {
 		s.lookLong(p, text)
 		return
 	}
-	if p.start < s.fromByte || !s.pattern.in(text) {
+	if p.start < s.fromByte || !s.matches(text) {
 		s.near(p)
 		return
 	}
@@ -130,7 +138,7 @@ func (s *search) show(number int64, text string) {
 func (s *search) lookLong(p piece, text []byte) {
 	last := -1 // where the last match ended
 	for at := int(max(0, s.fromByte-p.start)); at <= len(text); {
-		m := s.pattern.find(s.ctx, text, at)
+		m := s.find(text, at)
 		if m == nil {
 			break
 		}
@@ -218,3 +226,205 @@ func (s *search) put(number int64, text string) {
 
 // fits reports whether a line of n bytes, its number and a separator fit.
 func (s *search) fits(n int) bool { return s.out.Len()+n+32 <= s.room }
+
+// compile sets what is searched for.
+func (s *search) compile(text string) error {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return err
+	}
+	if s.instructions = len(program.Inst); s.instructions > maxInstructions {
+		return &syntax.Error{Code: syntax.ErrLarge, Expr: text}
+	}
+	if s.re, err = regexp.Compile(text); err != nil {
+		return err
+	}
+	s.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
+	return err
+}
+
+// matches reports whether a line matches. What every match must begin with is found much
+// faster than the match.
+func (s *search) matches(text []byte) bool {
+	prefix, all := s.re.LiteralPrefix()
+	return bytes.Contains(text, []byte(prefix)) && (all || s.re.Match(text))
+}
+
+// find returns the first match that begins at an offset or after it, nil if there is none
+// or once the context has ended.
+func (s *search) find(text []byte, from int) []int {
+	prefix, _ := s.re.LiteralPrefix()
+	skip := bytes.Index(text[from:], []byte(prefix))
+	if skip < 0 {
+		return nil
+	}
+	if from += skip; from == 0 && len(text)*s.instructions <= maxAtOnce {
+		return s.re.FindIndex(text)
+	}
+	// What stands before the match decides about ^ and \b.
+	start, re, group := 0, s.re, 0
+	if from > 0 {
+		_, width := utf8.DecodeLastRune(text[:from])
+		start, re, group = from-width, s.later, 2
+	}
+	// A text that comes from a reader can end with the context.
+	m := re.FindReaderSubmatchIndex(bufio.NewReader(&guarded{ctx: s.ctx, r: bytes.NewReader(text[start:])}))
+	if m == nil || s.ctx.Err() != nil {
+		return nil
+	}
+	return []int{start + m[group], start + m[group+1]}
+}
+
+const (
+	defaultMatches = 50
+	maxContext     = 20
+	// maxSearched is how much one call searches: some seconds.
+	maxSearched = 128 << 20
+	// maxInstructions is the largest pattern, as compiled.
+	maxInstructions = 1000
+)
+
+// findMatches answers a pattern.
+func findMatches(v visit) (string, error) {
+	s := search{ctx: v.ctx, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1, room: int(v.bytes), around: int(min(v.req.context, maxContext))}
+	if err := s.compile(v.req.pattern); err != nil {
+		return v.say.say("bad_pattern", facts{Path: quoted(v.req.pattern), Reason: reason(err)}), nil
+	}
+	content, size, err := v.src(v.ctx, 0, -1)
+	if err != nil {
+		return "", err
+	}
+	defer content.Close()
+	limit := int64(defaultMatches)
+	if v.req.limit > 0 {
+		limit = min(v.req.limit, v.lines)
+	}
+	// Matching takes time in proportion to the instructions of a pattern.
+	factor := 1 + int64(s.instructions/50)
+	s.limit, s.most = int(limit), maxSearched/factor
+	lines := newScanner(guardedStream(v, content, size))
+	lines.max = max(maxPiece/int(factor), 4*pieceOverlap)
+	if err := s.run(lines); err != nil {
+		return "", err
+	}
+	return matchPage(v, &s, size), nil
+}
+
+// reason is why a pattern is refused, without the prefix of package regexp.
+func reason(err error) string {
+	var serr *syntax.Error
+	if errors.As(err, &serr) {
+		return fmt.Sprintf("%s: %s", serr.Code, quoted(serr.Expr))
+	}
+	return "it is not valid"
+}
+
+func matchPage(v visit, s *search, size int64) string {
+	f := facts{
+		Path: quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
+		From: s.first, To: s.searched, Size: size, Garbled: !utf8.ValidString(s.out.String()),
+		Around: s.around > 0, Pieces: s.shownByte > 0,
+	}
+	if s.next >= 0 {
+		f.To = s.next
+		f.Next = v.req.follow("pattern", v.req.pattern, "byte_offset", s.next, "context", v.req.context, "limit", v.req.limit)
+	}
+	if s.hits == 0 {
+		return v.say.say("no_match", f)
+	}
+	return v.say.say("matches", f)
+}
+
+const (
+	// maxPiece is the longest line that is looked at as a whole.
+	maxPiece = 8 << 20
+	// pieceOverlap is how much of a piece of a longer line the next one repeats, so
+	// that a match across the cut is in one of them.
+	pieceOverlap = 64 << 10
+)
+
+// piece is a line without its newline, or a part of a very long one.
+type piece struct {
+	number int64  // of the line, from 1
+	start  int64  // where text begins in the content
+	text   []byte // valid until the next piece
+	head   bool   // begins where the line begins
+	tail   bool   // ends where the line ends
+	joined bool   // begins with the end of the piece before
+	shared int    // how much of its end the next piece begins with
+}
+
+func (p piece) end() int64  { return p.start + int64(len(p.text)) }
+func (p piece) whole() bool { return p.head && p.tail }
+
+// doubts reports whether a match, in a text of n bytes, touches a cut in a line and
+// may match only because of the cut, while the piece on the other side of the cut
+// holds it too and can tell.
+func (p piece) doubts(m []int, n int) bool {
+	return p.joined && m[0] == 0 || m[1] == n && m[0] > n-p.shared
+}
+
+// scanner yields the pieces of content in order.
+type scanner struct {
+	r      *bufio.Reader
+	buf    []byte // what a piece that is not in r's buffer as a whole is put together in
+	number int64
+	start  int64
+	head   bool
+	carry  int // how much of the end of buf the next piece begins with
+	max    int
+	keep   int
+}
+
+func newScanner(content io.Reader) *scanner {
+	return &scanner{r: bufio.NewReaderSize(content, bufferSize), number: 1, head: true, max: maxPiece, keep: pieceOverlap}
+}
+
+// next returns the next piece. At the end of the content the error is io.EOF.
+func (s *scanner) next() (piece, error) {
+	kept := copy(s.buf, s.buf[len(s.buf)-s.carry:])
+	s.buf, s.carry = s.buf[:kept], 0
+	for {
+		part, err := s.r.ReadSlice('\n')
+		switch {
+		case err == nil && len(s.buf) == 0:
+			return s.line(part), nil
+		case err == nil:
+			s.buf = append(s.buf, part...)
+			return s.line(s.buf), nil
+		case errors.Is(err, io.EOF):
+			s.buf = append(s.buf, part...)
+			if len(s.buf) == kept {
+				return piece{}, io.EOF
+			}
+			return s.line(s.buf), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return piece{}, err
+		}
+		if s.buf = append(s.buf, part...); len(s.buf) >= s.max {
+			return s.cut(), nil
+		}
+	}
+}
+
+// line ends a line with text, which holds its newline if it has one.
+func (s *scanner) line(text []byte) piece {
+	p := piece{number: s.number, start: s.start, text: bytes.TrimSuffix(text, []byte{'\n'}), head: s.head, tail: true, joined: !s.head}
+	s.number++
+	s.start += int64(len(text))
+	s.head = true
+	return p
+}
+
+// cut ends a piece inside a line.
+func (s *scanner) cut() piece {
+	p := piece{number: s.number, start: s.start, text: s.buf, head: s.head, joined: !s.head, shared: s.keep}
+	s.carry = s.keep
+	s.start = p.end() - int64(s.keep)
+	s.head = false
+	return p
+}

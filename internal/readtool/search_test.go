@@ -163,11 +163,12 @@ func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
 	}
 }
 
-func mustCompile(t *testing.T, text string) pattern {
+// searchFor is a search for a pattern.
+func searchFor(t *testing.T, text string, s search) search {
 	t.Helper()
-	p, err := compile(text)
-	require.NoError(t, err)
-	return p
+	s.ctx = t.Context()
+	require.NoError(t, s.compile(text))
+	return s
 }
 
 // TestMatchesInALongLineAreThoseOfTheRegularExpression: looked for one at a time, from
@@ -182,11 +183,11 @@ func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
 		}
 		text := []byte(b.String())
 		for _, each := range patterns {
-			p := mustCompile(t, each)
+			p := searchFor(t, each, search{})
 			want := p.re.FindAllIndex(text, -1)
 			p.instructions = []int{p.instructions, maxAtOnce}[r.IntN(2)]
 			for at, last := 0, -1; at <= len(text); {
-				m := p.find(t.Context(), text, at)
+				m := p.find(text, at)
 				if m == nil {
 					break
 				}
@@ -251,7 +252,7 @@ func collectPieces(t *testing.T, r *rand.Rand, re *regexp.Regexp, content string
 		lines := newScanner(strings.NewReader(content))
 		lines.max, lines.keep = 500+r.IntN(500), 200
 		lines.r.Reset(strings.NewReader(content))
-		s := search{ctx: t.Context(), pattern: mustCompile(t, re.String()), fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40}
+		s := searchFor(t, re.String(), search{fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40})
 		require.NoError(t, s.run(lines))
 		found, _ := readMatches(t, "head\n"+s.out.String()+"foot")
 		pieces = append(pieces, found...)
@@ -285,7 +286,7 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0
 	for from := int64(0); from >= 0; calls++ {
-		s := search{ctx: t.Context(), pattern: mustCompile(t, "needle"), fromByte: from, next: -1, limit: 5, room: 5000, most: 1000}
+		s := searchFor(t, "needle", search{fromByte: from, next: -1, limit: 5, room: 5000, most: 1000})
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.LessOrEqual(t, max(s.searched, s.next)-s.first, int64(1000))
 		require.True(t, s.hits > 0 || s.next > from, "no progress")

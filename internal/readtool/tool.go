@@ -1,25 +1,65 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package readtool is the tool with which a model reads stored results back.
+//
+// A result that was too long for the conversation is in a store, and the model knows
+// its path. The model can read it page by page (by lines, or by bytes where a line is
+// longer than a page), read its end, search it with a regular expression, or have its
+// passages ranked for a few words. Every answer is bounded in lines and bytes, and
+// gives the exact arguments for the next page.
+//
+// # Exactness
+//
+// A page says which bytes of the content it holds, and holds exactly those, as
+// they were stored: following the pages from the first to the last yields the
+// content byte for byte. A page neither begins nor ends inside a character; bytes
+// that are not UTF-8 are passed on as they are, and what sends the answer to a
+// model may replace them, which the page says. The content stands between two
+// equal lines that do not occur in it, so nothing in it can be taken for the
+// frame.
+//
+// # What it costs
+//
+// From a store that is a [leanctx.RangeReader] a page reads what it shows, and
+// finding a line, a pattern or a passage streams through the content; lines of up to
+// 8 MiB are searched as a whole. From one that is only a [leanctx.Reader] every answer
+// reads the whole content into memory, as there is no other exact way to read it.
+//
+// # What a model cannot do
+//
+// It cannot make the tool fail: whatever the arguments are, the answer says what
+// to do instead. The only error is that of a context that has ended. It cannot
+// read what Options.Allowed does not allow, and never sees the text of a store's
+// error.
+//
+// The flow: arguments → request; store → source; request and source → a page of
+// lines, bytes, matches or passages → the text of the answer.
 package readtool
 
-// This file holds the tool itself: its options, and the way from a call to an
-// answer.
+// The tool itself: its options, the way from a call to an answer, the arguments of a call and of
+// the next one, and the sentences, which are in text/.
 
 import (
 	"cmp"
 	"context"
+	"embed"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/texts"
 )
 
 const (
@@ -174,8 +214,224 @@ func (t *readTool) room(req request) int64 {
 type visit struct {
 	ctx   context.Context
 	say   words
-	src   source
+	src   func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error) // negative length: to the end
 	req   request
 	lines int64 // the most lines of content
 	bytes int64 // the most bytes of content
+}
+
+// part reads the bytes from offset on, at most length of them, into memory.
+func (v visit) part(offset, length int64) (part []byte, size int64, err error) {
+	content, size, err := v.src(v.ctx, offset, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer content.Close()
+	part, err = take(content, min(length, max(size-offset, 0)))
+	return part, size, err
+}
+
+// request is what a call asks for. Numbers are never negative; zero means that the
+// argument is absent.
+type request struct {
+	path       string
+	offset     int64 // first line, from 1
+	limit      int64 // lines, matches or passages
+	byteOffset int64
+	byteLimit  int64
+	tail       int64 // lines from the end
+	pattern    string
+	context    int64 // lines around a match
+	query      string
+	jq         string
+}
+
+// names lists the names of each argument: first its own, then those that models use
+// instead. The first one that has a value wins.
+var names = map[string][]string{
+	"file_path":   {"file_path", "path", "file", "filename", "uri", "url", "input"},
+	"offset":      {"offset", "line", "start_line", "line_offset", "line_number", "start"},
+	"limit":       {"limit", "max_lines", "line_limit", "num_lines", "lines", "max_results", "count"},
+	"byte_offset": {"byte_offset", "offset_bytes", "start_byte", "byte_start"},
+	"byte_limit":  {"byte_limit", "limit_bytes", "max_bytes", "bytes", "length"},
+	"tail":        {"tail", "last", "last_lines", "from_end"},
+	"pattern":     {"pattern", "regex", "regexp", "regex_pattern", "grep"},
+	"context":     {"context", "context_lines"},
+	"query":       {"query", "search", "keywords", "question", "q"},
+	"jq":          {"jq", "jq_query", "json_query", "jq_filter"},
+}
+
+// Path returns the path that the arguments of a call name, empty if they name none.
+func Path(arguments string) string {
+	req, _ := parse(arguments)
+	return req.path
+}
+
+// parse reads arguments. It returns false if they name no path. Arguments that are not
+// an object are a path.
+func parse(arguments string) (req request, ok bool) {
+	given := lenient.Decode(arguments)
+	paths := append(given.Texts(names["file_path"]...), given.Bare()...)
+	if len(paths) == 0 {
+		return request{}, false
+	}
+	number := func(argument string) int64 { return max(0, given.Number(names[argument]...)) }
+	tail := given.Number(names["tail"]...)
+	req = request{
+		path:       cleanPath(paths[0]),
+		offset:     number("offset"),
+		limit:      number("limit"),
+		byteOffset: number("byte_offset"),
+		byteLimit:  number("byte_limit"),
+		tail:       max(tail, -tail), // "tail": -20 asks for the last 20 lines
+		pattern:    strings.Join(given.Texts(names["pattern"]...), "|"),
+		context:    number("context"),
+		query:      strings.TrimSpace(strings.Join(given.Texts(names["query"]...), " ")),
+		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
+	}
+	return req, req.path != ""
+}
+
+// cleanPath removes the quotes and the like that models put around a path.
+func cleanPath(filePath string) string {
+	filePath = strings.Trim(filePath, " \t\r\n\"'`<>")
+	return strings.TrimPrefix(filePath, "file://")
+}
+
+// follow writes the arguments of the next call for the same path: names and values in turn. It
+// leaves out empty texts, and numbers that are zero or less.
+func (r request) follow(arguments ...any) string {
+	call := `{"file_path":` + quoted(r.path)
+	for i := 0; i < len(arguments); i += 2 {
+		value := ""
+		switch v := arguments[i+1].(type) {
+		case string:
+			if v != "" {
+				value = quoted(v)
+			}
+		case int64:
+			if v > 0 {
+				value = strconv.FormatInt(v, 10)
+			}
+		}
+		if value != "" {
+			call += "," + quoted(arguments[i].(string)) + ":" + value
+		}
+	}
+	return call + "}"
+}
+
+// quoted returns s as a JSON string that a model can copy, with only the escapes that
+// JSON needs.
+func quoted(s string) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(s) // a string can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+//go:embed text
+var files embed.FS
+
+var sentences = texts.Load(files, "text")
+
+// words are the sentences in one language, for a tool of one name.
+type words struct {
+	*texts.Texts
+	tool string
+}
+
+func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
+
+// facts are the data of the sentences.
+type facts struct {
+	Tool               string
+	MaxLines, MaxBytes int
+	Path, ID           string // quoted path, and what the model knows its end as
+	Reason             string // why a pattern is refused
+
+	From, To, Size int64 // bytes
+	First, Last    int64 // lines; zero: not known
+	Fence          string
+	Content        string
+	Garbled        bool // not all of it is UTF-8
+	Cut            bool // the last line goes on after To
+	Records        bool // passages are JSON records without the white space between values
+	Count          int  // matches or passages
+	Asks           bool // there is an argument jq
+	Missing        bool // the end of the document is missing
+	More           bool // there is more of the answer
+	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
+
+	Next, Before string // the arguments of a following call; empty: nothing follows
+}
+
+// say renders one of the sentences.
+func (w words) say(name string, f facts) string {
+	f.Tool = w.tool
+	return w.Say(name, f)
+}
+
+func (w words) plain(name string) string { return w.say(name, facts{}) }
+
+// about is a sentence about a path. What a model made up may be long.
+func (w words) about(name, filePath string) string {
+	const shown = 300
+	if len(filePath) > shown {
+		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
+	}
+	return w.say(name, facts{
+		Path: quoted(filePath),
+		ID:   quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
+	})
+}
+
+// info describes the tool and its arguments.
+func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
+	f := facts{MaxLines: maxLines, MaxBytes: maxBytes, Asks: asks}
+	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
+		return &schema.ParameterInfo{Type: kind, Desc: w.say(name, f), Required: name == "file_path"}
+	}
+	params := map[string]*schema.ParameterInfo{
+		"file_path": argument("file_path", schema.String),
+		"pattern":   argument("pattern", schema.String),
+		"query":     argument("query", schema.String),
+	}
+	if asks {
+		params["jq"] = argument("jq", schema.String)
+	}
+	for _, name := range []string{"offset", "limit", "byte_offset", "byte_limit", "tail", "context"} {
+		params[name] = argument(name, schema.Integer)
+	}
+	return &schema.ToolInfo{
+		Name:        w.tool,
+		Desc:        w.say("description", f),
+		ParamsOneOf: schema.NewParamsOneOfByParams(params),
+		Extra:       map[string]any{madeKey: true},
+	}
+}
+
+// madeKey marks, in the Extra of its info, a tool of this package, so that it is
+// recognised through any wrapper.
+const madeKey = "__leanctx_read_tool__"
+
+// Made reports whether an info is that of a tool of this package.
+func Made(info *schema.ToolInfo) bool {
+	made, _ := info.Extra[madeKey].(bool)
+	return made
+}
+
+// Page reports whether an answer of the tool holds content of a file. Other answers
+// are one line.
+func Page(answer string) bool { return strings.Contains(answer, "\n") }
+
+// fence is a line that does not occur in any of the contents that it encloses.
+func fence(contents ...string) string {
+	line := "-----"
+	within := func(content string) bool { return strings.Contains(content, line) }
+	for n := 1; slices.ContainsFunc(contents, within); n++ {
+		line = "-----" + strconv.Itoa(n) + "-----"
+	}
+	return line
 }
