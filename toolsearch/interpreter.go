@@ -63,7 +63,8 @@ type ProgramCall struct {
 	Number int
 	// Tool is the name that the program wrote; "" for stored(path).
 	Tool string
-	// Arguments is a JSON object.
+	// Arguments is a JSON object. If the program passed anything else, it is a list of what it
+	// passed, and the tool does not run.
 	Arguments string
 	// Path is the argument of stored(path).
 	Path string

@@ -99,7 +99,8 @@ type programEnd struct {
 	Rounds  int
 	NoTurns bool // the agent may not make another model call, and the program waited for one
 	Counts  []programCount
-	Last    string // the result of the last call
+	Last    string        // the result of the last call that did not fail
+	Failed  programAnswer // the last call that did
 }
 
 // programCount counts the calls of one tool.
@@ -125,12 +126,12 @@ const idleAfter = 30 * time.Second
 // Eino calls no hook when a run ends by an error or an interrupt.
 type liveRuns struct {
 	mu    sync.Mutex
-	runs  map[string]ProgramRun // by the id of the run_code call
+	runs  map[string]*program // by the id of the run_code call
 	timer *time.Timer
 }
 
 func newPrograms[M adk.MessageType](in Interpreter, c wire.Codec[M], host programHost) *programs[M] {
-	p := &programs[M]{interpreter: in, codec: c, host: host, live: &liveRuns{runs: map[string]ProgramRun{}}}
+	p := &programs[M]{interpreter: in, codec: c, host: host, live: &liveRuns{runs: map[string]*program{}}}
 	runtime.AddCleanup(p, (*liveRuns).closeAll, p.live)
 	return p
 }
@@ -141,29 +142,29 @@ func (l *liveRuns) closeAll() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	for _, run := range l.runs {
-		run.Close()
+	for _, pr := range l.runs {
+		pr.run.Close()
 	}
 	clear(l.runs)
 }
 
 // take takes a program that goes on now: nobody else closes it.
-func (l *liveRuns) take(id string) ProgramRun {
+func (l *liveRuns) take(id string) *program {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	run := l.runs[id]
+	pr := l.runs[id]
 	delete(l.runs, id)
-	return run
+	return pr
 }
 
 // keep keeps a program for its next batch, for a while.
-func (l *liveRuns) keep(id string, run ProgramRun) {
-	if run == nil {
+func (l *liveRuns) keep(pr *program) {
+	if pr.run == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.runs[id] = run
+	l.runs[pr.call.ID] = pr
 	if l.timer != nil {
 		l.timer.Stop()
 	}
@@ -209,7 +210,10 @@ type program struct {
 // advance runs a program on as far as the answers reach. New answers that need no tool go into
 // the batch.
 func (p *programs[M]) advance(ctx context.Context, pr *program, at int64, batch map[string]programAnswer) (err error) {
-	if pr.run = p.live.take(pr.call.ID); pr.run == nil {
+	if live := p.live.take(pr.call.ID); live != nil {
+		pr.run = live.run
+		maps.Copy(pr.answers, live.answers)
+	} else {
 		start := Program{Code: pr.code, Seed: pr.call.ID, Time: time.UnixMilli(at)}
 		pr.run, err = safe.Value("Interpreter", func() (ProgramRun, error) { return p.interpreter.Start(ctx, start) })
 		if err != nil || safe.IsNil(pr.run) {
@@ -310,7 +314,7 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		if len(pr.waits) > 0 {
 			waits[pr.call.ID] = pr.inner(mostTools / len(list))
 		}
-		p.live.keep(pr.call.ID, pr.run)
+		p.live.keep(pr)
 	}
 	if len(waits) == 0 {
 		return msgs, nil
@@ -384,7 +388,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	}
 	if len(calls) > 0 {
 		for _, pr := range list {
-			p.live.keep(pr.call.ID, pr.run)
+			p.live.keep(pr)
 		}
 		p.pending = p.codec.Calling(calls)
 		return append(slices.Clip(before), rest...), true, adk.SetRunLocalValue(ctx, askedKey, []string{})
@@ -508,7 +512,11 @@ func (p *programs[M]) text(ctx context.Context, pr *program, rounds int) string 
 			end.Counts[i].Failed++
 		}
 		end.Counts[i].Bytes += len(a.Text)
-		end.Last = a.Text
+		if a.Failed {
+			end.Failed = a
+		} else {
+			end.Last = a.Text
+		}
 	}
 	return p.host.outcome(ctx, end)
 }

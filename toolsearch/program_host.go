@@ -94,16 +94,26 @@ func (h hostOfRun) answer(ctx context.Context, c ProgramCall) (ProgramResult, bo
 		if !hidden.settings.inPrograms(&schema.ToolInfo{Name: c.Tool}) {
 			return refuse("program-forbidden", promptData{})
 		}
+		if !isObject(c.Arguments) {
+			return refuse("program-one-object", promptData{})
+		}
 		return ProgramResult{}, false
 	case e == nil || !h.run.allowsProgram(ctx, e):
 		return refuse("program-no-tool", promptData{Words: h.nearSignatures(ctx, c.Tool)})
 	case !hidden.settings.inPrograms(e.info):
 		return refuse("program-forbidden", promptData{})
 	}
+	if !isObject(c.Arguments) {
+		return refuse("program-one-object", promptData{Schema: e.signature()})
+	}
 	if _, problem := e.checkArguments(c.Arguments); problem != "" {
 		return refuse("program-bad-arguments", promptData{Reason: problem, Schema: e.signature()})
 	}
 	return ProgramResult{}, false
+}
+
+func isObject(arguments string) bool {
+	return strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{")
 }
 
 // storedResult answers stored(path).
@@ -181,7 +191,7 @@ func (h hostOfRun) outcome(ctx context.Context, end programEnd) string {
 		if end.Last != "" {
 			shape = toolschema.Shape(end.Last)
 		}
-		lines = append(lines, render("program-silent", promptData{Reason: shape}))
+		lines = append(lines, render("program-silent", promptData{Name: end.Failed.Tool, Schema: clipped(end.Failed.Text), Reason: shape}))
 	}
 	for _, note := range end.Notes {
 		lines = append(lines, render("program-note", promptData{Reason: note}))

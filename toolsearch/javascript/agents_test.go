@@ -167,7 +167,7 @@ func TestCallToolInAProgramIsTheCallItself(t *testing.T) {
 	s := &shop{}
 	got := answerTo(t, config(s), `print((await tools.call_tool({name: "list_orders", arguments: {customer: 1}})).length, await tools.call_tool({name: "nothing", arguments: {}}).catch(e => e.message))`)
 	require.Contains(t, got, "100 there is no tool named nothing")
-	require.Contains(t, got, "(1 call of list_orders, none failed, 1 call of nothing, 1 failed)")
+	require.Contains(t, got, "(1 call of list_orders, none failed; 1 call of nothing, 1 failed)")
 }
 
 // failing is an interpreter that cannot be used.

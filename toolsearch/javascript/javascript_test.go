@@ -225,25 +225,3 @@ func texts(v any) any {
 	}
 	return v
 }
-
-// finishWith is finish with a tool called text that answers a text.
-func finishWith(t *testing.T, in toolsearch.Interpreter, code, result string) (toolsearch.ProgramState, error) {
-	t.Helper()
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_1"})
-	require.NoError(t, err)
-	defer p.Close()
-	for s := p.State(); len(s.Calls) > 0; s = p.State() {
-		var results []toolsearch.ProgramResult
-		for _, c := range s.Calls {
-			text := result
-			if c.Tool == "text" {
-				text = "some text"
-			}
-			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: text, Failed: c.Tool == "fail"})
-		}
-		if err := p.Resume(t.Context(), results); err != nil {
-			return toolsearch.ProgramState{}, err
-		}
-	}
-	return p.State(), nil
-}

@@ -6,10 +6,10 @@
   const g = globalThis;
   const {parse, stringify} = JSON, {apply} = Reflect;
   const O = Object, P = Promise, S = String, E = Error, TE = TypeError;
-  const {freeze, defineProperty} = O;
+  const {freeze, defineProperty, setPrototypeOf} = O;
   const {now, seed, maxOutput, maxCalls, words} = parse(settings);
   const AsyncFunction = (async () => {}).constructor;
-  const then = P.prototype.then, slice = S.prototype.slice, charCodeAt = S.prototype.charCodeAt;
+  const then = P.prototype.then, slice = S.prototype.slice, charCodeAt = S.prototype.charCodeAt, includes = S.prototype.includes;
   const exec = RegExp.prototype.exec;
   const wmGet = WeakMap.prototype.get, wmSet = WeakMap.prototype.set;
   // Lists of ours: nothing that a program does to Array.prototype reaches them.
@@ -87,9 +87,14 @@
   let count = 0, over = false;
   const note = (s) => { if (notes.length < 5) push(notes, s); };
 
-  // show is a value as print writes it.
+  // named is an error of ours that says what to write instead.
+  const named = (text) => defineProperty(new TE(text), "leanctxNamed", {__proto__: null, value: true});
+
+  // show is a value as print writes it. What is undefined or no number makes the program doubtful.
+  let doubtful = false;
   const plain = (k, x) => {
     if (typeof x === "bigint") return S(x);
+    if (x === undefined || x !== x) doubtful = true;
     if (x === null || typeof x !== "object") return x;
     const name = apply(wmGet, pendingName, [x]);
     if (name) return say("promise", name);
@@ -98,14 +103,17 @@
   // argument is a value as a call sends it: a promise in it is a forgotten await.
   const argument = (k, x) => {
     const name = x !== null && typeof x === "object" ? apply(wmGet, pendingName, [x]) : undefined;
-    if (name) throw new TE(say("await", name));
+    if (name) throw named(say("await", name));
     return plain(k, x);
   };
   const show = (v) => {
-    if (typeof v === "string") return v;
-    if (v === undefined) return "undefined";
-    if (typeof v === "function") return "[function]";
-    if (typeof v === "symbol" || typeof v === "bigint") return S(v);
+    if (typeof v === "string") {
+      if (apply(includes, v, ["undefined"]) || apply(includes, v, ["NaN"])) doubtful = true;
+      return v;
+    }
+    if (v === undefined || v !== v) doubtful = true;
+    if (typeof v === "function") return apply(wmGet, toolName, [v]) ? say("uncalled", apply(wmGet, toolName, [v])) : "[function]";
+    if (v === null || typeof v !== "object") return S(v);
     try {
       if (v instanceof E) return S(v);
       const s = stringify(v, plain);
@@ -120,7 +128,7 @@
   // promised is what a call returns. Whatever a program does with it but wait for it is the
   // mistake that models make most: await is missing.
   const promised = (p, name, state) => {
-    const missing = (k) => { throw new TE(say("await", name, typeof k === "symbol" ? "" : "." + S(k))); };
+    const missing = (k) => { throw named(say("await", name, typeof k === "symbol" ? "" : "." + S(k))); };
     const x = new Proxy(O.create(null), {
       get(_, k) {
         switch (k) {
@@ -137,20 +145,44 @@
     apply(wmSet, pendingName, [x, name]);
     return x;
   };
-  const refuse = (name, text) => promised(P.reject(new TE(text)), name, {awaited: false});
+  // Every other promise is told as well: what is read of it, and is not its own, is that of its value.
+  const missingBefore = (k) => { throw named(say("missing", typeof k === "symbol" ? "" : "." + S(k))); };
+  setPrototypeOf(P.prototype, new Proxy(O.prototype, {
+    get(of, k, p) {
+      if (!(p instanceof P)) return of[k];
+      if (k === "toJSON") return undefined;
+      if (k === Symbol.iterator || k === Symbol.asyncIterator || k === Symbol.toPrimitive) missingBefore(k);
+      return typeof k === "symbol" || k in of ? of[k] : missingBefore(k);
+    },
+  }));
+  // Several promises that are no list are one.
+  for (const n of ["all", "allSettled", "race", "any"]) {
+    const together = P[n];
+    defineProperty(P, n, {__proto__: null, configurable: true, writable: true, value(xs, ...more) {
+      const one = more.length > 0 || xs instanceof P || xs !== null && typeof xs === "object" && apply(wmGet, pendingName, [xs]);
+      return apply(together, P, [one ? [xs, ...more] : xs]);
+    }});
+  }
+  const refuse = (name, text) => promised(P.reject(named(text)), "tools." + name, {awaited: false});
   const ask = (name, entry) => {
     if (count >= maxCalls) { over = true; return refuse(name, say("calls", S(maxCalls))); }
     let resolve, reject;
-    const p = new P((f, r) => { resolve = f; reject = r; });
+    const p = new P((f, r) => { resolve = f; reject = r; }), label = entry.path === undefined ? "tools." + name : name;
     const state = {awaited: false}, line = lineOf(new E(""));
-    open[++count] = {resolve, reject, state, name, line};
+    open[++count] = {resolve, reject, state, name, label, line, sent: entry.arguments ?? stringify(entry.path)};
     entry.number = count; entry.line = line;
     push(queue, entry);
-    return promised(p, name, state);
+    return promised(p, label, state);
   };
-  const call = (name, args, more) => {
-    if (more > 1 || args !== undefined && (args === null || typeof args !== "object" || args instanceof Array)) return refuse(name, say("object", name));
-    let json = args === undefined ? "{}" : stringify(args, argument);
+  const callers = {__proto__: null, call: 1, call_tool: 1, callTool: 1, invoke: 1, execute: 1, run: 1, use: 1};
+  const object = (x) => x !== null && typeof x === "object" && !(x instanceof Array);
+  const call = (name, args, ...more) => {
+    if (callers[name] && typeof args === "string" && more.length > 0) return call(args, ...more);
+    if (typeof args === "string" && more.length === 0) {
+      try { const read = parse(args); if (object(read)) args = read; } catch {}
+    }
+    // What is no object leaves as a list: it is answered with the tool's signature.
+    let json = args === undefined ? "{}" : stringify(more.length === 0 && object(args) ? args : [args, ...more], argument);
     if (json === undefined) json = "{}";
     if (json.length > 1048576) return refuse(name, say("arguments", name, S(json.length)));
     return ask(name, {__proto__: null, tool: name, arguments: json});
@@ -159,10 +191,16 @@
   // tools.NAME is a function. tools.SERVER.NAME is tools.SERVER__NAME.
   const known = {__proto__: null};
   const own = {__proto__: null, name: 1, length: 1, prototype: 1, call: 1, apply: 1, bind: 1, toString: 1, constructor: 1, caller: 1, arguments: 1, toJSON: 1, then: 1, valueOf: 1};
-  const fixed = () => { throw new TE(say("fixed")); };
-  const tool = (name) => known[name] ??= new Proxy((args, ...more) => call(name, args, 1 + more.length), {
-    get: (f, k) => typeof k === "symbol" || own[k] ? f[k] : tool(name + "__" + k), set: fixed, defineProperty: fixed,
-  });
+  const fixed = () => { throw named(say("fixed")); };
+  const toolName = new WeakMap();
+  const tool = (name) => {
+    if (known[name]) return known[name];
+    const f = known[name] = new Proxy((...args) => call(name, ...args), {
+      get: (f, k) => typeof k === "symbol" || own[k] ? f[k] : tool(name + "__" + k), set: fixed, defineProperty: fixed,
+    });
+    apply(wmSet, toolName, [f, name]);
+    return f;
+  };
   const tools = new Proxy(freeze(O.create(null)), {
     get: (_, k) => typeof k === "symbol" || k === "then" || k === "toJSON" ? undefined : tool(k),
     has: () => true, set: fixed, defineProperty: fixed,
@@ -175,11 +213,18 @@
   for (const n of ["log", "info", "warn", "error", "debug", "table", "dir", "trace"]) console[n] = print;
   for (const n of ["time", "timeEnd", "group", "groupEnd", "assert", "count"]) console[n] = () => {};
   define("tools", tools); define("print", print); define("stored", stored); define("console", freeze(console));
-  const absent = (name, key) => defineProperty(g, name, {__proto__: null, value: () => { throw new E(say(key, name)); }, configurable: true, writable: true});
+  const also = (n, value) => defineProperty(g, n, {__proto__: null, configurable: true, writable: true, value});
+  for (const n of ["call_tool", "callTool"]) also(n, (name, ...args) => typeof name === "string" ? call(name, ...args) : call("call_tool", name));
+  for (const n of ["tool_search", "run_code"]) also(n, (...args) => call(n, ...args));
+  const absent = (name, key) => also(name, () => { throw new E(say(key, name)); });
   for (const n of ["setTimeout", "setInterval", "setImmediate", "sleep"]) absent(n, "timers");
   for (const n of ["require", "importScripts"]) absent(n, "modules");
   for (const n of ["fetch", "XMLHttpRequest"]) absent(n, "network");
-  for (const n of ["process", "fs", "Deno", "Bun"]) defineProperty(g, n, {__proto__: null, get() { throw new E(say("host", n)); }, configurable: true});
+  for (const n of ["fs", "Deno", "Bun"]) defineProperty(g, n, {__proto__: null, get() { throw new E(say("host", n)); }, configurable: true});
+  const write = (s) => { emit(show(s)); return true; };
+  g.process = new Proxy({__proto__: null, exit() { succeed(); throw new E("exit"); }, stdout: {write}, stderr: {write}, on() {}}, {
+    get(x, k) { if (k in x) return x[k]; throw new E(say("host", "process." + S(k))); },
+  });
 
   // value is what a result is in the program.
   const value = (s) => {
@@ -191,14 +236,24 @@
   const succeed = (v) => {
     if (ended) return;
     ended = true;
+    let under = 0;
+    for (const _ in open) under++;
+    if (under > 0 && (used > 0 || v !== undefined)) note(say("late", S(under)));
     if (v !== undefined && !(typeof v === "function")) returned = apply(slice, show(v), [0, maxOutput]);
   };
   const fail = (e) => {
     if (ended) return;
     ended = true; ok = false;
-    const known = early[e && e.leanctxCall];
-    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : S(e), [0, 2000]); } catch { error = say("unshown"); }
-    errorLine = known ? known : lineOf(e);
+    const failed = early[e && e.leanctxCall];
+    doubtful = e instanceof TE && !e.leanctxNamed;
+    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, 2000]); } catch { error = say("unshown"); }
+    if (failed) error = say("failed", failed.label, brieflySent(failed.sent)) + error;
+    errorLine = failed ? failed.line : lineOf(e);
+  };
+  const brieflySent = (s) => {
+    if (s === undefined || s === "{}") return "";
+    if (s[0] === "[") s = apply(slice, s, [1, -1]);
+    return s.length <= 200 ? s : apply(slice, s, [0, 200]) + "...";
   };
   // brief is a value that nobody asked to see: its shape if it is long.
   const brief = (v) => {
@@ -207,7 +262,7 @@
     return s.length <= 2000 ? v : say("long", shape(v, 0));
   };
   const shape = (v, depth) => {
-    if (v === null || typeof v !== "object") return typeof v;
+    if (v === null || typeof v !== "object") return v === null ? "null" : typeof v;
     if (v instanceof Array) return (v.length > 0 && depth < 3 ? shape(v[0], depth + 1) : "any") + "[] (" + v.length + ")";
     let s = "", n = 0;
     for (const k in v) {
@@ -223,27 +278,37 @@
     const c = open[number];
     if (!c) return;
     delete open[number];
-    if (!failed) return c.resolve(value(text));
+    if (!failed) {
+      const v = value(text);
+      if (!shapes[c.name] || shapes[c.name] === "any[] (0)") shapes[c.name] = typeof v === "string" ? say("text") : shape(v, 0);
+      return c.resolve(v);
+    }
     const e = new E(text);
     defineProperty(e, "leanctxCall", {__proto__: null, value: number});
-    early[number] = c.line;
+    early[number] = c;
     c.failure = text;
     if (!c.state.awaited) push(lost, c);
     c.reject(e);
   };
-  const lost = list();
+  const lost = list(), shapes = {__proto__: null};
+  const returns = () => {
+    let s = "";
+    for (const name in shapes) if (s.length < 1000) s += (s ? "; " : "") + name + ": " + shapes[name];
+    return s;
+  };
 
   // state is what the host reads between two entries.
   const state = () => {
     let waits = 0;
     for (const _ in open) waits++;
     if (ended && waits === 0) {
-      for (let i = 0; i < lost.length; i++) if (!lost[i].state.awaited) note(say("lost", lost[i].name, at(lost[i].line) + ": " + apply(slice, lost[i].failure, [0, 300])));
+      for (let i = 0; i < lost.length; i++) if (!lost[i].state.awaited) note(say("lost", lost[i].label, at(lost[i].line) + ": " + apply(slice, lost[i].failure, [0, 300])));
+      if (doubtful && count > 0 && returns()) note(say("shapes", returns()));
     }
     const calls = list();
     for (let i = 0; i < queue.length; i++) push(calls, queue[i]);
     queue.length = 0;
-    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over});
+    return stringify({__proto__: null, calls, waits, ended, ok, returned, error, line: errorLine, notes, over, doubtful});
   };
 
   return (op, a, b) => {
@@ -257,6 +322,7 @@
       return "";
     case "settle": settle(a, b, false); return "";
     case "reject": settle(a, b, true); return "";
+    case "reads": try { new AsyncFunction(a); return "yes"; } catch { return ""; }
     case "state": return state();
     }
     return "";

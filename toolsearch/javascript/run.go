@@ -35,6 +35,7 @@ type run struct {
 	state       toolsearch.ProgramState
 	used        time.Duration // of computing
 	rounds      int
+	calls       int
 }
 
 // State implements toolsearch.ProgramRun.
@@ -102,8 +103,20 @@ func (r *run) function(ctx context.Context, thrown string) error {
 	if m := stackLine.FindStringSubmatch(stack); m != nil {
 		line, _ = strconv.Atoi(m[1])
 	}
-	r.end(r.words.unread(r.code, first, line-above))
+	r.end(r.words.unread(r.code, first, line-above, r.reads(ctx)))
 	return nil
+}
+
+// reads tries whether a program can be read, without running it.
+func (r *run) reads(ctx context.Context) func(code string) bool {
+	return func(code string) bool {
+		text, err := r.machine.string(ctx, code)
+		if err != nil {
+			return false
+		}
+		answer, err := r.machine.ask(ctx, "reads", text)
+		return err == nil && answer != ""
+	}
 }
 
 // stackLine finds the line of an error in its stack. The body of a function begins linesAbove
@@ -252,6 +265,7 @@ type report struct {
 	} `json:"calls"`
 	Waits           int  `json:"waits"`
 	Ended, OK, Over bool // Over: more calls than are allowed
+	Doubtful        bool // something was undefined, or no number
 	Returned, Error string
 	Line            int
 	Notes           []string
@@ -267,7 +281,7 @@ func (r *run) read(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return fmt.Errorf("the state: %w", err)
 	}
-	r.state.Notes = s.Notes
+	r.state.Notes = r.notes(s)
 	r.state.Calls = nil
 	for _, c := range s.Calls {
 		r.state.Calls = append(r.state.Calls, toolsearch.ProgramCall{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
@@ -290,9 +304,26 @@ func (r *run) read(ctx context.Context) error {
 	case strings.HasPrefix(s.Error, "InternalError: out of memory"):
 		r.end(r.words.say("stopped.memory", limits.Memory>>20))
 	default:
-		r.end(r.words.mended(r.code, s.Error, s.Line))
+		r.end(r.words.mended(r.code, s.Error, s.Line, r.reads(ctx)))
 	}
 	return nil
+}
+
+// notes are those of the prelude, and what the text of the program tells.
+func (r *run) notes(s report) []string {
+	r.calls += len(s.Calls)
+	if !s.Ended || s.Waits > 0 {
+		return s.Notes
+	}
+	if s.Doubtful && forIn.MatchString(mask(r.code)) {
+		s.Notes = append(s.Notes, r.words["mend.forIn"])
+	}
+	if s.OK && s.Returned == "" && r.calls == 0 {
+		if name := uncalled(r.code, false); name != "" {
+			s.Notes = append(s.Notes, r.words.say("uncalledFunction", name))
+		}
+	}
+	return s.Notes
 }
 
 // end ends the program before its end.

@@ -1,0 +1,132 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package javascript_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch"
+)
+
+// office answers the calls of the programs in testdata.
+func office(c toolsearch.ProgramCall) (text string, failed bool) {
+	var a struct {
+		Customer, ID, Page  int
+		Path, Content, City string
+	}
+	if json.Unmarshal([]byte(c.Arguments), &a) != nil && strings.HasPrefix(c.Arguments, "[") {
+		return c.Tool + " takes one object", true
+	}
+	encoded := func(v any) string { text, _ := json.Marshal(v); return string(text) }
+	city := func(id int) string { return []string{"Berlin", "Paris", "Rome"}[id%3] }
+	switch c.Tool {
+	case "list_orders":
+		var orders []map[string]any
+		for i := 1; i <= 4; i++ {
+			orders = append(orders, map[string]any{"id": a.Customer*10 + i, "total": (a.Customer*137 + i*111) % 500, "status": []string{"open", "shipped"}[(a.Customer+i)%2], "customer": a.Customer})
+		}
+		return encoded(orders), false
+	case "get_customer":
+		return encoded(map[string]any{"id": a.ID, "name": fmt.Sprint("Customer ", a.ID), "city": city(a.ID), "tags": []string{"new", "eu"}}), false
+	case "search_issues", "github__search_issues":
+		a.Page = max(1, a.Page)
+		items := []map[string]any{}
+		for n := (a.Page - 1) * 10; n < min(25, a.Page*10); n++ {
+			items = append(items, map[string]any{"number": n + 1, "title": fmt.Sprint("Issue ", n+1), "state": []string{"open", "closed"}[n%2], "labels": []string{"bug", fmt.Sprint("p", n%3)}})
+		}
+		return encoded(map[string]any{"total": 25, "items": items}), false
+	case "read_file":
+		switch a.Path {
+		case "missing":
+			return "no such file: missing", true
+		case "config.json":
+			return `{"port":8080,"hosts":["a","b"]}`, false
+		}
+		return "alpha 1\nbeta 2\ngamma 3\n", false
+	case "write_file":
+		return fmt.Sprintf("wrote %d bytes to %s", len(a.Content), a.Path), false
+	case "get", "get-it", "github__get":
+		return `[{"id":1,"total":10},{"id":2,"total":20}]`, false
+	case "text":
+		return "some text", false
+	case "get_weather":
+		return a.City + ": 21 C, sunny", false
+	case "count":
+		return "12", false
+	case "fail":
+		return "out of order", true
+	case "":
+		return "nothing is stored under " + c.Path, true
+	}
+	return "there is no tool named " + c.Tool, true
+}
+
+// inOffice is how a program ends in the office: what its author reads of it.
+func inOffice(t *testing.T, code string) (told string, s toolsearch.ProgramState) {
+	t.Helper()
+	p, err := shared.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(1_700_000_000_000)})
+	require.NoError(t, err)
+	defer p.Close()
+	for s = p.State(); len(s.Calls) > 0; s = p.State() {
+		var results []toolsearch.ProgramResult
+		for _, c := range s.Calls {
+			text, failed := office(c)
+			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: text, Failed: failed})
+		}
+		require.NoError(t, p.Resume(t.Context(), results))
+	}
+	return strings.TrimSpace(strings.Join(append([]string{strings.TrimSpace(s.Printed), s.Returned, s.Error}, s.Notes...), "\n")), s
+}
+
+// written are the programs of a file, and what is wanted of each.
+func written(t *testing.T, name string) (codes, wants []string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	for _, one := range strings.Split(strings.TrimSpace(string(text)), "\n====\n") {
+		code, want, ok := strings.Cut(one, "\n=>\n")
+		require.True(t, ok, one)
+		codes, wants = append(codes, code), append(wants, want)
+	}
+	return codes, wants
+}
+
+// Programs as models write them print what they should, and nobody is told anything else.
+func TestProgramsAsModelsWriteThemRun(t *testing.T) {
+	codes, wants := written(t, "programs.txt")
+	require.GreaterOrEqual(t, len(codes), 100)
+	for i, code := range codes {
+		told, s := inOffice(t, code)
+		require.Equal(t, wants[i], told, code)
+		require.Empty(t, s.Error+strings.Join(s.Notes, ""), code)
+	}
+}
+
+// Programs with the slips of models run all the same, and print what is wanted, or are told what
+// to write instead; in Chinese where Chinese is set.
+func TestSlipsOfModelsAreMendedOrNamed(t *testing.T) {
+	codes, wants := written(t, "slips.txt")
+	require.GreaterOrEqual(t, len(codes), 100)
+	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
+	for i, code := range codes {
+		require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
+		told, s := inOffice(t, code)
+		require.Contains(t, told, wants[i], code)
+		if s.Error == "" && len(s.Notes) == 0 || told == wants[i] { // nothing of ours
+			continue
+		}
+		require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
+		told, _ = inOffice(t, code)
+		require.True(t, strings.ContainsFunc(told, func(c rune) bool { return unicode.Is(unicode.Han, c) }), told)
+	}
+}
