@@ -422,6 +422,38 @@ func TestWhatACallDidIsSaidWithoutTextsToo(t *testing.T) {
 	}
 }
 
+// What a call cost is said for every kind of call, and each report of a provider makes sense.
+func TestWhatACallCostIsSaidWhateverIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		change func(*window.ModelCall)
+		lines  []string // of the call
+		share  string   // of its prompt that the cache had, in the overview
+	}{
+		{func(*window.ModelCall) {}, []string{"  Everything that the call before sent is still the prefix: the cache can serve it."}, " 60 %"},
+		{func(c *window.ModelCall) { c.Kept = true }, []string{"  the provider keeps this conversation: the model saw more than what was sent"}, " 60 %"},
+		{func(c *window.ModelCall) { c.Prefix = window.Prefix{Same: 10, Lost: 8, Cause: "other"} },
+			[]string{"  Something in front changed. Of the 1,494 tokens that the call before sent, 8 cannot come from its cache."}, " 60 %"},
+		{func(c *window.ModelCall) { c.Prefix = window.Prefix{Same: 10, Lost: 7, Cause: "other"} },
+			[]string{"  Everything that the call before sent is still the prefix: the cache can serve it."}, " 60 %"},
+		{func(c *window.ModelCall) { c.Tokens.Reported.PromptTokens, c.Prefix.Same = 0, c.Tokens.Estimated },
+			[]string{"        0 reported by the provider"}, "100 %"},
+		{func(c *window.ModelCall) { c.Tokens, c.Prefix.Same = window.Tokens{}, 0 }, []string{"        0 tokens sent, estimated"}, "  0 %"},
+		{func(c *window.ModelCall) { c.Without = nil; c.Hidden.Tools, c.Hidden.Tokens = 1, 90 },
+			[]string{"       90 not sent: 1 hidden tool", "        – without leanctx: this call only searched or read back, and would not have been made"}, " 60 %"},
+	} {
+		conversation := recorded(3, []string{"hello"})
+		c.change(conversation.Calls[2])
+		var call, all bytes.Buffer
+		require.NoError(t, inspect.WriteCall(&call, conversation, 3, inspect.TextOptions{Width: 120}))
+		for _, want := range c.lines {
+			require.Contains(t, strings.Split(call.String(), "\n"), want, call.String())
+		}
+		require.NoError(t, inspect.WriteText(&all, conversation, inspect.TextOptions{Width: 120}))
+		require.Contains(t, all.String(), c.share)
+		require.NotContains(t, all.String()+call.String(), "NaN")
+	}
+}
+
 func TestBarsAreBlocksInColourAndLettersWithout(t *testing.T) {
 	for _, colour := range []bool{true, false} {
 		var b bytes.Buffer
