@@ -162,7 +162,7 @@ func (t *tree) bodies(file, name string) (out []*ast.BlockStmt) {
 var (
 	// translated is how a page in another language begins: with its original, and the start of the
 	// hash of what that was when the page was last brought up to date.
-	translated = regexp.MustCompile(`^<!-- from (\.\./[\w.-]+\.md) ([0-9a-f]{12}) -->\n`)
+	translated = regexp.MustCompile(`^<!-- from ((?:\.\./)?[\w.-]+\.md) ([0-9a-f]{12}) -->\n`)
 	// codeBlock is code that readers copy. Comments in it are translated as well.
 	codeBlock   = regexp.MustCompile("(?ms)^```(?:go|sh|json)\n.*?^```")
 	codeComment = regexp.MustCompile(`(?m)\s*(//|# ).*$`)
@@ -180,7 +180,7 @@ var translations = rule{
 			pages[f.path] = f
 		}
 		for _, f := range t.files {
-			if f.dir() != "docs/zh" || path.Ext(f.path) != ".md" {
+			if f.path != "README.zh.md" && (f.dir() != "docs/zh" || path.Ext(f.path) != ".md") {
 				continue
 			}
 			m := translated.FindStringSubmatch(f.text)
@@ -203,7 +203,10 @@ var translations = rule{
 		"docs/zh/b.md": "<!-- from ../b.md 000000000000 -->\n# 乙\n",
 		"docs/zh/c.md": "<!-- from ../c.md 000000000000 -->\n# 丙\n",
 		"docs/zh/d.md": "# 丁\n",
+		"README.md":    "# R\n",
+		"README.zh.md": "<!-- from README.md 000000000000 -->\n# 读\n",
 	}, []string{
+		"README.zh.md: README.md does not link to it", "README.zh.md: does not link to README.md", "README.zh.md: older than README.md, whose hash is now 3203e738731f",
 		"docs/zh/a.md: its code is not that of docs/a.md",
 		"docs/zh/b.md: docs/b.md does not link to it", "docs/zh/b.md: does not link to docs/b.md",
 		"docs/zh/b.md: older than docs/b.md, whose hash is now a81d3fbddd44",
@@ -220,10 +223,10 @@ var translations = rule{
 // translation says what is wrong with a translation of a page, made when the page had a hash.
 func (f *file) translation(page *file, hash string) (wrong []string) {
 	tell := func(text string) { wrong = append(wrong, page.path+": "+text) }
-	if !strings.Contains(f.text, "(zh/"+path.Base(page.path)+")") {
+	if !strings.Contains(f.text, "("+strings.TrimPrefix(page.path, "docs/")+")") {
 		tell(f.path + " does not link to it")
 	}
-	if !strings.Contains(page.text, "(../"+path.Base(f.path)+")") {
+	if !strings.Contains(page.text, "("+translated.FindStringSubmatch(page.text)[1]+")") {
 		tell("does not link to " + f.path)
 	}
 	now := fmt.Sprintf("%x", sha256.Sum256([]byte(f.text)))[:12]
