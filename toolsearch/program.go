@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
@@ -487,7 +488,7 @@ func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all pro
 		msg := p.codec.Answering(c.ID, toolnames.Run, p.text(ctx, list[i], rounds))
 		adk.EnsureMessageID(msg)
 		out = append(out, msg)
-		if err := adk.TypedSendEvent(ctx, p.codec.Event(msg, toolnames.Run)); err != nil {
+		if err := adkrun.SendMessage(ctx, p.codec.Event(msg, toolnames.Run)); err != nil {
 			return nil, err
 		}
 	}

@@ -47,6 +47,7 @@ type session[M adk.MessageType] struct {
 	// model call and not in the input. The agent made them for this run, or a handler
 	// before ours inserted them.
 	unlogged map[string]bool
+	sent     []M // at the end of the log, by events of the handler that is changing the messages
 }
 
 type sessionKey struct{}
@@ -141,9 +142,19 @@ func (s *session[M]) isSupposed(m M) bool {
 	return s.unlogged[idOf(m)] && len(extra) > 1 && extra[generatedKey] == nil
 }
 
+// SendMessage sends an event that has an output: a message which a handler puts into the
+// messages. A session logs it, at the end.
+func SendMessage[M adk.MessageType](ctx context.Context, event *adk.TypedAgentEvent[M]) error {
+	if s, _ := ctx.Value(sessionKey{}).(*session[M]); s != nil && !s.none {
+		s.sent = append(s.sent, event.Output.MessageOutput.Message)
+	}
+	return adk.TypedSendEvent(ctx, event)
+}
+
 // tell tells the log how a handler changed the messages. It returns them with ids, on copies.
 func (s *session[M]) tell(ctx context.Context, before, after []M) []M {
-	d := s.diff(before, after)
+	d := s.diff(slices.Concat(before, s.sent), after)
+	s.sent = nil
 	if d.whole {
 		msgs := slices.DeleteFunc(slices.Clone(d.after), func(m M) bool { return !s.isLogged(m) && !s.isSupposed(m) })
 		for i, m := range msgs {

@@ -5,6 +5,7 @@ package einonext_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -27,8 +28,11 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
 	"github.com/leanctx/leanctx/window"
 )
+
+var engine = javascript.New(javascript.Limits{})
 
 // plan is a conversation: what the model answers in each turn, and which handlers the agent has.
 type plan struct {
@@ -56,12 +60,12 @@ func planOf(seed uint64) plan {
 	}
 	r.Shuffle(len(p.handlers), func(i, j int) { p.handlers[i], p.handlers[j] = p.handlers[j], p.handlers[i] })
 	p.search = toolsearch.Config{
-		Protocol:     []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchLoad, toolsearch.SearchCall}[r.IntN(3)],
+		Protocol:     []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchLoad, toolsearch.SearchCall, toolsearch.SearchCode}[r.IntN(4)],
 		UnloadAfter:  []int{0, 0, 3}[r.IntN(3)],
 		CatalogLimit: []int{0, 4}[r.IntN(2)],
 		Prefetch:     []int{0, 0, 2}[r.IntN(3)],
 	}
-	if p.search.Protocol == toolsearch.SearchCall {
+	if p.search.Protocol == toolsearch.SearchCall || p.search.Protocol == toolsearch.SearchCode {
 		p.search.UnloadAfter = 0
 	}
 	p.reduction = reduction.Config{
@@ -107,10 +111,22 @@ func callOf(r *rand.Rand, n int, protocol toolsearch.Protocol) adktest.ToolCall 
 		c.Name, c.Args = "load_tool", `{"tool_name":"`+hidden+`"}`
 	case protocol == toolsearch.SearchLoad && c.Name == "tool_search":
 		c.Name = "search_tools"
-	case protocol == toolsearch.SearchCall && c.Name == hidden:
+	case protocol == toolsearch.SearchCode && r.IntN(2) == 0 && (c.Name == hidden || c.Name == "asks" || c.Name == "big"):
+		c.Name, c.Args = "run_code", programOf(r, c.Name, c.Args)
+	case protocol >= toolsearch.SearchCall && c.Name == hidden:
 		c.Name, c.Args = "call_tool", `{"name":"`+hidden+`","arguments":{"value":"x"}}`
 	}
 	return c
+}
+
+// programOf is a call to run_code with a program that calls a tool, alone or beside another.
+func programOf(r *rand.Rand, name, args string) string {
+	call := fmt.Sprintf("tools.%s(%s)", name, args)
+	if r.IntN(2) == 0 {
+		call = fmt.Sprintf(`Promise.all([%s, tools.hidden_%d({value: "y"})])`, call, r.IntN(9))
+	}
+	code, _ := json.Marshal(map[string]string{"code": "print(await " + call + ")"})
+	return string(code)
 }
 
 // arm runs a plan: in a session, or with the history in memory.
@@ -160,6 +176,9 @@ func (a *arm[M]) handler(t testing.TB, name string, second reduction.Backend) ad
 	switch name {
 	case "toolsearch":
 		cfg := a.plan.search
+		if cfg.Protocol == toolsearch.SearchCode {
+			cfg.Interpreter, cfg.InPrograms = engine, func(*schema.ToolInfo) bool { return true }
+		}
 		for i := range 9 {
 			cfg.DynamicTools = append(cfg.DynamicTools, adktest.Simple(fmt.Sprintf("hidden_%d", i), "Hides things."))
 		}
