@@ -198,7 +198,7 @@ func (p *pass[M]) list(ctx context.Context) []*old {
 	for _, r := range before {
 		for i := range r.pairs {
 			if each := &r.pairs[i]; each.found && each.at < end && !each.result.search {
-				all = append(all, old{pair: each, callAt: r.at, marked: r.processed && r.ours, size: each.result.size(), rule: p.ruleOf(ctx, each.call.name)})
+				all = append(all, old{pair: each, callAt: r.at, marked: r.processed && r.ours, size: each.result.size(), rule: p.ruleOf(ctx, each.call)})
 				if c := &all[len(all)-1]; p.isCandidate(c, r) {
 					out = append(out, c)
 				}
@@ -212,13 +212,18 @@ func (p *pass[M]) list(ctx context.Context) []*old {
 	return out
 }
 
-// ruleOf is the rule for the old results of a tool.
-func (p *pass[M]) ruleOf(ctx context.Context, tool string) *rule {
-	r := p.rules[tool]
+// ruleOf is the rule for the old result of a call.
+func (p *pass[M]) ruleOf(ctx context.Context, c call) *rule {
+	r := p.rules[c.name]
 	if r == nil {
-		own := p.policy.clearing(ctx, tool)
+		own := p.policy.clearing(ctx, c.name)
 		r = &own
-		p.rules[tool] = r
+		p.rules[c.name] = r
+	}
+	if excludesThrough(p.policy.noClear, c.name, c.args) {
+		kept := *r
+		kept.leave = ReasonExcluded
+		return &kept
 	}
 	return r
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/leanctx/leanctx/internal/language"
 	previews "github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
@@ -86,7 +87,8 @@ type TypedConfig[M adk.MessageType] struct {
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
-	// ToolConfig says. A trailing * matches any rest.
+	// ToolConfig says. A trailing * matches any rest. A tool that runs through call_tool of
+	// package toolsearch counts under its own name too.
 	TruncExcludeTools []string
 
 	// TokenCounter estimates the tokens of messages and tools. It decides when to clear
@@ -116,7 +118,8 @@ type TypedConfig[M adk.MessageType] struct {
 	ClearAtLeastTokens int64
 
 	// ClearExcludeTools names tools whose calls and results are never cleared,
-	// whatever ToolConfig says. A trailing * matches any rest.
+	// whatever ToolConfig says. A trailing * matches any rest, and call_tool counts as in
+	// TruncExcludeTools.
 	ClearExcludeTools []string
 
 	// ClearMessageRewriter may replace a round before its results are cleared. It gets
@@ -262,8 +265,9 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // tokens, or earlier if that breaks even where a cached token costs a tenth, if that saves at
 // least 4,000; cuts results longer than 16,000 bytes and shows a [PreviewByKind] of them in
 // 5,000; keeps results if clearing would save less than 1,000 bytes; refers to repeats; clears
-// values of arguments over 1,000 bytes; compacts JSON; and provides the read tool. b must be
-// able to read. For queries about stored JSON, set JSONQuery to jq.Query of module
+// values of arguments over 1,000 bytes; compacts JSON; leaves the texts of skills, in
+// TruncExcludeTools and ClearExcludeTools; and provides the read tool. b must be able to
+// read. For queries about stored JSON, set JSONQuery to jq.Query of module
 // reduction/jq.
 //
 // The cost: each time the model reads something back, that takes a model call, and now
@@ -289,8 +293,14 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		Preview:            previewInShort,
 		CompactJSON:        true,
 		CachedPrice:        .1,
+		TruncExcludeTools:  slices.Clone(skillTools),
+		ClearExcludeTools:  slices.Clone(skillTools),
 	}
 }
+
+// skillTools are the tools whose results are skills: Eino's, and those of package
+// toolsearch/skills. A model follows the text of a skill until its task is done.
+var skillTools = []string{"skill", toolnames.SkillPrefix + "*"}
 
 // previewInShort is PreviewByKind in at most 5,000 bytes: reading a cut result back at once
 // then costs no more than keeping it whole.

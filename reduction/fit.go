@@ -243,7 +243,7 @@ func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of round, e
 		if !each.found || each.result.search {
 			continue
 		}
-		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: p.ruleOf(ctx, each.call.name)}
+		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: p.ruleOf(ctx, each.call)}
 		for _, text := range r.result.texts {
 			r.tokens += tokens.Of(text)
 		}
@@ -266,6 +266,9 @@ func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of round, e
 // mustStay reports whether the configuration keeps a result as it is.
 func mustStay[M adk.MessageType](ctx context.Context, p *pass[M], r *old) bool {
 	cut := p.policy.truncation(ctx, r.call.name)
+	if excludesThrough(p.policy.noTrunc, r.call.name, r.call.args) {
+		return true
+	}
 	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.policy.skipTrunc
 }
 
@@ -466,7 +469,7 @@ func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clear
 			first[key] = each
 			continue
 		}
-		rule := p.ruleOf(ctx, each.call.name)
+		rule := p.ruleOf(ctx, each.call)
 		if each.at < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.result.texts, each.result.texts) {
 			continue
 		}

@@ -202,6 +202,11 @@ func excludes(names map[string]bool, tool string) bool {
 	return false
 }
 
+// excludesThrough reports whether a list names the tool that call_tool of package toolsearch runs.
+func excludesThrough(names map[string]bool, tool, args string) bool {
+	return tool == toolnames.Call && len(names) > 0 && excludes(names, toolnames.Called(args))
+}
+
 // clearing is the rule for an old result. Only answers that load tools are exempt.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]

@@ -95,7 +95,7 @@ func isSourceEnd(err error) bool {
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
 func wrapStream[T any](ctx context.Context, info callInfo, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
-	info.args = args
+	info = info.with(args)
 	if info.rule.leave != "" || info.rule.trunc == nil {
 		return cutStream(ctx, info, src), nil
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -585,5 +586,36 @@ func TestExcludedNamesMayEndInAStar(t *testing.T) {
 	names := map[string]bool{"one": true, "skill__*": true}
 	for name, want := range map[string]bool{"one": true, "ones": false, "skill__pdf": true, "skill_": false, "": false} {
 		require.Equal(t, want, excludes(names, name), name)
+	}
+}
+
+// A tool that call_tool runs is excluded under its own name: whole, streamed or not, and later too.
+func TestExclusionsCountThroughCallTool(t *testing.T) {
+	adktest.Both(t, excludesCalled[*schema.Message], excludesCalled[*schema.AgenticMessage])
+}
+
+func excludesCalled[M adk.MessageType](t *testing.T, streaming bool) {
+	long := strings.Repeat("the steps of a skill ", 200)
+	for _, form := range adktest.Forms {
+		through := adktest.Tool(form, &schema.ToolInfo{Name: "call_tool", Desc: "d"}, func(context.Context, string) (string, error) { return long, nil })
+		call := func(id, name string) adktest.Turn {
+			return adktest.Do(adktest.ToolCall{ID: id, Name: "call_tool", Args: `{"name":"` + name + `","arguments":{}}`})
+		}
+		m := adktest.Script[M](call("kept", "skill__pdf"), call("cut", "other"), call("last", "other"), adktest.Say("done"))
+		mw, err := NewTyped(context.Background(), &TypedConfig[M]{
+			Backend: NewMemoryBackend(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, TruncExcludeTools: []string{"skill__*"}, ClearExcludeTools: []string{"skill__*"},
+		})
+		require.NoError(t, err)
+		out := adktest.Agent[M]{Model: m, Tools: []tool.BaseTool{through}, Handlers: adktest.Handlers(mw), Streaming: streaming}.Run(context.Background(), []M{adktest.User[M]("x")})
+		require.NoError(t, out.Err)
+		results := map[string]string{}
+		for _, msg := range m.Wires()[3].Messages {
+			for _, r := range adktest.Results(msg) {
+				results[r.ID] = r.Args
+			}
+		}
+		require.Equal(t, long, results["kept"])
+		require.Less(t, len(results["cut"]), 300, "cleared")
+		require.Less(t, len(results["last"]), 1500, "cut")
 	}
 }

@@ -43,6 +43,15 @@ func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bo
 	return callInfo{policy: p, rule: r, tool: tool}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
 }
 
+// with returns the truncation of the results of a call with these arguments.
+func (info callInfo) with(args *schema.ToolArgument) callInfo {
+	info.args = args
+	if excludesThrough(info.policy.noTrunc, info.tool.Name, info.argText()) {
+		info.rule.leave, info.rule.compact = ReasonExcluded, false
+	}
+	return info
+}
+
 // argText is the text of the call's arguments.
 func (info callInfo) argText() string {
 	if info.args == nil {
@@ -81,7 +90,7 @@ func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 
 // finished returns what replaces a result, nil if it stays.
 func (info callInfo) finished(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
-	info.args = args
+	info = info.with(args)
 	if result == nil {
 		return nil, nil
 	}

@@ -6,7 +6,10 @@
 // what loads a tool must stay in the history.
 package toolnames
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 const (
 	Search      = "tool_search"  // finds tools; in most protocols it loads them too
@@ -15,6 +18,18 @@ const (
 	Call        = "call_tool"    // runs a tool that stays hidden
 	Run         = "run_code"     // runs a program that calls tools
 )
+
+// SkillPrefix begins the name of each tool of package toolsearch/skills.
+const SkillPrefix = "skill__"
+
+// Called is the name in the arguments of [Call]; "" if there is none.
+func Called(args string) string {
+	var call struct {
+		Name string
+	}
+	_ = json.Unmarshal([]byte(args), &call)
+	return call.Name
+}
 
 // IsSearchTool reports whether a name is that of a search tool of any protocol.
 func IsSearchTool(name string) bool { return Loads(name) || name == SearchTools || name == Call }
