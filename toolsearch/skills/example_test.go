@@ -35,6 +35,22 @@ func ExampleNewSource() {
 	// Output: <nil>
 }
 
+// Eino's middleware stays, for skills that run in agents and on models of their own: set its
+// AgentHub and ModelHub as before. Put both into Handlers of the agent.
+func ExampleBeside() {
+	own, err := skill.NewMiddleware(context.Background(), skills.Beside(&skill.Config{Backend: aShelf{}}))
+	if err != nil {
+		panic(err)
+	}
+	_, err = toolsearch.New(context.Background(), &toolsearch.Config{
+		Source:       skills.NewSource(aShelf{}, skills.Options{Run: skills.RunWith(own)}),
+		NewIndex:     skills.Index(toolsearch.BM25Index),
+		CatalogLimit: 10,
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
 // The tools of a skill are found, and loaded, with it.
 func ExampleIndex() {
 	uses := func(skill.FrontMatter) []string { return []string{"fill_form"} }

@@ -16,8 +16,11 @@
 // are, and the model finds one by a sentence. All of toolsearch applies: its protocols, native
 // search, filters, checkpoints, and skills that come and go.
 //
-// To keep the text of a skill in the conversation when reduction clears old results, set
-// ClearExcludeTools and TruncExcludeTools of package reduction to "skill__*".
+// Beside Eino's middleware, which runs skills in agents and on models of their own, see [Beside]:
+// its tool stays, and its description no longer shows all skills.
+//
+// reduction.Recommended leaves the texts of skills in the conversation. In a configuration of your
+// own, name "skill__*" in its ClearExcludeTools and TruncExcludeTools.
 package skills
 
 import (
@@ -40,11 +43,12 @@ import (
 
 	"github.com/leanctx/leanctx/internal/language"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
 // Prefix begins the name of each tool that is a skill.
-const Prefix = "skill__"
+const Prefix = toolnames.SkillPrefix
 
 // ToolsKey is the key in the Extra of such a tool with the names of the tools that the skill
 // uses, a []string.
@@ -57,8 +61,8 @@ type Options struct {
 	Tools func(skill.FrontMatter) []string
 
 	// Run runs a skill that the model calls, and returns what the model reads. Set it for skills
-	// that run in an agent of their own (context: fork). An error becomes an answer. If nil,
-	// the model reads the skill's text.
+	// that run in an agent or on a model of their own, such as with [RunWith]. An error becomes
+	// an answer. If nil, the model reads the skill's text.
 	Run func(ctx context.Context, name string) (string, error)
 
 	// Key names the user whose skills the backend lists. If nil, all share one list. With an
@@ -176,7 +180,11 @@ func (t *skillTool) Info(context.Context) (*schema.ToolInfo, error) { return t.i
 func (t *skillTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
 	out, err := safe.Value("the skill", func() (string, error) {
 		if run := t.library.options.Run; run != nil {
-			return run(ctx, t.name)
+			ran, err := run(ctx, t.name)
+			if err != nil || len(t.uses) == 0 {
+				return ran, err
+			}
+			return ran + "\n" + text("uses", fields{Tools: strings.Join(t.uses, ", ")}), nil
 		}
 		s, err := t.library.backend.Get(ctx, t.name)
 		if err != nil {

@@ -40,7 +40,7 @@ func (s *shelf) List(context.Context) ([]skill.FrontMatter, error) {
 func (s *shelf) Get(_ context.Context, name string) (skill.Skill, error) {
 	for _, m := range s.matters {
 		if m.Name == name && !strings.Contains(m.Description, "torn") {
-			return skill.Skill{FrontMatter: m, Content: "First, open the " + name + ".", BaseDirectory: "/skills/" + name}, nil
+			return skill.Skill{FrontMatter: m, Content: "First, open the " + name + "." + strings.Repeat(" Then read on.", 100), BaseDirectory: "/skills/" + name}, nil
 		}
 	}
 	return skill.Skill{}, errors.New("no such file")
