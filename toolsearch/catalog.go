@@ -293,12 +293,6 @@ func (c *catalog) usesMetaName(name string) bool {
 	return slices.Contains(c.settings.cfg.Protocol.toolNames(), name)
 }
 
-// ungated reports whether the gate is open: by the user's choice, or because the provider loads
-// tools where we cannot see it.
-func (c *catalog) ungated() bool {
-	return c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads
-}
-
 // infoOf is a copy of a tool's info in the form that goes to the model.
 func (c *catalog) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(c.shallowOf(e)) }
 

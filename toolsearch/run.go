@@ -77,7 +77,7 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{start: start, own: stringSet{}, sources: newSources()}
+	r := &run{start: start, own: stringSet{}, sources: &sources{}}
 	r.hidden.Store(start)
 	return r
 }
@@ -93,7 +93,10 @@ func (r *run) setCatalog(c *catalog) {
 
 // isGone reports whether a name is that of a tool that a Source had.
 func (r *run) isGone(name string) bool {
-	return !r.own[name] && r.hasHad(name) && r.catalog().lookup(name) == nil
+	r.mu.Lock()
+	had := r.had[name]
+	r.mu.Unlock()
+	return had && !r.own[name] && r.catalog().lookup(name) == nil
 }
 
 // join adds an instance to an agent with these tools: it returns the run, and the agent's next
@@ -362,7 +365,7 @@ func (r *run) save(ctx context.Context) {
 	}
 	r.isChanged = false
 	if text, err := json.Marshal(r.record); err == nil {
-		setRunLocal(ctx, recordKey, string(text))
+		_ = adk.SetRunLocalValue(ctx, recordKey, string(text)) // it fails outside a run, where nothing resumes
 	}
 }
 
@@ -453,12 +456,6 @@ func (r *run) noteHad(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.had.add(name)
-}
-
-func (r *run) hasHad(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.had[name]
 }
 
 // returnsFirst reports whether no other search since the last model call has returned a tool,
@@ -648,8 +645,8 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.reach(callID(ctx), e.info.Name)
-	if c.ungated() || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
-		return "", false
+	if c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
+		return "", false // a provider loads tools where we cannot see it
 	}
 	if !r.allows(ctx, e, PhaseLoad, PhaseActive) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
@@ -711,12 +708,6 @@ func runLocal[T any](ctx context.Context, key string) (value T, ok bool, err err
 	v, _, err := adk.GetRunLocalValue(ctx, key)
 	value, ok = v.(T)
 	return value, ok, err
-}
-
-// setRunLocal keeps a value for the run. Outside a run it does nothing: there is nothing to
-// resume.
-func setRunLocal(ctx context.Context, key string, value any) {
-	_ = adk.SetRunLocalValue(ctx, key, value)
 }
 
 // interruptedCalls returns the calls of an interrupted round, which Eino keeps in a type of its

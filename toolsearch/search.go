@@ -78,7 +78,6 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 	inside, report := reporting(ctx, s.settings)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
-	f.markLoaded()
 	s.noteMissing(ctx, &f, queries...)
 	if err == nil && report != nil {
 		emitSearched(ctx, s.settings, report, strings.Join(queries, "\n"), f.hits())
@@ -330,7 +329,6 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	}
 	f.found = kept.found
 	f.bound(nameSize)
-	f.markLoaded()
 	f.asked++
 	s.noteMissing(ctx, &f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
@@ -439,14 +437,6 @@ func (f *searchResult) cut(text string, limit int) {
 	}
 }
 
-func (f *searchResult) markLoaded() {
-	for _, x := range f.found {
-		if f.visible[x.entry.info.Name] {
-			f.alreadyLoaded = append(f.alreadyLoaded, x.entry.info.Name)
-		}
-	}
-}
-
 // hits are the best results, for an event.
 func (f *searchResult) hits() []leanctx.Hit {
 	all := append(slices.Clone(f.found), f.unsure...)
@@ -458,8 +448,8 @@ func (f *searchResult) hits() []leanctx.Hit {
 	return out
 }
 
-// bound drops the tools that do not fit into one answer. size returns the bytes that the
-// answer takes for a tool.
+// bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
+// returns the bytes that the answer takes for a tool.
 func (f *searchResult) bound(size func(*entry) int) {
 	left, kept, over := maxAnswerBytes, 0, promptData{}
 	for i, x := range f.found {
@@ -468,7 +458,9 @@ func (f *searchResult) bound(size func(*entry) int) {
 			if kept < i {
 				f.found[kept] = x
 			}
-			kept++
+			if kept++; f.visible[x.entry.info.Name] {
+				f.alreadyLoaded = append(f.alreadyLoaded, x.entry.info.Name)
+			}
 			continue
 		}
 		if over.Total++; len(over.Words) < maxLeftOut {

@@ -103,18 +103,11 @@ type slots struct {
 
 // round maps slots to tools between a model's answer and its calls.
 type round struct {
-	bound    []boundTool  // by slot; none at all before the first round
+	bound    []*entry     // what slots stand for, one without a tool for an answer; none before the first round
 	enhanced bool         // call_tool is called for a tool that returns more than text
 	used     [forms]uint8 // slots
 	names    []string     // as kept for a resume
 	surplus  []string     // names of calls that got no slot
-}
-
-// boundTool is what a slot stands for: a tool, an answer to calls, or nothing.
-type boundTool struct {
-	name   string
-	entry  *entry
-	answer func(context.Context) string
 }
 
 // firstOf is the number of the first slot of a form.
@@ -170,22 +163,19 @@ func isSlotName(name string) bool { return strings.HasPrefix(name, slotPrefix) }
 
 func (s *slot) madeFor() *catalog { return nil }
 
-// bound is what the slot stands for.
-func (s *slot) bound(ctx context.Context) boundTool {
+// bound is what the slot stands for; nil if it is unused.
+func (s *slot) bound(ctx context.Context) *entry {
 	if now := s.slots.current(ctx); s.at < len(now.bound) {
 		return now.bound[s.at]
 	}
-	return boundTool{}
+	return nil
 }
 
 // Info describes the tool that the slot stands for. It neither fails nor waits: its error
 // would end the run.
 func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	switch b := s.bound(ctx); {
-	case b.entry != nil:
-		return shallowInfo(b.entry.info), nil
-	case b.answer != nil:
-		return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
+	if e := s.bound(ctx); e != nil {
+		return shallowInfo(e.info), nil
 	}
 	info := slotInfos()[s.at]
 	return &info, nil
@@ -193,8 +183,10 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 
 // GetType is the type of the tool that the slot stands for.
 func (s *slot) GetType() string {
-	if now := s.slots.round.Load(); now != nil && now.bound[s.at].entry != nil {
-		return now.bound[s.at].entry.typ()
+	if now := s.slots.round.Load(); now != nil {
+		if e := now.bound[s.at]; e != nil && e.tool != nil {
+			return e.typ()
+		}
 	}
 	return "Slot"
 }
@@ -205,20 +197,29 @@ func (s *slot) IsCallbacksEnabled() bool { return true }
 
 // callOf returns what becomes of a call to the slot.
 func (s *slot) callOf(ctx context.Context, args string) call {
-	b := s.bound(ctx)
 	c := call{ctx: ctx, args: args, typ: s.GetType()}
-	switch {
-	case b.entry != nil:
-		answer, stop := s.slots.run.gate(ctx, b.entry)
-		if c.answer = answer; !stop {
-			c.tool, c.isSilent = b.entry.tool, runsCallbacks(b.entry.tool)
-		}
-	case b.answer != nil:
-		c.answer = b.answer(ctx)
-	default:
+	switch e := s.bound(ctx); {
+	case e == nil:
 		c.answer = render("no-such-tool", promptData{Name: slotInfos()[s.at].Name})
+	case e.tool == nil:
+		c.answer = s.slots.answer(ctx, e.info.Name)
+	default:
+		answer, stop := s.slots.run.gate(ctx, e)
+		if c.answer = answer; !stop {
+			c.tool, c.isSilent = e.tool, runsCallbacks(e.tool)
+		}
 	}
 	return c
+}
+
+// answer answers the call of a tool that is gone, or that got no slot.
+func (s *slots) answer(ctx context.Context, name string) string {
+	if !slices.Contains(s.current(ctx).surplus, name) {
+		return s.run.noSuchTool(ctx, name)
+	}
+	s.run.refuse(callID(ctx))
+	virtual.Fail(ctx, callID(ctx))
+	return render("too-many-tools", promptData{Name: cmp.Or(s.run.call(callID(ctx)).tool, name)})
 }
 
 // newSlot gives a slot a form, without regard to the kind of its results.
@@ -326,7 +327,7 @@ func (s *slots) resume(ctx context.Context, names []string, known bool) *round {
 
 var noRound round
 
-func (s *slots) newRound() *round { return &round{bound: make([]boundTool, s.len())} }
+func (s *slots) newRound() *round { return &round{bound: make([]*entry, s.len())} }
 
 // bindAll gives each hidden tool that is called a slot.
 func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
@@ -350,30 +351,30 @@ func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
 // bindNames gives each name a slot: for its tool, or for an answer if that no longer exists. The
 // extra slot takes the first name that gets none.
 func (s *slots) bindNames(b *round, names []string) {
-	r := s.run
 	for _, name := range names {
 		if slices.Contains(b.names, name) {
 			continue
 		}
 		b.names = append(b.names, name)
-		e := r.catalog().lookup(name)
+		e := s.run.catalog().lookup(name)
+		if e == nil {
+			e = answering(name)
+		}
 		switch {
 		case name == enhancedCallName:
 			b.enhanced = true
-		case e != nil && s.bind(b, e.form, boundTool{name: name, entry: e}):
-		case e == nil && s.bind(b, invokable, boundTool{name: name, answer: func(ctx context.Context) string { return r.noSuchTool(ctx, name) }}):
-		default:
+		case !s.bind(b, e):
 			b.surplus = append(b.surplus, name)
 		}
 	}
 	if len(b.surplus) > 0 {
-		first := b.surplus[0]
-		b.bound[s.len()-1] = boundTool{name: first, answer: func(ctx context.Context) string {
-			r.refuse(callID(ctx))
-			virtual.Fail(ctx, callID(ctx))
-			return render("too-many-tools", promptData{Name: cmp.Or(r.call(callID(ctx)).tool, first)})
-		}}
+		b.bound[s.len()-1] = answering(b.surplus[0])
 	}
+}
+
+// answering is what a slot stands for that only answers.
+func answering(name string) *entry {
+	return &entry{info: &schema.ToolInfo{Name: name, Desc: slotDesc}, form: invokable}
 }
 
 // bindRest gives the free slots to other tools, those that the model sees first: the model may
@@ -387,7 +388,7 @@ func (s *slots) bindRest(ctx context.Context, b *round) {
 		if e == nil || slices.Contains(b.names, name) {
 			return
 		}
-		if !s.bind(b, e.form, boundTool{name: name, entry: e}) {
+		if !s.bind(b, e) {
 			full++
 			return
 		}
@@ -404,11 +405,11 @@ func (s *slots) bindRest(ctx context.Context, b *round) {
 	}
 }
 
-// bind gives a tool of a form a free slot.
-func (s *slots) bind(b *round, of form, t boundTool) bool {
-	for _, f := range of.instead() {
+// bind gives a tool a free slot.
+func (s *slots) bind(b *round, e *entry) bool {
+	for _, f := range e.form.instead() {
 		if b.used[f] < s.counts[f] {
-			b.bound[s.firstOf(f)+int(b.used[f])] = t
+			b.bound[s.firstOf(f)+int(b.used[f])] = e
 			b.used[f]++
 			return true
 		}

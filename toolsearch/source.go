@@ -241,20 +241,21 @@ type sourceState struct {
 	failing     bool // it failed the last time
 }
 
-func newSources() *sources { return &sources{known: map[sourceID]*sourceState{}} }
-
 // sourcesOf returns the sources of the run of ctx; outside a run, new ones.
 func sourcesOf(ctx context.Context) *sources {
 	if r := runOf(ctx); r != nil {
 		return r.sources
 	}
-	return newSources()
+	return &sources{}
 }
 
-// state returns what is known of a source.
+// state returns what is known of a source. The part that goroutines share needs the lock.
 func (s *sources) state(at sourceID) *sourceState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[sourceID]*sourceState{}
+	}
 	if s.known[at] == nil {
 		s.known[at] = &sourceState{}
 	}

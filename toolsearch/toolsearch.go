@@ -182,7 +182,8 @@ type hooks[M adk.MessageType] struct {
 	mode       mode     // of the last model call
 	modeBy     *catalog // whose tools that covers
 	last       turnOutput
-	rewritten  []M // the messages, for a provider that searches itself
+	lastBy     *catalog // what that was made from, and
+	lastSaid   int      // the version of the evidence
 	reminder   reminder
 	programs   *programs[M]                     // nil: there are none
 	request    request[M]                       // with the last model call
@@ -229,21 +230,18 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
-	if t.evidence.native {
-		h.rewritten = msgs
-		in.reread = func(show []string) *evidence {
-			h.rewritten = h.rewrite(ctx, h.rewritten, show)
-			return &h.transcript.evidence
-		}
-	}
 	out := h.takeTurn(ctx, in)
-	if in.reread != nil {
-		msgs, h.rewritten = h.rewritten, nil
+	if t.evidence.native {
+		msgs = h.rewrite(ctx, msgs, out.record.Visible)
 	}
+	if c.settings.rules.deferAll {
+		in.may = h.may(ctx)
+	}
+	infos, deferred := in.lists(out.show)
 	h.reminder.silent = h.mode == showsAll
 	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
 	t.read(ctx, msgs)
-	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, out.infos, out.deferred
+	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
 	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}, t.codec}
 	emitPrefetched(ctx, r, &t.evidence)
 	emitDenied(ctx, r)
@@ -265,7 +263,7 @@ func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) recor
 	}
 	h.run.update(ctx, func(r *record) { r.Mode, r.Staying = next.Mode, next.Staying })
 	if in.record.Mode != undecided {
-		h.last = turnOutput{}
+		h.lastBy = nil
 		h.transcript.forget()
 	}
 	return next
@@ -279,23 +277,17 @@ func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
 // takeTurn decides what the call shows, reports it, and keeps the record of it.
 func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
-	same := h.last.catalog == in.catalog && h.last.said == in.said.version && slices.Equal(h.last.record.Visible, in.record.Visible) &&
+	same := in.follows && h.lastBy == in.catalog && h.lastSaid == in.said.version && slices.Equal(h.last.record.Visible, in.record.Visible) &&
 		in.catalog.isUnfiltered() && in.catalog.settings.cfg.UnloadAfter == 0 && in.catalog.settings.cfg.MaxTools == 0
-	var out turnOutput
-	if same && in.reread == nil && in.follows && !in.catalog.settings.rules.deferAll {
-		out = h.last
-		out.infos, out.deferred = in.lists(out.show)
-	} else {
+	if !same {
 		in.may = h.may(ctx)
-		out = takeTurn(in)
+		h.last, h.lastBy, h.lastSaid = takeTurn(in), in.catalog, in.said.version
 		if in.record.Mode != showsAll {
-			in.catalog.emitVisible(ctx, in.record.Visible, out.record.Visible, out.unused, !in.record.Began)
+			in.catalog.emitVisible(ctx, in.record.Visible, h.last.record.Visible, h.last.unused, !in.record.Began)
 		}
 	}
-	h.run.show(ctx, out.record)
-	out.catalog, out.said = in.catalog, in.said.version
-	h.last = out
-	return out
+	h.run.show(ctx, h.last.record)
+	return h.last
 }
 
 // readWithOffers reads the messages, and returns them with offers of tools after the messages

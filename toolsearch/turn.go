@@ -55,28 +55,21 @@ type turnInput struct {
 	may     func(*entry, ...Phase) bool           // the Filter allows all of the phases
 	sources interface{ isGone(name string) bool } // a Source had the tool
 	stale   stringSet                             // names of tools whose definition has changed since the last model call
-	reread  func(show []string) *evidence         // what the conversation says once its form suits the provider; nil: the same
 
 	infos, deferred []*schema.ToolInfo
 	vanished        stringSet // names of tools that the model saw before a resume, and that no longer exist
 }
 
-// turnOutput is what a model call shows, and the record of it.
+// turnOutput is which hidden tools a model call shows, and the record of it.
 type turnOutput struct {
-	catalog *catalog // what it was made from, and
-	said    int      // the version of the evidence
-	record  record
-	show    []visibleTool // their names are in the record
-	unused  []string      // names of the tools that were not used for too long, or longest
-
-	infos, deferred []*schema.ToolInfo
+	record record
+	show   []visibleTool // their names are in the record
+	unused []string      // names of the tools that were not used for too long, or longest
 }
 
-// takeTurn decides what a model call shows. It changes nothing of its input.
+// takeTurn decides which tools a model call shows. It changes nothing of its input. The lists follow
+// from it and from the conversation, once that has the form that suits the provider.
 func takeTurn(in turnInput) turnOutput {
-	if !in.follows {
-		in.findVanished()
-	}
 	out := turnOutput{record: in.record}
 	if out.show, out.unused = in.chooseTools(); in.record.Mode == showsAll {
 		out.show = in.withAll(out.show)
@@ -90,10 +83,6 @@ func takeTurn(in turnInput) turnOutput {
 			out.record.Idle = append(out.record.Idle, x.idle)
 		}
 	}
-	if in.reread != nil {
-		in.said = in.reread(out.record.Visible)
-	}
-	out.infos, out.deferred = in.lists(out.show)
 	return out
 }
 
@@ -211,20 +200,16 @@ func (in turnInput) withAll(show []visibleTool) (all []visibleTool) {
 	return all
 }
 
-// findVanished finds the tools that the model saw and that no longer exist.
-func (in *turnInput) findVanished() {
-	for _, name := range in.record.Visible {
-		if in.catalog.lookup(name) == nil && !in.own[name] {
-			in.vanished.add(name)
-		}
-	}
-}
-
 // lists returns the lists for this model call, tools and deferred ones: the agent's own tools as
 // they are, then the loaded ones in the order of loading. The list only grows at its end, and a
 // provider's prompt cache holds.
 func (in turnInput) lists(show []visibleTool) (_, _ []*schema.ToolInfo) {
 	infos, deferred := in.infos, in.deferred
+	for _, name := range in.record.Visible {
+		if !in.follows && in.catalog.lookup(name) == nil && !in.own[name] {
+			in.vanished.add(name)
+		}
+	}
 	switch {
 	case in.record.Mode == showsAll:
 		return in.listInPlace(show), without(deferred, in.catalog)
