@@ -30,7 +30,6 @@ var unfinished = map[string]layout{
 	"cmd/leanctx":           {9.9, 13.9},
 	"internal/keyword/bm25": {maxAway, 9.6},
 	"reduction/blobbackend": {11, 10.9},
-	"toolsearch":            {maxAway, 8.2},
 }
 
 var packageLayout = rule{

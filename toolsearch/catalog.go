@@ -319,42 +319,35 @@ func (c *catalog) missing(ctx context.Context) (servers []string) {
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
 const maxCatalogs = 64
 
-// catalogs are those that begin with an instance, so that only the first run with tools that
-// look the same makes their indexes.
-type catalogs struct {
-	mu    sync.Mutex
-	known *recent.Map[any, *catalog]
-	sets  *recent.Map[any, *ToolSet] // the first of a size (comparing means reading every schema), and others by their sum
-}
-
 // catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
-// of an earlier one only look the same, it shares what is known of that one.
+// of an earlier one only look the same, it shares what is known of that one: only the first run with
+// tools that look the same makes their indexes.
 func catalogOf(ctx context.Context, members []member) (*catalog, error) {
-	all := members[0].settings.catalogs
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if c, ok := all.known.Get(keyOf(members)); ok {
+	by := members[0].settings
+	by.mu.Lock()
+	defer by.mu.Unlock()
+	if c, ok := by.catalogs.Get(keyOf(members)); ok {
 		return c, nil
 	}
 	alike, ofRun := slices.Clone(members), false
 	for i, m := range members {
-		alike[i].owned, alike[i].set = all.alike(m.owned, true), all.alike(m.set, false)
+		alike[i].owned, alike[i].set = firstLike(m.owned, by.sets, true), firstLike(m.set, by.sets, false)
 		ofRun = ofRun || m.owned.len() > 0
 	}
-	like, ok := all.known.Get(keyOf(alike))
+	like, ok := by.catalogs.Get(keyOf(alike))
 	if !ok {
 		var err error
 		if like, err = newCatalog(ctx, alike, nil); err != nil {
 			return nil, err
 		}
-		all.known.Put(keyOf(alike), like)
+		by.catalogs.Put(keyOf(alike), like)
 	}
 	if slices.Equal(alike, members) {
 		return like, nil
 	}
 	c, err := newCatalog(ctx, members, like)
 	if err == nil && !ofRun {
-		all.known.Put(keyOf(members), c)
+		by.catalogs.Put(keyOf(members), c)
 	}
 	return c, err
 }
@@ -371,21 +364,21 @@ func keyOf(members []member) any {
 	return key.String()
 }
 
-// alike returns a set of tools with the same definitions: the first one that was seen, or a copy
+// firstLike returns a set of tools with the same definitions: the first one that was seen, or a copy
 // of it that keeps nothing of a run.
-func (c *catalogs) alike(s *ToolSet, isOfRun bool) *ToolSet {
+func firstLike(s *ToolSet, known *recent.Map[any, *ToolSet], isOfRun bool) *ToolSet {
 	if s.len() == 0 {
 		return nil
 	}
 	key := any(s.len())
-	first, seen := c.sets.Get(key)
+	first, seen := known.Get(key)
 	if seen && first != s && first.sum() != s.sum() {
 		key = s.sum()
-		first, seen = c.sets.Get(key)
+		first, seen = known.Get(key)
 	}
 	if !seen {
 		first = s.kept(isOfRun)
-		c.sets.Put(key, first)
+		known.Put(key, first)
 	}
 	return first
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -326,15 +327,17 @@ func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.06}
 }
 
-// settings is a Config that has been checked, with its defaults filled in and the
-// infos of its tools read. It is immutable,
-// but for what it remembers.
+// settings is a Config that has been checked, with its defaults filled in and the infos of its tools
+// read. It is immutable, but for what it remembers.
 type settings struct {
-	given    Config // as the user wrote it
-	cfg      Config
-	rules    rules
-	dynamic  *ToolSet  // of DynamicTools
-	catalogs *catalogs // that begin with this instance
+	given   Config // as the user wrote it
+	cfg     Config
+	rules   rules
+	dynamic *ToolSet // of DynamicTools
+
+	mu       sync.Mutex
+	catalogs *recent.Map[any, *catalog] // that begin with this instance, by their members
+	sets     *recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
 // emit hands an event to OnEvent.
@@ -351,7 +354,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{given: *config, cfg: *config, catalogs: &catalogs{known: recent.New[any, *catalog](maxCatalogs), sets: recent.New[any, *ToolSet](2 * maxCatalogs)}}
+	s := &settings{given: *config, cfg: *config, catalogs: recent.New[any, *catalog](maxCatalogs), sets: recent.New[any, *ToolSet](2 * maxCatalogs)}
 	s.given.DynamicTools = nil
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)

@@ -63,43 +63,56 @@ type turnInput struct {
 // turnOutput is which hidden tools a model call shows, and the record of it.
 type turnOutput struct {
 	record record
-	show   []visibleTool // their names are in the record
-	unused []string      // names of the tools that were not used for too long, or longest
+	show   []*entry // their names are in the record
+	unused []string // names of the tools that were not used for too long, or longest
 }
 
 // takeTurn decides which tools a model call shows. It changes nothing of its input. The lists follow
 // from it and from the conversation, once that has the form that suits the provider.
 func takeTurn(in turnInput) turnOutput {
-	out := turnOutput{record: in.record}
-	if out.show, out.unused = in.chooseTools(); in.record.Mode == showsAll {
-		out.show = in.withAll(out.show)
-	} else if most := in.catalog.settings.cfg.MaxTools; most > 0 && !in.catalog.settings.rules.native {
-		out.leaveOut(in, most)
+	show, idle, unused := in.chooseTools()
+	out := turnOutput{record: in.record, show: show[:0], unused: unused}
+	var over []string
+	if in.record.Mode == showsAll {
+		show = in.withAll(show)
+		idle = make([]int, len(show))
+		out.show = show[:0]
+	} else {
+		over = in.leastUsed(show, idle)
 	}
-	out.record.Began, out.record.Visible, out.record.Idle = true, make([]string, len(out.show)), nil
-	for i, x := range out.show {
-		out.record.Visible[i] = x.entry.info.Name
+	out.record.Began, out.record.Visible, out.record.Idle = true, make([]string, 0, len(show)), nil
+	for i, e := range show {
+		if slices.Contains(over, e.info.Name) {
+			out.unused = append(out.unused, e.info.Name)
+			continue
+		}
+		out.show, out.record.Visible = append(out.show, e), append(out.record.Visible, e.info.Name)
 		if in.catalog.settings.cfg.UnloadAfter > 0 {
-			out.record.Idle = append(out.record.Idle, x.idle)
+			out.record.Idle = append(out.record.Idle, idle[i])
 		}
 	}
 	return out
 }
 
-// leaveOut hides the loaded tools that were used longest ago, if the list would have more than
-// most tools.
-func (out *turnOutput) leaveOut(in turnInput, most int) {
-	all, _ := in.lists(out.show)
-	over := len(all) - most
-	if over <= 0 {
-		return
+// leastUsed are the names of the loaded tools that were used longest ago and that make the list too
+// long for the provider.
+func (in turnInput) leastUsed(show []*entry, idle []int) (names []string) {
+	most := in.catalog.settings.cfg.MaxTools
+	if most == 0 || in.catalog.settings.rules.native {
+		return nil
 	}
-	oldest := slices.DeleteFunc(slices.Clone(out.show), func(x visibleTool) bool { return slices.Contains(in.catalog.pins, x.entry.info.Name) })
-	slices.SortStableFunc(oldest, func(a, b visibleTool) int { return cmp.Compare(b.idle, a.idle) })
-	for _, x := range oldest[:min(over, len(oldest))] {
-		out.unused = append(out.unused, x.entry.info.Name)
+	all, _ := in.lists(show)
+	var places []int
+	for i, e := range show {
+		if !slices.Contains(in.catalog.pins, e.info.Name) {
+			places = append(places, i)
+		}
 	}
-	out.show = slices.DeleteFunc(out.show, func(x visibleTool) bool { return slices.Contains(out.unused, x.entry.info.Name) })
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(idle[b], idle[a]) })
+	for _, i := range places[:min(max(0, len(all)-most), len(places))] {
+		names = append(names, show[i].info.Name)
+	}
+	return names
 }
 
 // chooseMode decides whether the run hides its tools, by the tokens that hiding saves. searched
@@ -136,46 +149,44 @@ func (in turnInput) hiddenTokens(most int64) (n int64) {
 	return n
 }
 
-// visibleTool is a hidden tool that this model call shows.
-type visibleTool struct {
-	entry *entry
-	idle  int // model calls since its last evidence
-}
-
 // chooseTools chooses the tools to show: those always visible, those shown before and still in
-// use, then new ones. unused are those that were not used for too long.
-func (in turnInput) chooseTools() (show []visibleTool, unused []string) {
+// use, then new ones; idle are the model calls since the last use of each. unused are those that were
+// not used for too long.
+func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 	before, v, limit := in.record.Visible, in.said, in.catalog.settings.cfg.UnloadAfter
 	done := make(map[string]bool, len(before)+len(v.order))
-	consider := func(name string, idle int) {
+	add := func(e *entry, since int) {
+		if in.may(e, PhaseLoad, PhaseActive) {
+			show, idle = append(show, e), append(idle, since)
+		}
+	}
+	consider := func(name string, since int) {
 		e := in.catalog.lookup(name)
 		if e == nil || done[name] {
 			return
 		}
 		done[name] = true
 		if _, said := v.last[name]; said {
-			idle = v.idle(name)
+			since = v.idle(name)
 		}
-		if limit > 0 && idle >= limit {
+		if limit > 0 && since >= limit {
 			unused = append(unused, name)
-		} else if in.may(e, PhaseLoad, PhaseActive) {
-			show = append(show, visibleTool{e, idle})
+		} else {
+			add(e, since)
 		}
 	}
 	for _, name := range in.catalog.pins {
 		done[name] = true
-		if e := in.catalog.lookup(name); in.may(e, PhaseLoad, PhaseActive) {
-			show = append(show, visibleTool{e, 0})
-		}
+		add(in.catalog.lookup(name), 0)
 	}
 	never := in.catalog.settings.rules.neverLoads
 	for i, name := range before {
 		if !never || slices.Contains(in.record.Staying, name) {
-			idle := 0
+			since := 0
 			if i < len(in.record.Idle) {
-				idle = in.record.Idle[i]
+				since = in.record.Idle[i]
 			}
-			consider(name, idle+1)
+			consider(name, since+1)
 		}
 	}
 	if !never {
@@ -183,18 +194,18 @@ func (in turnInput) chooseTools() (show []visibleTool, unused []string) {
 			consider(name, 0)
 		}
 	}
-	return show, unused
+	return show, idle, unused
 }
 
 // withAll adds to the tools of a model call all others that it may show.
-func (in turnInput) withAll(show []visibleTool) (all []visibleTool) {
+func (in turnInput) withAll(show []*entry) (all []*entry) {
 	shown := make(map[*entry]bool, len(show))
-	for _, s := range show {
-		shown[s.entry] = true
+	for _, e := range show {
+		shown[e] = true
 	}
 	for e := range in.catalog.entries() {
 		if shown[e] || in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
-			all = append(all, visibleTool{entry: e})
+			all = append(all, e)
 		}
 	}
 	return all
@@ -203,7 +214,7 @@ func (in turnInput) withAll(show []visibleTool) (all []visibleTool) {
 // lists returns the lists for this model call, tools and deferred ones: the agent's own tools as
 // they are, then the loaded ones in the order of loading. The list only grows at its end, and a
 // provider's prompt cache holds.
-func (in turnInput) lists(show []visibleTool) (_, _ []*schema.ToolInfo) {
+func (in turnInput) lists(show []*entry) (_, _ []*schema.ToolInfo) {
 	infos, deferred := in.infos, in.deferred
 	for _, name := range in.record.Visible {
 		if !in.follows && in.catalog.lookup(name) == nil && !in.own[name] {
@@ -226,7 +237,7 @@ func (in turnInput) lists(show []visibleTool) (_, _ []*schema.ToolInfo) {
 }
 
 // shows reports whether a list already ends with exactly the hidden tools to show.
-func (in turnInput) shows(show []visibleTool) bool {
+func (in turnInput) shows(show []*entry) bool {
 	infos := in.infos
 	if infos == nil {
 		return false
@@ -240,7 +251,7 @@ func (in turnInput) shows(show []visibleTool) bool {
 			if in.catalog.lookup(t.Name) != nil || isSlotName(t.Name) || in.sources.isGone(t.Name) {
 				return false
 			}
-		case t.Name != show[i-own].entry.info.Name, t == show[i-own].entry.info:
+		case t.Name != show[i-own].info.Name, t == show[i-own].info:
 			return false
 		}
 	}
@@ -250,7 +261,7 @@ func (in turnInput) shows(show []visibleTool) bool {
 // rebuildList rebuilds the tool list. Loaded tools are copies: a handler that edits one edits
 // only this run's. Copies from earlier calls of the run are kept, with those edits, but not
 // copies from before a resume: the tool may have changed.
-func (in turnInput) rebuildList(show []visibleTool) []*schema.ToolInfo {
+func (in turnInput) rebuildList(show []*entry) []*schema.ToolInfo {
 	if in.record.inPlace() {
 		return in.listInPlace(show)
 	}
@@ -263,12 +274,12 @@ func (in turnInput) rebuildList(show []visibleTool) []*schema.ToolInfo {
 			}
 		}
 	}
-	for _, s := range show {
-		if t := kept[s.entry.info.Name]; t != nil {
+	for _, e := range show {
+		if t := kept[e.info.Name]; t != nil {
 			next = append(next, t)
 			continue
 		}
-		next = append(next, in.catalog.infoOf(s.entry))
+		next = append(next, in.catalog.infoOf(e))
 	}
 	return next
 }
@@ -291,11 +302,11 @@ func (in turnInput) ownInfos() []*schema.ToolInfo {
 // listInPlace makes the tool list of a run that shows all tools, or did: tools in the list keep
 // their places, the agent's own hidden ones get theirs, and others come in place of the slots or
 // last. Without a change, it returns the same list.
-func (in turnInput) listInPlace(show []visibleTool) []*schema.ToolInfo {
+func (in turnInput) listInPlace(show []*entry) []*schema.ToolInfo {
 	infos := in.infos
 	shown := make(map[string]*entry, len(show))
-	for _, s := range show {
-		shown[s.entry.info.Name] = s.entry
+	for _, e := range show {
+		shown[e.info.Name] = e
 	}
 	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(show)), stringSet{}
 	for _, t := range infos {
@@ -362,7 +373,7 @@ func (in turnInput) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 }
 
 // unlistedTools are the tools missing from a list: search tools, then those to show.
-func (in turnInput) unlistedTools(show []visibleTool, listed stringSet) (infos []*schema.ToolInfo) {
+func (in turnInput) unlistedTools(show []*entry, listed stringSet) (infos []*schema.ToolInfo) {
 	if in.record.Mode != showsAll && !in.catalog.settings.rules.native {
 		for _, m := range in.catalog.metaTools() {
 			if !listed[m.name] {
@@ -370,9 +381,9 @@ func (in turnInput) unlistedTools(show []visibleTool, listed stringSet) (infos [
 			}
 		}
 	}
-	for _, s := range show {
-		if !listed[s.entry.info.Name] && !in.wasTakenOut(s.entry) {
-			infos = append(infos, in.infoFor(s.entry))
+	for _, e := range show {
+		if !listed[e.info.Name] && !in.wasTakenOut(e) {
+			infos = append(infos, in.infoFor(e))
 		}
 	}
 	return infos
@@ -395,11 +406,11 @@ func (in turnInput) infoFor(e *entry) *schema.ToolInfo {
 // inFull are the tools that a native model call must show in full, because nothing in the
 // history shows them to the provider: a search of another kind loaded them, or a call did. The
 // provider knows the tools that it loaded itself.
-func (in turnInput) inFull(show []visibleTool) []visibleTool {
+func (in turnInput) inFull(show []*entry) []*entry {
 	v := in.said
 	c := in.catalog.settings.rules
-	return slices.DeleteFunc(slices.Clone(show), func(s visibleTool) bool {
-		name := s.entry.info.Name
+	return slices.DeleteFunc(slices.Clone(show), func(e *entry) bool {
+		name := e.info.Name
 		switch {
 		case slices.Contains(in.catalog.pins, name), slices.Contains(in.record.Staying, name) && !v.natively[name]:
 			return false
@@ -412,10 +423,10 @@ func (in turnInput) inFull(show []visibleTool) []visibleTool {
 
 // deferredTools is the list of deferred tools: those of others, and all hidden tools that are
 // not shown in full.
-func (in turnInput) deferredTools(show []visibleTool) []*schema.ToolInfo {
+func (in turnInput) deferredTools(show []*entry) []*schema.ToolInfo {
 	v, next := in.said, without(in.deferred, in.catalog)
 	for e := range in.catalog.entries() {
-		inFull := slices.ContainsFunc(show, func(s visibleTool) bool { return s.entry == e })
+		inFull := slices.Contains(show, e)
 		if !inFull && (v.natively[e.info.Name] || in.catalog.settings.rules.deferAll && in.may(e, PhaseSearch, PhaseLoad, PhaseActive)) {
 			next = append(next, in.catalog.shallowOf(e))
 		}

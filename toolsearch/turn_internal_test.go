@@ -33,7 +33,7 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 		}
 		return names
 	}
-	cfg := Config{Protocol: Protocol(r.IntN(4)), AlwaysVisible: some("t", 3, 40), HideAbove: r.IntN(2) * r.IntN(400)}
+	cfg := Config{Protocol: Protocol(r.IntN(4)), AlwaysVisible: some("t", 3, 40), HideAbove: r.IntN(2) * r.IntN(400), MaxTools: r.IntN(2) * r.IntN(20)}
 	if cfg.Protocol != SearchCall {
 		cfg.UnloadAfter = r.IntN(2) * (1 + r.IntN(5))
 	}
@@ -74,7 +74,8 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 
 // A turn is a function of its input, which it does not change. It shows what the conversation
 // loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
-// the agent's own tools stay as they were; nothing is there twice, and no slot.
+// the agent's own tools stay as they were; nothing is there twice, and no slot. There are no more
+// tools than the provider takes, unless the agent or the user insists.
 func TestATurnIsAFunctionOfItsInput(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -137,6 +138,11 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
 	if in.record.Mode != showsAll {
 		require.ElementsMatch(t, out.record.Visible, hidden)
+		if most := in.catalog.settings.cfg.MaxTools; most > 0 && len(names) > most {
+			for _, name := range hidden {
+				require.Contains(t, in.catalog.pins, name)
+			}
+		}
 	}
 	for _, name := range out.record.Visible {
 		if in.record.Mode != showsAll && !slices.Contains(in.catalog.pins, name) {
