@@ -21,7 +21,6 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -599,7 +598,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 }
 
 func (p *pass[M]) tellOne(ctx context.Context, r *old) {
-	repeated := !p.reported.Add(seen.Key(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
+	repeated := !p.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
 	p.tally.Looked++
 	if repeated {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction/internal/seen"
 )
 
 const (
@@ -463,9 +462,9 @@ func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clear
 		if size < minRepeat || each.result.search {
 			continue
 		}
-		key := seen.Key(each.result.texts...)
-		earlier, seen := first[key]
-		if !seen || clears && earlier.at < kept && each.at >= kept {
+		key := keyOf(each.result.texts...)
+		earlier, found := first[key]
+		if !found || clears && earlier.at < kept && each.at >= kept {
 			first[key] = each
 			continue
 		}

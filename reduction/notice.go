@@ -321,67 +321,60 @@ type template []texts.Piece
 // text.
 func (f template) fill(v noticeData) string {
 	var b strings.Builder
+	var digits [20]byte
 	b.Grow(f.length(v))
 	for _, p := range f {
 		b.WriteString(p.Text)
-		b.WriteString(v.get(p.Field))
+		if text, n := v.field(p.Field); n != nil {
+			b.Write(strconv.AppendInt(digits[:0], int64(*n), 10))
+		} else {
+			b.WriteString(text)
+		}
 	}
 	return b.String()
 }
 
 // length is the length of what fill returns, in bytes.
-func (f template) length(v noticeData) (n int) {
+func (f template) length(v noticeData) (length int) {
+	var digits [20]byte
 	for _, p := range f {
-		n += len(p.Text) + v.length(p.Field)
+		length += len(p.Text)
+		if text, n := v.field(p.Field); n != nil {
+			length += len(strconv.AppendInt(digits[:0], int64(*n), 10))
+		} else {
+			length += len(text)
+		}
 	}
-	return n
+	return length
 }
 
-// length is the length of what get returns, in bytes.
-func (v *noticeData) length(field string) int {
-	if n := v.number(field); n != nil {
-		var digits [20]byte
-		return len(strconv.AppendInt(digits[:0], int64(*n), 10))
-	}
-	return len(v.get(field))
-}
-
-// number is the field of a name that holds a number; nil if it holds none.
-func (v *noticeData) number(field string) *int {
-	switch field {
+// field is the text or the number in the field of a name; number is nil if it is a text.
+func (v *noticeData) field(name string) (text string, number *int) {
+	switch name {
 	case "bytes":
-		return &v.bytes
+		return "", &v.bytes
 	case "headBytes":
-		return &v.headBytes
+		return "", &v.headBytes
 	case "tailBytes":
-		return &v.tailBytes
-	}
-	return nil
-}
-
-func (v *noticeData) get(field string) string {
-	if n := v.number(field); n != nil {
-		return strconv.Itoa(*n)
-	}
-	switch field {
+		return "", &v.tailBytes
 	case "path":
-		return v.path
+		return v.path, nil
 	case "tool":
-		return v.tool
+		return v.tool, nil
 	case "head":
-		return v.head
+		return v.head, nil
 	case "tail":
-		return v.tail
+		return v.tail, nil
 	case "shown":
-		return v.shown
+		return v.shown, nil
 	case "hint":
-		return v.hint
+		return v.hint, nil
 	case "call":
-		return v.call
+		return v.call, nil
 	case "medium":
-		return v.medium
+		return v.medium, nil
 	}
-	return ""
+	return "", nil
 }
 
 // find reads the path out of a notice of this template at the start of text, and the
@@ -398,7 +391,8 @@ func (f template) find(text string) (v noticeData, rest string, ok bool) {
 		if p.Field == "path" {
 			return findPath(text, f[i+1].Text, v)
 		}
-		n, size := digits(text), v.number(p.Field)
+		n := digits(text)
+		_, size := v.field(p.Field)
 		if n == 0 || size == nil {
 			return noticeData{}, "", false
 		}
@@ -415,7 +409,7 @@ func (f template) excerpt(rest string) (head, tail string, ok bool) {
 	after := slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
 	for i := after; i < len(f)-1; i++ {
 		end, n := f[i+1].Text, 0
-		size := v.number(f[i].Field)
+		_, size := v.field(f[i].Field)
 		switch {
 		case size != nil:
 			n = digits(rest)

@@ -11,9 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +28,6 @@ import (
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -81,7 +82,7 @@ type policy struct {
 	returnsMedia bool                       // ours returns media in their original form, if the model accepts them
 	results      func(filePath string) bool // stored results by default
 	readable     func(filePath string) bool // these, and what else ours always reads
-	known        seen.Set                   // files that are not readable but were stored, and their calls, if there is ours
+	known        seen                       // files that are not readable but were stored, and their calls, if there is ours
 }
 
 // policyOf reads a configuration with defaults.
@@ -114,7 +115,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
 // noteStored records that a file belongs to a call.
 func (p *policy) noteStored(callID, path string) {
 	if p.ours != nil && path != "" && !p.readable(path) {
-		p.known.Add(seen.Key(callID, vault.Clean(path)))
+		p.known.add(keyOf(callID, vault.Clean(path)))
 	}
 }
 
@@ -377,4 +378,61 @@ func (p *policy) readerFor(tools []tool.BaseTool) tool.BaseTool {
 		return &mediaReader{p.ours}
 	}
 	return p.ours
+}
+
+// maxSeen bounds the keys that a seen remembers. The oldest go first.
+const maxSeen = 1 << 15
+
+var seenSeed = maphash.MakeSeed()
+
+// keyOf is a hash of texts.
+func keyOf(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seenSeed)
+	for _, s := range texts {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// seen remembers the last keys it was given. The zero value is ready for use, by any number of
+// goroutines.
+type seen struct {
+	mu    sync.Mutex
+	known map[uint64]bool
+	order []uint64 // oldest first
+}
+
+// add reports whether a key is new.
+func (s *seen) add(key uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[key] {
+		return false
+	}
+	if s.known == nil {
+		s.known = make(map[uint64]bool)
+	}
+	if len(s.order) >= maxSeen {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.known[key] = true
+	s.order = append(s.order, key)
+	return true
+}
+
+// has reports whether a key is there.
+func (s *seen) has(key uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[key]
+}
+
+// some reports whether any key is there.
+func (s *seen) some() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.known) > 0
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/reduction/internal/seen"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
@@ -72,7 +71,7 @@ type middleware[M adk.MessageType] struct {
 	estimator *estimator[M] // the default counter; nil if the user's counts
 	policy    *policy
 
-	reported seen.Set // cleared results
+	reported seen // cleared results
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
@@ -367,14 +366,14 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call) {
 	asked := make(map[string]bool)
 	for _, each := range calls {
-		textsInJSON(each.args, 0, func(s string) {
+		textsIn(each.args, 0, func(s string) {
 			if !m.policy.readable(s) {
 				asked[vault.Clean(s)] = true
 			}
 		})
 	}
 	var names []string
-	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.Any()) {
+	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.some()) {
 		names = m.readableAmong(ctx, roundsOf(m.codec, msgs), asked)
 	}
 	setRunNames(ctx, readableKey, names)
@@ -392,7 +391,7 @@ func (m *middleware[M]) readableAmong(ctx context.Context, rounds []round, asked
 				out = append(out, name)
 			}
 			for name := range asked {
-				if m.policy.known.Has(seen.Key(p.call.id, name)) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+				if m.policy.known.has(keyOf(p.call.id, name)) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
 			}
@@ -427,33 +426,29 @@ func showsName(texts []string, name string) bool {
 }
 
 // maxNesting bounds the walk through arguments, which a model writes.
-const maxNesting = 8
+const maxNesting = 9
 
-// textsInJSON calls f with every text in arguments, including JSON inside of texts.
-func textsInJSON(args string, depth int, f func(string)) {
-	var v any
-	if json.Unmarshal([]byte(args), &v) == nil {
-		eachText(v, depth, f)
-	}
-}
-
-func eachText(v any, depth int, f func(string)) {
+// textsIn calls f with every text in arguments, and in JSON inside of these.
+func textsIn(v any, depth int, f func(string)) {
 	if depth > maxNesting {
 		return
 	}
 	switch v := v.(type) {
 	case string:
-		f(v)
-		if strings.HasPrefix(v, "{") {
-			textsInJSON(v, depth+1, f)
+		if depth > 0 {
+			f(v)
+		}
+		var inside any
+		if (depth == 0 || strings.HasPrefix(v, "{")) && json.Unmarshal([]byte(v), &inside) == nil {
+			textsIn(inside, depth+1, f)
 		}
 	case []any:
 		for _, each := range v {
-			eachText(each, depth+1, f)
+			textsIn(each, depth+1, f)
 		}
 	case map[string]any:
 		for _, each := range v {
-			eachText(each, depth+1, f)
+			textsIn(each, depth+1, f)
 		}
 	}
 }

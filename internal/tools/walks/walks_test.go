@@ -28,8 +28,8 @@ var all = map[string][]struct {
 		{"ExampleConfig_source", 258, 20}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 146, 13},         // a long result, stored and read back
-		{"ExampleNewTyped", 160, 15}, // a conversation grows, and is cleared
+		{"Example", 143, 12},         // a long result, stored and read back
+		{"ExampleNewTyped", 158, 14}, // a conversation grows, and is cleared
 	},
 }
 
