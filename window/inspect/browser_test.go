@@ -315,23 +315,27 @@ func TestInABrowserTheBillNeedsNoClick(t *testing.T) {
 
 func TestInABrowserThePageIsPrintedInColourAndWhole(t *testing.T) {
 	b := launch(t)
-	for _, calls := range []int{28, 300} {
+	for _, calls := range []int{28, 300, 2000} {
 		b.open(view{name: "A4", width: 703, height: 1000, dark: true}, written(t, plain(calls)))
 		b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
 		var got struct {
 			Colour, Ground string
 			Wide, Chart    float64
+			Edge, Tall     float64
 			Cut            []string
 		}
 		b.eval(`(() => { const box = document.documentElement, all = [...document.querySelectorAll("main *")].filter(e => e.getClientRects().length);
 			return {colour: getComputedStyle(document.querySelector(".strip i")).printColorAdjust, ground: getComputedStyle(document.body).backgroundColor,
 				wide: box.scrollWidth - box.clientWidth, chart: document.querySelector("svg.chart").getBoundingClientRect().right - box.clientWidth,
+				edge: box.clientWidth - document.querySelector(".bill").getBoundingClientRect().right, tall: document.querySelector("svg.chart").getBoundingClientRect().height,
 				cut: all.filter(e => { const s = getComputedStyle(e); return /auto|scroll|hidden/.test(s.overflowX) && s.textOverflow !== "ellipsis" && e.scrollWidth > e.clientWidth + 1; }).map(e => e.tagName + " " + e.className)}; })()`, &got)
 		require.Equal(t, "exact", got.Colour)
 		require.Equal(t, "rgb(255, 255, 255)", got.Ground)
 		require.LessOrEqual(t, got.Wide, 0.0)
 		require.LessOrEqual(t, got.Chart, 0.0, "the whole chart is on the paper")
 		require.Empty(t, got.Cut)
+		require.Positive(t, got.Edge, "borders are on the paper")
+		require.Greater(t, got.Tall, 90.0, "%d calls: bars can be told apart by their height", calls)
 		b.call("Emulation.setEmulatedMedia", map[string]any{"media": ""}, nil)
 	}
 }

@@ -192,6 +192,10 @@ function chart() {
   const y = v => BASE - (BASE - TOP) * v / scale[scale.length - 1];
   const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": "Model calls, as stacked bars of tokens", "aria-orientation": "horizontal"});
   if (width > W) root.style.width = width + "px";
+  if (width > 2 * W) { // on paper it is squeezed from the sides only
+    root.classList.add("long");
+    root.setAttribute("preserveAspectRatio", "none");
+  }
   root.append(svg("defs", {}, svg("pattern", {id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
     svg("line", {x1: 0, y1: 0, x2: 0, y2: 5, stroke: "var(--faint)", "stroke-width": 1.3}))));
   for (const v of scale) root.append(svg("line", {class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(v) + .5, y2: y(v) + .5}), svg("text", {x: LEFT - 8, y: y(v) + (v ? 4 : 0), "text-anchor": "end", "aria-hidden": "true"}, short(v)));
