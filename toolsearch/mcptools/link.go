@@ -611,11 +611,11 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 	if len(definition) > maxDefinition {
 		return nil, fmt.Errorf("its definition has %d bytes, over %d", len(definition), maxDefinition)
 	}
-	params, mended, err := parametersOf(t)
+	params, mended, keys, err := parametersOf(t)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{s: l.s, hints: hintsOf(l.name, t), definition: definition, mended: mended, instructions: instructions}
+	r := &remote{s: l.s, hints: hintsOf(l.name, t), definition: definition, mended: mended, keys: keys, instructions: instructions}
 	extra := r.hints.extra(t)
 	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
 		extra[OutputSchemaKey] = string(output)

@@ -28,29 +28,29 @@ const (
 )
 
 // parametersOf reads the schema of a tool's arguments, and reports whether it had to be
-// mended.
-func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, err error) {
+// mended, and which properties have other names there.
+func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys keyNames, err error) {
 	own, ok := t.InputSchema.(map[string]any)
 	if t.InputSchema == nil {
 		own, ok = map[string]any{}, true
 	}
 	if !ok {
-		return nil, false, errors.New("its schema is not an object")
+		return nil, false, nil, errors.New("its schema is not an object")
 	}
 	m := mender{root: own}
-	wire := m.rootObject()
+	wire, keys := m.rename(m.rootObject())
 	if typ := wire["type"]; typ != "object" {
-		return nil, false, fmt.Errorf("its schema has the type %v, not object", typ)
+		return nil, false, nil, fmt.Errorf("its schema has the type %v, not object", typ)
 	}
 	data, err := json.Marshal(wire)
 	if err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
 	var read jsonschema.Schema
 	if err := json.Unmarshal(data, &read); err != nil {
-		return nil, false, fmt.Errorf("its schema cannot be read: %w", err)
+		return nil, false, nil, fmt.Errorf("its schema cannot be read: %w", err)
 	}
-	return schema.NewParamsOneOfByJSONSchema(&read), m.changed, nil
+	return schema.NewParamsOneOfByJSONSchema(&read), m.changed, keys, nil
 }
 
 // mender makes schemas that every provider takes. It copies what it changes.

@@ -22,7 +22,7 @@ import (
 // wireOf is a schema as the model sees it, and whether it was mended.
 func wireOf(t testing.TB, schema any) (string, bool) {
 	t.Helper()
-	params, mended, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: schema})
+	params, mended, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: schema})
 	require.NoError(t, err)
 	s, err := params.ToJSONSchema()
 	require.NoError(t, err)
@@ -64,6 +64,10 @@ func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
 		"one of several at the root":     {`{"type":"object","oneOf":[{"properties":{"k":{"enum":["x"]}}},{"properties":{"k":{"enum":["y"]}}},{"properties":{"k":{"enum":["y"]}}}]}`, `{"type":"object","properties":{"k":{"anyOf":[{"enum":["x"]},{"enum":["y"]}]}}}`},
 		"all of several at the root":     {`{"type":"object","properties":{"o":{"type":"string"}},"required":["o"],"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"$ref":"#/$defs/B"}],"$defs":{"B":{"properties":{"b":{"type":"string"}}}}}`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"},"o":{"type":"string"}},"required":["a","o"]}`},
 		"conditions at the root":         {`{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{},"else":{},"not":{"required":["b"]}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`},
+		"names with signs":               {`{"type":"object","properties":{"$top":{"type":"integer"},"名":{"type":"string"},"a b":{"type":"object","properties":{"@id":{"type":"string"}},"required":["@id"]}},"required":["$top","a b"]}`, `{"type":"object","properties":{"_top":{"type":"integer"},"_":{"type":"string"},"a_b":{"type":"object","properties":{"_id":{"type":"string"}},"required":["_id"]}},"required":["_top","a_b"]}`},
+		"names that would be one":        {`{"type":"object","properties":{"a b":{"type":"string"},"a/b":{"type":"string"},"a_b":{"type":"string","enum":["a b"]}}}`, `{"type":"object","properties":{"a_b_2":{"type":"string"},"a_b_3":{"type":"string"},"a_b":{"type":"string","enum":["a b"]}}}`},
+		"a name that is too long":        {`{"type":"object","properties":{"` + strings.Repeat("x", 70) + `":{"type":"string"}}}`, `{"type":"object","properties":{"` + strings.Repeat("x", 64) + `":{"type":"string"}}}`},
+		"no name":                        {`{"type":"object","properties":{"":{"type":"string"}}}`, `{"type":"object","properties":{"_2":{"type":"string"}}}`},
 		"truth values in place of parts": {`{"type":"object","properties":{"a":true},"additionalProperties":false}`, `{"type":"object","properties":{"a":{"title":"any"}},"additionalProperties":false}`},
 	} {
 		got, mended := wireOf(t, parsed(t, c.own))
@@ -99,7 +103,7 @@ func TestMendedSchemasPassEverywhere(t *testing.T) {
 		before, err := json.Marshal(own)
 		require.NoError(t, err)
 		m := mender{root: own}
-		wire := m.rootObject()
+		wire, _ := m.rename(m.rootObject())
 		after, err := json.Marshal(own)
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after), "the server's own is not changed")
@@ -144,8 +148,9 @@ func passes(t *testing.T, node map[string]any, level int) {
 		}
 	}
 	if props, ok := node["properties"].(map[string]any); ok {
-		for _, p := range props {
+		for name, p := range props {
 			require.IsType(t, map[string]any{}, p)
+			require.Regexp(t, `^[a-zA-Z0-9_.-]{1,64}$`, name)
 			each(p)
 		}
 	}
@@ -181,7 +186,7 @@ func randomSchema(r *rand.Rand, depth int) map[string]any {
 	for range r.IntN(3) {
 		switch r.IntN(6) {
 		case 0, 1:
-			node["properties"] = map[string]any{"a": sub(), "b": sub()}
+			node["properties"] = map[string]any{"a": sub(), []string{"b", "b c", "b/c", "b_c", ""}[r.IntN(5)]: sub()}
 		case 2:
 			node["items"] = sub()
 		case 3:
@@ -210,6 +215,31 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 	require.Equal(t, 2, f.called("either"))
 }
 
+// What the model sees under another name reaches the server under its own, at every level, and
+// numbers stay as they are.
+func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
+	f := newFixture()
+	var got string
+	own := `{"type":"object","properties":{"$top":{"type":"integer"},"rows":{"type":"array","items":{"type":"object","properties":{"@id":{"type":"string"}},"required":["@id"],"additionalProperties":false}}},"required":["$top"],"additionalProperties":false}`
+	f.server.AddTool(&mcp.Tool{Name: "list", InputSchema: json.RawMessage(own)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		got = string(r.Params.Arguments)
+		return text("ran"), nil
+	})
+	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{})
+	info, err := find(t, ctx, s, "srv__list").Info(ctx)
+	require.NoError(t, err)
+	params, err := info.ToJSONSchema()
+	require.NoError(t, err)
+	data, err := json.Marshal(params)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "$top")
+	require.Equal(t, "ran", ask(t, ctx, s, "srv__list", `{"_top":12345678901234567890,"rows":[{"_id":"a"},{"@id":"b"}]}`))
+	require.JSONEq(t, `{"$top":12345678901234567890,"rows":[{"@id":"a"},{"@id":"b"}]}`, got)
+	require.Contains(t, got, "12345678901234567890")
+	require.Contains(t, ask(t, ctx, s, "srv__list", `{"_top":"many"}`), "do not fit the tool's schema")
+	require.Contains(t, ask(t, ctx, s, "srv__list", `{"_top":1,"$top":2}`), "do not fit the tool's schema", "nothing is lost")
+}
+
 func FuzzMend(f *testing.F) {
 	for _, seed := range []string{`{"$ref":"#"}`, `{"properties":5,"anyOf":{},"type":[1]}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`, `{"items":[],"type":"array","prefixItems":{}}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`} {
 		f.Add(seed)
@@ -219,7 +249,7 @@ func FuzzMend(f *testing.F) {
 		if json.Unmarshal([]byte(text), &own) != nil {
 			return
 		}
-		params, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: own})
+		params, _, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: own})
 		if err == nil {
 			_, err = params.ToJSONSchema()
 			require.NoError(t, err)

@@ -26,7 +26,8 @@ type remote struct {
 	info         *schema.ToolInfo
 	definition   []byte
 	instructions string
-	mended       bool // the model sees another schema than the server's own
+	mended       bool     // the model sees another schema than the server's own
+	keys         keyNames // and other names of properties
 	tool         tool.BaseTool
 
 	checkOnce sync.Once
@@ -84,6 +85,7 @@ func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, st
 	if !ok {
 		return nil, say("arguments", words{}), nil
 	}
+	args = r.keys.restore(args)
 	if wrong := r.misfit(args); wrong != "" {
 		return nil, say("misfit", words{Text: wrong}), nil
 	}
