@@ -253,7 +253,7 @@ func firstClear[M adk.MessageType](b *testing.B, n int) {
 
 func TestAFirstClearingAllocatesLittleForEachResult(t *testing.T) {
 	race.Skip(t, "it allocates by itself")
-	both(t, clearingAllocates[*schema.Message], clearingAllocates[*schema.AgenticMessage])
+	adktest.EachType(t, clearingAllocates[*schema.Message], clearingAllocates[*schema.AgenticMessage])
 }
 
 func clearingAllocates[M adk.MessageType](t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/safe"
 )
@@ -34,8 +35,7 @@ func letPanic(v reflect.Value) (names []string) {
 }
 
 func TestThePanicOfACallbackIsItsError(t *testing.T) {
-	t.Run("Message", everyCallbackPanics[*schema.Message])
-	t.Run("AgenticMessage", everyCallbackPanics[*schema.AgenticMessage])
+	adktest.EachType(t, everyCallbackPanics[*schema.Message], everyCallbackPanics[*schema.AgenticMessage])
 }
 
 func everyCallbackPanics[M adk.MessageType](t *testing.T) {

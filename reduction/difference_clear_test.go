@@ -22,15 +22,8 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// both runs a test on both message types.
-func both(t *testing.T, plain, agentic func(*testing.T)) {
-	t.Helper()
-	t.Run("Message", plain)
-	t.Run("AgenticMessage", agentic)
-}
-
 func TestR03_APlainAnswerInTheHistoryDestroysNothing(t *testing.T) {
-	both(t, plainAnswer[*schema.Message], plainAnswer[*schema.AgenticMessage])
+	adktest.EachType(t, plainAnswer[*schema.Message], plainAnswer[*schema.AgenticMessage])
 }
 
 func plainAnswer[M adk.MessageType](t *testing.T) {
@@ -50,7 +43,7 @@ func plainAnswer[M adk.MessageType](t *testing.T) {
 }
 
 func TestR05_AMarkInEventsDoesNotKeepResultsFromBeingCleared(t *testing.T) {
-	both(t, markedRounds[*schema.Message], markedRounds[*schema.AgenticMessage])
+	adktest.EachType(t, markedRounds[*schema.Message], markedRounds[*schema.AgenticMessage])
 }
 
 func markedRounds[M adk.MessageType](t *testing.T) {
@@ -65,7 +58,7 @@ func markedRounds[M adk.MessageType](t *testing.T) {
 }
 
 func TestR11_EmptyCallIDsArePairedByPosition(t *testing.T) {
-	both(t, emptyIDs[*schema.Message], emptyIDs[*schema.AgenticMessage])
+	adktest.EachType(t, emptyIDs[*schema.Message], emptyIDs[*schema.AgenticMessage])
 }
 
 func emptyIDs[M adk.MessageType](t *testing.T) {
@@ -82,7 +75,7 @@ func emptyIDs[M adk.MessageType](t *testing.T) {
 }
 
 func TestR12_AnswersOfToolSearchStayAndDisturbNothing(t *testing.T) {
-	both(t, toolSearch[*schema.Message], toolSearch[*schema.AgenticMessage])
+	adktest.EachType(t, toolSearch[*schema.Message], toolSearch[*schema.AgenticMessage])
 }
 
 func toolSearch[M adk.MessageType](t *testing.T) {
@@ -123,7 +116,7 @@ func TestR13_SkipClearDoesNothingAtAll(t *testing.T) {
 }
 
 func TestR15_NothingInAHistoryOrFromAHandlerPanics(t *testing.T) {
-	both(t, noPanic[*schema.Message], noPanic[*schema.AgenticMessage])
+	adktest.EachType(t, noPanic[*schema.Message], noPanic[*schema.AgenticMessage])
 }
 
 func noPanic[M adk.MessageType](t *testing.T) {
@@ -162,7 +155,7 @@ func noPanic[M adk.MessageType](t *testing.T) {
 }
 
 func TestR17_ClearingStopsAtTheTargetAndLeavesWhatIsSmall(t *testing.T) {
-	both(t, clearTarget[*schema.Message], clearTarget[*schema.AgenticMessage])
+	adktest.EachType(t, clearTarget[*schema.Message], clearTarget[*schema.AgenticMessage])
 }
 
 func clearTarget[M adk.MessageType](t *testing.T) {
@@ -218,7 +211,7 @@ func TestR18_PostProcessIsCalledOnlyWhenSomethingChanged(t *testing.T) {
 }
 
 func TestR19_TheRewriterGetsTheResultsOfItsRoundAndNothingElse(t *testing.T) {
-	both(t, rewriterRounds[*schema.Message], rewriterRounds[*schema.AgenticMessage])
+	adktest.EachType(t, rewriterRounds[*schema.Message], rewriterRounds[*schema.AgenticMessage])
 }
 
 func rewriterRounds[M adk.MessageType](t *testing.T) {
@@ -264,7 +257,7 @@ func rewriterRounds[M adk.MessageType](t *testing.T) {
 }
 
 func TestR20_OnlyTextIsCleared(t *testing.T) {
-	both(t, onlyText[*schema.Message], onlyText[*schema.AgenticMessage])
+	adktest.EachType(t, onlyText[*schema.Message], onlyText[*schema.AgenticMessage])
 }
 
 func onlyText[M adk.MessageType](t *testing.T) {
@@ -311,7 +304,7 @@ func TestR24_WhatCannotSaveEnoughCostsNoPathsAndNoWrites(t *testing.T) {
 func TestR26_ClearingACutResultKeepsItsPath(t *testing.T) {
 	for kind, open := range storeKinds {
 		for _, f := range forms {
-			both(t, func(t *testing.T) { oneHop[*schema.Message](t, kind, f, open) }, func(t *testing.T) { oneHop[*schema.AgenticMessage](t, kind, f, open) })
+			adktest.EachType(t, func(t *testing.T) { oneHop[*schema.Message](t, kind, f, open) }, func(t *testing.T) { oneHop[*schema.AgenticMessage](t, kind, f, open) })
 		}
 	}
 }
@@ -337,7 +330,7 @@ func oneHop[M adk.MessageType](t *testing.T, kind string, f form, open func(*tes
 }
 
 func TestR26_AForgedNoticeIsStoredLikeAnyOtherContent(t *testing.T) {
-	both(t, forged[*schema.Message], forged[*schema.AgenticMessage])
+	adktest.EachType(t, forged[*schema.Message], forged[*schema.AgenticMessage])
 }
 
 func forged[M adk.MessageType](t *testing.T) {

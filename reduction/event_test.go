@@ -135,7 +135,7 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 }
 
 func TestAClearingPassCountsWhatItKeeps(t *testing.T) {
-	both(t, oldResults[*schema.Message], oldResults[*schema.AgenticMessage])
+	adktest.EachType(t, oldResults[*schema.Message], oldResults[*schema.AgenticMessage])
 }
 
 func oldResults[M adk.MessageType](t *testing.T) {
@@ -240,7 +240,7 @@ func changedIn[M adk.MessageType](s shape[M], given, out []M) (ids []string) {
 }
 
 func TestEveryChangeOfAHistoryHasOneEvent(t *testing.T) {
-	both(t, everyChange[*schema.Message], everyChange[*schema.AgenticMessage])
+	adktest.EachType(t, everyChange[*schema.Message], everyChange[*schema.AgenticMessage])
 }
 
 func everyChange[M adk.MessageType](t *testing.T) {

@@ -22,7 +22,7 @@ import (
 )
 
 func TestAClearHandlerIsAskedOnceAboutEachResult(t *testing.T) {
-	both(t, handlerOnce[*schema.Message], handlerOnce[*schema.AgenticMessage])
+	adktest.EachType(t, handlerOnce[*schema.Message], handlerOnce[*schema.AgenticMessage])
 }
 
 func handlerOnce[M adk.MessageType](t *testing.T) {
@@ -193,7 +193,7 @@ func TestAGeneratedPathThatIsTakenGetsASuffix(t *testing.T) {
 }
 
 func TestRewritersAndClearingGoTogether(t *testing.T) {
-	both(t, rewriteAndClear[*schema.Message], rewriteAndClear[*schema.AgenticMessage])
+	adktest.EachType(t, rewriteAndClear[*schema.Message], rewriteAndClear[*schema.AgenticMessage])
 }
 
 func rewriteAndClear[M adk.MessageType](t *testing.T) {
@@ -308,7 +308,7 @@ func handlerAnswers() map[string]handlerAnswer {
 }
 
 func TestWhatAHandlerReturnsIsAllThatIsLeft(t *testing.T) {
-	both(t, handlerTable[*schema.Message], handlerTable[*schema.AgenticMessage])
+	adktest.EachType(t, handlerTable[*schema.Message], handlerTable[*schema.AgenticMessage])
 }
 
 func handlerTable[M adk.MessageType](t *testing.T) {

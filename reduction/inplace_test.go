@@ -83,7 +83,7 @@ func oldResult() *schema.Message {
 }
 
 func TestCallbacksMayWriteToWhatTheyGet(t *testing.T) {
-	both(t, scribbling[*schema.Message], scribbling[*schema.AgenticMessage])
+	adktest.EachType(t, scribbling[*schema.Message], scribbling[*schema.AgenticMessage])
 }
 
 func scribbling[M adk.MessageType](t *testing.T) {

@@ -31,7 +31,7 @@ import (
 
 func TestParityOfClearingOnOrdinaryHistories(t *testing.T) {
 	race.Skip(t, "runs two packages over the same histories")
-	both(t, ordinaryClearing[*schema.Message], ordinaryClearing[*schema.AgenticMessage])
+	adktest.EachType(t, ordinaryClearing[*schema.Message], ordinaryClearing[*schema.AgenticMessage])
 }
 
 // ordinaryClearing runs both packages over histories that none of Eino's faults
@@ -168,7 +168,7 @@ func TestEveryDifferenceIsListedAndEveryListedOneIsThere(t *testing.T) {
 	for _, s := range scenarios {
 		seen[s.id] = true
 		t.Run(s.id+" "+s.name, func(t *testing.T) {
-			both(t, func(t *testing.T) { compare(t, s.name, s.plain, ids[s.id]) }, func(t *testing.T) { compare(t, s.name, s.agentic, ids[s.id]) })
+			adktest.EachType(t, func(t *testing.T) { compare(t, s.name, s.plain, ids[s.id]) }, func(t *testing.T) { compare(t, s.name, s.agentic, ids[s.id]) })
 		})
 	}
 	for id := range ids {

@@ -29,14 +29,8 @@ import (
 	"github.com/leanctx/leanctx/reduction"
 )
 
-// forBoth runs a test on both message types.
-func forBoth(t *testing.T, plain, agentic func(*testing.T)) {
-	t.Run("Message", plain)
-	t.Run("AgenticMessage", agentic)
-}
-
 func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
-	forBoth(t, repeatsAreReferences[*schema.Message], repeatsAreReferences[*schema.AgenticMessage])
+	adktest.EachType(t, repeatsAreReferences[*schema.Message], repeatsAreReferences[*schema.AgenticMessage])
 }
 
 func repeatsAreReferences[M adk.MessageType](t *testing.T) {
@@ -89,7 +83,7 @@ func repeatsAreReferences[M adk.MessageType](t *testing.T) {
 }
 
 func TestARepeatOfAResultThatIsAboutToBeClearedStaysWhole(t *testing.T) {
-	forBoth(t, aboutToBeCleared[*schema.Message], aboutToBeCleared[*schema.AgenticMessage])
+	adktest.EachType(t, aboutToBeCleared[*schema.Message], aboutToBeCleared[*schema.AgenticMessage])
 }
 
 func aboutToBeCleared[M adk.MessageType](t *testing.T) {
@@ -183,7 +177,7 @@ func originalArguments(t *testing.T, memory reduction.RangeReader, v any) any {
 
 func TestOldArgumentsKeepTheirShapeAndTheirValuesStayReadable(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	forBoth(t, oldArguments[*schema.Message], oldArguments[*schema.AgenticMessage])
+	adktest.EachType(t, oldArguments[*schema.Message], oldArguments[*schema.AgenticMessage])
 }
 
 func oldArguments[M adk.MessageType](t *testing.T) {
@@ -262,7 +256,7 @@ func (g *gen[M]) arguments() string {
 
 func TestRepeatsAndArgumentsLoseNothingWhenTheStoreBreaks(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	forBoth(t, repeatsWithFaults[*schema.Message], repeatsWithFaults[*schema.AgenticMessage])
+	adktest.EachType(t, repeatsWithFaults[*schema.Message], repeatsWithFaults[*schema.AgenticMessage])
 }
 
 func repeatsWithFaults[M adk.MessageType](t *testing.T) {
@@ -331,7 +325,7 @@ func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
 
 // Of two arguments, the one that could be stored is replaced, and the other stays.
 func TestArgumentsAreReplacedOneByOne(t *testing.T) {
-	forBoth(t, replacedOneByOne[*schema.Message], replacedOneByOne[*schema.AgenticMessage])
+	adktest.EachType(t, replacedOneByOne[*schema.Message], replacedOneByOne[*schema.AgenticMessage])
 }
 
 func replacedOneByOne[M adk.MessageType](t *testing.T) {

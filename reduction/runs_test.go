@@ -244,7 +244,7 @@ func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
 		fmt.Println(files, bytes, err)
 		os.Exit(0)
 	}
-	forBoth(t, livingKeep[*schema.Message], livingKeep[*schema.AgenticMessage])
+	adktest.EachType(t, livingKeep[*schema.Message], livingKeep[*schema.AgenticMessage])
 }
 
 func livingKeep[M adk.MessageType](t *testing.T) {

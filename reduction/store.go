@@ -139,10 +139,7 @@ func Scoped(b Backend, s Scope) Backend {
 	if b == nil {
 		return nil
 	}
-	out := &scoped{inner: b, key: s.Key}
-	if s.MaxBytes != 0 {
-		out.quota = &quota{most: s.MaxBytes}
-	}
+	out := &scoped{inner: b, key: s.Key, most: s.MaxBytes}
 	out.reader, _ = b.(Reader)
 	out.ranges, _ = b.(RangeReader)
 	out.creator, _ = b.(Creator)
@@ -158,11 +155,15 @@ func Scoped(b Backend, s Scope) Backend {
 }
 
 // scoped is a store below the key of a scope. It has every method; what it may be used for
-// is what its inner store can do.
+// is what its inner store can do. It is safe for concurrent use.
 type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
-	quota *quota // nil: no limit
+	most  int64 // bytes in each scope; zero: no limit
+
+	mu    sync.Mutex
+	used  map[string]*usage // by directory
+	sizes map[uint64]int64  // of files that were written through this store, by hash of the path
 
 	// The optional interfaces of inner, nil if it lacks one.
 	reader  Reader
@@ -543,15 +544,6 @@ const (
 	maxSizes = 1 << 15
 )
 
-// quota limits the bytes in each scope of a store. It is safe for concurrent use.
-type quota struct {
-	most int64
-
-	mu    sync.Mutex
-	used  map[string]*usage // by directory
-	sizes map[uint64]int64  // by hash of the path
-}
-
 // usage is the count of one scope.
 type usage struct {
 	mu      sync.Mutex
@@ -559,42 +551,7 @@ type usage struct {
 	counted time.Time
 }
 
-// of returns the usage of a directory, nil if there are too many.
-func (q *quota) of(dir string, counts bool) *usage {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if u := q.used[dir]; u != nil {
-		return u
-	}
-	switch {
-	case q.used == nil || counts && len(q.used) >= maxScopes:
-		q.used = make(map[string]*usage)
-	case !counts && len(q.used) >= maxUncounted:
-		return nil
-	}
-	u := &usage{}
-	q.used[dir] = u
-	return u
-}
-
 var sizeSeed = maphash.MakeSeed()
-
-// known returns the size of a file that was written through this store.
-func (q *quota) known(path string) int64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.sizes[maphash.String(sizeSeed, path)]
-}
-
-// note records the size of a file.
-func (q *quota) note(path string, size int64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.sizes == nil || len(q.sizes) >= maxSizes {
-		q.sizes = make(map[uint64]int64)
-	}
-	q.sizes[maphash.String(sizeSeed, path)] = size
-}
 
 // countStored counts the files of a scope, unless that was done recently.
 func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
@@ -611,7 +568,7 @@ func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s.countStored(ctx, dir, u)
-	if bytes > s.quota.most-u.bytes {
+	if bytes > s.most-u.bytes {
 		return false
 	}
 	u.bytes = max(0, u.bytes+bytes)
@@ -631,15 +588,25 @@ func (s *scoped) usage(ctx context.Context) (dir string, u *usage, err error) {
 		return "", nil, err
 	}
 	dir = whole(dirs)
-	if u = s.quota.of(dir, s.cleaner != nil); u == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u = s.used[dir]; u != nil {
+		return dir, u, nil
+	}
+	switch counts := s.cleaner != nil; {
+	case s.used == nil || counts && len(s.used) >= maxScopes:
+		s.used = make(map[string]*usage)
+	case !counts && len(s.used) >= maxUncounted:
 		return "", nil, errScopeFull
 	}
+	u = &usage{}
+	s.used[dir] = u
 	return dir, u, nil
 }
 
 // within calls write, which replaces a file, if the scope has room for the bytes.
 func (s *scoped) within(ctx context.Context, path string, bytes int64, write func() error) error {
-	if s.quota == nil {
+	if s.most == 0 {
 		return write()
 	}
 	dir, u, err := s.usage(ctx)
@@ -654,7 +621,12 @@ func (s *scoped) within(ctx context.Context, path string, bytes int64, write fun
 		u.give(bytes - before)
 		return err
 	}
-	s.quota.note(path, bytes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sizes == nil || len(s.sizes) >= maxSizes {
+		s.sizes = make(map[uint64]int64)
+	}
+	s.sizes[maphash.String(sizeSeed, path)] = bytes
 	return nil
 }
 
@@ -675,12 +647,14 @@ func (s *scoped) sizeOf(ctx context.Context, path string) int64 {
 		}
 		return int64(len(got.Content))
 	}
-	return s.quota.known(path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sizes[maphash.String(sizeSeed, path)]
 }
 
 // counting returns content that fails when the scope is full. done reports how it ended.
 func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Reader, done func(error), err error) {
-	if s.quota == nil {
+	if s.most == 0 {
 		return content, func(error) {}, nil
 	}
 	dir, u, err := s.usage(ctx)

@@ -160,7 +160,7 @@ func (*mapped) Write(context.Context, *filesystem.WriteRequest) error { return n
 // and the notices of the conversation know what is below its directories; the rest may be
 // its owner's, and may change.
 func TestAPageOfAFileThatNobodyStoredIsStored(t *testing.T) {
-	both(t, foreignPage[*schema.Message], foreignPage[*schema.AgenticMessage])
+	adktest.EachType(t, foreignPage[*schema.Message], foreignPage[*schema.AgenticMessage])
 }
 
 func foreignPage[M adk.MessageType](t *testing.T) {
@@ -236,7 +236,7 @@ func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
 // a stream which was stored by another call, under another id or the same. Clearing
 // must keep the report.
 func TestAResultThatEndsWithAQuotedNoticeIsKeptWhole(t *testing.T) {
-	both(t, quotedNotice[*schema.Message], quotedNotice[*schema.AgenticMessage])
+	adktest.EachType(t, quotedNotice[*schema.Message], quotedNotice[*schema.AgenticMessage])
 }
 
 func quotedNotice[M adk.MessageType](t *testing.T) {
@@ -267,7 +267,7 @@ func quotedNotice[M adk.MessageType](t *testing.T) {
 // A finished notice shows the head and the tail of its file. One that shows something
 // else is a tool's own text, even if it names the file that its call would be given.
 func TestAFinishedNoticeThatShowsSomethingElseIsKeptWhole(t *testing.T) {
-	both(t, forgedNotice[*schema.Message], forgedNotice[*schema.AgenticMessage])
+	adktest.EachType(t, forgedNotice[*schema.Message], forgedNotice[*schema.AgenticMessage])
 }
 
 func forgedNotice[M adk.MessageType](t *testing.T) {

@@ -27,7 +27,7 @@ import (
 )
 
 func TestTheCacheIsNotBrokenAtEveryCallWhereTextAloneExceedsTheThreshold(t *testing.T) {
-	forBoth(t, longText[*schema.Message], longText[*schema.AgenticMessage])
+	adktest.EachType(t, longText[*schema.Message], longText[*schema.AgenticMessage])
 }
 
 func longText[M adk.MessageType](t *testing.T) {
@@ -75,7 +75,7 @@ func adkDump[M adk.MessageType](msgs []M) (out []string) {
 
 func TestResultsThatHaveCostAsMuchAsClearingThemAreCleared(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
-	forBoth(t, breaksEven[*schema.Message], breaksEven[*schema.AgenticMessage])
+	adktest.EachType(t, breaksEven[*schema.Message], breaksEven[*schema.AgenticMessage])
 }
 
 // breaksEven lets a conversation grow that stays below the threshold: a large result, then
@@ -202,7 +202,7 @@ func recommendedWorks[M adk.MessageType](t *testing.T, streaming bool) {
 
 func TestARequestNeverExceedsTheWindowButByWhatUsersAndTheModelSay(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
-	forBoth(t, keepsToTheWindow[*schema.Message], keepsToTheWindow[*schema.AgenticMessage])
+	adktest.EachType(t, keepsToTheWindow[*schema.Message], keepsToTheWindow[*schema.AgenticMessage])
 }
 
 func keepsToTheWindow[M adk.MessageType](t *testing.T) {
@@ -396,7 +396,7 @@ func (w *window[M]) medium(path string) string {
 
 func TestTheResultsOfARoundAreCutOnceAndForAll(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
-	forBoth(t, cutOnce[*schema.Message], cutOnce[*schema.AgenticMessage])
+	adktest.EachType(t, cutOnce[*schema.Message], cutOnce[*schema.AgenticMessage])
 }
 
 func cutOnce[M adk.MessageType](t *testing.T) {

@@ -119,8 +119,7 @@ func conversation[M adk.MessageType](n, size int) []M {
 
 func TestTheHookAllocatesNothingBelowTheThreshold(t *testing.T) {
 	race.Skip(t, "it counts allocations")
-	t.Run("Message", allocates[*schema.Message])
-	t.Run("AgenticMessage", allocates[*schema.AgenticMessage])
+	adktest.EachType(t, allocates[*schema.Message], allocates[*schema.AgenticMessage])
 }
 
 func allocates[M adk.MessageType](t *testing.T) {
@@ -182,12 +181,6 @@ type panicking struct{}
 
 func (panicking) MarshalJSON() ([]byte, error) { panic("not today") }
 
-// bothTypes runs a test for both message types.
-func bothTypes(t *testing.T, plain, agentic func(*testing.T)) {
-	t.Run("Message", plain)
-	t.Run("AgenticMessage", agentic)
-}
-
 // reporting returns a copy of an answer with the provider's count in it.
 func reporting[M adk.MessageType](m M, prompt int) M {
 	switch m := any(m).(type) {
@@ -240,7 +233,7 @@ func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, 
 }
 
 func TestWhatTheProviderReportsCorrectsTheEstimate(t *testing.T) {
-	bothTypes(t, corrects[*schema.Message], corrects[*schema.AgenticMessage])
+	adktest.EachType(t, corrects[*schema.Message], corrects[*schema.AgenticMessage])
 }
 
 func corrects[M adk.MessageType](t *testing.T) {
@@ -261,7 +254,7 @@ func corrects[M adk.MessageType](t *testing.T) {
 }
 
 func TestACountOfAnotherRequestCorrectsNothing(t *testing.T) {
-	bothTypes(t, ofOthers[*schema.Message], ofOthers[*schema.AgenticMessage])
+	adktest.EachType(t, ofOthers[*schema.Message], ofOthers[*schema.AgenticMessage])
 }
 
 func ofOthers[M adk.MessageType](t *testing.T) {
@@ -297,7 +290,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 }
 
 func TestAnswersAfterAClearingInTheSameRunCount(t *testing.T) {
-	bothTypes(t, afterAClearing[*schema.Message], afterAClearing[*schema.AgenticMessage])
+	adktest.EachType(t, afterAClearing[*schema.Message], afterAClearing[*schema.AgenticMessage])
 }
 
 func afterAClearing[M adk.MessageType](t *testing.T) {
@@ -327,7 +320,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 // A text is known by where it is: whatever happens to a history, the estimate in a run
 // is that of the same messages outside of one.
 func TestWhatARunKnowsOfItsTextsIsRight(t *testing.T) {
-	bothTypes(t, knows[*schema.Message], knows[*schema.AgenticMessage])
+	adktest.EachType(t, knows[*schema.Message], knows[*schema.AgenticMessage])
 }
 
 func knows[M adk.MessageType](t *testing.T) {
@@ -407,7 +400,7 @@ func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 // One context may serve several model calls at once: each counts right, with the run's
 // knowledge or without.
 func TestModelCallsOfOneRunMayCountAtTheSameTime(t *testing.T) {
-	bothTypes(t, atOnce[*schema.Message], atOnce[*schema.AgenticMessage])
+	adktest.EachType(t, atOnce[*schema.Message], atOnce[*schema.AgenticMessage])
 }
 
 func atOnce[M adk.MessageType](t *testing.T) {
@@ -429,7 +422,7 @@ func atOnce[M adk.MessageType](t *testing.T) {
 }
 
 func TestATextIsReadOnceInARun(t *testing.T) {
-	bothTypes(t, readOnce[*schema.Message], readOnce[*schema.AgenticMessage])
+	adktest.EachType(t, readOnce[*schema.Message], readOnce[*schema.AgenticMessage])
 }
 
 func readOnce[M adk.MessageType](t *testing.T) {
@@ -454,7 +447,7 @@ func readOnce[M adk.MessageType](t *testing.T) {
 
 // Whatever is decided without reading all texts is what reading them decides.
 func TestALimitIsComparedWithAsLittleReadingAsPossible(t *testing.T) {
-	bothTypes(t, compares[*schema.Message], compares[*schema.AgenticMessage])
+	adktest.EachType(t, compares[*schema.Message], compares[*schema.AgenticMessage])
 }
 
 func compares[M adk.MessageType](t *testing.T) {
@@ -492,7 +485,7 @@ func compares[M adk.MessageType](t *testing.T) {
 }
 
 func TestTheStartOfARunReadsNoText(t *testing.T) {
-	bothTypes(t, startsUnread[*schema.Message], startsUnread[*schema.AgenticMessage])
+	adktest.EachType(t, startsUnread[*schema.Message], startsUnread[*schema.AgenticMessage])
 }
 
 func startsUnread[M adk.MessageType](t *testing.T) {
@@ -519,7 +512,7 @@ func startsUnread[M adk.MessageType](t *testing.T) {
 // A pass rewrites everything behind the first result that it clears. One that saves next to
 // nothing of that would cost more than it saves.
 func TestAPassThatBreaksMuchMoreThanItSavesWaits(t *testing.T) {
-	bothTypes(t, breaksLittle[*schema.Message], breaksLittle[*schema.AgenticMessage])
+	adktest.EachType(t, breaksLittle[*schema.Message], breaksLittle[*schema.AgenticMessage])
 }
 
 func breaksLittle[M adk.MessageType](t *testing.T) {
@@ -552,7 +545,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 // A handler that changes arguments is reported like one that changes a result, also where
 // SkipClear leaves all other tools alone.
 func TestAHandlerThatChangesArgumentsIsReported(t *testing.T) {
-	bothTypes(t, changesArguments[*schema.Message], changesArguments[*schema.AgenticMessage])
+	adktest.EachType(t, changesArguments[*schema.Message], changesArguments[*schema.AgenticMessage])
 }
 
 func changesArguments[M adk.MessageType](t *testing.T) {

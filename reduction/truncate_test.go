@@ -160,7 +160,7 @@ func TestAHandlerMayLeaveTheResultToTheMiddleware(t *testing.T) {
 			require.Equal(t, content, run(skipping, "shell"))
 		}
 	}
-	both(t, clearedByDefault[*schema.Message], clearedByDefault[*schema.AgenticMessage])
+	adktest.EachType(t, clearedByDefault[*schema.Message], clearedByDefault[*schema.AgenticMessage])
 }
 
 func clearedByDefault[M adk.MessageType](t *testing.T) {
@@ -309,8 +309,7 @@ func TestErrorsInTheMiddleOfAStreamAreShown(t *testing.T) {
 }
 
 func TestAPreviewKnowsTheQuestion(t *testing.T) {
-	t.Run("Message", previewKnowsTheQuestion[*schema.Message])
-	t.Run("AgenticMessage", previewKnowsTheQuestion[*schema.AgenticMessage])
+	adktest.EachType(t, previewKnowsTheQuestion[*schema.Message], previewKnowsTheQuestion[*schema.AgenticMessage])
 }
 
 func previewKnowsTheQuestion[M adk.MessageType](t *testing.T) {
@@ -346,8 +345,7 @@ func previewKnowsTheQuestion[M adk.MessageType](t *testing.T) {
 }
 
 func TestAPreviewedResultIsClearedToItsFile(t *testing.T) {
-	t.Run("Message", previewIsCleared[*schema.Message])
-	t.Run("AgenticMessage", previewIsCleared[*schema.AgenticMessage])
+	adktest.EachType(t, previewIsCleared[*schema.Message], previewIsCleared[*schema.AgenticMessage])
 }
 
 func previewIsCleared[M adk.MessageType](t *testing.T) {

@@ -103,6 +103,13 @@ func Simple(name, desc string) tool.BaseTool {
 	})}, nil)
 }
 
+// EachType runs a test for both message types.
+func EachType(t *testing.T, plain, agentic func(*testing.T)) {
+	t.Helper()
+	t.Run("Message", plain)
+	t.Run("AgenticMessage", agentic)
+}
+
 // Both runs a test for both message types, streaming and not.
 func Both(t *testing.T, plain func(*testing.T, bool), agentic func(*testing.T, bool)) {
 	t.Helper()
