@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -180,6 +181,14 @@ func TestRetrieverIndexKnowsToolsByMetaDataOrID(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.Equal(t, 2, s.topK)
+}
+
+// An engine that divides by nothing loses none of the tools that it found.
+func TestADocumentWithoutANumberAsItsScoreIsFound(t *testing.T) {
+	s := &library{docs: []*schema.Document{doc("beta", "", math.NaN()), doc("alpha", "", math.Inf(1)), doc("gamma", "", math.NaN())}}
+	found, err := askIndex(t, toolsearch.RetrieverIndex(s), toolsearch.Query{Text: "some words"})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "beta", Score: 1}, {Name: "alpha", Score: math.Inf(1)}, {Name: "gamma", Score: 1. / 3}}, found)
 }
 
 func TestRetrieverIndexLooksForRequiredWords(t *testing.T) {
