@@ -29,6 +29,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,13 +76,30 @@ type Options struct {
 }
 
 // NewSource returns a Source with a tool for each skill of a backend. If listing fails, the last
-// skills stay. Two skills of one name are an error, and so is one without a name.
+// skills stay. Of two skills with one name the first stays, and one without a name is left out:
+// the Source returns an error beside the others, which OnEvent of package toolsearch gets.
 func NewSource(backend skill.Backend, options Options) toolsearch.Source {
 	l := &library{backend: backend, options: options, lists: map[string]list{}}
 	if l.options.MaxAge == 0 {
 		l.options.MaxAge = time.Minute
 	}
-	return toolsearch.NewSource(l.tools, options.Key)
+	return &source{toolsearch.NewSource(l.tools, options.Key), l}
+}
+
+// source is a library as a Source.
+type source struct {
+	toolsearch.Source
+	library *library
+}
+
+// Tools returns the skills of the user of ctx. The error may be about some that it leaves out.
+func (s *source) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
+	set, err := s.Source.Tools(ctx)
+	if err != nil {
+		return set, err
+	}
+	_, last, err := s.library.last(ctx)
+	return set, errors.Join(err, last.wrong)
 }
 
 // library lists the skills of a backend as tools.
@@ -95,37 +113,35 @@ type library struct {
 // list is what the backend listed.
 type list struct {
 	tools []tool.BaseTool
+	wrong error // with skills that it leaves out
 	at    time.Time
 }
 
 // mostLists is how many users' lists are kept.
 const mostLists = 1000
 
-func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
-	key := ""
+// last is the last list of the user of ctx, and the user's key.
+func (l *library) last(ctx context.Context) (key string, last list, err error) {
 	if l.options.Key != nil {
-		var err error
 		if key, err = l.options.Key(ctx); err != nil {
-			return nil, err
+			return "", list{}, err
 		}
 	}
 	l.mu.Lock()
-	last, ok := l.lists[key]
-	l.mu.Unlock()
-	if ok && time.Since(last.at) < l.options.MaxAge {
-		return last.tools, nil
+	defer l.mu.Unlock()
+	return key, l.lists[key], nil
+}
+
+func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
+	key, last, err := l.last(ctx)
+	if err != nil || !last.at.IsZero() && time.Since(last.at) < l.options.MaxAge {
+		return last.tools, err
 	}
 	matters, err := safe.Value("the backend of skills", func() ([]skill.FrontMatter, error) { return l.backend.List(ctx) })
 	if err != nil {
 		return nil, err
 	}
-	next := list{at: time.Now()}
-	for _, m := range matters {
-		if m.Name == "" {
-			return nil, errors.New("skills: a skill has no name")
-		}
-		next.tools = append(next.tools, l.toolFor(m))
-	}
+	next := l.listOf(matters)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.lists) >= mostLists {
@@ -133,6 +149,30 @@ func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
 	}
 	l.lists[key] = next
 	return next.tools, nil
+}
+
+// listOf makes a tool of each skill, and notes what is wrong with the others.
+func (l *library) listOf(matters []skill.FrontMatter) list {
+	next := list{at: time.Now()}
+	known, twice, nameless := map[string]bool{}, []string(nil), 0
+	for _, m := range matters {
+		switch name := ToolName(m.Name); {
+		case m.Name == "":
+			nameless++
+		case known[name]:
+			twice = append(twice, m.Name)
+		default:
+			known[name] = true
+			next.tools = append(next.tools, l.toolFor(m))
+		}
+	}
+	if nameless > 0 {
+		next.wrong = fmt.Errorf("skills: %d without a name", nameless)
+	}
+	if len(twice) > 0 {
+		next.wrong = errors.Join(next.wrong, fmt.Errorf("skills: listed twice: %s", strings.Join(twice[:min(len(twice), 10)], ", ")))
+	}
+	return next
 }
 
 func (l *library) toolFor(m skill.FrontMatter) *skillTool {

@@ -221,9 +221,11 @@ func TestSkillsComeAndGo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, s.lists, "a list counts for a while")
-	s.matters = append(s.matters, skill.FrontMatter{})
-	_, err = skills.NewSource(s, skills.Options{}).Tools(context.Background())
-	require.ErrorContains(t, err, "no name")
+	s.matters = append(s.matters, skill.FrontMatter{}, skill.FrontMatter{Name: "two", Description: "again"}, skill.FrontMatter{Name: "three"})
+	set, err := skills.NewSource(s, skills.Options{}).Tools(context.Background())
+	require.ErrorContains(t, err, "1 without a name")
+	require.ErrorContains(t, err, "listed twice: two")
+	require.Len(t, slices.Collect(set.All()), 3, "the others stay")
 }
 
 // A skill that runs in an agent of its own may interrupt the run, and goes on after it.
