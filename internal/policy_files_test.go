@@ -27,7 +27,7 @@ type layout struct{ away, nouns float64 }
 // unfinished are packages that do not keep the limits yet, with what they have. These figures
 // only ever go down; a package that keeps the limits leaves the list.
 var unfinished = map[string]layout{
-	"cmd/leanctx":           {9.9, 13.9},
+	"cmd/leanctx":           {maxAway, 10.7},
 	"internal/keyword/bm25": {maxAway, 9.6},
 	"reduction/blobbackend": {11, 10.9},
 }

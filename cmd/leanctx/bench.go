@@ -77,7 +77,7 @@ type comparison struct {
 	common       options
 	runs         int
 	file, prices string
-	arms, tasks  list
+	arms, tasks  []string
 	recordings   string
 	spent        int64 // of the budget, by all starts
 }
@@ -90,8 +90,8 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	f.StringVar(&c.file, "o", "leanctx-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
 	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which leanctx replay reads")
 	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file with your own price cards, as for leanctx replay; by default those of --model, or of common providers")
-	f.Var(&c.arms, "arms", "a setting to compare, by part of its name; may be repeated; by default all")
-	f.Var(&c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
+	repeated(f, &c.arms, "arms", "a setting to compare, by part of its name; may be repeated; by default all")
+	repeated(f, &c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
 	rest, err := parse(f, args)
 	switch {
 	case err != nil:
@@ -144,7 +144,7 @@ func (c *comparison) check() error {
 
 // chosen are the settings and tasks.
 func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err error) {
-	has := func(words list, texts ...string) bool {
+	has := func(words []string, texts ...string) bool {
 		return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
 			return slices.ContainsFunc(texts, func(t string) bool {
 				return strings.Contains(strings.ToLower(strings.ReplaceAll(t, "`", "")), strings.ToLower(w))
@@ -170,9 +170,9 @@ func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err err
 	}
 	switch {
 	case len(arms) == 0:
-		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", c.arms.String(), strings.Join(names, "\n  "))
+		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", strings.Join(c.arms, ", "), strings.Join(names, "\n  "))
 	case len(tasks) == 0:
-		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", c.tasks.String())
+		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", strings.Join(c.tasks, ", "))
 	}
 	return arms, tasks, nil
 }
@@ -211,7 +211,7 @@ func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, ta
 	}
 	m.spent = c.spent
 	defer func() { c.spent = m.spent }()
-	wait := c.common.progress(s, "doing tasks", len(arms)*len(tasks)*c.runs)
+	wait := newProgress(s, c.common, "doing tasks", len(arms)*len(tasks)*c.runs)
 	defer wait.stop()
 	for run := 1; run <= c.runs; run++ {
 		for _, task := range tasks {

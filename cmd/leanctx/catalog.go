@@ -27,11 +27,15 @@ import (
 )
 
 // source says where tools come from and what ranks them: the flags that commands on
-// catalogues share.
+// catalogues share. An open one has them.
 type source struct {
 	connect, strict bool
 	wait            time.Duration
 	index           string
+
+	tools    []*schema.ToolInfo
+	newIndex toolsearch.IndexFunc
+	painter  painter
 }
 
 // indexes are the choices of --index.
@@ -46,25 +50,18 @@ func (o *source) flags(f *flag.FlagSet) {
 	f.BoolVar(&o.strict, "strict", false, "fail if a server cannot be reached")
 }
 
-// catalog is what a command on a catalogue works on.
-type catalog struct {
-	tools    []*schema.ToolInfo
-	newIndex toolsearch.IndexFunc
-	painter  painter
-}
-
 // open checks the flags, and then reads the tools of a file.
-func (o source) open(ctx context.Context, s streams, common options, name string) (c catalog, err error) {
-	if c.newIndex = indexes[o.index]; c.newIndex == nil {
-		return c, fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)
+func (o *source) open(ctx context.Context, s streams, common options, name string) error {
+	if o.newIndex = indexes[o.index]; o.newIndex == nil {
+		return fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)
 	}
 	color, err := common.colored(s.out)
 	if err != nil {
-		return c, err
+		return err
 	}
-	c.painter = painter(color)
-	c.tools, err = o.load(ctx, s, common, name)
-	return c, err
+	o.painter = painter(color)
+	o.tools, err = o.load(ctx, s, common, name)
+	return err
 }
 
 // entry is a tool in any of the formats: leanctx's own and MCP's have the name at the
@@ -104,7 +101,7 @@ type envelope struct {
 }
 
 // load reads the tools of a file, or of standard input for "-".
-func (o source) load(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+func (o *source) load(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
@@ -166,7 +163,7 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 }
 
 // servers asks the servers of an mcpServers file for their tools.
-func (o source) servers(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+func (o *source) servers(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
 	if !o.connect {
 		return nil, fail(exitInput, "%s names MCP servers: add --connect to start and ask them", name)
 	}
@@ -177,16 +174,21 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 	if err != nil {
 		return nil, &failure{exitInput, err}
 	}
-	last := &lastLines{said: map[string]string{}}
+	var last sync.Map // what each server wrote last to its standard error: it often says why it ended
+	keep := func(server string, line []byte) {
+		if text := display.Line(string(line)); text != "" {
+			last.Store(server, ". It said: "+clip(text, 200))
+		}
+	}
 	asked, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
 	common.note(s, "asking %s", plural(len(config), "server"))
-	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: last.keep})
+	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: keep})
 	if err != nil {
 		return nil, &failure{exitServer, err}
 	}
 	defer servers.Close()
-	down := o.waitFor(asked, servers, last)
+	down := o.waitFor(asked, servers, &last)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -220,20 +222,21 @@ func (o source) servers(ctx context.Context, s streams, common options, name str
 
 // waitFor waits until each server is there or has failed, and says what the others are
 // missing for.
-func (o source) waitFor(ctx context.Context, servers *mcptools.Servers, last *lastLines) (down []string) {
+func (o *source) waitFor(ctx context.Context, servers *mcptools.Servers, last *sync.Map) (down []string) {
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for {
 		down = nil
 		waits := false
 		for _, status := range servers.Status() {
+			said, _ := last.LoadOrStore(status.Server, "")
 			switch {
 			case status.State == mcptools.StateUp, status.State == mcptools.StateDisabled:
 			case status.Err != nil:
-				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), last.of(status.Server)))
+				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), said))
 			default:
 				waits = true
-				down = append(down, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, last.of(status.Server)))
+				down = append(down, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, said))
 			}
 		}
 		if !waits {
@@ -245,28 +248,4 @@ func (o source) waitFor(ctx context.Context, servers *mcptools.Servers, last *la
 		case <-look.C:
 		}
 	}
-}
-
-// lastLines keeps the last line that each server wrote to its standard error: it often
-// says why it ended.
-type lastLines struct {
-	mu   sync.Mutex
-	said map[string]string
-}
-
-func (l *lastLines) keep(server string, line []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if text := display.Line(string(line)); text != "" {
-		l.said[server] = text
-	}
-}
-
-func (l *lastLines) of(server string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if text := l.said[server]; text != "" {
-		return ". It said: " + clip(text, 200)
-	}
-	return ""
 }

@@ -109,21 +109,20 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	case len(rest) != 1:
 		return fail(exitUsage, "give one file of tools")
 	}
-	c, err := from.open(ctx, s, common, rest[0])
-	if err != nil {
+	if err := from.open(ctx, s, common, rest[0]); err != nil {
 		return err
 	}
 	if *queries != "" {
-		return measure{*queries, from.index, *under, *top, common.json}.run(ctx, s, c)
+		return measure{*queries, from.index, *under, *top, common.json}.run(ctx, s, from)
 	}
-	report, err := examine(ctx, c.newIndex, c.tools)
+	report, err := examine(ctx, from.newIndex, from.tools)
 	if err != nil {
 		return err
 	}
 	if report.Index = from.index; common.json {
 		err = writeJSON(s.out, report)
 	} else {
-		show(s, c.painter, report, *top)
+		show(s, from.painter, report, *top)
 	}
 	share := float64(report.Found) / float64(report.Tools)
 	switch {

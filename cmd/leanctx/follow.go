@@ -22,18 +22,18 @@ const tailEvery = 150 * time.Millisecond
 
 // tail returns a reader of the file that waits where the file ends. Standard input ends by
 // itself.
-func (v *view) tail(ctx context.Context, s streams) (from io.Reader, done func(), err error) {
-	if v.file == "-" {
+func tail(ctx context.Context, s streams, common options, name string) (from io.Reader, done func(), err error) {
+	if name == "-" {
 		return s.in, func() {}, nil
 	}
-	t := &tailed{ctx: ctx, name: v.file}
+	t := &tailed{ctx: ctx, name: name}
 	switch err := t.open(); {
 	case errors.Is(err, fs.ErrNotExist):
-		v.common.note(s, "waiting for %s; end with Ctrl-C", v.file)
+		common.note(s, "waiting for %s; end with Ctrl-C", name)
 	case err != nil:
 		return nil, nil, fail(exitInput, "%w", err)
 	default:
-		v.common.note(s, "following %s; end with Ctrl-C", v.file)
+		common.note(s, "following %s; end with Ctrl-C", name)
 	}
 	return t, t.close, nil
 }

@@ -161,6 +161,14 @@ func flags(s streams, c string, common *options) *flag.FlagSet {
 	return f
 }
 
+// repeated is a flag whose values add up.
+func repeated(f *flag.FlagSet, to *[]string, name, usage string) {
+	f.Func(name, usage, func(value string) error {
+		*to = append(*to, value)
+		return nil
+	})
+}
+
 // flagErrors are the errors of package flag, and what they mean.
 var flagErrors = []struct {
 	says *regexp.Regexp

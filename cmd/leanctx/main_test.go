@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/leanctxtest"
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -183,7 +184,7 @@ func TestEvalWithQueriesMeasures(t *testing.T) {
 	var got measuredJSON
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, "leanctx.eval.queries/1", got.Schema)
-	require.Equal(t, measuresJSON{Queries: 2, Recall1: 1, Recall5: 1, Recall10: 1, NDCG10: 1, MRR: 1}, got.All)
+	require.Equal(t, toolsearcheval.Measures{Queries: 2, Recall1: 1, Recall5: 1, Recall10: 1, NDCG10: 1, MRR: 1}, got.All)
 	require.Equal(t, 1, got.Kinds["keyword"].Queries)
 	require.Empty(t, got.Misses)
 	_, messages, code = call(t, "", "eval", file(t, three), "--queries", file(t, `{"query":"weather","relevant":["mail__send"]}`), "--fail-under", ".9")

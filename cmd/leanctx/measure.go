@@ -19,24 +19,12 @@ const measuredSchema = "leanctx.eval.queries/1"
 
 // measuredJSON is what --json writes with queries.
 type measuredJSON struct {
-	Schema string                  `json:"schema"`
-	Index  string                  `json:"index"`
-	Tools  int                     `json:"tools"`
-	All    measuresJSON            `json:"all"`
-	Kinds  map[string]measuresJSON `json:"kinds"`
-	Misses []missJSON              `json:"misses"`
-}
-
-// measuresJSON are averages over the queries that they apply to, from 0 to 1.
-type measuresJSON struct {
-	Queries      int     `json:"queries"`
-	Recall1      float64 `json:"recall_at_1"`
-	Recall5      float64 `json:"recall_at_5"`
-	Recall10     float64 `json:"recall_at_10"`
-	NDCG10       float64 `json:"ndcg_at_10"`
-	MRR          float64 `json:"mrr"`
-	NoMatch      float64 `json:"no_match"`
-	Unanswerable int     `json:"unanswerable"`
+	Schema string                             `json:"schema"`
+	Index  string                             `json:"index"`
+	Tools  int                                `json:"tools"`
+	All    toolsearcheval.Measures            `json:"all"`
+	Kinds  map[string]toolsearcheval.Measures `json:"kinds"`
+	Misses []missJSON                         `json:"misses"`
 }
 
 // missJSON is a query of which a relevant tool is not among the first five.
@@ -48,10 +36,6 @@ type missJSON struct {
 	Found   []string `json:"found"`
 }
 
-func measuresOf(m toolsearcheval.Measures) measuresJSON {
-	return measuresJSON{m.Queries, m.Recall1, m.Recall5, m.Recall10, m.NDCG10, m.MRR, m.NoMatch, m.Unanswerable}
-}
-
 // measure says how to measure an index by graded queries.
 type measure struct {
 	file, index string
@@ -60,7 +44,7 @@ type measure struct {
 	json        bool
 }
 
-func (m measure) run(ctx context.Context, s streams, c catalog) error {
+func (m measure) run(ctx context.Context, s streams, c source) error {
 	cases, err := toolsearcheval.LoadCases(m.file)
 	if err != nil {
 		return &failure{exitInput, err}
@@ -69,9 +53,9 @@ func (m measure) run(ctx context.Context, s streams, c catalog) error {
 	if err != nil {
 		return &failure{exitInput, err}
 	}
-	out := measuredJSON{Schema: measuredSchema, Index: m.index, Tools: len(c.tools), All: measuresOf(report.Measures), Kinds: map[string]measuresJSON{}, Misses: []missJSON{}}
+	out := measuredJSON{Schema: measuredSchema, Index: m.index, Tools: len(c.tools), All: report.Measures, Kinds: map[string]toolsearcheval.Measures{}, Misses: []missJSON{}}
 	for kind, measures := range report.Kinds {
-		out.Kinds[kind] = measuresOf(measures)
+		out.Kinds[kind] = measures
 	}
 	for _, one := range report.Cases {
 		if len(one.Missing) == 0 {

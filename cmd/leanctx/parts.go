@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads the parts of messages, of all formats: texts, calls, results and media.
+// This file reads messages and their parts, of all formats: texts, calls, results and media.
 
 import (
 	"bytes"
@@ -72,6 +72,103 @@ func (p *part) UnmarshalJSON(data []byte) error {
 	if len(loose.Text) > 0 {
 		return decode(loose.Text, &p.Text)
 	}
+	return nil
+}
+
+// messages are those that were read.
+type messages []*schema.Message
+
+func (m *messages) say(role schema.RoleType, text string) {
+	*m = append(*m, &schema.Message{Role: role, Content: text})
+}
+
+// call adds a call to the model's turn.
+func (m *messages) call(id, name, args string) {
+	last := len(*m) - 1
+	if last < 0 || (*m)[last].Role != schema.Assistant {
+		m.say(schema.Assistant, "")
+		last++
+	}
+	(*m)[last].ToolCalls = append((*m)[last].ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
+}
+
+// result adds what a tool returned: a text, or parts.
+func (m *messages) result(id, name string, content json.RawMessage) error {
+	result := schema.ToolMessage("", id, schema.WithToolName(name))
+	*m = append(*m, result)
+	content = bytes.TrimSpace(content)
+	if len(content) == 0 || content[0] != '[' {
+		var err error
+		result.Content, err = texts(content)
+		return err
+	}
+	var all []part
+	err := decode(content, &all)
+	for _, p := range all {
+		p.into(result)
+	}
+	settle(result)
+	return err
+}
+
+// add adds a message of any of the formats.
+func (m *messages) add(raw json.RawMessage) error {
+	var p struct {
+		part
+		Reasoning json.RawMessage `json:"reasoning"` // a part in an AgenticMessage, text elsewhere
+	}
+	if err := decode(raw, &p); err != nil {
+		return err
+	}
+	content := bytes.TrimSpace(p.Content)
+	switch {
+	case p.Blocks != nil:
+		return m.parts(role(p.Role), p.Blocks)
+	case p.Type == "function_call":
+		m.call(p.CallID, p.Name, p.Arguments)
+		return nil
+	case p.Type == "function_call_output":
+		return m.result(p.CallID, "", p.Output)
+	case p.Type == "reasoning":
+		return nil // its text is not sent again
+	case len(content) > 0 && content[0] == '[' && role(p.Role) == schema.Tool:
+		return m.result(p.ToolCallID, p.Name, content)
+	case len(content) > 0 && content[0] == '[':
+		var all []part
+		if err := decode(content, &all); err != nil {
+			return err
+		}
+		return m.parts(role(p.Role), all, raw)
+	}
+	return m.plain(raw, content)
+}
+
+// plain adds a message of Eino or OpenAI whose content is a text, or the result of a
+// tool.
+func (m *messages) plain(raw, content json.RawMessage) error {
+	fields := map[string]json.RawMessage{}
+	if err := decode(raw, &fields); err != nil {
+		return err
+	}
+	text, err := texts(content)
+	if err != nil {
+		return err
+	}
+	delete(fields, "content")
+	delete(fields, "name") // a participant's, which may be null
+	bare, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	var msg schema.Message
+	if err := decode(bare, &msg); err != nil {
+		return err
+	}
+	if msg.Role, msg.Content = role(string(msg.Role)), text; msg.Role == "" {
+		return fmt.Errorf("%q is not a message role", clip(string(fields["role"]), 40))
+	}
+	simplify(&msg)
+	*m = append(*m, &msg)
 	return nil
 }
 

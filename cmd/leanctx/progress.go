@@ -26,9 +26,9 @@ type progress struct {
 	drawn       bool
 }
 
-// progress returns a progress line that appears after a moment, and only on a terminal
+// newProgress returns a progress line that appears after a moment, and only on a terminal
 // that takes escape sequences.
-func (o options) progress(s streams, what string, all int) *progress {
+func newProgress(s streams, o options, what string, all int) *progress {
 	p := &progress{what: what, all: all, now: time.Now}
 	if escapes, err := o.colored(s.err); err == nil && escapes && !o.quiet && isTerminal(s.err) {
 		p.w = s.err

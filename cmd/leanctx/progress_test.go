@@ -42,7 +42,7 @@ func TestProgressIsForTerminalsThatTakeEscapes(t *testing.T) {
 	require.NoError(t, err)
 	defer master.Close()
 	defer terminal.Close()
-	shown := func(o options, w io.Writer) bool { return o.progress(streams{err: w}, "replaying", 1).w != nil }
+	shown := func(o options, w io.Writer) bool { return newProgress(streams{err: w}, o, "replaying", 1).w != nil }
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "xterm")
 	require.True(t, shown(options{color: "auto"}, terminal))

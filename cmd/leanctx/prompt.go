@@ -3,84 +3,17 @@
 
 package main
 
-// This file asks for queries, one after another.
+// This file reads lines that a person types.
 
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/term"
-
-	"github.com/leanctx/leanctx/toolsearch"
 )
-
-// prompt answers queries until there are no more. A number explains that place of the
-// answer before.
-func (a *searcher) prompt(ctx context.Context, s streams) error {
-	ask := newAsker(s, a.common)
-	if ask.interactive {
-		a.common.note(s, "%s. Type what a model would search for, or the number of a found tool to see why it was found; an empty line ends.", plural(len(a.tools), "tool"))
-	}
-	talk := dialog{searcher: a, echo: !ask.interactive && !a.common.json && !a.common.quiet}
-	a.common.quiet = true // the count of tools is said once
-	for {
-		line, err := ask.line()
-		line = strings.TrimSpace(line)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case line == "" && errors.Is(err, io.EOF), line == "" && err == nil && ask.interactive:
-			return nil
-		case line == "" && err != nil:
-			return err
-		case line == "":
-			continue
-		}
-		if err := talk.say(ctx, s, line); err != nil {
-			return err
-		}
-	}
-}
-
-// dialog is what was asked last, and what was found.
-type dialog struct {
-	*searcher
-	echo  bool // queries are repeated in the output, since nobody types them there
-	query string
-	hits  []hitJSON
-}
-
-// say answers a line: a query, or the place of a hit.
-func (t *dialog) say(ctx context.Context, s streams, line string) (err error) {
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(t.hits) && !t.common.json {
-		t.explain(s, t.query, t.hits[n-1].Name)
-		return nil
-	}
-	if t.echo {
-		fmt.Fprintf(s.out, "%s\n", t.painter.bold("> "+line))
-	}
-	t.query = line
-	t.hits, err = t.answer(ctx, s, line)
-	return err
-}
-
-// explain says why a tool ranks where it does.
-func (a *searcher) explain(s streams, query, name string) {
-	why := ""
-	if x, can := a.x.(toolsearch.Explainer); can {
-		why = x.Explain(toolsearch.Query{Text: query, Limit: a.k}, name)
-	}
-	if why == "" {
-		why = "this index gives no explanations"
-	}
-	showWhy(s, a.painter, why)
-}
 
 // asker reads lines: with editing and a history on a terminal that takes escape
 // sequences, plainly elsewhere.

@@ -101,19 +101,13 @@ func choices(tools bool) (all []choice) {
 		settings["toolsearch, Recommended"] + " and " + settings["leanctx, Recommended"]})
 }
 
-// list collects the values of a flag that may be repeated.
-type list []string
-
-func (l *list) String() string     { return strings.Join(*l, ", ") }
-func (l *list) Set(v string) error { *l = append(*l, v); return nil }
-
 func runReplay(ctx context.Context, s streams, args []string) error {
 	var common options
-	var names, configs list
+	var names, configs []string
 	b := bench{}
 	f := flags(s, "replay", &common)
-	f.Var(&names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default all")
-	f.Var(&configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
+	repeated(f, &names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default all")
+	repeated(f, &configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
 	prices := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file with your own price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
@@ -169,7 +163,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 }
 
 // chosen are the policies that are replayed. The first reduces nothing.
-func chosen(s streams, tools bool, names, configs list) ([]choice, error) {
+func chosen(s streams, tools bool, names, configs []string) ([]choice, error) {
 	known := choices(tools)
 	picked := known
 	if len(names)+len(configs) > 0 {
@@ -272,7 +266,7 @@ func (b bench) replay(ctx context.Context, s streams, common options, all []repl
 	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks, Cards: b.cards}
 	sums := make([]replay.Bill, len(b.policies))
 	calls := 0
-	wait := common.progress(s, "replaying", len(all)*len(b.policies))
+	wait := newProgress(s, common, "replaying", len(all)*len(b.policies))
 	defer wait.stop()
 	for _, r := range all {
 		bills := make([]replay.Bill, 0, len(b.policies))

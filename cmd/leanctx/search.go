@@ -7,7 +7,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,20 +38,23 @@ type hitJSON struct {
 
 // searcher answers queries over one catalogue.
 type searcher struct {
-	catalog
+	source
 	common options
 	x      toolsearch.Index
 	why    bool
 	k      int
+
+	echo  bool      // queries are repeated in the output, since nobody types them there
+	asked string    // last
+	hits  []hitJSON // of what was asked last
 }
 
 func runSearch(ctx context.Context, s streams, args []string) error {
-	var from source
 	var a searcher
 	f := flags(s, "search", &a.common)
 	f.BoolVar(&a.why, "why", false, "explain the rank of each tool")
 	f.IntVar(&a.k, "k", 5, "how many tools to show")
-	from.flags(f)
+	a.source.flags(f)
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
@@ -63,7 +69,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	case len(rest) == 1 && rest[0] == "-":
 		return fail(exitUsage, "the tools come from standard input, so give the query as an argument")
 	}
-	if a.catalog, err = from.open(ctx, s, a.common, rest[0]); err != nil {
+	if err = a.open(ctx, s, a.common, rest[0]); err != nil {
 		return err
 	}
 	if a.x, err = a.newIndex(ctx, a.tools); err != nil {
@@ -90,8 +96,62 @@ func (a *searcher) answer(ctx context.Context, s streams, query string) ([]hitJS
 		return hits, writeJSON(s.out, searchJSON{searchSchema, q.Text, len(a.tools), hits})
 	}
 	a.common.note(s, "%s, %s", plural(len(a.tools), "tool"), took.Round(10*time.Microsecond))
-	showHits(s, a.catalog, hits)
+	showHits(s, a.source, hits)
 	return hits, nil
+}
+
+// prompt answers queries until there are no more. A number explains that place of the
+// answer before.
+func (a *searcher) prompt(ctx context.Context, s streams) error {
+	ask := newAsker(s, a.common)
+	if ask.interactive {
+		a.common.note(s, "%s. Type what a model would search for, or the number of a found tool to see why it was found; an empty line ends.", plural(len(a.tools), "tool"))
+	}
+	a.echo = !ask.interactive && !a.common.json && !a.common.quiet
+	a.common.quiet = true // the count of tools is said once
+	for {
+		line, err := ask.line()
+		line = strings.TrimSpace(line)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case line == "" && errors.Is(err, io.EOF), line == "" && err == nil && ask.interactive:
+			return nil
+		case line == "" && err != nil:
+			return err
+		case line == "":
+			continue
+		}
+		if err := a.say(ctx, s, line); err != nil {
+			return err
+		}
+	}
+}
+
+// say answers a line: a query, or the place of a hit.
+func (a *searcher) say(ctx context.Context, s streams, line string) (err error) {
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(a.hits) && !a.common.json {
+		a.explain(s, a.asked, a.hits[n-1].Name)
+		return nil
+	}
+	if a.echo {
+		fmt.Fprintf(s.out, "%s\n", a.painter.bold("> "+line))
+	}
+	a.asked = line
+	a.hits, err = a.answer(ctx, s, line)
+	return err
+}
+
+// explain says why a tool ranks where it does.
+func (a *searcher) explain(s streams, query, name string) {
+	why := ""
+	if x, can := a.x.(toolsearch.Explainer); can {
+		why = x.Explain(toolsearch.Query{Text: query, Limit: a.k}, name)
+	}
+	if why == "" {
+		why = "this index gives no explanations"
+	}
+	showWhy(s, a.painter, why)
 }
 
 func hitsOf(x toolsearch.Index, q toolsearch.Query, results []toolsearch.Result, why bool) []hitJSON {
@@ -106,7 +166,7 @@ func hitsOf(x toolsearch.Index, q toolsearch.Query, results []toolsearch.Result,
 	return hits
 }
 
-func showHits(s streams, c catalog, hits []hitJSON) {
+func showHits(s streams, c source, hits []hitJSON) {
 	p := c.painter
 	if len(hits) == 0 {
 		fmt.Fprintln(s.out, "no tool fits")

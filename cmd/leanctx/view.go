@@ -190,7 +190,7 @@ func (v *view) writePage(s streams, c *window.Conversation) error {
 // following prints a line for each call as it comes.
 func (v *view) following(ctx context.Context, s streams) error {
 	show := inspect.Follow(s.out, v.text)
-	from, done, err := v.tail(ctx, s)
+	from, done, err := tail(ctx, s, v.common, v.file)
 	if err != nil {
 		return err
 	}

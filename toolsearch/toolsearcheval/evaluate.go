@@ -21,19 +21,21 @@ const Depth = 10
 // queries that it applies to, between 0 and 1, and 0 if it applies to none.
 type Measures struct {
 	// Queries is how many cases there were.
-	Queries int
+	Queries int `json:"queries"`
 	// Recall1, Recall5 and Recall10 are the share of the relevant tools among the first 1,
 	// 5 and 10 results.
-	Recall1, Recall5, Recall10 float64
+	Recall1  float64 `json:"recall_at_1"`
+	Recall5  float64 `json:"recall_at_5"`
+	Recall10 float64 `json:"recall_at_10"`
 	// NDCG10 is the normalised discounted cumulative gain of the first 10 results, a
 	// relevant tool counting 1 (Järvelin and Kekäläinen, ACM TOIS 2002).
-	NDCG10 float64
+	NDCG10 float64 `json:"ndcg_at_10"`
 	// MRR is the mean reciprocal rank of the first relevant result.
-	MRR float64
+	MRR float64 `json:"mrr"`
 	// NoMatch is the share of the queries without a relevant tool that got no result.
-	NoMatch float64
+	NoMatch float64 `json:"no_match"`
 	// Unanswerable is how many queries have no relevant tool.
-	Unanswerable int
+	Unanswerable int `json:"unanswerable"`
 }
 
 // CaseResult is the outcome of one query.
