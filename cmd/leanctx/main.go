@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command leanctx shows, without code, how well searches find your tools, what recorded
-// conversations would have cost, and what a model's window contained:
+// conversations would have cost, which settings do best with your model, and what a model's
+// window contained:
 //
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest eval tools.json
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest search tools.json "convert miles"
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest replay conversation.json
+//	go run github.com/leanctx/leanctx/cmd/leanctx@latest bench --model NAME
 //	go run github.com/leanctx/leanctx/cmd/leanctx@latest view window.jsonl --open
 //
 // Results go to standard output, and messages to standard error. The exit code is 0 for
 // success, 1 if a threshold was missed or results could not be written, 2 for wrong usage, 3 if input cannot be read,
-// and 4 if a server cannot be reached and --strict is set. The command sends nothing
-// anywhere, and starts or calls servers only with --connect.
+// and 4 if a provider, or with --strict a server, cannot be used. Only bench sends anything
+// anywhere; servers are started or called only with --connect.
 package main
 
 // This file chooses the command and says how it ended.
@@ -128,7 +130,7 @@ func run(ctx context.Context, s streams, args []string) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "leanctx shows how well searches find your tools, what conversations cost, and what a model's window contained.\n\n")
+	fmt.Fprint(w, "leanctx shows how well searches find your tools, what conversations cost, which settings do best with your model,\nand what a model's window contained.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(w, "  leanctx %-32s %s\n", c.name+" "+c.arguments, c.about)
 	}
