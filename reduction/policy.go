@@ -3,7 +3,7 @@
 
 package reduction
 
-// The rules for the results of each tool, and which tool of a run reads stored content.
+// The rules for the results of each tool, which tool of a run reads stored content, and reports.
 // The exclude lists and ToolConfig are read only here.
 
 import (

@@ -1,0 +1,158 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
+)
+
+func TestRoundsPairCallsWithTheirResults(t *testing.T) {
+	assistant := func(calls ...string) view {
+		v := view{}
+		for i, c := range calls {
+			id, name, _ := strings.Cut(c, "/")
+			v.calls = append(v.calls, call{index: i, id: id, name: name})
+		}
+		return v
+	}
+	tool := func(results ...string) view {
+		v := view{}
+		for i, r := range results {
+			id, name, _ := strings.Cut(r, "/")
+			v.results = append(v.results, result{index: i, id: id, name: name})
+		}
+		return v
+	}
+	user := view{}
+	for name, c := range map[string]struct {
+		history []view
+		want    string
+	}{
+		"in order":                       {[]view{assistant("1", "2"), tool("1"), tool("2")}, "1@1 2@2"},
+		"swapped":                        {[]view{assistant("1", "2"), tool("2"), tool("1")}, "1@2 2@1"},
+		"missing":                        {[]view{assistant("1", "2"), tool("2")}, "1- 2@1"},
+		"an orphan":                      {[]view{tool("0"), assistant("1"), tool("x"), tool("1")}, "1@3"},
+		"a user in between":              {[]view{assistant("1"), user, tool("1")}, "1@2"},
+		"late":                           {[]view{assistant("1"), assistant("2"), tool("1"), tool("2")}, "1@2 | 2@3"},
+		"an id again in another round":   {[]view{assistant("1"), tool("1"), assistant("1"), tool("1")}, "1@1 | 1@3"},
+		"an id again, the first missing": {[]view{assistant("1"), assistant("1"), tool("1")}, "1- | 1@2"},
+		"an id twice in one round":       {[]view{assistant("1/a", "1/b"), tool("1/b"), tool("1/a")}, "1@2 1@1"},
+		"an id twice, without names":     {[]view{assistant("1/a", "1/b"), tool("1/"), tool("1/")}, "1@1 1@2"},
+		"no ids":                         {[]view{assistant("/a", "/b", "/a"), tool("/b"), tool("/a"), tool("/a")}, "@2 @1 @3"},
+		"ids that were lost":             {[]view{assistant("1/a", "2/b"), tool("/b"), tool("/")}, "1@2 2@1"},
+		"lost, of another name":          {[]view{assistant("1/a"), tool("/z")}, "1-"},
+		"no ids belong to the newest":    {[]view{assistant("/a"), assistant("/b"), tool("/a")}, "- | -"},
+		"several in one message":         {[]view{assistant("1", "2"), tool("2", "1", "3")}, "1@1 2@1"},
+		"twice the same result":          {[]view{assistant("1"), tool("1"), tool("1")}, "1@1"},
+	} {
+		var got []string
+		for _, r := range roundsIn(c.history) {
+			var pairs []string
+			for _, p := range r.pairs {
+				s := p.call.id + "-"
+				if p.found {
+					s = fmt.Sprint(p.call.id, "@", p.at)
+				}
+				pairs = append(pairs, s)
+			}
+			got = append(got, strings.Join(pairs, " "))
+		}
+		require.Equal(t, c.want, strings.Join(got, " | "), name)
+	}
+}
+
+func roundsIn(vs []view) []round {
+	p := pairer{rounds: []round{}}
+	for i, v := range vs {
+		p.next(i, v)
+	}
+	return p.rounds
+}
+
+// pairedSlowly is the rule for pairs, written down without regard to cost: every
+// round is looked at for every result.
+func pairedSlowly(vs []view) []round {
+	rounds := []round{}
+	for i, v := range vs {
+		for _, r := range v.results {
+			for n := len(rounds) - 1; n >= 0; n-- {
+				to := rounds[n].waiting(r, true)
+				if to == nil && r.id == "" {
+					to = rounds[n].waiting(r, false)
+				}
+				if to != nil {
+					to.found, to.at, to.result = true, i, r
+				}
+				if to != nil || r.id == "" {
+					break
+				}
+			}
+		}
+		if len(v.calls) > 0 {
+			p := pairer{rounds: rounds}
+			p.begin(i, v)
+			rounds = p.rounds
+		}
+	}
+	return rounds
+}
+
+func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
+	for seed := range uint64(race.Cases(2000)) {
+		g := rand.New(rand.NewPCG(seed, 3))
+		id := func() string { return []string{"", "a", "b", "c", fmt.Sprint(g.IntN(20))}[g.IntN(5)] }
+		name := func() string { return []string{"", "x", "y"}[g.IntN(3)] }
+		var vs []view
+		for range 1 + g.IntN(30) {
+			var v view
+			for i := range g.IntN(4) {
+				if g.IntN(2) == 0 {
+					v.calls = append(v.calls, call{index: i, id: id(), name: name()})
+				}
+			}
+			for i := range g.IntN(4) * (1 - min(1, len(v.calls))) {
+				v.results = append(v.results, result{index: i, id: id(), name: name()})
+			}
+			vs = append(vs, v)
+		}
+		require.Equal(t, pairedSlowly(vs), roundsIn(vs), "seed %d", seed)
+	}
+}
+
+// A result that came twice, or that belongs to no call, does not make pairing look
+// through all rounds.
+func TestPairingIsLinearInTheHistory(t *testing.T) {
+	race.Skip(t, "pairs 300,000 messages")
+	const rounds = 100_000
+	history := func(n int) []view {
+		vs := make([]view, 0, 3*n)
+		for i := range n {
+			id := fmt.Sprintf("call_%d", i)
+			vs = append(vs,
+				view{calls: []call{{id: id, name: "shell"}}},
+				view{results: []result{{id: id, name: "shell"}, {index: 1, id: id, name: "shell"}}},
+				view{results: []result{{id: "orphan_" + id, name: "shell"}, {index: 1, id: fmt.Sprintf("call_%d", i/2), name: "shell"}}})
+		}
+		return vs
+	}
+	vs := history(rounds)
+	start := time.Now()
+	got := roundsIn(vs)
+	took := time.Since(start)
+	require.Len(t, got, rounds)
+	for i, r := range got {
+		require.True(t, r.pairs[0].found)
+		require.Equal(t, 3*i+1, r.pairs[0].at)
+	}
+	t.Logf("%d rounds: %v", rounds, took)
+	require.Less(t, took, 30*time.Second, "a look at every round for each of these results takes minutes")
+}
