@@ -66,3 +66,10 @@ func (c *Collector) Kept() (int64, error) {
 	}
 	return c.kept, nil
 }
+
+// ReadLinesUpTo sets the longest line that is read, and returns what restores the limit.
+func ReadLinesUpTo(bytes int) (restore func()) {
+	was := maxLine
+	maxLine = bytes
+	return func() { maxLine = was }
+}

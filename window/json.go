@@ -15,8 +15,8 @@ import (
 // schemaName names the format of WriteJSON.
 const schemaName = "leanctx.window/2"
 
-// maxLine is the longest line that is read, in bytes.
-const maxLine = 256 << 20
+// maxLine is the longest line that is read, in bytes; tests lower it.
+var maxLine = 256 << 20
 
 // line is one line of the format. Of says which conversation it belongs to: those of
 // several collectors may alternate. A conversation's line is followed by lines that set

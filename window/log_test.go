@@ -313,6 +313,23 @@ func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
 	}
 }
 
+// A line that nobody could hold costs that line, and not the others.
+func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
+	defer window.ReadLinesUpTo(100_000)()
+	var log bytes.Buffer
+	see := window.New(window.Config{Log: &log, Conversation: named("c"), Texts: window.TextsAll})
+	c := newChat(t, see)
+	for _, size := range []int{50, 3 << 20, 50} {
+		c.result(size)
+		c.ask(t)
+	}
+	all, err := window.ReadJSON(&log)
+	require.ErrorContains(t, err, "not whole")
+	require.Equal(t, 1, strings.Count(err.Error(), "line "), "%.300s", err)
+	require.Len(t, all[0].Calls, 3)
+	require.Len(t, all[0].Texts, 2+2*3-1, "the text that was left out, and no other, is missing")
+}
+
 // FuzzReadJSON holds that what was read can be written, and read again the same.
 func FuzzReadJSON(f *testing.F) {
 	var log bytes.Buffer

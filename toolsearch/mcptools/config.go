@@ -122,16 +122,16 @@ const (
 	noticeWait     = 30 * time.Millisecond
 	idleLimit      = 10 * time.Minute
 	maxUsers       = 1000
-	maxMessage     = 256 << 20 // bytes of one message of a server
 	maxDefinition  = 256 << 10 // bytes of one tool's definition
 	maxPages       = 10_000
 	mostTimeouts   = 10 // that progress may lengthen a call to
 )
 
-// What the tools of one server may take; tests lower it.
+// What the messages and the tools of one server may take; tests lower it.
 var (
-	mostTools       = 100_000
-	maxList   int64 = 192 << 20 // bytes of memory for all definitions, about
+	maxMessage       = 256 << 20 // bytes of one message
+	mostTools        = 100_000
+	maxList    int64 = 192 << 20 // bytes of memory for all definitions, about
 )
 
 // serverJSON is a Server in a file. Keys of other programs are ignored.

@@ -194,7 +194,7 @@ func (s *signed) bounded(resp *http.Response, err error) (*http.Response, error)
 		return nil, err
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	b := &body{ReadCloser: resp.Body, left: maxMessage, stream: kind == "text/event-stream", pace: s.pace}
+	b := &body{ReadCloser: resp.Body, left: int64(maxMessage), stream: kind == "text/event-stream", pace: s.pace}
 	if b.stream && resp.Request != nil && resp.Request.Method == http.MethodPost {
 		s.pace.ask()
 	}

@@ -195,6 +195,25 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 }
 
 // A result of 20 MB arrives whole, whatever the way.
+// A message that is over the limit is an answer that says so, and costs its connection only.
+func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
+	defer func(most int) { maxMessage = most }(maxMessage)
+	maxMessage = 1 << 20
+	for way, server := range ways(t) {
+		if way == "memory" {
+			continue // the client's pipe has a limit of its own
+		}
+		t.Run(way, func(t *testing.T) {
+			s := open(t, map[string]Server{"srv": server, "other": newFixture().inMemory()}, Options{})
+			answer := ask(t, ctx, s, "srv__big", fmt.Sprintf(`{"n":%d}`, 3<<20))
+			require.Contains(t, answer, "error: ")
+			require.Less(t, len(answer), 1000)
+			require.Equal(t, "x", ask(t, ctx, s, "other__echo", `{"text":"x"}`))
+			until(t, "it is back", func() bool { return ask(t, ctx, s, "srv__big", `{"n":1000}`) == bigText(1000) })
+		})
+	}
+}
+
 func TestAHugeResultArrivesWhole(t *testing.T) {
 	size := race.Cases(20 << 20)
 	want := bigText(size)
