@@ -12,6 +12,7 @@
 //   - [github.com/leanctx/leanctx/reduction] cuts long results, clears old ones, and keeps
 //     every original in a store, from which the model can read it back. Start with
 //     reduction.New and reduction.NewDirBackend.
+//   - [github.com/leanctx/leanctx/toolsearch/skills] hides skills in the same way.
 //   - [github.com/leanctx/leanctx/toolerror] turns the errors of tools into answers.
 //
 // To see what they do:
@@ -20,11 +21,13 @@
 //     and [github.com/leanctx/leanctx/window/inspect] shows it as a page or in a terminal.
 //   - [Slog], [JSONL] and [Tee] receive the [Event] of both middlewares.
 //   - [github.com/leanctx/leanctx/leanctxtest] runs agents on scripted and recorded models
-//     in tests.
+//     in tests, and [github.com/leanctx/leanctx/toolsearch/toolsearcheval] measures how well
+//     searches find your tools.
 //
 // Modules of their own, because they bring dependencies: toolsearch/mcptools (the tools of
-// MCP servers), reduction/jq (JSON queries for the read tool), reduction/blobbackend
-// (stores in the cloud), window/leanctxotel (OpenTelemetry), cmd/leanctx (the command).
+// MCP servers), toolsearch/javascript (programs that call tools), reduction/jq (JSON queries
+// for the read tool), reduction/blobbackend (stores in the cloud), window/leanctxotel
+// (OpenTelemetry), cmd/leanctx (the command).
 //
 // An event's receiver is one function for both middlewares:
 //

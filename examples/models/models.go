@@ -61,7 +61,7 @@ func responses(g given) setup[*schema.AgenticMessage] {
 	search := toolsearch.Recommended(tools)
 	search.UseModelToolSearch, search.Model = true, m
 	reduce := reduction.RecommendedTyped[*schema.AgenticMessage](store)
-	reduce.WindowTokens, reduce.ClearTargetTokens = 256_000, 16_000 // a clear sends everything once more
+	reduce.WindowTokens, reduce.MaxTokensForClear = 256_000, 128_000 // a clear sends everything once more: clear seldom
 	return setup[*schema.AgenticMessage]{m, search, reduce, err}
 }
 
@@ -72,7 +72,7 @@ func claude55(g given) setup[*schema.Message] {
 	search := toolsearch.Recommended(tools)
 	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
-	reduce.WindowTokens, reduce.ClearTargetTokens = 900_000, 16_000 // a clear costs the thinking behind it
+	reduce.WindowTokens, reduce.MaxTokensForClear = 900_000, 128_000 // a clear costs the thinking behind it: clear seldom
 	return setup[*schema.Message]{m, search, reduce, err}
 }
 
