@@ -188,9 +188,8 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 	if err != nil {
 		return nil, 0, failed("reading", filePath, err)
 	}
-	size := int64(len(f.content))
-	from, n := span(size, offset, length)
-	return io.NopCloser(strings.NewReader(f.content[from : from+n])), size, nil
+	window, size := Window(f.content, offset, length)
+	return window, size, nil
 }
 
 // MarkUsed implements [leanctx.Cleaner].

@@ -97,6 +97,14 @@ func skipLines(r *bufio.Reader, n int) (ok bool, err error) {
 	return true, nil
 }
 
+// Window is a window of bytes of content in memory, as a [leanctx.RangeReader] returns it: a
+// negative length means to the end, and what lies past the end is empty.
+func Window(content string, offset, length int64) (window io.ReadCloser, size int64) {
+	size = int64(len(content))
+	from, n := span(size, offset, length)
+	return io.NopCloser(strings.NewReader(content[from : from+n])), size
+}
+
 // span clips a window of bytes to content of size bytes: a negative length
 // means to the end, and what lies past the end is empty.
 func span(size, offset, length int64) (from, n int64) {

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/preview"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -214,13 +215,8 @@ func open(ctx context.Context, store leanctx.Backend, filePath string) (src func
 // whole is open for content in memory.
 func whole(content string) func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
-		size := int64(len(content))
-		from := min(offset, size)
-		to := size
-		if length >= 0 && length < size-from {
-			to = from + length
-		}
-		return io.NopCloser(strings.NewReader(content[from:to])), size, nil
+		window, size := backend.Window(content, offset, length)
+		return window, size, nil
 	}
 }
 

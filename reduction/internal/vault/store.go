@@ -319,13 +319,8 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 	if err != nil {
 		return nil, 0, err
 	}
-	size := int64(len(text))
-	from := min(max(offset, 0), size)
-	to := size
-	if length >= 0 {
-		to = min(size, from+length)
-	}
-	return io.NopCloser(strings.NewReader(text[from:to])), size, nil
+	window, size := backend.Window(text, max(offset, 0), length)
+	return window, size, nil
 }
 
 // Recorded returns the size of what the vault stored under a path. used is false if it
