@@ -307,6 +307,9 @@ func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
 // missing returns the servers whose tools are unavailable now, each once.
 func (c *catalog) missing(ctx context.Context) (servers []string) {
 	for _, m := range c.members {
+		if m.settings.cfg.Source == nil {
+			continue
+		}
 		for _, name := range missingFrom(ctx, sourceID{m.settings, -1}, m.settings.cfg.Source) {
 			if name != "" && !slices.Contains(servers, name) {
 				servers = append(servers, name)

@@ -520,18 +520,18 @@ func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, 
 
 // allows reports whether a tool may be used for all of the phases in this model call.
 func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
-	return r.allowsAll(ctx, e, false, phases...)
+	of := r.catalog().filterOf(e)
+	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
+		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p})
+		return !ok
+	})
 }
 
 // allowsProgram reports whether a program may call a tool.
 func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
-	return r.allowsAll(ctx, e, true, PhaseLoad, PhaseCall)
-}
-
-func (r *run) allowsAll(ctx context.Context, e *entry, inProgram bool, phases ...Phase) bool {
 	of := r.catalog().filterOf(e)
-	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
-		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: inProgram})
+	return of == nil || !slices.ContainsFunc([]Phase{PhaseLoad, PhaseCall}, func(p Phase) bool {
+		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: true})
 		return !ok
 	})
 }

@@ -322,9 +322,6 @@ const sourceTimeout = 2 * time.Second
 // refresh asks the sources for their current tools, and reports whether these have changed.
 func (s *sources) refresh(ctx context.Context, r *run) bool {
 	old := r.catalog()
-	if !old.changes() {
-		return false
-	}
 	s.stale = nil
 	next := make([]member, len(old.members))
 	changed := false

@@ -74,7 +74,10 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 		r.runAlone = h.programs.alone
 		ctx = virtual.WithTurns[M](ctx, h.programs)
 	}
-	if r.sources.refresh(ctx, r); r.catalog().settings.cfg.HideAbove == 0 {
+	if r.catalog().changes() {
+		r.sources.refresh(ctx, r)
+	}
+	if r.catalog().settings.cfg.HideAbove == 0 {
 		r.catalog().buildSoon() // while the model writes its first search
 	}
 	rc.Tools = tools
@@ -214,7 +217,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 			return err
 		}
 	}
-	if r.sources.refresh(ctx, r) {
+	if r.catalog().changes() && r.sources.refresh(ctx, r) {
 		t.forget()
 	}
 	c := r.catalog()
@@ -225,7 +228,9 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
 	}
 	msgs := call.Messages
-	in.record = h.chooseMode(ctx, in, msgs)
+	if c.settings.cfg.HideAbove > 0 {
+		in.record = h.chooseMode(ctx, in, msgs)
+	}
 	if c.settings.rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
@@ -252,8 +257,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 // chooseMode decides whether the run hides its tools, before the messages are read.
 func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) record {
 	next := in.record
-	known := next.Mode == showsAll && h.modeBy == in.catalog && in.catalog.isUnfiltered()
-	if in.catalog.settings.cfg.HideAbove > 0 && !known {
+	if known := next.Mode == showsAll && h.modeBy == in.catalog && in.catalog.isUnfiltered(); !known {
 		in.may = h.may(ctx)
 		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
 	}

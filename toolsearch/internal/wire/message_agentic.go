@@ -3,8 +3,6 @@
 
 package wire
 
-// Messages of type *schema.AgenticMessage.
-
 import (
 	"cmp"
 	"encoding/json"
@@ -16,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
+// agentic is the codec of *schema.AgenticMessage.
 type agentic struct{}
 
 func (agentic) View(m *schema.AgenticMessage) View {
