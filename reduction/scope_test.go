@@ -224,11 +224,31 @@ func TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow(t *testing.T) {
 
 // TestADeletedTenantLeavesNothingAndTheOthersWhole runs the lines of docs/scaling.md.
 func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
+	dir, err := reduction.NewDirBackend(t.TempDir())
+	require.NoError(t, err)
+	defer dir.Close()
+	deletesATenant(t, reduction.NewMemoryBackend(0), 3)
+	deletesATenant(t, dir, 1)
+
+	page, err := os.ReadFile("../docs/scaling.md")
+	require.NoError(t, err)
+	source, err := os.ReadFile("scope_test.go")
+	require.NoError(t, err)
+	_, lines, found := strings.Cut(string(source), "\t// region: docs\n")
+	require.True(t, found)
+	lines, _, found = strings.Cut(lines, "\t// endregion")
+	require.True(t, found)
+	require.Contains(t, string(page), strings.ReplaceAll(strings.TrimSpace(lines), "\n\t", "\n"))
+}
+
+func deletesATenant(t *testing.T, store interface {
+	reduction.Backend
+	reduction.Cleaner
+}, conversations int) {
 	ctx := t.Context()
-	store := reduction.NewMemoryBackend(0)
 	content := map[string]string{}
 	for tenant := range 200 {
-		for conversation := range 3 {
+		for conversation := range conversations {
 			key := fmt.Sprintf("tenant%d/%d", tenant, conversation)
 			mw := typed(t, &reduction.Config{Backend: reduction.Scoped(store, as(key)), MaxLengthForTrunc: 1000})
 			content[key] = strings.Repeat(key+"\n", 200)
@@ -245,7 +265,7 @@ func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 	// endregion
 
 	require.NoError(t, err)
-	require.Equal(t, []int64{3, 6600, 0, 0}, []int64{int64(files), bytes, int64(left), size})
+	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{files, int(bytes), left, int(size)})
 	for key, want := range content {
 		got, err := reduction.Scoped(store, as(key)).(reduction.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
 		if strings.HasPrefix(key, gone+"/") {
@@ -255,13 +275,6 @@ func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got.Content)
 	}
-	page, err := os.ReadFile("../docs/scaling.md")
-	require.NoError(t, err)
-	source, err := os.ReadFile("store_test.go")
-	require.NoError(t, err)
-	_, lines, _ := strings.Cut(string(source), "// region: docs\n")
-	lines, _, _ = strings.Cut(lines, "\t// endregion")
-	require.Contains(t, string(page), strings.ReplaceAll(strings.TrimSpace(lines), "\n\t", "\n"))
 }
 
 var errNoSession = errors.New("no session")
