@@ -8,7 +8,6 @@ package reduction
 // that sees cut arguments learns to write the mark of the cut into files.
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -68,11 +67,7 @@ func (w *wording) mention(r *reference) {
 	data.path = r.path
 	if r.medium == nil {
 		data.bytes = r.to - r.from
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(w.notices.fill(w.notices.argument, data)) // encoding a string never fails
-		r.text = strings.TrimSuffix(b.String(), "\n")
+		r.text = display.Quoted(w.notices.fill(w.notices.argument, data))
 		return
 	}
 	data.bytes, data.medium = len(r.content), string(r.medium.Type)

@@ -8,6 +8,7 @@ package display
 // The functions of this file have no state.
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -22,6 +23,15 @@ func Printable(text string) string {
 
 // Line is text on one line: white space is one space each, and the rest is Printable.
 func Line(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }
+
+// Quoted is text as a JSON string that a model can copy, with only the escapes that JSON needs.
+func Quoted(text string) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 // Grouped is a number with a comma between groups of three digits.
 func Grouped[N int | int64](n N) string {

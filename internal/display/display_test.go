@@ -10,6 +10,18 @@ import (
 	"unicode/utf8"
 )
 
+func TestAQuotedTextIsJSONThatCanBeCopied(t *testing.T) {
+	for text, want := range map[string]string{
+		"":           `""`,
+		`say "hi"`:   `"say \"hi\""`,
+		"<a> & 日本\n": `"<a> & 日本\n"`,
+	} {
+		if got := Quoted(text); got != want {
+			t.Errorf("Quoted(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestWhatCouldActOnATerminalIsEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               "",

@@ -269,7 +269,7 @@ func askJSON(v visit, f JSONQuery) (string, error) {
 		return "", err
 	}
 	defer content.Close()
-	said := facts{Path: quoted(v.req.jq), Size: size}
+	said := facts{Path: display.Quoted(v.req.jq), Size: size}
 	v.bytes -= int64(len(said.Path))
 	if size > preview.MaxDocument {
 		return v.say.say("jq_large", said), nil

@@ -83,7 +83,7 @@ func findPassages(v visit) (string, error) {
 		if err := r.add(v.ctx, records); err != nil {
 			return "", err
 		}
-		f := facts{Path: quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}
+		f := facts{Path: display.Quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}
 		return passagePage(v, f, r.best(mostPassages(v))), nil
 	}
 	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
@@ -131,7 +131,7 @@ func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f := facts{Path: quoted(v.req.query), From: min(v.req.byteOffset, size), To: searched, Size: size}
+	f := facts{Path: display.Quoted(v.req.query), From: min(v.req.byteOffset, size), To: searched, Size: size}
 	if searched < size {
 		f.Next = v.req.follow("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
 	}

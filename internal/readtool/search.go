@@ -292,7 +292,7 @@ const (
 func findMatches(v visit) (string, error) {
 	s := search{ctx: v.ctx, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1, room: int(v.bytes), around: int(min(v.req.context, maxContext))}
 	if err := s.compile(v.req.pattern); err != nil {
-		return v.say.say("bad_pattern", facts{Path: quoted(v.req.pattern), Reason: reason(err)}), nil
+		return v.say.say("bad_pattern", facts{Path: display.Quoted(v.req.pattern), Reason: reason(err)}), nil
 	}
 	content, size, err := v.src(v.ctx, 0, -1)
 	if err != nil {
@@ -318,14 +318,14 @@ func findMatches(v visit) (string, error) {
 func reason(err error) string {
 	var serr *syntax.Error
 	if errors.As(err, &serr) {
-		return fmt.Sprintf("%s: %s", serr.Code, quoted(serr.Expr))
+		return fmt.Sprintf("%s: %s", serr.Code, display.Quoted(serr.Expr))
 	}
 	return "it is not valid"
 }
 
 func matchPage(v visit, s *search, size int64) string {
 	f := facts{
-		Path: quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
+		Path: display.Quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
 		From: s.first, To: s.searched, Size: size, Garbled: !utf8.ValidString(s.out.String()),
 		Around: s.around > 0, Pieces: s.shownByte > 0,
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/race"
 )
 
@@ -348,7 +349,7 @@ func TestABadPatternIsExplained(t *testing.T) {
 		"(a{900}){9}": `invalid repeat count`,
 		"a{999}b{99}": `expression too large`,
 	} {
-		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"pattern":%s}`, testPath, quoted(pattern)))
+		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"pattern":%s}`, testPath, display.Quoted(pattern)))
 		require.Contains(t, answer, "not a valid regular expression: "+why)
 		require.Contains(t, answer, "RE2")
 	}

@@ -44,7 +44,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -57,6 +56,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/texts"
@@ -168,7 +168,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	if t.Allowed != nil {
 		name = path.Clean("/" + name) // what is read is what was asked about
 	}
-	if len(quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(name) {
+	if len(display.Quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(name) {
 		return "", fs.ErrNotExist
 	}
 	if t.tooLong(req) {
@@ -197,7 +197,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 
 // tooLong reports whether the arguments leave no room for an answer.
 func (t *readTool) tooLong(req request) bool {
-	return max(len(quoted(req.pattern)), len(quoted(req.query)), len(quoted(req.jq))/2) > t.MaxBytes/8
+	return max(len(display.Quoted(req.pattern)), len(display.Quoted(req.query)), len(display.Quoted(req.jq))/2) > t.MaxBytes/8
 }
 
 // frame is more than everything in an answer that is neither content nor the
@@ -207,7 +207,7 @@ const frame = 1200
 // room is how many bytes of content fit into an answer beside its frame, which
 // may repeat the arguments twice.
 func (t *readTool) room(req request) int64 {
-	return int64(t.MaxBytes - frame - 2*len(quoted(req.path)) - 2*len(quoted(req.pattern)) - 2*len(quoted(req.query)))
+	return int64(t.MaxBytes - frame - 2*len(display.Quoted(req.path)) - 2*len(display.Quoted(req.pattern)) - 2*len(display.Quoted(req.query)))
 }
 
 // visit is one call: what it asks for, of what, and how much may be answered.
@@ -301,13 +301,13 @@ func cleanPath(filePath string) string {
 // follow writes the arguments of the next call for the same path: names and values in turn. It
 // leaves out empty texts, and numbers that are zero or less.
 func (r request) follow(arguments ...any) string {
-	call := `{"file_path":` + quoted(r.path)
+	call := `{"file_path":` + display.Quoted(r.path)
 	for i := 0; i < len(arguments); i += 2 {
 		value := ""
 		switch v := arguments[i+1].(type) {
 		case string:
 			if v != "" {
-				value = quoted(v)
+				value = display.Quoted(v)
 			}
 		case int64:
 			if v > 0 {
@@ -315,20 +315,10 @@ func (r request) follow(arguments ...any) string {
 			}
 		}
 		if value != "" {
-			call += "," + quoted(arguments[i].(string)) + ":" + value
+			call += "," + display.Quoted(arguments[i].(string)) + ":" + value
 		}
 	}
 	return call + "}"
-}
-
-// quoted returns s as a JSON string that a model can copy, with only the escapes that
-// JSON needs.
-func quoted(s string) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string can always be encoded
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 //go:embed text
@@ -382,8 +372,8 @@ func (w words) about(name, filePath string) string {
 		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
 	}
 	return w.say(name, facts{
-		Path: quoted(filePath),
-		ID:   quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
+		Path: display.Quoted(filePath),
+		ID:   display.Quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
 	})
 }
 
