@@ -165,6 +165,27 @@ func TestAPathThatCannotBeShownGivesWayToTheDefaultOne(t *testing.T) {
 	}
 }
 
+// Every other path is shown as it is, and leads to the content: one with a space, with a dot
+// at which a sentence could end, in another script, or that looks like half a notice.
+func TestAPathThatCanBeShownIsKept(t *testing.T) {
+	for _, path := range []string{"/my results/a b", "/a. b", "/a.b.", "/結果/一", "/a: /b", "/persisted-output", "/<persisted", "/a~b\u00a0c", "/" + strings.Repeat("a", 200)} {
+		for _, f := range forms {
+			memory := backend.NewMemory(0)
+			gen := func(context.Context, *reduction.ToolDetail) (string, error) { return path, nil }
+			mw := typed(t, &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, GenTruncOffloadFilePath: gen})
+			content := strings.Repeat("x", 3000)
+			out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
+			require.NoError(t, err)
+			require.Contains(t, out, "saved to: "+path+"\n", "%s", f.name)
+			require.Equal(t, content, stored(t, memory, path), "%q, %s", path, f.name)
+			msgs := rounds[*schema.Message](3, 10)
+			msgs[2].Content = out
+			require.Contains(t, before(t, mw, msgs)[2].Content, path, "the notice of what is cleared names the same file")
+			require.Equal(t, content, stored(t, memory, path), "%q, %s", path, f.name)
+		}
+	}
+}
+
 func TestAGeneratedPathThatIsTakenGetsASuffix(t *testing.T) {
 	gen := func(_ context.Context, d *reduction.ToolDetail) (string, error) {
 		return "/results/" + d.ToolContext.Name, nil
