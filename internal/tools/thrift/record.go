@@ -11,6 +11,8 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -38,6 +40,7 @@ type worker struct {
 	*rand.Rand
 	bench *bench
 	seen  []string // results, in order
+	asked []string // the words that each was asked for with, of invented ones
 	calls int
 	yield func(*schema.Message) bool
 	last  []string
@@ -72,13 +75,21 @@ func (w *worker) answer(text string) { w.yield(schema.AssistantMessage(text, nil
 
 // remark is what the agent says beside a call: now and then it quotes a result.
 func (w *worker) remark() string {
-	if w.Float64() < .7 {
+	if w.Float64() < w.silence() {
 		return ""
 	}
 	if q := w.quote(); q != "" {
 		return "I saw this: " + q
 	}
 	return ""
+}
+
+// silence is how often.
+func (w *worker) silence() float64 {
+	if w.bench == nil {
+		return .5
+	}
+	return .7
 }
 
 // quote picks a line of a result: mostly of one of the last two, sometimes of an
@@ -88,6 +99,9 @@ func (w *worker) quote() string {
 	if n == 0 {
 		return ""
 	}
+	if w.bench == nil {
+		return w.relevant(w.evidence(n))
+	}
 	back := w.IntN(min(2, n))
 	switch p := w.Float64(); {
 	case p > .9:
@@ -95,16 +109,75 @@ func (w *worker) quote() string {
 	case p > .7:
 		back = w.IntN(min(8, n))
 	}
-	if w.bench == nil && len(w.seen[n-1-back]) > 0 && w.Float64() > math.Pow(2000/float64(max(2000, len(w.seen[n-1-back]))), .6) {
-		return w.quote()
-	}
-	lines := strings.Split(unescaped.Replace(w.seen[n-1-back]), "\n")
+	return w.line(w.seen[n-1-back])
+}
+
+// line picks one that says something.
+func (w *worker) line(text string) string {
+	lines := strings.Split(unescaped.Replace(text), "\n")
 	for range 20 {
 		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
 			return l
 		}
 	}
 	return ""
+}
+
+// evidence is which of n invented results an agent goes by: often a recent one, and rarely one of the
+// longest.
+func (w *worker) evidence(n int) int {
+	const small, rarer = 2000., .6
+	for {
+		back := w.IntN(min(2, n))
+		switch p := w.Float64(); {
+		case p > .7:
+			back = w.IntN(n)
+		case p > .4:
+			back = w.IntN(min(8, n))
+		}
+		if size := max(small, float64(len(w.seen[n-1-back]))); w.Float64() < math.Pow(small/size, rarer) {
+			return n - 1 - back
+		}
+	}
+}
+
+// relevant is a line of a result that an agent goes by: one with a word of what it asked for, or
+// about an error, if it meets one soon.
+func (w *worker) relevant(result int) (found string) {
+	const looks = 4
+	text, words := w.seen[result], strings.Fields(w.asked[result])
+	for range looks {
+		l := value(w.line(w.around(text)))
+		if l == "" {
+			continue
+		}
+		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(l, word) }) {
+			break
+		}
+	}
+	return found
+}
+
+var member = regexp.MustCompile(`^"[a-z_]+": "?(.*?)"?,?$`)
+
+// value is what a line of JSON says, without its key.
+func value(line string) string {
+	if m := member.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return line
+}
+
+// around is a part of a result that an agent goes by. Half of what recorded agents quote stands in
+// the first four kilobytes, each time as long there is a seventh more, and some is at the end.
+func (w *worker) around(text string) string {
+	const first, window, ends = 500., 600, .15
+	at := int(first*math.Pow(max(1, float64(len(text))/first), w.Float64())) - first
+	if w.Float64() < ends {
+		at = len(text) - at
+	}
+	from := max(0, min(at, len(text)-window))
+	return text[from:min(len(text), from+window)]
 }
 
 // unescaped is how an agent reads a text inside JSON.
