@@ -28,6 +28,11 @@ const (
 	shortLine = 200
 	// lastLines is how many lines of the end are kept.
 	lastLines = 8
+
+	// lastSums is how many lines that sum tests up are kept, the last of each kind, if they are
+	// among the last sumsWithin lines.
+	lastSums   = 4
+	sumsWithin = 1000
 	// gapRoom is about what it takes to say that lines are left out.
 	gapRoom = 20
 	// perTemplate is how many errors of one kind are kept.
@@ -209,6 +214,29 @@ func (x *extract) keepLast(n, room int) {
 		}
 		x.choose(i)
 		n--
+	}
+}
+
+// keepSums chooses the last n kinds of lines that sum tests up.
+func (x *extract) keepSums(n, room int) {
+	kinds := make(map[string]bool, n)
+	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin) && len(kinds) < n; i-- {
+		l := x.text[x.lines[i].from:x.lines[i].to]
+		if !sumsUp(l) {
+			continue
+		}
+		kind := string(mask(nil, l))
+		if kinds[kind] {
+			continue
+		}
+		kinds[kind] = true
+		if x.lines[i].chosen {
+			continue
+		}
+		if room -= x.cost(i); room < 0 {
+			return
+		}
+		x.choose(i)
 	}
 }
 

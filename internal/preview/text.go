@@ -89,16 +89,47 @@ func isTestLine(l string) bool {
 func hasSummary(tail string) bool {
 	for l := range strings.Lines(tail) {
 		l = strings.TrimRight(l, "\r\n")
-		switch {
-		case strings.HasPrefix(l, "Ran ") && strings.Contains(l, " test") && strings.Contains(l, " in "),
-			strings.HasPrefix(l, "=") && strings.HasSuffix(l, "=") && (strings.Contains(l, " failed") || strings.Contains(l, " passed")),
-			strings.Contains(l, "BUILD FAILURE") || strings.Contains(l, "BUILD SUCCESS"),
-			strings.HasPrefix(l, "test result: "), strings.HasPrefix(l, "Tests: ") && strings.Contains(l, " total"),
-			strings.HasPrefix(l, "--- FAIL: "), strings.HasPrefix(l, "FAIL\t"), strings.HasPrefix(l, "ok  \t") && strings.HasSuffix(l, "s"):
+		if sumsUp(l) || strings.HasPrefix(l, "--- FAIL: ") || strings.HasPrefix(l, "FAIL\t") || strings.HasPrefix(l, "ok  \t") && strings.HasSuffix(l, "s") {
 			return true
 		}
 	}
 	return false
+}
+
+// sumsUp reports whether a line says how all tests went.
+func sumsUp(l string) bool {
+	switch {
+	case strings.HasPrefix(l, "Ran ") && strings.Contains(l, " test") && strings.Contains(l, " in "),
+		strings.HasPrefix(l, "=") && strings.HasSuffix(l, "=") && (strings.Contains(l, " failed") || strings.Contains(l, " passed")),
+		strings.Contains(l, "BUILD FAIL"), strings.Contains(l, "BUILD SUCCESS"), strings.HasPrefix(l, "test result: "):
+		return true
+	}
+	return len(l) <= maxLine && countsTests(l)
+}
+
+// outcomes are the words beside the numbers of tests.
+var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run")
+
+// countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
+func countsTests(l string) bool {
+	const two = 2
+	fields := strings.FieldsFunc(l, func(r rune) bool { return r > 0x7f || !alphanumeric(byte(r)) })
+	counted := ""
+	found := 0
+	for i, f := range fields {
+		if digitsAt(f, 0) != len(f) {
+			continue
+		}
+		for _, near := range []int{i - 1, i + 1} {
+			if near < 0 || near >= len(fields) {
+				continue
+			}
+			if word := strings.ToLower(fields[near]); outcomes[word] && word != counted {
+				counted, found = word, found+1
+			}
+		}
+	}
+	return found >= two || found == 1 && len(fields) <= two+two && strings.HasSuffix(counted, "ing") && counted != "pending"
 }
 
 // levels are the words that lines of logs begin with.
@@ -160,6 +191,7 @@ func showOutput(m *maker, text string, room int) string {
 	x.rank(newQuery(m.query))
 	x.rankErrors()
 	x.keepLast(lastLines, x.room/2)
+	x.keepSums(lastSums, x.room/4)
 	x.keepBest(x.room, 0)
 	return within(m, x.String(), text, room)
 }

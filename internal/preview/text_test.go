@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -76,6 +77,43 @@ func TestTheEndOfOutputIsKept(t *testing.T) {
 	require.Contains(t, shown, "ERROR: again and again\n")
 	require.LessOrEqual(t, strings.Count(shown, "again and again"), perTemplate+lastLines)
 	require.Contains(t, shown, "(×3000)")
+}
+
+// Below the line that sums tests up there may be much else: coverage, what was slow, advice.
+func TestWhatSumsTestsUpIsShown(t *testing.T) {
+	for name, c := range map[string]struct{ each, sum, below string }{
+		"pytest":      {"tests/test_a.py::test_%d PASSED [ 10%%]", "==== 2 failed, 3998 passed, 3 warnings in 12.30s ====", "src/mod_%d.py    120    %d    93%%"},
+		"pytest -q":   {"tests/test_a.py::test_%d PASSED", "1 failed, 399 passed, 2 errors in 1.52s", "0.%02ds call     tests/test_a.py::test_%d"},
+		"unittest":    {"test_%d (tests.test_a.TestA) ... ok", "Ran 4000 tests in 10.002s", "Destroying test database %d of alias 'default_%d'"},
+		"maven":       {"[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.%03d s -- in org.example.ATest", "[ERROR] Tests run: 1602, Failures: 2, Errors: 1, Skipped: 7", "[INFO] module-%d ................ SKIPPED [  0.%d s]"},
+		"gradle":      {"[INFO] ATest > case%d PASSED", "1602 tests completed, 3 failed, 7 skipped", "> Task :module%d:check UP-TO-DATE %d"},
+		"cargo":       {"test tests::case_%d ... ok", "test result: FAILED. 398 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out", "warning: unused variable in case %d of %d"},
+		"jest":        {" PASS  src/a%d.test.js", "Tests:       2 failed, 1 skipped, 398 passed, 401 total", "  file%d.js      |   90.12 |    %d.5 |"},
+		"mocha":       {"[INFO]     ✓ handles case %d", "  398 passing (3s)", "  file%d.js      |   90.12 |    %d.5 |"},
+		"rspec":       {"[INFO] handles case %d", "400 examples, 2 failures, 1 pending", "Coverage of part %d: %d.5%%"},
+		"ctest":       {"[INFO] Test #%d: case ......... Passed", "99% tests passed, 2 tests failed out of 400", "label%d  =  0.%d sec*proc"},
+		"phpunit":     {"[INFO] ok case %d", "Tests: 400, Assertions: 1200, Failures: 2, Skipped: 1.", "  Lines of part %d: 80.%d%%"},
+		"dotnet":      {"[INFO]   Passed Case%d [1 ms]", "Failed!  - Failed:     2, Passed:   398, Skipped:     0, Total:   400, Duration: 3 s", "Attachment %d: /tmp/%d.xml"},
+		"go test":     {"=== RUN   TestCase/%d", "FAIL\texample.com/bank\t12.300s", "ok  \texample.com/p%d\t0.0%ds"},
+		"nothing odd": {"=== RUN   TestCase/%d", "coverage: 81.2% of statements", ""},
+	} {
+		var b strings.Builder
+		for i := range 900 {
+			fmt.Fprintf(&b, c.each+"\n", i)
+			if i%300 == 7 {
+				fmt.Fprintf(&b, "E   AssertionError: %d is not %d\nERROR: case %d: the value differs from what was wanted\n", i, i+1, i)
+			}
+		}
+		b.WriteString(c.sum + "\n")
+		for i := range 60 {
+			if c.below != "" {
+				fmt.Fprintf(&b, c.below+"\n", i, i%10)
+			}
+		}
+		for _, room := range []int{2000, 4000} {
+			assert.Contains(t, of(b.String(), room), strings.TrimSpace(c.sum), "%s in %d", name, room)
+		}
+	}
 }
 
 func TestGapsAreMarked(t *testing.T) {
