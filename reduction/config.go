@@ -193,10 +193,10 @@ type TypedConfig[M adk.MessageType] struct {
 	// results are also cleared below MaxTokensForClear, as soon as sending them has cost as
 	// much as clearing them does: when the tokens of each, times the requests it was in, add
 	// up to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
-	// token is four bytes here. A result of less than 1,000 then stays for eight rounds,
-	// also above the threshold, and clearing that saves less than a sixth of what follows
-	// waits until the estimate is twice MaxTokensForClear; the window counts first.
-	// This lowers the bill of conversations that stay below the threshold for long, but
+	// token is four bytes here. A result of less than 1,000 then stays for twelve rounds,
+	// also above the threshold. Clearing waits as long as it could make a run that ends
+	// at once cost a tenth more than without reduction, at whatever price of a cached token,
+	// up to twice MaxTokensForClear; the window counts first. This lowers the bill of conversations that stay below the threshold for long, but
 	// the model more often needs a result that it no longer sees. If zero, only the
 	// threshold counts. It must be less than 1, and not negative.
 	CachedPrice float64
@@ -264,7 +264,7 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
 // tokens, or earlier if that breaks even where a cached token costs a tenth, if that saves at
 // least 4,000; cuts results longer than 16,000 bytes and shows a [PreviewByKind] of them in
-// 5,000; keeps results if clearing would save less than 1,000 bytes; refers to repeats; clears
+// 5,000; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
 // values of arguments over 1,000 bytes; compacts JSON; leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; and provides the read tool. b must be able to
 // read. For queries about stored JSON, set JSONQuery to jq.Query of module
@@ -286,7 +286,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		MaxLengthForTrunc:  16_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
-		MinSavingBytes:     1_000,
+		MinSavingBytes:     500,
 		ReferToRepeats:     true,
 		ClearArgumentsOver: 1_000,
 		ProvideReadTool:    true,

@@ -134,6 +134,64 @@ func breaksEven[M adk.MessageType](t *testing.T) {
 	require.Less(t, bills[price], .8*bills[0], "it costs less on the card that it was set to")
 }
 
+func TestClearingNeverCostsMuchMoreThanItHasSaved(t *testing.T) {
+	race.Skip(t, "estimates the tokens of many long histories")
+	forBoth(t, costsLittle[*schema.Message], costsLittle[*schema.AgenticMessage])
+}
+
+// costsLittle lets conversations of any make grow, and ends each after every call: so far it may
+// cost a tenth more than without reduction at most, whatever a cached token costs.
+func costsLittle[M adk.MessageType](t *testing.T) {
+	prices := []struct{ write, cached float64 }{{1.25, .1}, {1, .1}, {1, .02}, {1, .2}, {1, .5}, {1, 1}}
+	passes := 0
+	for seed := range uint64(30) {
+		g := newGen[M](seed)
+		mw := typed(t, reduction.RecommendedTyped[M](backend.NewMemory(0)))
+		large, words := []int{300, 3000, 12_000}[g.IntN(3)], g.IntN(60)
+		msgs := []M{adktest.User[M](strings.Repeat("a question ", g.IntN(900)))}
+		whole := msgs
+		var sent, would bill
+		for i := range 40 {
+			var calls []adktest.ToolCall
+			var results []M
+			for k := range 1 + max(0, g.IntN(6)-4) {
+				id := fmt.Sprintf("call_%d_%d", i, k)
+				calls = append(calls, adktest.ToolCall{ID: id, Name: "shell", Args: render(map[string]any{"n": i, "text": strings.Repeat("note ", g.IntN(40))})})
+				results = append(results, adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of it\n", g.Uint64()), 1+g.IntN(large)/30)))
+			}
+			more := append([]M{adktest.Assistant[M](strings.Repeat("so it is ", g.IntN(words+1)), calls...)}, results...)
+			msgs, whole = append(msgs[:len(msgs):len(msgs)], more...), append(whole[:len(whole):len(whole)], copyAll(more)...)
+			if msgs = before(t, mw, msgs); sent.add(adkDump(msgs)) {
+				passes++
+			}
+			would.add(adkDump(whole))
+			for _, p := range prices {
+				require.LessOrEqual(t, p.write*sent.written+p.cached*sent.read, 1.1*(p.write*would.written+p.cached*would.read), "seed %d, call %d, %v", seed, i, p)
+			}
+		}
+	}
+	require.Greater(t, passes, 10)
+}
+
+// bill is what the requests of a conversation cost, in bytes.
+type bill struct {
+	before        []string // the request before
+	written, read float64
+}
+
+// add adds a request, and reports whether it does not begin like the one before.
+func (b *bill) add(request []string) (broken bool) {
+	same := 0
+	for same < min(len(b.before), len(request)) && b.before[same] == request[same] {
+		same++
+	}
+	broken = same < len(b.before)
+	b.read += float64(len(strings.Join(request[:same], "")))
+	b.written += float64(len(strings.Join(request[same:], "")))
+	b.before = request
+	return broken
+}
+
 func TestTheRecommendedConfigurationWorksAsItIs(t *testing.T) {
 	adktest.Both(t, recommendedWorks[*schema.Message], recommendedWorks[*schema.AgenticMessage])
 }

@@ -86,15 +86,19 @@ const (
 	// fairShare is the share of what a pass rewrites that it must save: a sixth.
 	fairShare = 6
 
-	// A pass that saves less waits until the conversation exceeds MaxTokensForClear by an
+	// costShare is the share of what a conversation has cost that a pass may cost with CachedPrice:
+	// a tenth.
+	costShare = 10
+
+	// A pass that costs more waits until the conversation exceeds MaxTokensForClear by an
 	// eighth, or with CachedPrice until it is twice that.
 	patience    = 1 + 1./dropShare
 	longerWaits = 2
 )
 
-// breaksMuch reports whether clearing rewrites much more of the prompt than it saves, while
-// there is room to wait until it saves more. ClearTargetTokens says itself how much to save. A
-// token is four bytes here.
+// breaksMuch reports whether clearing rewrites too much of the prompt for what it saves, while
+// there is room to wait. ClearTargetTokens says itself how much to save. A token is four bytes
+// here.
 func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 	if p.cfg.ClearTargetTokens > 0 {
 		return false
@@ -109,14 +113,28 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 			saved, first = saved+r.roughly()-tokensOf(r.after), min(first, r.at, r.callAt)
 		}
 	}
-	if saved*fairShare >= p.roughly(first)-saved {
-		return false
-	}
-	most := patience
+	rewritten := p.roughly(first) - saved
 	if p.cfg.CachedPrice > 0 {
-		most = longerWaits
+		return !p.affords(rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
 	}
-	return float64(p.counted(ctx)) < most*float64(p.cfg.MaxTokensForClear)
+	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
+}
+
+// affords reports whether a run that ends at once would cost at most a tenth more than without
+// reduction, whatever a cached token costs: all that has been written to the cache, results in
+// full, against what cutting has saved of that and what is written again.
+func (p *pass[M]) affords(rewritten int64) bool {
+	written, cut := p.roughly(0), int64(0)
+	for _, m := range p.msgs {
+		for _, r := range p.codec.view(m).results {
+			n := noticeIn(r.texts)
+			gone := max(0, tokensOf(n.bytes-r.size()))
+			if written += gone; n.kind == truncatedNotice {
+				cut += gone
+			}
+		}
+	}
+	return rewritten <= written/costShare+cut
 }
 
 // surelySaves reports whether the changes save so many tokens that counting all messages again
@@ -150,7 +168,7 @@ func (p *pass[M]) countLeft(results []*old) {
 // and recent results are needed most often.
 const (
 	largeResult = 1000
-	smallStays  = 8
+	smallStays  = 12
 )
 
 // breaksEven reports whether sending results, the oldest first, has cost as much as writing
