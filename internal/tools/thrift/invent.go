@@ -31,8 +31,10 @@ var invented = []struct {
 	{"terminal", 35, 1, 40, (*worker).output},
 	{"repository", 45, 1, 50, (*worker).source},
 	{"documents", 25, 1, 20, (*worker).document},
-	{"days", 40, 8, 0, nil},
+	{days, 40, 8, 0, nil},
 }
+
+const days = "days" // of several tasks
 
 const (
 	smallest, largest = 1_000., 100_000. // bytes of a result
@@ -73,8 +75,6 @@ type task struct {
 	about float64 // bytes of its results
 	most  float64
 	made  []string // results
-
-	queries []string // of the calls that go out at once
 }
 
 // size draws one: most results are small, most bytes in few large ones.
@@ -92,20 +92,18 @@ func (t *task) add(msgs []*schema.Message) []*schema.Message {
 	t.about = t.size()
 	for range 4 + int(math.Exp(t.between(1.5, math.Log(float64(k.rounds))))) {
 		var calls []schema.ToolCall
-		t.queries = t.queries[:0]
 		for range 1 + max(0, t.IntN(6)-4) {
-			query := t.words(3)
-			args := map[string]any{"query": query, "page": t.IntN(9)}
-			t.queries = append(t.queries, query)
+			args := map[string]any{"query": t.words(3), "page": t.IntN(9)}
 			if t.IntN(15) == 0 {
 				args["draft"] = t.document(1000 + t.IntN(5000))
 			}
 			calls = append(calls, t.call(k.name+"__"+pick(t.worker, []string{"get", "search", "list"}), args))
 		}
 		msgs = append(msgs, schema.AssistantMessage(t.thought()+t.remark(), calls))
-		for i, c := range calls {
+		for _, c := range calls {
 			out := t.result(k.returns)
-			t.made, t.seen, t.asked = append(t.made, out), append(t.seen, out), append(t.asked, t.queries[i])
+			t.made = append(t.made, out)
+			t.saw(c, out)
 			msgs = append(msgs, schema.ToolMessage(out, c.ID, schema.WithToolName(c.Function.Name)))
 		}
 	}

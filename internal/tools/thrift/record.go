@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -39,8 +41,8 @@ type job struct {
 type worker struct {
 	*rand.Rand
 	bench *bench
-	seen  []string // results, in order
-	asked []string // the words that each was asked for with, of invented ones
+	seen  []string   // results, in order
+	asked [][]string // the words that each was asked for with
 	calls int
 	yield func(*schema.Message) bool
 	last  []string
@@ -61,8 +63,26 @@ func (w *worker) do(text string, calls ...schema.ToolCall) []string {
 	if !w.yield(schema.AssistantMessage(text, calls)) {
 		panic(errEnded)
 	}
-	w.seen = append(w.seen, w.last...)
+	for i, out := range w.last {
+		w.saw(calls[i], out)
+	}
 	return w.last
+}
+
+// saw notes the result of a call.
+func (w *worker) saw(c schema.ToolCall, result string) {
+	const shortest = 4
+	var args map[string]any
+	_ = json.Unmarshal([]byte(c.Function.Arguments), &args)
+	var asked []string
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		for _, word := range strings.FieldsFunc(fmt.Sprint(args[key]), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if len(word) >= shortest && key != "draft" && key != "content" {
+				asked = append(asked, word)
+			}
+		}
+	}
+	w.seen, w.asked = append(w.seen, result), append(w.asked, asked)
 }
 
 // one makes one call.
@@ -75,7 +95,7 @@ func (w *worker) answer(text string) { w.yield(schema.AssistantMessage(text, nil
 
 // remark is what the agent says beside a call: now and then it quotes a result.
 func (w *worker) remark() string {
-	if w.Float64() < w.silence() {
+	if w.IntN(2) == 0 {
 		return ""
 	}
 	if q := w.quote(); q != "" {
@@ -84,47 +104,28 @@ func (w *worker) remark() string {
 	return ""
 }
 
-// silence is how often.
-func (w *worker) silence() float64 {
-	if w.bench == nil {
-		return .5
-	}
-	return .7
-}
-
-// quote picks a line of a result: mostly of one of the last two, sometimes of an
-// older one.
-func (w *worker) quote() string {
+// quote is a line of a result: one with a word of what was asked for, or about an error, if the agent
+// meets one soon.
+func (w *worker) quote() (found string) {
+	const looks = 4
 	n := len(w.seen)
 	if n == 0 {
 		return ""
 	}
-	if w.bench == nil {
-		return w.relevant(w.evidence(n))
-	}
-	back := w.IntN(min(2, n))
-	switch p := w.Float64(); {
-	case p > .9:
-		back = w.IntN(n)
-	case p > .7:
-		back = w.IntN(min(8, n))
-	}
-	return w.line(w.seen[n-1-back])
-}
-
-// line picks one that says something.
-func (w *worker) line(text string) string {
-	lines := strings.Split(unescaped.Replace(text), "\n")
-	for range 20 {
-		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
-			return l
+	result := w.evidence(n)
+	for range looks {
+		l := value(w.line(w.around(unescaped.Replace(w.seen[result]))))
+		if l == "" {
+			continue
+		}
+		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(w.asked[result], func(word string) bool { return strings.Contains(l, word) }) {
+			break
 		}
 	}
-	return ""
+	return found
 }
 
-// evidence is which of n invented results an agent goes by: often a recent one, and rarely one of the
-// longest.
+// evidence is which of n results an agent goes by: often a recent one, and rarely one of the longest.
 func (w *worker) evidence(n int) int {
 	const small, rarer = 2000., .6
 	for {
@@ -141,21 +142,15 @@ func (w *worker) evidence(n int) int {
 	}
 }
 
-// relevant is a line of a result that an agent goes by: one with a word of what it asked for, or
-// about an error, if it meets one soon.
-func (w *worker) relevant(result int) (found string) {
-	const looks = 4
-	text, words := w.seen[result], strings.Fields(w.asked[result])
-	for range looks {
-		l := value(w.line(w.around(text)))
-		if l == "" {
-			continue
-		}
-		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(l, word) }) {
-			break
+// line picks one that says something.
+func (w *worker) line(text string) string {
+	lines := strings.Split(text, "\n")
+	for range 20 {
+		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
+			return l
 		}
 	}
-	return found
+	return ""
 }
 
 var member = regexp.MustCompile(`^"[a-z_]+": "?(.*?)"?,?$`)

@@ -22,7 +22,7 @@ type preset struct {
 	price                  float64
 }
 
-var chosen = preset{16_000, 5_000, 1_000, 32_000, .1}
+var chosen = preset{16_000, 5_000, 500, 32_000, .1}
 
 // presets are the chosen one, each with one setting changed, and the preset before.
 func presets() []preset {
@@ -38,10 +38,10 @@ func presets() []preset {
 	for _, preview := range []int{3_000, 4_000, 8_000, 12_000} {
 		vary(func(p *preset) { p.preview = preview })
 	}
-	for _, saving := range []int{200, 400, 2_000} {
+	for _, saving := range []int{200, 1_000, 2_000} {
 		vary(func(p *preset) { p.saving = saving })
 	}
-	for _, trigger := range []int64{24_000, 48_000, 64_000} {
+	for _, trigger := range []int64{24_000, 40_000, 64_000} {
 		vary(func(p *preset) { p.trigger = trigger })
 	}
 	for _, price := range []float64{0, .05, .2} {
@@ -67,7 +67,7 @@ func (p preset) String() string {
 }
 
 // sweep replays the tuning half of the invented runs under each preset, and the other half once,
-// under the chosen one.
+// under the chosen one and Eino's handler, also with half of the cut results read back.
 func sweep(ctx context.Context, out io.Writer) error {
 	halves := make(map[bool][]replay.Recorded)
 	err := invent(func(r *run) error {
@@ -78,25 +78,37 @@ func sweep(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	none := replay.Policies()[:1]
-	for _, tuning := range []bool{true, false} {
-		tried := presets()
-		if !tuning {
-			tried = tried[:2]
+	others := replay.Policies()[:3] // none, cutting, Eino's
+	if err := sweepHalf(ctx, out, "tuning half", halves[true], policiesOf(others, presets()), 0); err != nil {
+		return err
+	}
+	for _, share := range []float64{0, .48} {
+		if err := sweepHalf(ctx, out, "held-out half", halves[false], policiesOf(others, presets()[:2]), share); err != nil {
+			return err
 		}
-		policies := none
-		for _, p := range tried {
-			policies = append(policies[:len(policies):len(policies)], p.policy())
-		}
-		t, err := tabulate(ctx, halves[tuning], policies, replay.Options{})
+	}
+	return nil
+}
+
+func policiesOf(policies []replay.Policy, tried []preset) []replay.Policy {
+	for _, p := range tried {
+		policies = append(policies[:len(policies):len(policies)], p.policy())
+	}
+	return policies
+}
+
+// sweepHalf prints the runs of one task, and those of several.
+func sweepHalf(ctx context.Context, out io.Writer, half string, runs []replay.Recorded, policies []replay.Policy, share float64) error {
+	parts := make(map[bool][]replay.Recorded)
+	for _, r := range runs {
+		parts[r.Kind == days] = append(parts[r.Kind == days], r)
+	}
+	for _, several := range []bool{false, true} {
+		t, err := tabulate(ctx, parts[several], policies, replay.Options{ReadBacks: share})
 		if err != nil {
 			return err
 		}
-		half := "held-out half"
-		if tuning {
-			half = "tuning half"
-		}
-		fmt.Fprintf(out, "%s of the invented runs: %d\n%s\n", half, len(halves[tuning]), t)
+		fmt.Fprintf(out, "%s of the invented runs, %.0f %% of the cut results read back: %d\n%s\n", half, share*100, len(parts[several]), t)
 	}
 	return nil
 }
