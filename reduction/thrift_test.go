@@ -136,7 +136,7 @@ func breaksEven[M adk.MessageType](t *testing.T) {
 
 func TestClearingNeverCostsMuchMoreThanItHasSaved(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
-	forBoth(t, costsLittle[*schema.Message], costsLittle[*schema.AgenticMessage])
+	adktest.EachType(t, costsLittle[*schema.Message], costsLittle[*schema.AgenticMessage])
 }
 
 // costsLittle lets conversations of any make grow, and ends each after every call: so far it may

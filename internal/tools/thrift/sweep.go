@@ -87,7 +87,7 @@ func sweep(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return printCompact(out, halves[false])
 }
 
 func policiesOf(policies []replay.Policy, tried []preset) []replay.Policy {
