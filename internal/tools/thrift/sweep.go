@@ -79,11 +79,11 @@ func sweep(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	others := replay.Policies()[:3] // none, cutting, Eino's
-	if err := sweepHalf(ctx, out, "tuning half", halves[true], policiesOf(others, presets()), 0); err != nil {
+	if err := (half{"tuning half", halves[true], 0}).print(ctx, out, policiesOf(others, presets())); err != nil {
 		return err
 	}
 	for _, share := range []float64{0, .48} {
-		if err := sweepHalf(ctx, out, "held-out half", halves[false], policiesOf(others, presets()[:2]), share); err != nil {
+		if err := (half{"held-out half", halves[false], share}).print(ctx, out, policiesOf(others, presets()[:2])); err != nil {
 			return err
 		}
 	}
@@ -97,18 +97,25 @@ func policiesOf(policies []replay.Policy, tried []preset) []replay.Policy {
 	return policies
 }
 
-// sweepHalf prints the runs of one task, and those of several.
-func sweepHalf(ctx context.Context, out io.Writer, half string, runs []replay.Recorded, policies []replay.Policy, share float64) error {
+// half is a half of the invented runs, of which a share of the cut results is read back.
+type half struct {
+	name  string
+	runs  []replay.Recorded
+	share float64
+}
+
+// print prints the runs of one task, and those of several.
+func (h half) print(ctx context.Context, out io.Writer, policies []replay.Policy) error {
 	parts := make(map[bool][]replay.Recorded)
-	for _, r := range runs {
+	for _, r := range h.runs {
 		parts[r.Kind == days] = append(parts[r.Kind == days], r)
 	}
 	for _, several := range []bool{false, true} {
-		t, err := tabulate(ctx, parts[several], policies, replay.Options{ReadBacks: share})
+		t, err := tabulate(ctx, parts[several], policies, replay.Options{ReadBacks: h.share})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s of the invented runs, %.0f %% of the cut results read back: %d\n%s\n", half, share*100, len(parts[several]), t)
+		fmt.Fprintf(out, "%s of the invented runs, %.0f %% of the cut results read back: %d\n%s\n", h.name, h.share*100, len(parts[several]), t)
 	}
 	return nil
 }
