@@ -91,7 +91,7 @@ func (h hostOfRun) answer(ctx context.Context, c ProgramCall) (ProgramResult, bo
 	case h.run.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
 		return refuse("program-direct", promptData{})
 	case e == nil && h.run.own[c.Tool]:
-		if !hidden.settings.inPrograms(&schema.ToolInfo{Name: c.Tool}) {
+		if !hidden.settings.inPrograms(h.run.infos[c.Tool]) {
 			return refuse("program-forbidden", promptData{})
 		}
 		if !isObject(c.Arguments) {

@@ -42,12 +42,13 @@ const (
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
 // BeforeAgent on. The record survives a checkpoint; everything else is of this process.
 type run struct {
-	start   *catalog        // at the start of the run
-	own     stringSet       // names of the agent's own tools
-	order   []string        // these names in the order of the agent's list, hidden ones too
-	size    int             // its tools with ours; 0 outside of an agent
-	depth   int             // of Eino's address of the agent; what is deeper is in the run
-	direct  map[string]bool // tools whose result ends the run; Eino's own map
+	start   *catalog                    // at the start of the run
+	own     stringSet                   // names of the agent's own tools
+	infos   map[string]*schema.ToolInfo // what they are, for whoever decides over programs
+	order   []string                    // these names in the order of the agent's list, hidden ones too
+	size    int                         // its tools with ours; 0 outside of an agent
+	depth   int                         // of Eino's address of the agent; what is deeper is in the run
+	direct  map[string]bool             // tools whose result ends the run; Eino's own map
 	slots   *slots
 	sources *sources
 	hooks   any // *hooks[M] of the instance that leads
@@ -77,7 +78,7 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{start: start, own: stringSet{}, sources: &sources{}}
+	r := &run{start: start, own: stringSet{}, infos: map[string]*schema.ToolInfo{}, sources: &sources{}}
 	r.hidden.Store(start)
 	return r
 }
@@ -136,7 +137,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 		if info == nil {
 			continue
 		}
-		if r.own.add(info.Name); me.owned.len() > 0 {
+		if r.addOwn(info); me.owned.len() > 0 {
 			r.order = append(r.order, info.Name)
 		}
 	}
@@ -274,10 +275,16 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", t.Name)
 		}
 		if seen[t.Name] = true; !c.usesMetaName(t.Name) {
-			r.own.add(t.Name)
+			r.addOwn(t)
 		}
 	}
 	return wrong.err()
+}
+
+// addOwn notes a tool of the agent's own.
+func (r *run) addOwn(info *schema.ToolInfo) {
+	r.own.add(info.Name)
+	r.infos[info.Name] = info
 }
 
 // renaming says how to give two tools different names. The tool that package reduction adds

@@ -6,6 +6,7 @@ package javascript
 // A JavaScript machine: QuickJS-NG as WebAssembly, spoken to in strings.
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/binary"
@@ -17,6 +18,7 @@ import (
 	quickjs "github.com/aperturerobotics/go-quickjs-wasi-reactor"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -41,6 +43,8 @@ type engine struct {
 	runtime wazero.Runtime
 	module  wazero.CompiledModule
 	memory  int64
+	image   []byte  // the memory of a machine that has read the prelude: every machine begins with it
+	first   machine // where things are in it
 }
 
 func newEngine(memory int64) (*engine, error) {
@@ -56,15 +60,47 @@ func newEngine(memory int64) (*engine, error) {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
 	}
 	e.module = module
+	if err := e.takeImage(ctx); err != nil {
+		return nil, errors.Join(err, e.runtime.Close(ctx))
+	}
 	return e, nil
+}
+
+// takeImage makes the first machine. To read the prelude takes many times as long as to copy
+// what comes of it.
+func (e *engine) takeImage(ctx context.Context) error {
+	m, err := e.instantiate(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	if err := m.boot(ctx, e.memory); err != nil {
+		return err
+	}
+	e.image, e.first = bytes.Clone(m.memory.bytes), machine{rt: m.rt, ctx: m.ctx, world: m.world}
+	return nil
+}
+
+func (e *engine) instantiate(ctx context.Context) (*machine, error) {
+	// The module sees no clock, no randomness, no files, no environment and no arguments of ours.
+	m := &machine{memory: &memory{}, known: map[string]api.Function{}}
+	module, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, m.memory), e.module, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	if err != nil {
+		return nil, err
+	}
+	m.module = module
+	return m, nil
 }
 
 // machine is one JavaScript world. It is used by one goroutine at a time; an error of its
 // methods, except of evaluate, means that it is of no more use.
 type machine struct {
 	module   api.Module
+	memory   *memory
+	known    map[string]api.Function // those that were called: each has a stack of its own
 	rt, ctx  uint64
-	dispatch uint64 // the function that the prelude returned
+	world    uint64 // the function that is the prelude
+	dispatch uint64 // the function that it returned
 	output   uint32 // address of the output
 }
 
@@ -79,20 +115,37 @@ type settings struct {
 
 // start makes a machine whose world is ready for a program.
 func (e *engine) start(ctx context.Context, s settings) (*machine, error) {
-	// The module sees no clock, no randomness, no files, no environment and no arguments of ours.
-	module, err := e.runtime.InstantiateModule(ctx, e.module, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	m, err := e.instantiate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{module: module}
-	if err := m.prepare(ctx, e.memory, s); err != nil {
+	if err = m.restore(e); err == nil {
+		err = m.prepare(ctx, s)
+	}
+	if err != nil {
 		m.close()
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *machine) prepare(ctx context.Context, memory int64, s settings) (err error) {
+// restore makes a machine the one whose memory was kept. Nothing was on its stack.
+func (m *machine) restore(e *engine) error {
+	memory := m.module.Memory()
+	if missing := len(e.image) - int(memory.Size()); missing > 0 {
+		if _, ok := memory.Grow(uint32(missing / pageSize)); !ok {
+			return errMemory
+		}
+	}
+	if !memory.Write(0, e.image) {
+		return errMemory
+	}
+	m.rt, m.ctx, m.world = e.first.rt, e.first.ctx, e.first.world
+	return nil
+}
+
+// boot starts QuickJS and reads the prelude.
+func (m *machine) boot(ctx context.Context, memory int64) (err error) {
 	if m.rt, err = m.call(ctx, "JS_NewRuntime"); err != nil {
 		return err
 	}
@@ -109,6 +162,16 @@ func (m *machine) prepare(ctx context.Context, memory int64, s settings) (err er
 	if m.ctx, err = m.call(ctx, "JS_NewContext", m.rt); err != nil {
 		return err
 	}
+	world, thrown, err := m.evaluate(ctx, prelude, "<prelude>", 0)
+	if err != nil || thrown != "" {
+		return errors.Join(err, errors.New("the prelude: "+thrown))
+	}
+	m.world = world
+	return nil
+}
+
+// prepare makes the world of one program.
+func (m *machine) prepare(ctx context.Context, s settings) error {
 	output, err := m.call(ctx, "calloc", 1, uint64(bufferHead+s.MaxOutput))
 	if err != nil {
 		return err
@@ -118,10 +181,6 @@ func (m *machine) prepare(ctx context.Context, memory int64, s settings) (err er
 	if err != nil {
 		return err
 	}
-	world, thrown, err := m.evaluate(ctx, prelude, "<prelude>", 0)
-	if err != nil || thrown != "" {
-		return errors.Join(err, errors.New("the prelude: "+thrown))
-	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -130,20 +189,30 @@ func (m *machine) prepare(ctx context.Context, memory int64, s settings) (err er
 	if err != nil {
 		return err
 	}
-	if m.dispatch, err = m.apply(ctx, world, arg, buffer); err != nil {
-		return err
-	}
-	return nil
+	m.dispatch, err = m.apply(ctx, m.world, arg, buffer)
+	return err
 }
 
-// close gives the memory back; afterwards printed still answers.
-func (m *machine) close() { _ = m.module.Close(context.Background()) }
+// close gives the memory back. Nothing may be asked of the machine afterwards.
+func (m *machine) close() {
+	_ = m.module.Close(context.Background())
+	m.memory.giveBack()
+}
+
+// brief are functions that no program can make last: nobody need watch the clock for them.
+var brief = map[string]bool{"malloc": true, "free": true, "JS_NewStringLen": true, "JS_NewNumber": true, "JS_HasException": true, "JS_GetException": true, "JS_FreeCString": true}
 
 // call calls an exported function of the module.
 func (m *machine) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
-	f := m.module.ExportedFunction(name)
+	f := m.known[name]
 	if f == nil {
-		return 0, fmt.Errorf("javascript: the machine has no %s", name)
+		if f = m.module.ExportedFunction(name); f == nil {
+			return 0, fmt.Errorf("javascript: the machine has no %s", name)
+		}
+		m.known[name] = f
+	}
+	if brief[name] {
+		ctx = context.Background()
 	}
 	out, err := f.Call(ctx, args...)
 	if err != nil || len(out) == 0 {

@@ -162,6 +162,25 @@ func TestInProgramsKeepsToolsForTheModel(t *testing.T) {
 	require.Empty(t, s.Times())
 }
 
+// InPrograms decides over the agent's own tools too, by all that they say of themselves.
+func TestInProgramsKnowsTheAgentsOwnTools(t *testing.T) {
+	s := &shop{}
+	cfg := config(s)
+	cfg.InPrograms = func(info *schema.ToolInfo) bool { return info.Extra["writes"] == nil }
+	h, err := toolsearch.New(t.Context(), cfg)
+	require.NoError(t, err)
+	m := adktest.Script[*schema.Message](program(`print(await tools.look({})); print(await tools.write({}))`), adktest.Say("done"))
+	own := func(name string, extra map[string]any) tool.BaseTool {
+		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "A tool", Extra: extra}, func(ctx context.Context, _ string) (string, error) { return name, s.Add(ctx) })
+	}
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{own("look", nil), own("write", map[string]any{"writes": true})}, Handlers: adktest.Handlers(h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	require.NoError(t, out.Err)
+	got := m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
+	require.Contains(t, got, "look\n")
+	require.Contains(t, got, "write may not be called by programs")
+	require.Len(t, s.Times(), 1)
+}
+
 func TestAFilterDecidesOverTheCallsOfPrograms(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
