@@ -184,6 +184,21 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	return s.within(ctx, path, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
 }
 
+// appendTo adds to the end of a file, if the scope has room.
+func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
+	path, err := s.path(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	size := int64(len(content))
+	if s.most > 0 {
+		size += s.sizeOf(ctx, path)
+	}
+	return s.within(ctx, path, size, func() error { return appendTo(ctx, s.inner, path, content) })
+}
+
+func (s *scoped) appends() bool { return canAppend(s.inner) }
+
 var (
 	errNoScope    = errors.New("reduction: Scope.Key is nil")
 	errEmptyScope = errors.New("reduction: Scope.Key returned an empty key")
@@ -408,6 +423,7 @@ func (s *scoped) writeOnly() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
+		appending
 	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
 	case [3]bool{false, false, true}:
@@ -448,6 +464,7 @@ func (s *scoped) withReader() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
+		appending
 		Reader
 	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
@@ -489,6 +506,7 @@ func (s *scoped) withRanges() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
+		appending
 		Reader
 		RangeReader
 	}

@@ -145,6 +145,41 @@ func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	return nil
 }
 
+// append implements [Appender]. Unlike a write, a crash may leave a part of the content.
+func (d *Dir) append(ctx context.Context, filePath, content string) error {
+	name, err := diskName(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	d.names.RLock()
+	defer d.names.RUnlock()
+	top := d.top()
+	f, err := d.openEnd(name)
+	if errors.Is(err, fs.ErrNotExist) && d.reopen(top) {
+		f, err = d.openEnd(name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, content)
+	return errors.Join(err, f.Close())
+}
+
+// openEnd opens a plain file at its end, and makes it, with its directory, if it is missing.
+func (d *Dir) openEnd(name string) (f *os.File, err error) {
+	for range placeTries {
+		var at place
+		if at, err = d.locate(name, true); err == nil {
+			f, err = openEnd(at)
+			at.close()
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, err
+}
+
 // Create implements [leanctx.Creator]. It holds one buffer of 64 KiB.
 func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) error {
 	err := d.free(ctx, filePath)

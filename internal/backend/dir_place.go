@@ -134,6 +134,29 @@ func tryOpen(at place) (f *os.File, info fs.FileInfo, replaced bool, err error) 
 	return openSeen(at, seen)
 }
 
+// openEnd opens a plain file to write at its end. It fails with [fs.ErrNotExist] or [fs.ErrExist]
+// where another one took its place.
+func openEnd(at place) (*os.File, error) {
+	const end = os.O_WRONLY | os.O_APPEND
+	seen, err := at.dir.Lstat(at.base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return at.dir.OpenFile(at.base, end|os.O_CREATE|os.O_EXCL, fileMode)
+	case err != nil:
+		return nil, err
+	case !seen.Mode().IsRegular():
+		return nil, errNotPlain
+	}
+	f, err := at.dir.OpenFile(at.base, end, 0)
+	if err != nil {
+		return nil, err
+	}
+	if got, err := f.Stat(); err != nil || !os.SameFile(seen, got) {
+		return nil, errors.Join(fs.ErrNotExist, f.Close())
+	}
+	return f, nil
+}
+
 // openSeen opens a file if it still is the one that was looked at.
 func openSeen(at place, seen fs.FileInfo) (f *os.File, info fs.FileInfo, replaced bool, err error) {
 	f, err = at.dir.Open(at.base)

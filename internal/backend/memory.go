@@ -83,6 +83,20 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	return nil
 }
 
+// append implements [Appender].
+func (m *Memory) append(ctx context.Context, filePath, content string) error {
+	name, err := m.name(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old := m.files[name]; old != nil {
+		content = old.Value.(*file).content + content
+	}
+	return m.place(&file{name: name, content: content}, true)
+}
+
 // Create implements [leanctx.Creator].
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) error {
 	name, err := m.name(ctx, filePath)
@@ -287,12 +301,17 @@ func (m *Memory) get(name string) *file {
 
 // put makes f visible as the newest file and drops the oldest.
 func (m *Memory) put(f *file, replace bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.place(f, replace)
+}
+
+// place is put; m.mu is held.
+func (m *Memory) place(f *file, replace bool) error {
 	cost := f.cost()
 	if cost > m.max {
 		return errTooLarge(m.max)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if old := m.files[f.name]; old != nil {
 		if !replace {
 			return fs.ErrExist

@@ -1,0 +1,29 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package einonext_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/reduction"
+)
+
+// Our stores take what runs in the background outputs.
+func TestStoresAreAppenders(t *testing.T) {
+	ctx := context.Background()
+	store := reduction.NewMemoryBackend(0)
+	made, err := reduction.NewAppender[filesystem.AppendRequest](store)
+	require.NoError(t, err)
+	var output filesystem.Appender = made
+	for _, text := range []string{"one ", "two"} {
+		require.NoError(t, output.Append(ctx, &filesystem.AppendRequest{FilePath: "/tasks/1", Content: text}))
+	}
+	got, err := store.Read(ctx, &filesystem.ReadRequest{FilePath: "/tasks/1"})
+	require.NoError(t, err)
+	require.Equal(t, "one two", got.Content)
+}
