@@ -113,6 +113,8 @@ func TestAStoredResultHasTheValueOfACompactedOne(t *testing.T) {
 				continue
 			}
 			wrapped++
+			again, _ := compact.Text(short)
+			require.Equal(t, short, again, "%d: once more", i)
 			stored, _, ok := Document(given)
 			require.True(t, ok, "%d: %s", i, given)
 			want, _, ok := Decode(short)
