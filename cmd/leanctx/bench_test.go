@@ -320,6 +320,17 @@ func TestBenchEndsIfTheProviderStaysDownAndGoesOnLater(t *testing.T) {
 	}
 }
 
+func TestBenchSoonGivesUpAtAnAddressWhereNobodyIs(t *testing.T) {
+	for _, api := range []string{"openai", "ark"} {
+		s := newStandIn(t, never)
+		s.Close()
+		_, messages, code := compareWith(t, s, t.TempDir(), append([]string{"--api", api}, someTasks...)...)
+		require.Equal(t, exitServer, code, messages)
+		require.Contains(t, messages, "after 3 attempts")
+		require.Contains(t, messages, "refused")
+	}
+}
+
 func TestBenchCountsARefusedRequestAgainstItsSetting(t *testing.T) {
 	s := newStandIn(t, never)
 	s.most = 128

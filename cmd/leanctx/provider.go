@@ -33,6 +33,10 @@ type provider struct {
 	stream               bool
 }
 
+// firstRetries is how often to ask again where nothing has answered yet, not even with a failure:
+// most likely the address is wrong.
+const firstRetries = 2
+
 // retryPause is how long to wait before the first retry; each further one waits twice as long.
 var retryPause = time.Second
 
@@ -141,7 +145,7 @@ func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 			return nil, err
 		case refusal(err) != refusedNow:
 			m.fatal = err
-		case try > m.retries:
+		case m.gaveUp(err, try):
 			m.fatal = fmt.Errorf("after %s: %w", plural(try, "attempt"), err)
 		default:
 			if err := m.wait(ctx, try-1); err != nil {
@@ -150,6 +154,11 @@ func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 		}
 	}
 	return nil, m.fatal
+}
+
+// gaveUp reports whether a request was tried often enough.
+func (m *meter) gaveUp(err error, tries int) bool {
+	return tries > m.retries || tries > firstRetries && !m.answered && nobody(err)
 }
 
 // Stream is Generate: agents of a comparison do not stream, whatever the provider does.
@@ -292,6 +301,9 @@ func refusal(err error) int {
 	}
 	return refusedNow
 }
+
+// nobody reports whether no server took the request. Ark's adapter gives that a status.
+func nobody(err error) bool { return status(err) == "" || strings.Contains(err.Error(), "dial tcp") }
 
 // wantsRenamed reports whether a failure says that the model takes the limit of an answer only
 // under its newer name.
