@@ -6,12 +6,17 @@
 package einonext
 
 import (
+	_ "github.com/leanctx/leanctx/leanctxtest"
 	_ "github.com/leanctx/leanctx/reduction"
 	_ "github.com/leanctx/leanctx/reduction/blobbackend"
 	_ "github.com/leanctx/leanctx/reduction/jq"
+	_ "github.com/leanctx/leanctx/toolerror"
 	_ "github.com/leanctx/leanctx/toolsearch"
 	_ "github.com/leanctx/leanctx/toolsearch/javascript"
 	_ "github.com/leanctx/leanctx/toolsearch/mcptools"
+	_ "github.com/leanctx/leanctx/toolsearch/skills"
+	_ "github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 	_ "github.com/leanctx/leanctx/window"
+	_ "github.com/leanctx/leanctx/window/inspect"
 	_ "github.com/leanctx/leanctx/window/leanctxotel"
 )
