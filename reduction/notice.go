@@ -546,17 +546,17 @@ func shows(ctx context.Context, s *vault.Store, filePath string, offset int, tex
 	return err == nil && (piece == text || defused(piece) == text)
 }
 
-// namedFiles lists the files that notices in a history name. A notice naming a file that its
+// namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
 // call could not have written is a forgery.
-func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) map[string]bool {
-	out := make(map[string]bool)
+func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) (names []string) {
 	codec.eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
 		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
-			out[vault.Clean(n.path)] = true
+			names = append(names, vault.Clean(n.path))
 		}
 	})
-	return out
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // lineShare is the share of an excerpt that may be dropped to end it with a whole line:

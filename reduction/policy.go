@@ -73,7 +73,7 @@ type policy struct {
 	compact              bool
 	limit                int // bytes
 	preview              Preview
-	noTrunc, noClear     map[string]bool
+	noTrunc, noClear     []string
 	general              *vault.Store
 	byTool               map[string]ToolReductionConfig
 	stores               map[string]*vault.Store // of those with a Backend of their own
@@ -99,7 +99,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
 		clears:  !c.SkipClear,
 		limit:   c.MaxLengthForTrunc,
 		preview: c.Preview, previews: c.Preview != nil, compact: c.CompactJSON,
-		noTrunc: setOf(c.TruncExcludeTools), noClear: setOf(c.ClearExcludeTools),
+		noTrunc: c.TruncExcludeTools, noClear: c.ClearExcludeTools,
 		general: files.Open(c.Backend),
 		byTool:  make(map[string]ToolReductionConfig),
 		stores:  make(map[string]*vault.Store),
@@ -191,20 +191,15 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 }
 
 // excludes reports whether a list names a tool. A trailing * matches any rest.
-func excludes(names map[string]bool, tool string) bool {
-	if names[tool] {
-		return true
-	}
-	for name := range names {
-		if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(tool, prefix) {
-			return true
-		}
-	}
-	return false
+func excludes(names []string, tool string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		prefix, ok := strings.CutSuffix(name, "*")
+		return name == tool || ok && strings.HasPrefix(tool, prefix)
+	})
 }
 
 // excludesThrough reports whether a list names the tool that call_tool of package toolsearch runs.
-func excludesThrough(names map[string]bool, tool, args string) bool {
+func excludesThrough(names []string, tool, args string) bool {
 	return tool == toolnames.Call && len(names) > 0 && excludes(names, toolnames.Called(args))
 }
 
@@ -232,14 +227,6 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 }
 
 func (p *policy) storeOf(tool string) *vault.Store { return cmp.Or(p.stores[tool], p.general) }
-
-func setOf(names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, n := range names {
-		set[n] = true
-	}
-	return set
-}
 
 // readerKind is the kind of tool that an agent has under the name of the read tool.
 type readerKind string

@@ -289,7 +289,7 @@ func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []ca
 		wanted[vault.Clean(vault.DefaultPath(m.cfg.RootDir, vault.TruncDir, each.id))] = true
 	}
 	var taken []string
-	for _, name := range slices.Sorted(maps.Keys(shown)) {
+	for _, name := range shown {
 		// A generator may return any of the names next.
 		if wanted[name] || m.cfg.GenTruncOffloadFilePath != nil {
 			taken = append(taken, name)

@@ -196,7 +196,7 @@ func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamRead
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
-	info.policy.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
+	info.policy.files.Note(ctx, runNames(ctx, namedFilesKey))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
 		if info.policy.onEvent == nil && !info.compacts() {
 			return src
@@ -553,7 +553,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 // earlier call, and files that the call reads.
 func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	for _, p := range vault.Mentions(c.info.policy.root, c.info.argText()) {
+	for _, p := range vault.Mentions(c.info.policy.root, c.info.text) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}

@@ -28,11 +28,12 @@ type callInfo struct {
 	rule   rule
 	tool   *adk.ToolContext
 	args   *schema.ToolArgument
+	text   string // of args
 }
 
 // compacts reports whether the result may become shorter JSON. A file's own JSON stays: the
 // model may be about to edit it.
-func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.argText()) }
+func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.text) }
 
 // callOf describes the truncation of a call's results, if any.
 func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bool) {
@@ -45,19 +46,13 @@ func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bo
 
 // with returns the truncation of the results of a call with these arguments.
 func (info callInfo) with(args *schema.ToolArgument) callInfo {
-	info.args = args
-	if excludesThrough(info.policy.noTrunc, info.tool.Name, info.argText()) {
+	if info.args = args; args != nil {
+		info.text = args.Text
+	}
+	if excludesThrough(info.policy.noTrunc, info.tool.Name, info.text) {
 		info.rule.leave, info.rule.compact = ReasonExcluded, false
 	}
 	return info
-}
-
-// argText is the text of the call's arguments.
-func (info callInfo) argText() string {
-	if info.args == nil {
-		return ""
-	}
-	return info.args.Text
 }
 
 func (info callInfo) detail(result *schema.ToolResult) *ToolDetail {
@@ -78,7 +73,7 @@ func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 	switch {
 	case info.rule.reads:
 		_, own := info.policy.reader(ctx)
-		if o.path = readtool.Path(info.argText()); o.path == "" || !o.stream && own && !readtool.Page(answer) {
+		if o.path = readtool.Path(info.text); o.path == "" || !o.stream && own && !readtool.Page(answer) {
 			return
 		}
 		o.kind, o.reason = leanctx.KindResultRead, ""
@@ -186,7 +181,7 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 		return ""
 	}
 	question, _ := runText(ctx, questionKey)
-	shown := info.rule.preview(PreviewRequest{Text: content, MaxBytes: room, Tool: info.tool.Name, Arguments: info.argText(), Question: question})
+	shown := info.rule.preview(PreviewRequest{Text: content, MaxBytes: room, Tool: info.tool.Name, Arguments: info.text, Question: question})
 	if len(shown) > room || !utf8.ValidString(shown) {
 		return ""
 	}
@@ -196,11 +191,11 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 // save returns the file of content: the one it was read from, or the one where it is
 // stored now.
 func (info callInfo) save(ctx context.Context, at vault.Place, content string) (string, error) {
-	p := info.rule.store.ReadBack(ctx, info.policy.root, info.argText(), content)
+	p := info.rule.store.ReadBack(ctx, info.policy.root, info.text, content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	info.policy.files.Note(ctx, setOf(runNames(ctx, namedFilesKey)))
+	info.policy.files.Note(ctx, runNames(ctx, namedFilesKey))
 	got := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
 	return got.Path, got.Err
 }

@@ -77,9 +77,9 @@ func (v *Vault) Open(b leanctx.Backend) *Store {
 }
 
 // Note records paths that a conversation shows: what they hold stays.
-func (v *Vault) Note(ctx context.Context, paths map[string]bool) {
+func (v *Vault) Note(ctx context.Context, paths []string) {
 	for _, s := range v.stores {
-		for name := range paths {
+		for _, name := range paths {
 			v.known.note(s.innerName(ctx, name))
 		}
 	}

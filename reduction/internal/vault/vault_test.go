@@ -294,7 +294,7 @@ func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
 	recorded := func(p string) []any { size, used := s.Recorded(ctx, p); return []any{size, used} }
 
 	require.Equal(t, []any{-1, false}, recorded("/f"), "nothing was stored there")
-	v.Note(ctx, map[string]bool{"/f": true})
+	v.Note(ctx, []string{"/f"})
 	require.Equal(t, []any{-1, true}, recorded("/f"), "a history names it")
 	got := v.Save(ctx, Item{s, Place{Path: "/g"}, "four"})
 	require.NoError(t, got.Err)
