@@ -231,6 +231,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	if c.settings.cfg.HideAbove > 0 {
 		in.record = h.chooseMode(ctx, in, msgs)
 	}
+	h.mode, h.modeBy = in.record.Mode, c
 	if c.settings.rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
@@ -261,7 +262,6 @@ func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) recor
 		in.may = h.may(ctx)
 		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
 	}
-	h.mode, h.modeBy = next.Mode, in.catalog
 	if next.Mode == in.record.Mode {
 		return next
 	}

@@ -14,9 +14,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // had is a source of tools that are gone.
@@ -162,4 +165,22 @@ func namesIn(infos []*schema.ToolInfo) (names []string) {
 		names = append(names, info.Name)
 	}
 	return names
+}
+
+// A run that showed all tools before a checkpoint still does after it, whatever the configuration
+// says now: the record decides, in the list, in the reminder and for the model.
+func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
+	ctx := context.Background()
+	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
+	require.NoError(t, err)
+	c, err := catalogOf(ctx, []member{{settings: set}})
+	require.NoError(t, err)
+	codec, _ := wire.CodecFor[*schema.Message]()
+	h := newHooks(newRun(c), codec)
+	h.run.record = record{Began: true, Mode: showsAll, Visible: []string{"a", "b"}}
+	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
+	require.NoError(t, h.prepare(ctx, &call))
+	require.Equal(t, []string{"own", "a", "b"}, namesIn(call.ToolInfos))
+	require.Len(t, call.Messages, 1, "nothing is hidden, so there is no list")
+	require.Equal(t, showsAll, h.mode)
 }
