@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -210,6 +212,30 @@ func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
 	require.Less(t, time.Since(began), time.Minute)
 	require.Empty(t, leftBehind(time.Minute))
 	require.NoError(t, s.Close(), "again")
+}
+
+// A server that goes on would otherwise wait for requests of nobody, for a minute and a half.
+func TestCloseLeavesNoConnectionOpen(t *testing.T) {
+	srv := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newFixture().server }, nil))
+	var connections sync.Map
+	srv.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			connections.Delete(c)
+			return
+		}
+		connections.Store(c, state)
+	}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	s, err := Open(ctx, map[string]Server{"srv": {URL: srv.URL}}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
+	require.NoError(t, s.Close())
+	require.Eventually(t, func() bool {
+		left := 0
+		connections.Range(func(any, any) bool { left++; return true })
+		return left == 0
+	}, time.Minute, time.Millisecond)
 }
 
 func TestAfterCloseThereAreNoToolsAndCallsAreAnswered(t *testing.T) {
