@@ -194,7 +194,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// much as clearing them does: when the tokens of each, times the requests it was in, add
 	// up to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
 	// token is four bytes here. A result of less than 1,000 then stays for twelve rounds,
-	// also above the threshold. Clearing waits as long as it could make a run that ends
+	// also above the threshold. A pass waits as long as it alone could make a run that ends
 	// at once cost a tenth more than without reduction, at whatever price of a cached token,
 	// up to twice MaxTokensForClear; the window counts first. This lowers the bill of conversations that stay below the threshold for long, but
 	// the model more often needs a result that it no longer sees. If zero, only the

@@ -120,9 +120,9 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
 }
 
-// affords reports whether a run that ends at once would cost at most a tenth more than without
-// reduction, whatever a cached token costs: all that has been written to the cache, results in
-// full, against what cutting has saved of that and what is written again.
+// affords reports whether this pass alone makes a run that ends at once cost at most a tenth more
+// than without reduction, whatever a cached token costs: all that has been written to the cache,
+// results in full, against what cutting has saved of that and what is written again.
 func (p *pass[M]) affords(rewritten int64) bool {
 	written, cut := p.roughly(0), int64(0)
 	for _, m := range p.msgs {
