@@ -146,3 +146,20 @@ func TestTheNewestCallStaysWhateverBegins(t *testing.T) {
 		require.NotNil(t, see.Conversation("empty 20"))
 	}
 }
+
+// Totals add up every figure of every call, whatever the providers report.
+func TestTotalsAddUpEveryFigure(t *testing.T) {
+	small, large := 900, window.SmallWindow+1
+	c := &window.Conversation{Calls: []*window.ModelCall{
+		{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &small},
+		{N: 2, Tokens: window.Tokens{Estimated: 400, Reported: &schema.TokenUsage{PromptTokens: 200, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 50}}}, Prefix: window.Prefix{Same: 90}, Kept: true},
+		{N: 3, Tokens: window.Tokens{Estimated: 300, Reported: &schema.TokenUsage{}}, Prefix: window.Prefix{Same: 250}, Without: &large},
+		{N: 4, Tokens: window.Tokens{Estimated: 10, Reported: &schema.TokenUsage{PromptTokens: 10, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 99}}}, Without: &large},
+	}}
+	got := c.Totals()
+	require.Equal(t, []int{4, 810, 340, 3, 210, 149, 100 + 250 + 10, 400, 2, 1, 900 + 2*large, 900 + large, large, 2},
+		[]int{got.Calls, got.Sent, got.Same, got.ReportedCalls, got.Reported, got.Cached, got.SentHits, got.Largest, got.LargestCall, got.Helped, got.Without, got.WithoutHits, got.LargestWithout, got.TooLarge})
+	require.True(t, got.Kept)
+	c.Calls[1].Kept = false
+	require.False(t, c.Totals().Kept)
+}
