@@ -52,7 +52,6 @@ type accumulator struct {
 	marked   []uint32 // tokens with a mention
 	norms    [fieldCount][shortField]float64
 	shares   [maxOpen]float64
-	proofs   []proof // of the terms
 	parser   queryParser
 
 	best  best
@@ -487,34 +486,20 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 	return score
 }
 
-// evidence returns how much a query speaks for a document: the whole of it, or one clause, since
-// a request of several acts needs a tool for each.
+// evidence returns how much a query speaks for a document.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
-	acc.proofs = grown(acc.proofs, len(q.terms))
 	whole := proof{missing: q.foreign}
 	for i := range q.terms {
-		acc.proofs[i] = acc.proofOf(&q.terms[i], doc)
-		whole.add(acc.proofs[i])
+		whole.add(acc.proofOf(&q.terms[i], doc))
 	}
-	best := whole.evidence()
-	for _, clause := range q.clauses {
-		part := proof{}
-		for _, at := range clause {
-			part.add(acc.proofs[at])
-		}
-		best = max(best, clauseEvidence*part.evidence())
-	}
-	if best == 0 {
-		return 0
-	}
-	return best * (1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery)))
+	return whole.evidence(keyword.RarestIDF(acc.x.Len())) * (1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery)))
 }
 
 func (acc *accumulator) proofOf(w *term, doc uint32) proof {
 	score, cover := acc.matchOf(w, doc)
 	cover *= w.says.found
-	missing := max(0, float64(w.importance*w.weight*w.says.found)-cover) * w.says.missing
-	return proof{total: float64(w.says.found * score), covered: cover, missing: missing}
+	all := float64(w.importance * w.weight * w.says.found)
+	return proof{score: float64(w.says.found * score), covered: cover, missing: max(0, all-cover) * w.says.missing, all: all}
 }
 
 // matchOf returns how much the matches of a term in a document say, and how much of its

@@ -9,30 +9,37 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
+// nameEvidence is for a name whose every word is in the query.
+const nameEvidence = 1
+
+var calibration = keyword.Calibration{Evidence: 3.88, Size: -10.07, Offset: 6.13}
+
 const (
-	// evidenceSlope is the exponent of the share of the query that a document answers.
-	evidenceSlope = 0.9
-	// nameEvidence is for a name whose every word is in the query.
-	nameEvidence = 0.75
-	// clauseEvidence is for one clause of several, relative to the whole query.
-	clauseEvidence = 0.5
+	// slack is added to the importance of a query, in words that no document has: what the rest
+	// of a short query says tells less against a document.
+	slack = 1.5
+	// breadth is how much the length of a query makes up for the words in it that a document
+	// lacks: at 1, they would cost no more in a long one than in a short one.
+	breadth = 0.75
 )
 
-var calibration = keyword.Calibration{Evidence: 3.61, Size: -8.53, Offset: 9.16}
-
-// proof is what the terms of a text say for a document: their scores, and how much of their
-// importance the document covers, and lacks.
-type proof struct{ total, covered, missing float64 }
+// proof is what the terms of a query say for a document: the scores of their matches, how much
+// of their importance the matches cover, and how much the rest says against it. all is the
+// importance of every term.
+type proof struct{ score, covered, missing, all float64 }
 
 func (p *proof) add(other proof) {
-	p.total += other.total
+	p.score += other.score
 	p.covered += other.covered
 	p.missing += other.missing
+	p.all += other.all
 }
 
-func (p *proof) evidence() float64 {
+// evidence grows with what matches, and falls with what the rest of the query says against the
+// document; rarest is the importance of a word that no document has.
+func (p *proof) evidence(rarest float64) float64 {
 	if p.covered == 0 {
 		return 0
 	}
-	return p.total * math.Pow(p.covered/(p.covered+p.missing), evidenceSlope)
+	return math.Pow(p.score*p.covered*(float64(slack*rarest)+p.all), breadth) / (p.covered + p.missing)
 }
