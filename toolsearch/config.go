@@ -109,7 +109,7 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With BM25Index, 0.06 refuses 4 in 5
+	// model can still load one of those with "select:". With BM25Index, 0.05 refuses 4 in 5
 	// searches that no tool serves, and 2 in 100 right answers. Results without a
 	// confidence are never refused. If zero, none are.
 	MinConfidence float64
@@ -315,16 +315,16 @@ const defaultMaxResults = 5
 //     model has to search for the others.
 //   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: some thirty tools.
-//   - MinConfidence 0.06 makes four in five searches that no tool serves say so, rather
+//   - MinConfidence 0.05 makes four in five searches that no tool serves say so, rather
 //     than load something else. It also refuses 2 in 100 right answers: the tool is then
 //     named, and costs one more call.
 //
-// With 449 tools, 60 tasks send 653,016 tokens rather than 1,027,593 with the zero Config and
+// With 449 tools, 60 tasks send 653,780 tokens rather than 1,027,593 with the zero Config and
 // 6,245,992 with every tool listed, and all answers are right. Where no handler of the agent has
 // rules by tool name, Protocol SearchCall is cheaper still. docs/benchmarks.md has the tables.
 // What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
-	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.06}
+	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
 }
 
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools

@@ -14,8 +14,10 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// nameBonus is for a name whose every word is in the query.
-const nameBonus = 0.6
+const (
+	nameBonus   = 0.6 // for a name whose every word is in the query
+	serverBonus = 0.4 // for a document whose server the query names
+)
 
 // docState is the state of a document while a query, or a clause of it, is being scored.
 type docState struct {
@@ -49,6 +51,7 @@ type accumulator struct {
 	top     float64  // the highest score in kept
 
 	mentions []uint8  // by token: the scopes in which it stands for a term
+	servers  bool     // the query has words of a server's name
 	marked   []uint32 // tokens with a mention
 	norms    [fieldCount][shortField]float64
 	shares   [maxOpen]float64
@@ -66,6 +69,7 @@ const shortField = 128
 const (
 	inQuery uint8 = 1 << iota // scopes: the text in which a token stands for a term
 	inClause
+	asWritten // the token is a term of the query, in this or another form or spelling
 )
 
 // release clears the state of the search, and returns the memory.
@@ -77,7 +81,7 @@ func (acc *accumulator) release() {
 	for _, token := range acc.marked {
 		acc.mentions[token] = 0
 	}
-	acc.kept, acc.marked, acc.top = acc.kept[:0], acc.marked[:0], 0
+	acc.kept, acc.marked, acc.top, acc.servers = acc.kept[:0], acc.marked[:0], 0, false
 	acc.parser.forget()
 	clear(acc.terms[:cap(acc.terms)])
 
@@ -163,7 +167,7 @@ func (acc *accumulator) keep(required int32, importance float64) {
 		acc.place[doc] = uint32(len(acc.kept))
 	}
 	for i := range acc.kept {
-		if k := &acc.kept[i]; k.most() > acc.top {
+		if k := &acc.kept[i]; acc.most(k) > acc.top {
 			acc.top = max(acc.top, acc.score(k))
 		}
 	}
@@ -180,17 +184,45 @@ func (acc *accumulator) find(doc uint32) *keptDoc {
 // score returns the score of a document for the whole query.
 func (acc *accumulator) score(k *keptDoc) float64 {
 	if k.score == 0 {
-		k.score = finalScore(k.total, acc.nameCoverage(k.doc, inQuery), k.covered)
+		k.score = finalScore(k.total, acc.naming(k.doc, inQuery), k.covered)
 	}
 	return k.score
 }
 
-// most is an upper bound of the document's score. Most documents are far from the best,
+// most is an upper bound of a document's score. Most documents are far from the best,
 // and their names need no check.
-func (k *keptDoc) most() float64 { return finalScore(k.total, 1, k.covered) }
+func (acc *accumulator) most(k *keptDoc) float64 {
+	return finalScore(k.total, acc.mostNaming(), k.covered)
+}
 
-func finalScore(total, name, covered float64) float64 {
-	return total * (1 + float64(nameBonus*name)) * math.Sqrt(covered)
+func finalScore(total, naming, covered float64) float64 { return total * naming * math.Sqrt(covered) }
+
+// mostNaming is an upper bound of naming.
+func (acc *accumulator) mostNaming() float64 {
+	if acc.servers {
+		return 1 + nameBonus + serverBonus
+	}
+	return 1 + nameBonus
+}
+
+// naming returns the factor for a document whose name, or server, the text of a scope has.
+func (acc *accumulator) naming(doc uint32, s uint8) float64 {
+	factor := 1 + float64(nameBonus*acc.nameCoverage(doc, s))
+	if acc.servers && acc.isServerNamed(doc) {
+		factor += serverBonus
+	}
+	return factor
+}
+
+// isServerNamed reports whether the query has the name of a document's server, or every word of it.
+func (acc *accumulator) isServerNamed(doc uint32) bool {
+	p := acc.x.partOfDoc(doc)
+	isNamed := func(id uint32) bool { return acc.mentions[p.firstToken+id]&asWritten != 0 }
+	words, whole := p.serverOf(doc - p.firstDoc)
+	if whole != noToken && isNamed(whole) {
+		return true
+	}
+	return len(words) > 0 && !slices.ContainsFunc(words, func(id uint32) bool { return !isNamed(id) })
 }
 
 // nameCoverage returns the share of a document's name that is mentioned in a scope,
@@ -318,8 +350,8 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 	for _, doc := range acc.touched {
 		s := &acc.states[doc]
 		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
-		if acc.find(doc) != nil && hits.takes(finalScore(total, 1, covered)) {
-			hits.Add(scored{doc: doc, score: finalScore(total, acc.nameCoverage(doc, inClause), covered)})
+		if acc.find(doc) != nil && hits.takes(finalScore(total, acc.mostNaming(), covered)) {
+			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
 		}
 	}
 	return hits.Sorted(), nil
@@ -384,7 +416,7 @@ func (acc *accumulator) sharesOf(q *parsedQuery) []float64 {
 func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
 	candidates := acc.newBest(min(n, len(acc.kept)))
 	for i := range acc.kept {
-		if k := &acc.kept[i]; k.fits || candidates.takes(k.most()) {
+		if k := &acc.kept[i]; k.fits || candidates.takes(acc.most(k)) {
 			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
 		}
 	}
@@ -415,8 +447,13 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		importance += float64(w.importance * w.weight)
 		for _, m := range w.expansions {
 			found := match{int32(i + 1), w.weight * m.weight, acc.idf(m.token), coveredImportance(w, m.weight)}
+			scope := s
+			if s == inQuery && m.weight >= weightSplit {
+				scope |= asWritten
+			}
 			acc.x.each(m.token, func(p *part, id uint32) {
-				acc.mark(p.firstToken+id, s)
+				acc.mark(p.firstToken+id, scope)
+				acc.servers = acc.servers || scope&asWritten != 0 && p.serverWords.Has(id)
 				acc.add(found, p, id)
 			})
 		}

@@ -12,15 +12,17 @@ import (
 // nameEvidence is for a name whose every word is in the query.
 const nameEvidence = 1
 
-var calibration = keyword.Calibration{Evidence: 3.88, Size: -10.07, Offset: 6.13}
+var calibration = keyword.Calibration{Evidence: 3.98, Size: -10.06, Offset: 6.42}
 
 const (
 	// slack is added to the importance of a query, in words that no document has: what the rest
 	// of a short query says tells less against a document.
 	slack = 1.5
-	// breadth is how much the length of a query makes up for the words in it that a document
-	// lacks: at 1, they would cost no more in a long one than in a short one.
-	breadth = 0.75
+	// matching and breadth are exponents of what matches, and of the length of the query, relative
+	// to what it says in all. At 1, a word that a document lacks would cost no more in a long query
+	// than in a short one; at 0, a long query would be unsure of every document.
+	matching = 0.75
+	breadth  = 0.7
 )
 
 // proof is what the terms of a query say for a document: the scores of their matches, how much
@@ -41,5 +43,5 @@ func (p *proof) evidence(rarest float64) float64 {
 	if p.covered == 0 {
 		return 0
 	}
-	return math.Pow(p.score*p.covered*(float64(slack*rarest)+p.all), breadth) / (p.covered + p.missing)
+	return math.Pow(p.score*p.covered, matching) * math.Pow(float64(slack*rarest)+p.all, breadth) / (p.covered + p.missing)
 }

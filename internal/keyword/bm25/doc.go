@@ -26,7 +26,8 @@
 // as one word. Chinese politeness is ignored. Words in quotation marks and addresses
 // are probably values, and count less. The score of a document is
 //
-//	sum over o * (1 + 0.6 * share of its name in the query) * sqrt(share of the query that it answers)
+//	sum over o * (1 + 0.6 * share of its name in the query + 0.4 if the query names its server) *
+//	  sqrt(share of the query that it answers)
 //
 // with both shares weighted by idf. So it grows with the number and the rarity of the
 // words that a document answers: one word in the name adds about 5 to 15, one in the

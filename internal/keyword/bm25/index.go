@@ -146,7 +146,7 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 	clauses, _ := acc.scoreClauses(ctx, q)
 	if covered > 0 {
 		e.Factors = []keyword.Factor{
-			{Name: "words of its name in the query", Value: 1 + float64(nameBonus*acc.nameCoverage(inner, inQuery))},
+			{Name: "words of its name, or its server, in the query", Value: acc.naming(inner, inQuery)},
 			{Name: "share of the query it answers", Value: math.Sqrt(covered / importance)},
 		}
 		acc.explainScore(&e, q, clauses, inner)

@@ -90,3 +90,42 @@ func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 		}
 	}
 }
+
+// A query that names a server prefers its tools, however the name is written, and only if it has
+// every word of it.
+func TestTheServerThatAQueryNames(t *testing.T) {
+	docs := []keyword.Doc{
+		{Name: "write_list", Server: "google-calendar", Description: "Changes entries."},
+		{Name: "write_list", Server: "filesystem", Description: "Changes entries."},
+		{Name: "write_list", Server: "google-drive", Description: "Changes entries."},
+		{Name: "write_list", Server: "百度地图", Description: "Changes entries."},
+	}
+	x := New(allWords(), docs)
+	naming := func(text string) (factors [4]float64) {
+		acc := x.accumulator()
+		defer acc.release()
+		require.NoError(t, acc.scoreWhole(context.Background(), acc.parser.parse(text)))
+		for i := range docs {
+			factors[i] = acc.naming(x.Ordinal(i), inClause)
+		}
+		return factors
+	}
+	for text, want := range map[string][4]float64{
+		"list":                     {1, 1, 1, 1},
+		"file system list":         {1, 1 + serverBonus, 1, 1},
+		"filesystem list":          {1, 1 + serverBonus, 1, 1},
+		"google list":              {1, 1, 1, 1},
+		"google drive list":        {1, 1, 1 + serverBonus, 1},
+		"googledrive list":         {1, 1, 1 + serverBonus, 1},
+		"GoogleDrive list":         {1, 1, 1 + serverBonus, 1},
+		"google-drive list":        {1, 1, 1 + serverBonus, 1},
+		"list the google calendar": {1 + serverBonus, 1, 1, 1},
+		"百度地图 list":                {1, 1, 1, 1 + serverBonus},
+		"地图 list":                  {1, 1, 1, 1},
+	} {
+		require.Equal(t, want, naming(text), text)
+		hits, err := x.Search(context.Background(), text, 1)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, want[hits[0].Doc], slices.Max(want[:]), text)
+	}
+}

@@ -177,7 +177,7 @@ func TestScoreOfATerm(t *testing.T) {
 	require.False(t, ok)
 	require.InDelta(t, math.Log(1+4.5/.5), idf(0, 4), 1e-12)
 	require.InDelta(t, math.Log(1+.5/4.5), idf(4, 4), 1e-12)
-	require.InDelta(t, 10*1.3*.5, finalScore(10, .5, .25), 1e-12)
+	require.InDelta(t, 10*1.3*.5, finalScore(10, 1.3, .25), 1e-12)
 
 	_, joined, ok := weightOf(x, "alphabeta", 0)
 	require.True(t, ok, "neighbours in a name are also one word")

@@ -5,6 +5,7 @@ package bm25
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,6 +29,11 @@ type Segment struct {
 	lengths  [][fieldCount]uint16 // of each document's fields, in tokens
 	total    [fieldCount]int      // of the lengths
 	unspaced names.Set            // documents with text in a script without spaces
+
+	serverStarts []uint32 // of each server in serverTokens, and the end of the last
+	serverTokens []uint32 // the words of servers' names
+	serverWords  names.Set
+	serverWholes []uint32 // by server: its name as one word, noToken if no document has that
 
 	nameStarts []uint32            // of each document in nameTokens, and the end of the last
 	nameTokens []uint32            // the distinct tokens of names
@@ -62,6 +68,15 @@ func (s *Segment) posting(token, doc uint32) (posting, bool) {
 func (s *Segment) nameOf(doc uint32) []uint32 {
 	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
 }
+
+// serverOf returns the words of the name of a document's server, and all of it as one word, noToken
+// if no document has that.
+func (s *Segment) serverOf(doc uint32) (words []uint32, whole uint32) {
+	server := s.servers[doc]
+	return s.serverTokens[s.serverStarts[server]:s.serverStarts[server+1]], s.serverWholes[server]
+}
+
+const noToken = math.MaxUint32
 
 // needsOf returns the tokens of what a document needs the id of.
 func (s *Segment) needsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
@@ -308,14 +323,54 @@ func (b *builder) finish() *Segment {
 	s := b.s
 	b.copyTokens()
 	b.fillPostings()
-	s.serverNames = b.servers.Words()
-	s.nameWords = names.NewSet(len(s.texts))
-	for _, token := range s.nameTokens {
-		s.nameWords.Add(token)
-	}
+	b.readServers()
+	s.serverWords = setOf(len(s.texts), s.serverTokens, s.serverWholes)
+	s.nameWords = setOf(len(s.texts), s.nameTokens)
 	s.forward, s.backward = newAffixes(s.texts, s.nameWords)
 	s.pairs = newPairs(s.texts)
 	return s
+}
+
+// setOf is the set of tokens below n in lists.
+func setOf(n int, lists ...[]uint32) names.Set {
+	set := names.NewSet(n)
+	for _, list := range lists {
+		for _, token := range list {
+			if token != noToken {
+				set.Add(token)
+			}
+		}
+	}
+	return set
+}
+
+// readServers finds the words of the servers' names, which documents have as a field.
+func (b *builder) readServers() {
+	s := b.s
+	s.serverNames = b.servers.Words()
+	s.serverStarts = make([]uint32, 1, len(s.serverNames)+1)
+	for _, name := range s.serverNames {
+		whole := ""
+		add := func(token string) {
+			if id, ok := s.tokens[token]; ok {
+				s.serverTokens = append(s.serverTokens, id)
+			}
+		}
+		eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
+			whole += r.text
+			if r.unspaced {
+				eachCharacter(r.text, add)
+			} else {
+				eachPart(r.text, func(part string) { add(b.stemmer.stem(part)) })
+			}
+		})
+		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
+		id, ok := s.tokens[b.stemmer.stem(whole)]
+		if !ok {
+			id = noToken
+		}
+		s.serverWholes = append(s.serverWholes, id)
+	}
 }
 
 // copyTokens moves the tokens into one block of memory: the texts that they were cut from
