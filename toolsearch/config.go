@@ -319,7 +319,7 @@ const defaultMaxResults = 5
 //     than load something else. It also refuses 2 in 100 right answers: the tool is then
 //     named, and costs one more call.
 //
-// With 449 tools, 60 tasks send 653,780 tokens rather than 1,027,593 with the zero Config and
+// With 449 tools, 60 tasks send 654,177 tokens rather than 1,027,593 with the zero Config and
 // 6,245,992 with every tool listed, and all answers are right. Where no handler of the agent has
 // rules by tool name, Protocol SearchCall is cheaper still. docs/benchmarks.md has the tables.
 // What Recommended sets may change in a minor version.
