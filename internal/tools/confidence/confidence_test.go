@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
 
@@ -40,7 +41,7 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	whole := slices.DeleteFunc(answersOf(t, scorers[0]), func(a *answer) bool { return a.size != "all" || !a.heldout })
 	require.Greater(t, area(whole), .97)
 	require.Greater(t, pairs(whole)[0].area, .95)
-	foreign, rights := refused(whole, .08)
+	foreign, rights := refused(whole, toolsearch.Recommended(nil).MinConfidence)
 	require.Greater(t, foreign, .77)
 	require.Less(t, rights, .04)
 }
