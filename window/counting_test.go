@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -162,4 +163,26 @@ func TestTotalsAddUpEveryFigure(t *testing.T) {
 	require.True(t, got.Kept)
 	c.Calls[1].Kept = false
 	require.False(t, c.Totals().Kept)
+}
+
+// What only leanctx needs would not have been sent without it.
+func TestWithoutLeanctxWhatItNeedsIsNotSent(t *testing.T) {
+	see := window.New(window.Config{Conversation: named("c")})
+	c := newChat(t, see)
+	tools := model.WithTools([]*schema.ToolInfo{{Name: "tool_search", Desc: strings.Repeat("finds ", 100)}, {Name: "own", Desc: "does it"}})
+	c.history = append(c.history, schema.AssistantMessage("", []schema.ToolCall{{ID: "s", Function: schema.FunctionCall{Name: "tool_search", Arguments: `{"query":"day"}`}}}),
+		schema.ToolMessage(`{"matches":["read_day"]}`, "s", schema.WithToolName("tool_search")))
+	_, err := c.model.Generate(c.ctx, c.history, tools)
+	require.NoError(t, err)
+	call := see.Conversation("c").Calls[0]
+	asked := 0 // tokens of the call of the search
+	for _, p := range call.Parts() {
+		if p.CallID == "s" && p.Category == window.Assistant {
+			asked = p.Tokens
+		}
+	}
+	require.Positive(t, asked)
+	require.Greater(t, call.By[window.HelpTools], 100)
+	require.Equal(t, call.Tokens.Estimated-call.By[window.HelpTools]-call.By[window.Found]-asked, *call.Without)
+	require.Equal(t, call.By[window.OwnTools]+call.By[window.System]+call.By[window.User], *call.Without)
 }
