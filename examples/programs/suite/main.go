@@ -34,7 +34,7 @@ type arm struct {
 
 var arms = []arm{
 	{"SearchCode", 0, nil},
-	{"SearchCode, Prefetch: 5", 5, nil},
+	{"SearchCode, Prefetch: 12", 12, nil},
 	{"SearchCall, calls at once", 0, atOnce},
 	{"SearchCall, one by one", 0, oneByOne},
 }

@@ -42,12 +42,16 @@ func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
 	require.Len(t, tasks, 12)
 	results, err := measured()
 	require.NoError(t, err)
-	programs, direct := 0, 0
+	programs, prefetched, direct := 0, cost{}, 0
 	for i, row := range results {
 		require.LessOrEqual(t, row[0].calls, 3, tasks[i].name)
 		require.Less(t, row[0].sent+row[0].written, row[2].sent+row[2].written, tasks[i].name)
 		programs, direct = programs+row[0].sent, direct+row[2].sent
+		prefetched.calls, prefetched.sent = prefetched.calls+row[1].calls, prefetched.sent+row[1].sent
+		require.Empty(t, row[1].wrong, tasks[i].name)
 	}
+	require.LessOrEqual(t, 2*prefetched.calls, 5*len(tasks), "two and a half model calls each, where tools are offered")
+	require.Less(t, prefetched.sent*10, direct)
 	require.Less(t, programs*10, direct, "a tenth of what the same calls cost at once")
 }
 
