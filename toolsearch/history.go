@@ -289,7 +289,7 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 	if isDenial(res.Text, c) {
 		v.undo(res.ID)
 	}
-	if r.own[res.Name] || !toolnames.IsSearchTool(res.Name) {
+	if r.own[res.Name] != nil || !toolnames.IsSearchTool(res.Name) {
 		return nil
 	}
 	names := loadedBy(res.Text)
@@ -323,7 +323,7 @@ func isDenial(text string, c *wire.Call) bool {
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
 // and an alias is known from the call that reached the tool.
 func calledTool(r *run, c wire.Call) string {
-	if r.catalog().lookup(c.Name) != nil || r.own[c.Name] {
+	if r.catalog().lookup(c.Name) != nil || r.own[c.Name] != nil {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
@@ -395,6 +395,6 @@ func (v *evidence) use(name string, c *catalog) {
 func (t *transcript[M]) isSearch(msg M) bool {
 	v := t.codec.View(msg)
 	return v.Hosted || slices.ContainsFunc(v.Calls, func(c wire.Call) bool {
-		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && !t.run.own[c.Name]
+		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && t.run.own[c.Name] == nil
 	})
 }

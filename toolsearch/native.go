@@ -139,7 +139,7 @@ func newEditor(ctx context.Context, r *run, rules rules, show []string) func(wir
 			findable: func(e *entry) bool { return r.allows(ctx, e, PhaseSearch, PhaseLoad) },
 			declared: func(name string) bool {
 				e := r.catalog().lookup(name)
-				return r.own[name] && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, e, PhaseSearch, PhaseLoad, PhaseActive))
+				return r.own[name] != nil && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, e, PhaseSearch, PhaseLoad, PhaseActive))
 			},
 		}
 	}

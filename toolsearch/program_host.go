@@ -66,7 +66,7 @@ func (h hostOfRun) plain(ctx context.Context, c ProgramCall) ProgramCall {
 			c.Arguments = "{}"
 		}
 	}
-	if c.Tool != "" && !h.run.own[c.Tool] {
+	if c.Tool != "" && h.run.own[c.Tool] == nil {
 		if e := h.run.catalog().resolve(c.Tool, func(e *entry) bool { return h.run.allowsProgram(ctx, e) }); e != nil {
 			c.Tool = e.info.Name
 		}
@@ -90,8 +90,8 @@ func (h hostOfRun) answer(ctx context.Context, c ProgramCall) (ProgramResult, bo
 		return refuse("program-meta", promptData{})
 	case h.run.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
 		return refuse("program-direct", promptData{})
-	case e == nil && h.run.own[c.Tool]:
-		if !hidden.settings.inPrograms(h.run.infos[c.Tool]) {
+	case e == nil && h.run.own[c.Tool] != nil:
+		if !hidden.settings.inPrograms(h.run.own[c.Tool]) {
 			return refuse("program-forbidden", promptData{})
 		}
 		if !isObject(c.Arguments) {

@@ -43,8 +43,7 @@ const (
 // BeforeAgent on. The record survives a checkpoint; everything else is of this process.
 type run struct {
 	start   *catalog                    // at the start of the run
-	own     stringSet                   // names of the agent's own tools
-	infos   map[string]*schema.ToolInfo // what they are, for whoever decides over programs
+	own     map[string]*schema.ToolInfo // the agent's own tools, by name
 	order   []string                    // these names in the order of the agent's list, hidden ones too
 	size    int                         // its tools with ours; 0 outside of an agent
 	depth   int                         // of Eino's address of the agent; what is deeper is in the run
@@ -78,7 +77,7 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{start: start, own: stringSet{}, infos: map[string]*schema.ToolInfo{}, sources: &sources{}}
+	r := &run{start: start, own: map[string]*schema.ToolInfo{}, sources: &sources{}}
 	r.hidden.Store(start)
 	return r
 }
@@ -97,7 +96,7 @@ func (r *run) isGone(name string) bool {
 	r.mu.Lock()
 	had := r.had[name]
 	r.mu.Unlock()
-	return had && !r.own[name] && r.catalog().lookup(name) == nil
+	return had && r.own[name] == nil && r.catalog().lookup(name) == nil
 }
 
 // join adds an instance to an agent with these tools: it returns the run, and the agent's next
@@ -137,7 +136,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 		if info == nil {
 			continue
 		}
-		if r.addOwn(info); me.owned.len() > 0 {
+		if r.own[info.Name] = info; me.owned.len() > 0 {
 			r.order = append(r.order, info.Name)
 		}
 	}
@@ -275,16 +274,10 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", t.Name)
 		}
 		if seen[t.Name] = true; !c.usesMetaName(t.Name) {
-			r.addOwn(t)
+			r.own[t.Name] = t
 		}
 	}
 	return wrong.err()
-}
-
-// addOwn notes a tool of the agent's own.
-func (r *run) addOwn(info *schema.ToolInfo) {
-	r.own.add(info.Name)
-	r.infos[info.Name] = info
 }
 
 // renaming says how to give two tools different names. The tool that package reduction adds

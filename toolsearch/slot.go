@@ -338,7 +338,7 @@ func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
 		case name == toolnames.Call && callsEnhanced(r.catalog(), c):
 			name = enhancedCallName
 		case r.catalog().lookup(name) == nil && !r.isGone(name):
-			unknown = unknown || !r.own[name] && !r.catalog().usesMetaName(name)
+			unknown = unknown || r.own[name] == nil && !r.catalog().usesMetaName(name)
 			continue
 		}
 		names = append(names, name)

@@ -363,7 +363,7 @@ func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolS
 	}
 	p.set, p.usable, p.own = set, set, len(own)
 	if taken {
-		p.usable = set.filtered(func(e *entry) bool { return !own[e.info.Name] })
+		p.usable = set.filtered(func(e *entry) bool { return own[e.info.Name] == nil })
 	}
 	return p.usable
 }

@@ -49,7 +49,7 @@ type turnInput struct {
 	record  record // of the last model call
 	follows bool   // that one was in this process: the lists are as it left them
 	catalog *catalog
-	own     stringSet                             // names of the agent's own tools
+	own     map[string]*schema.ToolInfo           // the agent's own tools, by name
 	order   []string                              // the same, in the order of its list
 	said    *evidence                             // what the conversation says
 	may     func(*entry, ...Phase) bool           // the Filter allows all of the phases
@@ -217,7 +217,7 @@ func (in turnInput) withAll(show []*entry) (all []*entry) {
 func (in turnInput) lists(show []*entry) (_, _ []*schema.ToolInfo) {
 	infos, deferred := in.infos, in.deferred
 	for _, name := range in.record.Visible {
-		if !in.follows && in.catalog.lookup(name) == nil && !in.own[name] {
+		if !in.follows && in.catalog.lookup(name) == nil && in.own[name] == nil {
 			in.vanished.add(name)
 		}
 	}

@@ -61,7 +61,7 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 		denied.add(name)
 	}
 	in := turnInput{
-		catalog: c, own: stringSet{"own0": true, "own1": true, "own2": true}, order: []string{"own0", "own1", "own2"}, said: said,
+		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, order: []string{"own0", "own1", "own2"}, said: said,
 		may:     func(e *entry, _ ...Phase) bool { return !denied[e.info.Name] },
 		sources: had{"t38": true, "t39": true}, follows: r.IntN(2) == 0,
 	}
