@@ -7,17 +7,12 @@ package javascript
 
 import (
 	"math/bits"
-	"sync"
 
 	"github.com/tetratelabs/wazero/experimental"
 )
 
 // small is the most that is a slice of Go's, in bytes. Few programs take more.
 const small = 8 << 20
-
-// buffers are those that nobody uses, all zeros, by the logarithm of their size. The garbage
-// collector takes what stays unused.
-var buffers [32]sync.Pool
 
 // memory is that of one machine. It doubles while it is small. Beyond that it is asked of the
 // system, where the system can, so that a program that takes all it may leaves no garbage of that
@@ -39,7 +34,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 	if size > uint64(cap(m.bytes)) {
 		was := *m
 		if m.free = nil; size <= small {
-			m.bytes = buffer(bits.Len64(size - 1))
+			m.bytes = make([]byte, 1<<bits.Len64(size-1))
 		} else {
 			m.bytes, m.free = pages(max(size, m.most))
 		}
@@ -56,21 +51,8 @@ func (m *memory) Free() {}
 
 // giveBack gives the memory back. Nobody may read it afterwards.
 func (m *memory) giveBack() {
-	b, free := m.bytes, m.free
-	m.bytes, m.free = nil, nil
-	switch {
-	case free != nil:
+	free := m.free
+	if m.bytes, m.free = nil, nil; free != nil {
 		free()
-	case cap(b) > 0 && cap(b) <= small:
-		clear(b)
-		buffers[bits.Len(uint(cap(b)-1))].Put(&b)
 	}
-}
-
-// buffer returns 2^n zeros.
-func buffer(n int) []byte {
-	if b, ok := buffers[n].Get().(*[]byte); ok {
-		return (*b)[:1<<n]
-	}
-	return make([]byte, 1<<n)
 }
