@@ -106,6 +106,9 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	if err := p.decideAll(ctx, candidates); err != nil {
 		return false, err
 	}
+	if n := len(p.done); n > 1 && p.done[n-1].roughly() < largeResult {
+		p.spareNewest(ctx)
+	}
 	if ok, err := p.worthIt(ctx); !ok {
 		return false, err
 	}

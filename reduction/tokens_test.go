@@ -542,6 +542,46 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 	require.Positive(t, pass.Cleared)
 }
 
+// A caller that passes the whole history each time has old results cleared again each time. A new
+// one that saves next to nothing must not be cleared with them: the cache holds up to it.
+func TestNewResultsStayWhereClearingThemSavesNextToNothing(t *testing.T) {
+	adktest.EachType(t, clearsAgain[*schema.Message], clearsAgain[*schema.AgenticMessage])
+}
+
+func clearsAgain[M adk.MessageType](t *testing.T) {
+	const short = "sixteen letters "
+	msgs := []M{adktest.User[M]("look")}
+	add := func(result string) {
+		id := fmt.Sprint("call_", len(msgs))
+		msgs = append(msgs, adktest.Assistant[M](strings.Repeat("what I think of it. ", 300), adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}),
+			adktest.Result[M](id, "shell", result))
+	}
+	add(strings.Repeat("a result that is long ", 9000))
+	add("the end")
+	store := NewMemoryBackend(0)
+	out, _ := looked(t, &TypedConfig[M]{MaxTokensForClear: 20_000, Backend: store}, msgs)
+	few := strings.Repeat(short, len(adktest.Text(out[2]))/len(short)+4) // little longer than a notice
+	for range 3 {
+		add(few)
+	}
+	c := &TypedConfig[M]{MaxTokensForClear: 20_000, Backend: store}
+	before, pass := looked(t, c, msgs)
+	require.Equal(t, 2, pass.Kept[string(ReasonTooFewTokens)])
+	for range 5 {
+		add(few)
+		next, _ := looked(t, c, msgs)
+		require.Equal(t, before, next[:len(before)])
+		before = next
+	}
+	// Without room they are cleared, and so they are with one that is worth it.
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: 5000, Backend: store}, msgs)
+	require.Zero(t, pass.Kept[string(ReasonTooFewTokens)])
+	add(strings.Repeat("another that is long ", 9000))
+	add("the end")
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: 40_000, Backend: store}, msgs)
+	require.Zero(t, pass.Kept[string(ReasonTooFewTokens)])
+}
+
 // A handler that changes arguments is reported like one that changes a result, also where
 // SkipClear leaves all other tools alone.
 func TestAHandlerThatChangesArgumentsIsReported(t *testing.T) {

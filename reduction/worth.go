@@ -86,6 +86,9 @@ const (
 	// fairShare is the share of what a pass rewrites that it must save: a sixth.
 	fairShare = 6
 
+	// nothingShare is the share of what a pass rewrites that is next to nothing: a hundredth.
+	nothingShare = 100
+
 	// costShare is the share of what a conversation has cost that a pass may cost with CachedPrice:
 	// a tenth.
 	costShare = 10
@@ -118,6 +121,38 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 		return !p.affords(rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
 	}
 	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
+}
+
+// spareNewest takes the newest results out of a pass, if clearing them saves less than a
+// hundredth of what follows the first of them, and the others alone make room. A caller that
+// passes the whole history each time has the others cleared again, and the prompt cache holds up
+// to the newest: clearing these would not pay for that within a thousand model calls.
+// CachedPrice and the fields that say how much to save decide for themselves.
+func (p *pass[M]) spareNewest(ctx context.Context) {
+	if p.forced || p.rewritten || p.cfg.CachedPrice > 0 || p.cfg.ClearTargetTokens > 0 || p.cfg.ClearAtLeastTokens > 0 {
+		return
+	}
+	behind, at := weight{sizes: &schemaSizes{}, by: byQuarter}, len(p.msgs)
+	makes := p.counted(ctx) // by what is left of the pass
+	for _, r := range p.done {
+		makes -= p.corrected(r.saved())
+	}
+	spared, saves := len(p.done), int64(0)
+	for i := spared - 1; i > 0 && p.done[i].rule.clear == nil; i-- {
+		r := p.done[i]
+		for ; at > min(r.at, r.callAt); at-- {
+			p.codec.weigh(&behind, p.msgs[at-1])
+		}
+		saves += r.roughly() - tokensOf(r.after)
+		if makes += p.corrected(r.saved()); makes >= p.cfg.MaxTokensForClear {
+			break
+		}
+		if saves*nothingShare < behind.tokens-saves {
+			spared = i
+		}
+	}
+	p.countLeft(p.done[spared:])
+	p.done = p.done[:spared]
 }
 
 // affords reports whether this pass alone makes a run that ends at once cost at most a tenth more
