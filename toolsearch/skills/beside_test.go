@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -186,11 +187,11 @@ func TestBesideKeepsWhatIsSet(t *testing.T) {
 // A Filter is asked for skills as for tools, in every phase, with the tool that the skill is.
 func TestAFilterDecidesOnSkills(t *testing.T) {
 	matters, _ := graded(t)
-	asked := map[toolsearch.Phase]bool{}
+	var asked sync.Map // by phase; calls run in parallel
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{
 		Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}), NewIndex: skills.Index(toolsearch.BM25Index),
 		Filter: func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
-			asked[r.Phase] = true
+			asked.Store(r.Phase, true)
 			return r.Tool.Name != "skill__pdf", nil
 		},
 	})
@@ -203,7 +204,8 @@ func TestAFilterDecidesOnSkills(t *testing.T) {
 	require.NotContains(t, out.Messages[1].Content, "skill__pdf")
 	require.NotContains(t, m.Wires()[0].MessagesDump[0], "skill__pdf")
 	for _, phase := range []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseCall} {
-		require.True(t, asked[phase], phase)
+		_, ok := asked.Load(phase)
+		require.True(t, ok, phase)
 	}
 	require.NotContains(t, out.Messages[4].Content, "open the pdf")
 }
