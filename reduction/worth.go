@@ -133,23 +133,29 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 		return
 	}
 	behind, at := weight{sizes: &schemaSizes{}, by: byQuarter}, len(p.msgs)
-	makes := p.counted(ctx) // by what is left of the pass
-	for _, r := range p.done {
-		makes -= p.corrected(r.saved())
-	}
-	spared, saves := len(p.done), int64(0)
+	var saves, makes int64 // tokens: of the newest, and of what the pass makes without them, if counted
+	spared := len(p.done)
 	for i := spared - 1; i > 0 && p.done[i].rule.clear == nil; i-- {
 		r := p.done[i]
 		for ; at > min(r.at, r.callAt); at-- {
 			p.codec.weigh(&behind, p.msgs[at-1])
 		}
-		saves += r.roughly() - tokensOf(r.after)
-		if makes += p.corrected(r.saved()); makes >= p.cfg.MaxTokensForClear {
+		if saves += r.roughly() - tokensOf(r.after); makes != 0 {
+			makes += p.corrected(r.saved())
+		}
+		if saves*nothingShare >= behind.tokens-saves {
+			continue
+		}
+		if makes == 0 {
+			makes = p.counted(ctx)
+			for _, other := range p.done[:i] {
+				makes -= p.corrected(other.saved())
+			}
+		}
+		if makes >= p.cfg.MaxTokensForClear {
 			break
 		}
-		if saves*nothingShare < behind.tokens-saves {
-			spared = i
-		}
+		spared = i
 	}
 	p.countLeft(p.done[spared:])
 	p.done = p.done[:spared]
