@@ -61,7 +61,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	c.said.watch(p.end)
-	reader := newMessages(out, c.log, func() { p.eof.Store(!p.closing.Load()) }, c.pace)
+	reader := newMessages(out, c.log, p.outputEnded, c.pace)
 	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
 }
 
@@ -96,6 +96,14 @@ func (p *process) Write(data []byte) (int, error) {
 	return n, err
 }
 
+// outputEnded is told that the program's standard output was read to its end. A failed write
+// may have told of the end before, and closed the process since.
+func (p *process) outputEnded() {
+	if !p.closing.Load() {
+		p.eof.Store(true)
+	}
+}
+
 // markName is the variable by which what a server started is found.
 const markName = "LEANCTX_MCP_SERVER"
 
@@ -113,9 +121,6 @@ func (p *process) run(started chan<- error) {
 	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
 }
 
-// endWait is how long the end of a program may take that has ended its output.
-const endWait = 200 * time.Millisecond
-
 // end says how the program ended; "" if it did not end by itself.
 func (p *process) end() string {
 	if !p.eof.Load() {
@@ -124,7 +129,7 @@ func (p *process) end() string {
 	select {
 	case <-p.exited:
 		return p.cmd.ProcessState.String()
-	case <-time.After(endWait):
+	case <-time.After(patience):
 		return ""
 	}
 }

@@ -175,3 +175,19 @@ func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 	}
 	require.Equal(t, 1, f.called("echo"), "it is not made again")
 }
+
+func TestAProgramThatDidNotReadHasEndedByItself(t *testing.T) {
+	_, in := io.Pipe()
+	require.NoError(t, in.CloseWithError(io.ErrClosedPipe))
+	p := &process{in: in}
+	_, err := p.Write([]byte("{}\n"))
+	require.Error(t, err)
+	p.closing.Store(true) // the client closes what it cannot write to
+	p.outputEnded()
+	require.True(t, p.eof.Load())
+
+	p = &process{}
+	p.closing.Store(true)
+	p.outputEnded()
+	require.False(t, p.eof.Load(), "we ended it")
+}
