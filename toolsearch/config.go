@@ -499,6 +499,32 @@ func checkRegexp(c *Config, wrong *problems) {
 	}
 }
 
+// checkPrograms checks what concerns programs.
+func checkPrograms(c *Config, wrong *problems) {
+	if safe.IsNil(c.Interpreter) {
+		c.Interpreter = nil
+	}
+	switch {
+	case c.Protocol == SearchCode && c.Interpreter == nil:
+		wrong.add("Interpreter", "it is nil, but the SearchCode protocol runs programs: set it to javascript.New(javascript.Limits{}) of the module toolsearch/javascript")
+	case c.Protocol == SearchCode:
+		if in, ok := c.Interpreter.(interface{ Check() error }); ok {
+			if err := in.Check(); err != nil {
+				wrong.add("Interpreter", "%w", err)
+			}
+		}
+	default:
+		for _, f := range []struct {
+			name  string
+			isSet bool
+		}{{"Interpreter", c.Interpreter != nil}, {"InPrograms", c.InPrograms != nil}, {"MaxIterations", c.MaxIterations > 0}} {
+			if f.isSet {
+				wrong.add(f.name, "it is set, but only the SearchCode protocol runs programs")
+			}
+		}
+	}
+}
+
 func checkSearchable(c *Config, wrong *problems) {
 	seen := map[string]bool{}
 	for i, name := range c.SearchableTools {

@@ -105,7 +105,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 		require.Equal(t, renderIn(all, "cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
-		require.Len(t, alone.Tools[0].Description, rest-2*(rest/3)+1)
+		require.Len(t, alone.Tools[0]*.Description, rest-2*(rest/3)+1)
 		require.Empty(t, alone.Hint)
 	})
 }
@@ -173,9 +173,9 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 		require.LessOrEqual(t, len(a), maxAnswerBytes+answerRoom, c.name)
 		d := described(t, a)
 		require.Len(t, d.Tools, 1, c.name)
-		require.True(t, utf8.ValidString(d.Tools[0].Description), c.name)
-		require.Greater(t, len(d.Tools[0].Description), 8<<10, c.name)
-		require.True(t, strings.HasSuffix(d.Tools[0].Description, "…"), c.name)
+		require.True(t, utf8.ValidString(*d.Tools[0].Description), c.name)
+		require.Greater(t, len(*d.Tools[0].Description), 8<<10, c.name)
+		require.True(t, strings.HasSuffix(*d.Tools[0].Description, "…"), c.name)
 		require.NotEmpty(t, d.Hint, c.name)
 	}
 }

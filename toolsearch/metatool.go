@@ -177,14 +177,15 @@ type answer struct {
 	Selected      []string        `json:"selectedTools,omitzero"` // Regexp
 	Results       []describedTool `json:"results,omitzero"`       // SearchLoad
 	Loaded        []string        `json:"loaded,omitzero"`
-	Tools         []describedTool `json:"tools,omitzero"` // SearchCall
+	Tools         []describedTool `json:"tools,omitzero"` // SearchCall and SearchCode
 	AlreadyLoaded []string        `json:"already_loaded,omitempty"`
 	Hint          string          `json:"hint,omitempty"`
 }
 
 type describedTool struct {
 	Name        string          `json:"name"`
-	Description string          `json:"description"`
+	Call        string          `json:"call,omitempty"` // SearchCode: the signature, and nothing else
+	Description *string         `json:"description,omitempty"`
 	Score       *float64        `json:"score,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
@@ -244,8 +245,8 @@ func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, erro
 	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
 	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
-		score := math.Round(x.score*100) / 100
-		out.Results = append(out.Results, describedTool{Name: x.entry.info.Name, Description: short(x.entry.info.Desc), Score: &score})
+		score, desc := math.Round(x.score*100)/100, short(x.entry.info.Desc)
+		out.Results = append(out.Results, describedTool{Name: x.entry.info.Name, Description: &desc, Score: &score})
 	}
 	return encode(out), err
 }
@@ -336,7 +337,7 @@ func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, er
 func describe(e *entry) (d describedTool, shortened bool) {
 	text, shortened := e.shownParameters()
 	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
-	return describedTool{Name: e.info.Name, Description: desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
+	return describedTool{Name: e.info.Name, Description: &desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
 }
 
 // describedRest is the bytes around the texts of a described tool.
@@ -344,7 +345,7 @@ const describedRest = len(`{"name":"description":"parameters":},`)
 
 func describedSize(e *entry) int {
 	d, _ := describe(e)
-	return describedRest + jsonSize(d.Name) + jsonSize(d.Description) + len(d.Parameters)
+	return describedRest + jsonSize(d.Name) + jsonSize(*d.Description) + len(d.Parameters)
 }
 
 // nativeTool is the search tool in native mode: its results are the provider's.

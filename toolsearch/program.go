@@ -24,6 +24,7 @@ import (
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
@@ -57,7 +58,8 @@ type programBatch[M adk.MessageType] struct {
 
 // addLost answers the calls whose results are no longer there: they were made, and are not made
 // again.
-func (b *programBatch[M]) addLost(asked []string, list []*program, text string) {
+func (b *programBatch[M]) addLost(asked []string, list []*program) {
+	text := render("program-lost", promptData{})
 	for _, id := range asked {
 		if outer, number, ok := outerOf(id); ok && b.Answers[id].Number == 0 && isProgram(list, outer) {
 			b.Answers[id] = programAnswer{ProgramResult: ProgramResult{Number: number, Text: text, Failed: true}}
@@ -69,28 +71,6 @@ func (b *programBatch[M]) addLost(asked []string, list []*program, text string) 
 type programAnswer struct {
 	ProgramResult
 	Tool string // "" for stored(path)
-}
-
-// programHost is what programs ask of the run that they are part of.
-type programHost interface {
-	// plain returns a call under the name that its tool has.
-	plain(ctx context.Context, c ProgramCall) ProgramCall
-	// answer answers a call that must not leave the program, or that needs no tool.
-	answer(ctx context.Context, c ProgramCall) (result ProgramResult, answered bool)
-	// failed reports whether something answered a call in its tool's place.
-	failed(ctx context.Context, callID string) bool
-	// outcome words what the model reads of a program that has ended.
-	outcome(ctx context.Context, end programEnd) string
-	// lost is the answer to a call whose result another handler took out of the conversation,
-	// unfinished that to a program whose run ended before it did, and media says of which types
-	// the parts of a result are that are no text.
-	lost() string
-	unfinished() string
-	media(types []string) string
-	// countTurn counts a model call that has ended, and turnsLeft is how many the run may still
-	// make after this one.
-	countTurn(ctx context.Context)
-	turnsLeft(ctx context.Context) int
 }
 
 // programEnd is how a program ended, for its author.
@@ -114,7 +94,7 @@ type programCount struct {
 type programs[M adk.MessageType] struct {
 	interpreter Interpreter
 	codec       wire.Codec[M]
-	host        programHost
+	run         *run
 	live        *liveRuns
 	pending     M // the virtual answer of the model call that begins; nil if a model is asked
 	isMended    bool
@@ -131,8 +111,8 @@ type liveRuns struct {
 	timer *time.Timer
 }
 
-func newPrograms[M adk.MessageType](in Interpreter, c wire.Codec[M], host programHost) *programs[M] {
-	p := &programs[M]{interpreter: in, codec: c, host: host, live: &liveRuns{runs: map[string]*program{}}}
+func newPrograms[M adk.MessageType](in Interpreter, c wire.Codec[M], r *run) *programs[M] {
+	p := &programs[M]{interpreter: in, codec: c, run: r, live: &liveRuns{runs: map[string]*program{}}}
 	runtime.AddCleanup(p, (*liveRuns).closeAll, p.live)
 	return p
 }
@@ -253,8 +233,8 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 	for _, c := range pr.run.State().Calls {
 		a, ok := pr.answers[c.Number]
 		if !ok {
-			c = p.host.plain(ctx, c)
-			if a.ProgramResult, ok = p.host.answer(ctx, c); ok {
+			c = plainCall(ctx, p.run, c)
+			if a.ProgramResult, ok = answerCall(ctx, p.run, c); ok {
 				a.Number, a.Tool = c.Number, c.Tool
 				pr.answers[c.Number], batch[innerID(pr.call.ID, c.Number)] = a, a
 			}
@@ -300,7 +280,7 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 	if last < 0 {
 		return msgs, nil
 	}
-	p.host.countTurn(ctx)
+	p.run.update(ctx, func(next *record) { next.Turns++ })
 	if p.pending != *new(M) { // this is a virtual answer
 		p.pending = *new(M)
 		return msgs, p.ask(ctx, msgs[last])
@@ -374,7 +354,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	before, rest := msgs, []M(nil)
 	if len(asked) > 0 {
 		before, rest = p.collect(ctx, msgs, list, batch)
-		batch.addLost(asked, list, p.host.lost())
+		batch.addLost(asked, list)
 		maps.Copy(all.Answers, batch.Answers)
 		maps.Copy(all.Direct, batch.Direct)
 	}
@@ -433,9 +413,9 @@ func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, ba
 			if _, number, _ := outerOf(r.ID); isInner(r.ID) {
 				text := r.Text
 				if len(r.Media) > 0 {
-					text = strings.TrimPrefix(text+"\n"+p.host.media(r.Media), "\n")
+					text = strings.TrimPrefix(text+"\n"+render("program-media", promptData{Words: r.Media}), "\n")
 				}
-				batch.Answers[r.ID] = programAnswer{ProgramResult{Number: number, Text: text, Failed: p.host.failed(ctx, r.ID)}, waited[r.ID]}
+				batch.Answers[r.ID] = programAnswer{ProgramResult{Number: number, Text: text, Failed: virtual.Failed(ctx, r.ID)}, waited[r.ID]}
 			} else if waited[r.ID] != "" {
 				batch.Direct[r.ID] = msg
 			}
@@ -458,7 +438,7 @@ func (p *programs[M]) goOn(ctx context.Context, list []*program, at int64, answe
 		}
 		calls = append(calls, pr.inner(mostTools/len(list))...)
 	}
-	if len(calls) > 0 && p.host.turnsLeft(ctx) < 1 {
+	if len(calls) > 0 && turnsLeft(ctx, p.run) < 1 {
 		for _, pr := range list {
 			pr.noTurns, pr.waits = len(pr.waits) > 0, nil
 		}
@@ -519,7 +499,7 @@ func (p *programs[M]) text(ctx context.Context, pr *program, rounds int) string 
 			end.Last = a.Text
 		}
 	}
-	return p.host.outcome(ctx, end)
+	return outcome(ctx, p.run, end)
 }
 
 // alone runs a program that waits for no calls, for the tool run_code.
@@ -567,7 +547,7 @@ func (p *programs[M]) mend(msgs []M) []M {
 		}
 		for _, pr := range p.programsOf(msg) {
 			if !answered[pr.call.ID] {
-				next, changed = append(next, p.codec.Answering(pr.call.ID, toolnames.Run, p.host.unfinished())), true
+				next, changed = append(next, p.codec.Answering(pr.call.ID, toolnames.Run, render("program-unfinished", promptData{}))), true
 			}
 		}
 	}

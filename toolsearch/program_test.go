@@ -14,12 +14,10 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -103,63 +101,6 @@ func (r *goProgram) call(calls ...string) (results []ProgramResult) {
 
 func (r *goProgram) print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
 
-// testHost answers nothing itself.
-type testHost struct{ turns int }
-
-func (testHost) answer(_ context.Context, c ProgramCall) (ProgramResult, bool) {
-	return ProgramResult{Text: "nobody", Failed: true}, c.Tool == "unknown"
-}
-func (testHost) failed(context.Context, string) bool { return false }
-func (testHost) lost() string                        { return "lost" }
-func (testHost) unfinished() string                  { return "unfinished" }
-func (testHost) media([]string) string               { return "media" }
-func (testHost) countTurn(context.Context)           {}
-func (testHost) plain(_ context.Context, c ProgramCall) ProgramCall {
-	return c
-}
-func (h testHost) turnsLeft(context.Context) int { return h.turns }
-func (testHost) outcome(_ context.Context, e programEnd) string {
-	return fmt.Sprintf("%s|%s|%v|%v", e.Printed, e.Error, e.Counts, e.NoTurns)
-}
-
-// programHandler is the least that programs need of a handler.
-type programHandler[M adk.MessageType] struct {
-	*adk.TypedBaseChatModelAgentMiddleware[M]
-	in Interpreter
-}
-
-type programsKey struct{}
-
-func (h *programHandler[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
-	c, _ := wire.CodecFor[M]()
-	p := newPrograms(h.in, c, testHost{100})
-	rc.Tools = append(append([]tool.BaseTool{}, rc.Tools...), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "run_code", Desc: "Runs a program."}, func(ctx context.Context, args string) (string, error) {
-		return p.alone(ctx, callID(ctx), args)
-	}))
-	return context.WithValue(ctx, programsKey{}, p), nil
-}
-
-func (h *programHandler[M]) BeforeModelRewriteState(ctx context.Context, st *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	msgs, _, err := ctx.Value(programsKey{}).(*programs[M]).Settle(ctx, st.Messages)
-	next := *st
-	next.Messages = msgs
-	return ctx, &next, err
-}
-
-func (h *programHandler[M]) AfterModelRewriteState(ctx context.Context, st *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	msgs, err := ctx.Value(programsKey{}).(*programs[M]).unfold(ctx, st.Messages)
-	next := *st
-	next.Messages = msgs
-	return ctx, &next, err
-}
-
-func (h *programHandler[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if p, ok := ctx.Value(programsKey{}).(*programs[M]); ok && p.pending != *new(M) {
-		return virtualModel[M]{p.pending}, nil
-	}
-	return inner, nil
-}
-
 // programTools are echo, which answers its arguments, and approve, which asks a person first.
 func programTools(c *adktest.Ran) []tool.BaseTool {
 	return []tool.BaseTool{
@@ -214,7 +155,7 @@ func direct(t *testing.T, f func(*goProgram)) string {
 			case "approve":
 				x.Text = "approved " + c.Arguments
 			case "unknown":
-				x.Text, x.Failed = "nobody", true
+				x.Text, x.Failed = render("program-no-tool", promptData{Name: "unknown"}), true
 			}
 			results = append(results, x)
 		}
@@ -267,7 +208,9 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming bool, t
 	m := adktest.Script[M](turn)
 	store := &adktest.Store{}
 	build := func() *adk.TypedRunner[M] {
-		r, err := adktest.Agent[M]{Model: m, Tools: programTools(c), Handlers: adktest.Handlers[M](adkrun.New(&programHandler[M]{in: in})), Streaming: streaming, Store: store, Max: 50}.Runner(t.Context())
+		search, err := NewTyped[M](t.Context(), &Config{DynamicTools: []tool.BaseTool{withInfo("hidden", nil)}, Protocol: SearchCode, Interpreter: in, MaxIterations: 100})
+		require.NoError(t, err)
+		r, err := adktest.Agent[M]{Model: m, Tools: programTools(c), Handlers: adktest.Handlers[M](search), Streaming: streaming, Store: store, Max: 100}.Runner(t.Context())
 		require.NoError(t, err)
 		return r
 	}

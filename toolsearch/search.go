@@ -598,18 +598,16 @@ func offerSize(s *settings, e *entry) int {
 
 // offerText describes tools in the words of a search's answer.
 func offerText(s *settings, tools []foundTool) string {
-	text := ""
+	var out answer
 	if s.cfg.Protocol == SearchCode {
-		text = encode(signed(tools, render("offer-code", promptData{})))
+		out = answer{Tools: signed(tools), Hint: render("offer-code", promptData{})}
 	} else {
-		out := answer{Hint: render("offer", promptData{})}
-		for _, x := range tools {
-			d, _ := describe(x.entry)
-			out.Tools = append(out.Tools, d)
+		out = answer{Tools: make([]describedTool, len(tools)), Hint: render("offer", promptData{})}
+		for i, x := range tools {
+			out.Tools[i], _ = describe(x.entry)
 		}
-		text = encode(out)
 	}
-	return toolnames.OfferOpen + "\n" + text + "\n" + toolnames.OfferClose
+	return toolnames.OfferOpen + "\n" + encode(out) + "\n" + toolnames.OfferClose
 }
 
 // likely returns at most n tools that a text probably asks for, best first; none if it is not

@@ -70,7 +70,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	r.direct = rc.ReturnDirectly
 	h := newHooks(r, m.codec)
 	if in := r.start.settings.cfg.Interpreter; in != nil {
-		h.programs = newPrograms(in, m.codec, hostOfRun{r})
+		h.programs = newPrograms(in, m.codec, r)
 		r.runAlone = h.programs.alone
 		ctx = virtual.WithTurns[M](ctx, h.programs)
 	}

@@ -25,38 +25,9 @@ import (
 // schema, what it returns. Under SearchCode the model reads it as a type.
 const OutputSchemaKey = "output_schema"
 
-// checkPrograms checks what concerns programs.
-func checkPrograms(c *Config, wrong *problems) {
-	if safe.IsNil(c.Interpreter) {
-		c.Interpreter = nil
-	}
-	switch {
-	case c.Protocol == SearchCode && c.Interpreter == nil:
-		wrong.add("Interpreter", "it is nil, but the SearchCode protocol runs programs: set it to javascript.New(javascript.Limits{}) of the module toolsearch/javascript")
-	case c.Protocol == SearchCode:
-		if in, ok := c.Interpreter.(interface{ Check() error }); ok {
-			if err := in.Check(); err != nil {
-				wrong.add("Interpreter", "%w", err)
-			}
-		}
-	default:
-		for _, f := range []struct {
-			name  string
-			isSet bool
-		}{{"Interpreter", c.Interpreter != nil}, {"InPrograms", c.InPrograms != nil}, {"MaxIterations", c.MaxIterations > 0}} {
-			if f.isSet {
-				wrong.add(f.name, "it is set, but only the SearchCode protocol runs programs")
-			}
-		}
-	}
-}
-
-// hostOfRun is the run that programs are part of.
-type hostOfRun struct{ run *run }
-
-// plain implements programHost: what models write of call_tool is the call itself, and names are
-// read as elsewhere.
-func (h hostOfRun) plain(ctx context.Context, c ProgramCall) ProgramCall {
+// plainCall returns a call under the name that its tool has: what models write of call_tool is the
+// call itself, and names are read as elsewhere.
+func plainCall(ctx context.Context, r *run, c ProgramCall) ProgramCall {
 	if c.Tool == toolnames.Call {
 		a := lenient.Decode(c.Arguments)
 		if name := calledName(a); name != "" {
@@ -66,16 +37,16 @@ func (h hostOfRun) plain(ctx context.Context, c ProgramCall) ProgramCall {
 			c.Arguments = "{}"
 		}
 	}
-	if c.Tool != "" && h.run.own[c.Tool] == nil {
-		if e := h.run.catalog().resolve(c.Tool, func(e *entry) bool { return h.run.allowsProgram(ctx, e) }); e != nil {
+	if c.Tool != "" && r.own[c.Tool] == nil {
+		if e := r.catalog().resolve(c.Tool, func(e *entry) bool { return r.allowsProgram(ctx, e) }); e != nil {
 			c.Tool = e.info.Name
 		}
 	}
 	return c
 }
 
-// answer implements programHost: a call that must not leave the program is answered here.
-func (h hostOfRun) answer(ctx context.Context, c ProgramCall) (ProgramResult, bool) {
+// answerCall answers a call that must not leave the program, or that needs no tool.
+func answerCall(ctx context.Context, r *run, c ProgramCall) (result ProgramResult, answered bool) {
 	if c.Path != "" || c.Tool == "" {
 		return storedResult(ctx, c.Path), true
 	}
@@ -83,23 +54,23 @@ func (h hostOfRun) answer(ctx context.Context, c ProgramCall) (ProgramResult, bo
 		d.Name = c.Tool
 		return ProgramResult{Text: render(text, d), Failed: true}, true
 	}
-	hidden := h.run.catalog()
+	hidden := r.catalog()
 	e := hidden.lookup(c.Tool)
 	switch {
 	case hidden.usesMetaName(c.Tool):
 		return refuse("program-meta", promptData{})
-	case h.run.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
+	case r.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
 		return refuse("program-direct", promptData{})
-	case e == nil && h.run.own[c.Tool] != nil:
-		if !hidden.settings.inPrograms(h.run.own[c.Tool]) {
+	case e == nil && r.own[c.Tool] != nil:
+		if !hidden.settings.inPrograms(r.own[c.Tool]) {
 			return refuse("program-forbidden", promptData{})
 		}
 		if !isObject(c.Arguments) {
 			return refuse("program-one-object", promptData{})
 		}
 		return ProgramResult{}, false
-	case e == nil || !h.run.allowsProgram(ctx, e):
-		return refuse("program-no-tool", promptData{Words: h.nearSignatures(ctx, c.Tool)})
+	case e == nil || !r.allowsProgram(ctx, e):
+		return refuse("program-no-tool", promptData{Words: nearSignatures(ctx, r, c.Tool)})
 	case !hidden.settings.inPrograms(e.info):
 		return refuse("program-forbidden", promptData{})
 	}
@@ -130,12 +101,12 @@ func storedResult(ctx context.Context, path string) ProgramResult {
 }
 
 // nearSignatures are the tools that a wrong name may have meant.
-func (h hostOfRun) nearSignatures(ctx context.Context, name string) (lines []string) {
-	near := h.run.catalog().near(name, maxNearOnLoad, func(e *entry) bool {
-		return e.info.Name != name && h.run.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
+func nearSignatures(ctx context.Context, r *run, name string) (lines []string) {
+	near := r.catalog().near(name, maxNearOnLoad, func(e *entry) bool {
+		return e.info.Name != name && r.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	for _, n := range near {
-		if e := h.run.catalog().lookup(n); e != nil {
+		if e := r.catalog().lookup(n); e != nil {
 			lines = append(lines, e.signature())
 		}
 	}
@@ -151,23 +122,10 @@ func (s *settings) inPrograms(info *schema.ToolInfo) bool {
 	return ok && err == nil
 }
 
-func (hostOfRun) failed(ctx context.Context, callID string) bool { return virtual.Failed(ctx, callID) }
-
-func (hostOfRun) lost() string { return render("program-lost", promptData{}) }
-
-func (hostOfRun) unfinished() string { return render("program-unfinished", promptData{}) }
-
-func (hostOfRun) media(types []string) string {
-	return render("program-media", promptData{Words: types})
-}
-
-func (h hostOfRun) countTurn(ctx context.Context) {
-	h.run.update(ctx, func(next *record) { next.Turns++ })
-}
-
-func (h hostOfRun) turnsLeft(ctx context.Context) int {
-	now, _ := h.run.now(ctx)
-	return h.run.catalog().settings.maxTurns() - now.Turns - 1
+// turnsLeft is how many model calls the run may still make after this one.
+func turnsLeft(ctx context.Context, r *run) int {
+	now, _ := r.now(ctx)
+	return r.catalog().settings.maxTurns() - now.Turns - 1
 }
 
 func (s *settings) maxTurns() int {
@@ -178,12 +136,12 @@ func (s *settings) maxTurns() int {
 	return einos
 }
 
-// outcome implements programHost.
-func (h hostOfRun) outcome(ctx context.Context, end programEnd) string {
+// outcome is what the model reads of a program that has ended.
+func outcome(ctx context.Context, r *run, end programEnd) string {
 	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
 	switch {
 	case end.NoTurns:
-		lines = append(lines, render("program-turns", promptData{Limit: h.run.catalog().settings.maxTurns()}))
+		lines = append(lines, render("program-turns", promptData{Limit: r.catalog().settings.maxTurns()}))
 	case end.Error != "":
 		lines = append(lines, render("program-error", promptData{Reason: end.Error}))
 	case end.Printed == "" && end.Returned == "":
@@ -198,13 +156,12 @@ func (h hostOfRun) outcome(ctx context.Context, end programEnd) string {
 	}
 	lines = append(lines, countsText(end.Counts))
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
-	h.report(ctx, end, text)
+	emitProgram(ctx, r.catalog().settings, end, text)
 	return text
 }
 
-// report tells OnEvent of a program that has ended.
-func (h hostOfRun) report(ctx context.Context, end programEnd, text string) {
-	s := h.run.catalog().settings
+// emitProgram tells OnEvent of a program that has ended.
+func emitProgram(ctx context.Context, s *settings, end programEnd, text string) {
 	if s.cfg.OnEvent == nil {
 		return
 	}
@@ -257,31 +214,21 @@ func runProgram(ctx context.Context, r *run, a lenient.Arguments) (string, error
 	return r.runAlone(ctx, callID(ctx), code)
 }
 
-type signedTool struct {
-	Name string `json:"name"`
-	Call string `json:"call"`
-}
-
-type signedAnswer struct {
-	Tools []signedTool `json:"tools"`
-	Hint  string       `json:"hint,omitempty"`
-}
-
 // signedSize is the bytes of a tool in an answer.
 func signedSize(e *entry) int {
 	return len(`{"name":"","call":""},`) + jsonSize(e.info.Name) + jsonSize(e.signature())
 }
 
-// signed is an answer with the signatures of tools.
-func signed(tools []foundTool, hint string) signedAnswer {
-	answer := signedAnswer{Tools: []signedTool{}, Hint: hint}
-	for _, x := range tools {
-		answer.Tools = append(answer.Tools, signedTool{x.entry.info.Name, x.entry.signature()})
+// signed are tools as their signatures, for an answer.
+func signed(tools []foundTool) []describedTool {
+	out := make([]describedTool, len(tools))
+	for i, x := range tools {
+		out[i] = describedTool{Name: x.entry.info.Name, Call: x.entry.signature()}
 	}
-	return answer
+	return out
 }
 
 func signTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), signedSize)
-	return encode(signed(f.found, f.hint())), err
+	return encode(answer{Tools: signed(f.found), Hint: f.hint()}), err
 }
