@@ -105,7 +105,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 		require.Equal(t, renderIn(all, "cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
-		require.Len(t, alone.Tools[0]*.Description, rest-2*(rest/3)+1)
+		require.Len(t, *alone.Tools[0].Description, rest-2*(rest/3)+1)
 		require.Empty(t, alone.Hint)
 	})
 }
