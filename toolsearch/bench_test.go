@@ -374,15 +374,28 @@ func BenchmarkBM25Search(b *testing.B) {
 	}
 }
 
-func BenchmarkBM25Index(b *testing.B) {
-	var infos []*schema.ToolInfo
-	for _, t := range benchTools(10_000) {
-		infos = append(infos, must(t.Info(context.Background())))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := toolsearch.BM25Index(context.Background(), infos); err != nil {
-			b.Fatal(err)
+// BenchmarkFirstSearch is the start of a run and its first search when one tool of a Source has
+// another description than in the run before.
+func BenchmarkFirstSearch(b *testing.B) {
+	for _, index := range []struct {
+		name string
+		make toolsearch.IndexFunc
+	}{{"keyword", toolsearch.KeywordIndex}, {"bm25", toolsearch.BM25Index}} {
+		for _, n := range []int{1_000, 10_000} {
+			b.Run(fmt.Sprintf("%s/tools=%d", index.name, n), func(b *testing.B) {
+				ctx, tools, from := context.Background(), benchTools(n), &changing{}
+				h := must(toolsearch.New(ctx, &toolsearch.Config{Source: from, NewIndex: index.make}))
+				for changes := 0; b.Loop(); changes++ {
+					b.StopTimer()
+					tools[0] = adktest.Tool(adktest.Invokable, benchInfo("changing", fmt.Sprint("Changes for the time ", changes)), nil)
+					from.have(tools...)
+					b.StartTimer()
+					inside, search := benchSearchTool(b, h)
+					if _, err := search.InvokableRun(inside, searches[1].args); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

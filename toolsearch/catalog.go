@@ -160,11 +160,6 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 // specified is Eino's score, for suggestions, and for the answer when the index fails.
 func (c *catalog) specified() keywordIndex { return keywordIndex{c.indexed} }
 
-// buildSoon builds the index in the background, once.
-func (c *catalog) buildSoon() {
-	c.buildOnce.Do(func() { go func(x Index) { _ = build(x) }(c.index) })
-}
-
 // resolve finds the tool that a model means by a name: the name itself, or, if only one tool
 // matches, the name in another case or with other separators. It considers only tools that may
 // be found; nil if there is none.

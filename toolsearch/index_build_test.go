@@ -13,9 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/adkrun"
 )
 
 // shelf is a retriever that returns the same documents for every query.
@@ -128,3 +131,52 @@ func TestBuildingAnIndexTakesNoneOfItsTimeLimit(t *testing.T) {
 		})
 	}
 }
+
+// told is an index that tells when it is built.
+type told chan string
+
+func (b told) build() error {
+	b <- "built"
+	return nil
+}
+
+func (b told) Search(context.Context, Query) ([]Result, error) { return nil, nil }
+
+// While the model writes its first search, the index is built: at the start of a run, and again
+// when the tools have changed during the run. Where all tools are shown there is nothing to search.
+func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
+	for _, c := range []struct {
+		above int
+		want  []string
+	}{{0, []string{"built", "built", ""}}, {1, []string{"built", "built", ""}}, {1 << 20, []string{"", "", ""}}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, builds := context.Background(), make(told, 9)
+			one, err := NewToolSet(ctx, withInfo("a", nil))
+			require.NoError(t, err)
+			two, err := one.Update(ctx, withInfo("a", nil), withInfo("b", nil))
+			require.NoError(t, err)
+			source := &switched{one}
+			h, err := New(ctx, &Config{Source: source, HideAbove: c.above, NewIndex: func(context.Context, []*schema.ToolInfo) (Index, error) { return builds, nil }})
+			require.NoError(t, err)
+			ctx, err = adkrun.Begin(ctx, h, &adkrun.Run{})
+			require.NoError(t, err)
+			for i, set := range []*ToolSet{one, two, two} {
+				source.set = set
+				_, _, err := h.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}}, nil)
+				require.NoError(t, err)
+				synctest.Wait()
+				select {
+				case got := <-builds:
+					require.Equal(t, c.want[i], got, "model call %d", i)
+				default:
+					require.Empty(t, c.want[i], "model call %d", i)
+				}
+			}
+		})
+	}
+}
+
+// switched is a source whose set a test switches.
+type switched struct{ set *ToolSet }
+
+func (s *switched) Tools(context.Context) (*ToolSet, error) { return s.set, nil }

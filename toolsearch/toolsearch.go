@@ -77,9 +77,6 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if r.catalog().changes() {
 		r.sources.refresh(ctx, r)
 	}
-	if r.catalog().settings.cfg.HideAbove == 0 {
-		r.catalog().buildSoon() // while the model writes its first search
-	}
 	rc.Tools = tools
 	if r.start.settings.rules.searchTool {
 		rc.ToolSearchTool = r.start.metaTools()[0].info()
@@ -231,7 +228,10 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	if c.settings.cfg.HideAbove > 0 {
 		in.record = h.chooseMode(ctx, in, msgs)
 	}
-	h.mode, h.modeBy = in.record.Mode, c
+	if h.mode, h.modeBy = in.record.Mode, c; h.mode != showsAll {
+		// While the model writes its first search.
+		c.buildOnce.Do(func() { go func(x Index) { _ = build(x) }(c.index) })
+	}
 	if c.settings.rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)
 	}
