@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -29,8 +30,11 @@ func partsOf(r *mcp.CallToolResult, media bool) []schema.ToolOutputPart {
 			parts = append(parts, part)
 		}
 	}
-	if text, ok := structured(r); ok {
+	if text, rounded := structured(r); text != "" {
 		parts = append(parts, textPart(text))
+		if rounded {
+			parts = append(parts, textPart(say("rounded", words{})))
+		}
 	}
 	if r.IsError {
 		mark := errorMark()
@@ -109,9 +113,10 @@ func inline(data []byte, mimeType string) schema.MessagePartCommon {
 	return schema.MessagePartCommon{Base64Data: &text, MIMEType: mimeType}
 }
 
-// structured is what the texts and media of a result leave out of its structured content. Media
-// data in it is named, as everywhere.
-func structured(r *mcp.CallToolResult) (string, bool) {
+// structured is what the texts and media of a result leave out of its structured content; "" if
+// that is nothing. Media data in it is named, as everywhere. The client reads numbers as float64:
+// rounded reports whether some of them may have lost digits by that.
+func structured(r *mcp.CallToolResult) (text string, rounded bool) {
 	if r.StructuredContent == nil {
 		return "", false
 	}
@@ -126,9 +131,15 @@ func structured(r *mcp.CallToolResult) (string, bool) {
 		return "", false
 	}
 	rest, _ = withoutMedia(rest, "", told.media)
-	data, err = json.Marshal(rest)
-	return string(data), err == nil
+	if data, err = json.Marshal(rest); err != nil {
+		return "", false
+	}
+	exact := eachLeaf(rest, func(leaf any) bool { f, is := leaf.(float64); return !is || math.Abs(f) < exactIntegers })
+	return string(data), !exact
 }
+
+// exactIntegers is where float64 begins to leave integers out.
+const exactIntegers = 1 << 53
 
 // said is what the contents of a result say.
 type said struct {

@@ -109,6 +109,22 @@ func TestOnlyWhatATextSaysIsLeftOutOfStructuredContent(t *testing.T) {
 	}
 }
 
+// The client reads numbers as float64. A model must not take a rounded number for an identifier.
+func TestARoundedIntegerIsNamed(t *testing.T) {
+	f := newFixture()
+	f.server.AddTool(&mcp.Tool{Name: "id", InputSchema: object("")}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var said []mcp.Content
+		if strings.Contains(string(r.Params.Arguments), "said") {
+			said = allText(`{"id":1234567890123456789}`)
+		}
+		return &mcp.CallToolResult{Content: said, StructuredContent: json.RawMessage(`{"id":1234567890123456789}`)}, nil
+	})
+	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{})
+	require.Contains(t, ask(t, ctx, s, "srv__id", `{}`), "may be rounded")
+	require.Equal(t, `{"id":1234567890123456789}`, ask(t, ctx, s, "srv__id", `{"said":true}`), "a text has every digit")
+	require.NotContains(t, textOf(&mcp.CallToolResult{StructuredContent: map[string]any{"bytes": 1 << 52, "mean": 0.1}}), "rounded")
+}
+
 // Whatever is structured and however it is worded: a leaf that no text has is told.
 func TestEveryLeafOfStructuredContentIsTold(t *testing.T) {
 	seed := rand.Uint64()
