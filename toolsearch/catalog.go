@@ -26,6 +26,8 @@ type catalog struct {
 	*ToolSet   // all of them: their names are unique
 	settings   *settings
 	members    []member
+	changes    bool         // a member has a Source: tools may come and go
+	filtered   bool         // a member has a Filter
 	duplicates problems     // names that several members gave a tool
 	refused    []string     // names of sources' tools that another tool already has
 	slots      [forms]uint8 // how many an agent gets of each form
@@ -46,10 +48,10 @@ func (m member) isFixed(e *entry) bool {
 
 // shared is what catalogues of tools that look the same have in common.
 type shared struct {
-	indexed *ToolSet
-	index   Index
-	broken  error    // why NewIndex failed: then index is Eino's score
-	pins    []string // names of the tools to show always
+	specified keywordIndex // Eino's score, for suggestions, and for the answer when the index fails
+	index     Index
+	broken    error    // why NewIndex failed: then index is Eino's score
+	pins      []string // names of the tools to show always
 
 	buildOnce    sync.Once
 	nameOnce     sync.Once
@@ -65,6 +67,7 @@ type shared struct {
 func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog, error) {
 	c := &catalog{settings: members[0].settings, members: members}
 	for _, m := range members {
+		c.changes, c.filtered = c.changes || m.settings.cfg.Source != nil, c.filtered || m.settings.cfg.Filter != nil
 		for _, s := range []*ToolSet{m.settings.dynamic, m.owned} {
 			for name := range c.takenOf(s, nil) {
 				c.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", name, c.lookup(name).tool, name, s.lookup(name).tool)
@@ -122,7 +125,7 @@ func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
 // countSlots counts a slot for each tool, up to the limit, which is also the number for tools that
 // are not known yet.
 func (c *catalog) countSlots() {
-	if c.changes() {
+	if c.changes {
 		c.slots = slotCounts
 		return
 	}
@@ -140,8 +143,8 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 	if c.ToolSet == nil {
 		c.ToolSet = &ToolSet{}
 	}
-	c.indexed = c.ToolSet
-	if c.index = c.specified(); f == nil || c.len() == 0 {
+	c.specified = keywordIndex{c.ToolSet}
+	if c.index = c.specified; f == nil || c.len() == 0 {
 		return nil
 	}
 	infos := c.infos()
@@ -149,16 +152,13 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 	switch {
 	case err == nil:
 		c.index = x
-	case c.changes():
+	case c.changes:
 		c.broken = err
 	default:
 		return fieldError("NewIndex", "%w", err)
 	}
 	return nil
 }
-
-// specified is Eino's score, for suggestions, and for the answer when the index fails.
-func (c *catalog) specified() keywordIndex { return keywordIndex{c.indexed} }
 
 // resolve finds the tool that a model means by a name: the name itself, or, if only one tool
 // matches, the name in another case or with other separators. It considers only tools that may
@@ -169,20 +169,20 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 			return e
 		}
 	}
-	if doc, ok := c.specified().index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
+	if doc, ok := c.specified.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
 		return c.entryAt(doc)
 	}
 	return nil
 }
 
 // entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified().index().Name(doc)) }
+func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified.index().Name(doc)) }
 
 // near returns the names closest to an unknown one, among tools that may be found.
 func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.specified().index().Suggest(name, ask)
+		docs := c.specified.index().Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entryAt(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
 				names = append(names, e.info.Name)
@@ -242,15 +242,6 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 	return n
 }
 
-// plainReminder is the reminder if it is the same for every run.
-func (c *catalog) plainReminder() (text string, ok bool) {
-	if most := c.settings.cfg.CatalogLimit; !c.isUnfiltered() || most > 0 && c.len() > most {
-		return "", false
-	}
-	c.reminderOnce.Do(func() { c.reminder = envelope(c.names(), "") })
-	return c.reminder, true
-}
-
 // filterOf returns the Filter that decides about a tool: that of its instance.
 func (c *catalog) filterOf(e *entry) Filter {
 	if len(c.members) > 1 {
@@ -265,16 +256,6 @@ func (c *catalog) filterOf(e *entry) Filter {
 
 func (c *catalog) hasMember(s *settings) bool {
 	return slices.ContainsFunc(c.members, func(m member) bool { return m.settings == s })
-}
-
-// changes reports whether tools may come and go.
-func (c *catalog) changes() bool {
-	return slices.ContainsFunc(c.members, func(m member) bool { return m.settings.cfg.Source != nil })
-}
-
-// isUnfiltered reports whether no member has a Filter.
-func (c *catalog) isUnfiltered() bool {
-	return !slices.ContainsFunc(c.members, func(m member) bool { return m.settings.cfg.Filter != nil })
 }
 
 // isFixed reports whether a name is that of a tool that no Source has.
@@ -322,6 +303,9 @@ const maxCatalogs = 64
 // tools that look the same makes their indexes.
 func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 	by := members[0].settings
+	if len(members) == 1 && members[0] == (member{settings: by}) {
+		return by.alone.get(func() (*catalog, error) { return newCatalog(ctx, members, nil) })
+	}
 	by.mu.Lock()
 	defer by.mu.Unlock()
 	if c, ok := by.catalogs.Get(keyOf(members)); ok {
@@ -329,7 +313,7 @@ func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 	}
 	alike, ofRun := slices.Clone(members), false
 	for i, m := range members {
-		alike[i].owned, alike[i].set = firstLike(m.owned, by.sets, true), firstLike(m.set, by.sets, false)
+		alike[i].owned, alike[i].set = firstLike(m.owned, &by.sets, true), firstLike(m.set, &by.sets, false)
 		ofRun = ofRun || m.owned.len() > 0
 	}
 	like, ok := by.catalogs.Get(keyOf(alike))

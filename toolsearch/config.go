@@ -335,9 +335,10 @@ type settings struct {
 	rules   rules
 	dynamic *ToolSet // of DynamicTools
 
+	alone    firstUse[*catalog] // with nothing but the dynamic tools
 	mu       sync.Mutex
-	catalogs *recent.Map[any, *catalog] // that begin with this instance, by their members
-	sets     *recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
+	catalogs recent.Map[any, *catalog] // the others that begin with this instance, by their members
+	sets     recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
 // emit hands an event to OnEvent.
@@ -354,7 +355,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{given: *config, cfg: *config, catalogs: recent.New[any, *catalog](maxCatalogs), sets: recent.New[any, *ToolSet](2 * maxCatalogs)}
+	s := &settings{given: *config, cfg: *config, catalogs: recent.Map[any, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *ToolSet]{Most: 2 * maxCatalogs}}
 	s.given.DynamicTools = nil
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)

@@ -33,12 +33,26 @@ const (
 	maxDeniedSets = 2
 )
 
+// report reports what a model call shows.
+func (h *hooks[M]) report(ctx context.Context, in turnInput, out turnOutput) {
+	if in.catalog.settings.cfg.OnEvent == nil {
+		return
+	}
+	emitCatalog(ctx, h.run)
+	if in.record.Mode != showsAll {
+		in.catalog.emitVisible(ctx, in.record, out)
+	}
+	if e := h.transcript.evidence.report; e != nil && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
+		in.catalog.settings.emit(ctx, *e)
+	}
+	if in.catalog.filtered {
+		emitDenied(ctx, h.run)
+	}
+}
+
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since.
 func emitCatalog(ctx context.Context, r *run) {
 	g := r.catalog()
-	if g.settings.cfg.OnEvent == nil {
-		return
-	}
 	names := g.names()
 	tokens, sum := g.measure()
 	if !r.isNew(ctx, catalogLine+sum) {
@@ -66,12 +80,10 @@ func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 	}
 }
 
-// emitVisible reports tools that became visible or hidden. repeat says that a run begins with
-// the tools of an earlier one; unused are those that were not used for too long.
-func (g *catalog) emitVisible(ctx context.Context, before, now, unused []string, repeat bool) {
-	if g.settings.cfg.OnEvent == nil || slices.Equal(before, now) {
-		return
-	}
+// emitVisible reports tools that became visible or hidden since the last model call. If there was
+// none, a run begins with the tools of an earlier one.
+func (g *catalog) emitVisible(ctx context.Context, last record, out turnOutput) {
+	before, now, repeat := last.Visible, out.record.Visible, !last.Began
 	if added := difference(now, before); len(added) > 0 {
 		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: g.tokensOf(added)}
 		if repeat {
@@ -81,22 +93,22 @@ func (g *catalog) emitVisible(ctx context.Context, before, now, unused []string,
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
 		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.tokensOf(unloaded)}
-		if len(difference(unloaded, unused)) == 0 {
+		if len(difference(unloaded, out.unused)) == 0 {
 			c.Reason = "unused"
 		}
 		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
 	}
 }
 
-// emitNotHidden reports, once by a flag in the context that the settings are the key of, at the first
-// model call of a run that later handlers added tools
-// which are marked to be hidden. r is nil where there is nothing to hide.
+// emitNotHidden reports at the first model call of a run, by a flag in the context that the settings
+// are the key of, that later handlers added tools which are marked to be hidden. r is nil where there
+// is nothing to hide.
 func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.ToolInfo) {
 	by := s
 	if r != nil {
 		by = r.catalog().settings
 	}
-	if by.cfg.OnEvent == nil || !s.cfg.DeferMarkedTools {
+	if by.cfg.OnEvent == nil {
 		return
 	}
 	done, _ := ctx.Value(s).(*atomic.Bool)
@@ -122,11 +134,7 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 
 // emitDenied reports the sets of denied tools that changed since the last model call.
 func emitDenied(ctx context.Context, r *run) {
-	g := r.catalog()
-	if g.settings.cfg.OnEvent == nil || g.isUnfiltered() {
-		return
-	}
-	sets := 0
+	g, sets := r.catalog(), 0
 	for _, phase := range []Phase{PhaseList, PhaseSearch, PhaseLoad, PhaseActive} {
 		if sets == maxDeniedSets {
 			break

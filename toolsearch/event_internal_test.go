@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
@@ -20,11 +21,11 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	set := &settings{dynamic: newSet([]*entry{e})}
 	g, err := newCatalog(context.Background(), []member{{settings: set}}, nil)
 	require.NoError(t, err)
-	r, ctx, names := newRun(g), context.Background(), []string{"a"}
+	r, ctx := newRun(g), context.Background()
+	codec, _ := wire.CodecFor[*schema.Message]()
+	h, in, out := newHooks(r, codec), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		emitCatalog(ctx, r)
-		g.emitVisible(ctx, nil, names, nil, false)
-		emitDenied(ctx, r)
+		h.report(ctx, in, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		inside, report := reporting(ctx, g.settings)
 		reportOf(inside).fail(nil)

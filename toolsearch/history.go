@@ -371,7 +371,7 @@ func (v *evidence) undo(id string) {
 // load is use for a tool that a search returned. If the tool no longer exists, it is noted
 // as gone.
 func (v *evidence) load(name string, r *run) {
-	if r.catalog().changes() && r.catalog().lookup(name) == nil {
+	if r.catalog().changes && r.catalog().lookup(name) == nil {
 		r.noteHad(name)
 	}
 	v.use(name, r.catalog())

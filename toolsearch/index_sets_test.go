@@ -57,7 +57,7 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 			require.Equal(t, explain(fresh, Query{Text: text}, infos[0].Name), explain(x, Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{shared: &shared{indexed: knownSet(context.Background(), infos)}, ToolSet: c.ToolSet}
+	whole := &catalog{shared: &shared{specified: keywordIndex{knownSet(context.Background(), infos)}}, ToolSet: c.ToolSet}
 	any := func(*entry) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)

@@ -48,7 +48,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	r := t.runFor(ctx)
 	text, err := t.answer(ctx, r, lenient.Decode(args))
 	if id := callID(ctx); id != "" && err == nil && t.name != toolnames.Run { // a program prints what it likes
-		r.noteAnswer(id, loadedBy(text))
+		r.note(id, callNote{isOurs: true, loaded: loadedBy(text)})
 	}
 	return text, err
 }
@@ -84,7 +84,7 @@ func (t *metaTool) descriptionData() promptData {
 	cfg := &g.settings.cfg
 	return promptData{
 		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: g.settings.rules.native,
-		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || !g.isUnfiltered(),
+		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || g.filtered,
 	}
 }
 
@@ -380,7 +380,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	for i, x := range fresh {
 		infos[i], names[i] = r.catalog().infoOf(x.entry), x.entry.info.Name
 	}
-	r.noteAnswer(callID(ctx), names) // an empty answer is also ours
+	r.note(callID(ctx), callNote{isOurs: true, loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
@@ -416,7 +416,7 @@ func (t *metaTool) callOf(ctx context.Context, args string) call {
 	if problem != "" {
 		return answer(render("bad-arguments", e.schemaHint(problem)))
 	}
-	r.reach(callID(ctx), e.info.Name)
+	r.note(callID(ctx), callNote{tool: e.info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.info.Name, Type: e.typ(), Component: components.ComponentOfTool})
 	return call{ctx: ctx, tool: e.tool, typ: e.typ(), isSilent: runsCallbacks(e.tool), args: text}
 }

@@ -48,13 +48,13 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 	if d.silent {
 		return t.withReminder(msgs, ""), ""
 	}
-	if !d.run.catalog().changes() {
+	if !d.run.catalog().changes {
 		text, _ := d.wholeList(ctx, d.run.listable(ctx))
 		return t.withReminder(msgs, text), text
 	}
 	if !t.isTold(msgs, d.lines) {
 		d.lines, d.listed, d.named, d.group = t.toldTexts(msgs), nil, nil, nil
-	} else if d.group == d.run.catalog() && d.run.catalog().isUnfiltered() {
+	} else if d.group == d.run.catalog() && !d.run.catalog().filtered {
 		return msgs, d.lines[0]
 	}
 	names := d.run.listable(ctx)
@@ -75,12 +75,15 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 
 // wholeList returns the list of tools, and the tools that it names.
 func (d *reminder) wholeList(ctx context.Context, names []string) (text string, named []string) {
-	if text, ok := d.run.catalog().plainReminder(); ok {
-		return text, names
-	}
-	limit := d.run.catalog().settings.cfg.CatalogLimit
-	if limit == 0 || len(names) <= limit {
+	c := d.run.catalog()
+	limit := c.settings.cfg.CatalogLimit
+	switch {
+	case limit > 0 && len(names) > limit:
+	case c.filtered:
 		return envelope(names, ""), names
+	default: // the same for every run
+		c.reminderOnce.Do(func() { c.reminder = envelope(c.names(), "") })
+		return c.reminder, names
 	}
 	named = pickNames(names, limit)
 	// How many names each server has, and where the full list is.

@@ -7,6 +7,7 @@ package toolsearch
 // whether a call may run.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,21 +114,18 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 		}
 	}
 	own := ownInfos(ctx, tools)
-	hidden, err := pick(&s.cfg, own)
-	if err != nil {
-		return nil, nil, err
-	}
-	if me.owned, err = hide(tools, own, hidden); err != nil {
+	var err error
+	if me.owned, err = pick(&s.cfg, tools, own); err != nil {
 		return nil, nil, err
 	}
 	start, err := catalogOf(ctx, append(members, me))
-	if err != nil || start.len() == 0 && !start.changes() {
+	if err != nil || start.len() == 0 && !start.changes {
 		return nil, nil, err
 	}
 	if err := start.settings.rules.err; err != nil {
 		return nil, nil, fmt.Errorf("toolsearch: %w", err)
 	}
-	if err := clashes(start, tools, own, hidden); err != nil {
+	if err := clashes(start, tools, own, me.owned); err != nil {
 		return nil, nil, err
 	}
 	r := newRun(start)
@@ -140,25 +138,9 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 			r.order = append(r.order, info.Name)
 		}
 	}
-	next := r.listTools(tools, hidden)
+	next := r.listTools(tools, own, me.owned)
 	r.size = len(next)
 	return r, next, nil
-}
-
-// hide makes a set of the agent's own tools.
-func hide(tools []tool.BaseTool, own []*schema.ToolInfo, hidden []bool) (*ToolSet, error) {
-	var entries []*entry
-	for i, info := range own {
-		if !hidden[i] {
-			continue
-		}
-		e, err := newEntry(tools[i], info)
-		if err != nil {
-			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
-		}
-		entries = append(entries, e)
-	}
-	return newSet(entries), nil
 }
 
 // bringsOnly reports the settings of a later instance in one agent that only the first one may
@@ -214,37 +196,41 @@ func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
 	return own
 }
 
-// pick says which of the agent's own tools this instance hides.
-func pick(cfg *Config, own []*schema.ToolInfo) (hidden []bool, err error) {
-	hidden, unknown := make([]bool, len(own)), stringSet{}
-	for _, name := range cfg.SearchableTools {
-		if !strings.HasSuffix(name, "*") {
-			unknown.add(name)
-		}
+// pick makes a set of those of the agent's own tools that this instance hides; nil if there are none.
+func pick(cfg *Config, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet, error) {
+	if len(cfg.SearchableTools) == 0 && !cfg.DeferMarkedTools {
+		return nil, nil
 	}
+	var entries []*entry
+	unknown := slices.DeleteFunc(slices.Clone(cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
 	for i, info := range own {
-		if info != nil {
-			hidden[i] = isNamed(cfg.SearchableTools, info.Name) || cfg.DeferMarkedTools && isMarked(info)
-			delete(unknown, info.Name)
+		if info == nil {
+			continue
 		}
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == info.Name })
+		if !isNamed(cfg.SearchableTools, info.Name) && !(cfg.DeferMarkedTools && isMarked(info)) {
+			continue
+		}
+		e, err := newEntry(tools[i], info)
+		if err != nil {
+			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+		}
+		entries = append(entries, e)
 	}
 	if len(unknown) > 0 {
-		var quoted []string
-		for _, name := range cfg.SearchableTools {
-			if unknown[name] {
-				quoted = append(quoted, strconv.Quote(name))
-			}
+		for i, name := range unknown {
+			unknown[i] = strconv.Quote(name)
 		}
-		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(quoted, ", "))
+		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
 	}
-	return hidden, nil
+	return newSet(entries), nil
 }
 
 // clashes refuses names that two tools would share.
-func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, hidden []bool) error {
+func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) error {
 	wrong := slices.Clone(c.duplicates)
 	for i, info := range own {
-		if info == nil || hidden[i] {
+		if info == nil || hidden.lookup(info.Name) != nil {
 			continue
 		}
 		if e := c.lookup(info.Name); e != nil {
@@ -291,14 +277,14 @@ func renaming(own tool.BaseTool) string {
 
 // listTools returns the agent's list without the tools that it gave up, and with the search
 // tools, in the place of those of an earlier instance, and the slots.
-func (r *run) listTools(tools []tool.BaseTool, hidden []bool) []tool.BaseTool {
+func (r *run) listTools(tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) []tool.BaseTool {
 	metas := r.start.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+r.slots.len()+1)
 	placed := false
 	for i, t := range tools {
 		c, isOurs := madeFor(t)
 		switch {
-		case !isOurs && !hidden[i]:
+		case !isOurs && (own[i] == nil || hidden.lookup(own[i].Name) == nil):
 			next = append(next, t)
 		case c != nil && !placed:
 			next, placed = r.appendMetas(next, metas), true
@@ -402,8 +388,12 @@ func (r *run) sees(ctx context.Context, name string) bool {
 	return !now.Began || slices.Contains(now.Visible, name)
 }
 
-// visible are the tools that the model saw; nil if that is unknown.
+// visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
+// cannot say which tools are loaded.
 func (r *run) visible(ctx context.Context) (s stringSet) {
+	if c := r.catalog().settings.rules; c.native && !c.newOnly {
+		return nil
+	}
 	now, _ := r.now(ctx)
 	for _, name := range now.Visible {
 		s.add(name)
@@ -411,9 +401,9 @@ func (r *run) visible(ctx context.Context) (s stringSet) {
 	return s
 }
 
-// noteCall records a fact about a call. A call without an id leaves none: it cannot be told from
+// note adds what is known of a call. A call without an id leaves nothing: it cannot be told from
 // others.
-func (r *run) noteCall(id string, note func(*callNote)) {
+func (r *run) note(id string, more callNote) {
 	if id == "" {
 		return
 	}
@@ -422,9 +412,8 @@ func (r *run) noteCall(id string, note func(*callNote)) {
 	if r.calls == nil {
 		r.calls = map[string]callNote{}
 	}
-	c := r.calls[id]
-	note(&c)
-	r.calls[id] = c
+	was := r.calls[id]
+	r.calls[id] = callNote{cmp.Or(more.tool, was.tool), append(was.loaded, more.loaded...), was.isOurs || more.isOurs, was.refused || more.refused}
 }
 
 func (r *run) call(id string) callNote {
@@ -432,17 +421,6 @@ func (r *run) call(id string) callNote {
 	defer r.mu.Unlock()
 	return r.calls[id]
 }
-
-// noteAnswer notes what a search tool of ours loaded in a call.
-func (r *run) noteAnswer(callID string, names []string) {
-	r.noteCall(callID, func(c *callNote) { c.isOurs, c.loaded = true, append(c.loaded, names...) })
-}
-
-// reach notes which tool a call reached.
-func (r *run) reach(callID, name string) { r.noteCall(callID, func(c *callNote) { c.tool = name }) }
-
-// refuse notes that a call was answered like a call of an unknown tool.
-func (r *run) refuse(callID string) { r.noteCall(callID, func(c *callNote) { c.refused = true }) }
 
 // byHand reports whether the hooks are called outside a run.
 func (r *run) byHand() bool {
@@ -600,7 +578,7 @@ func (r *run) hasList(ctx context.Context) bool {
 // listable returns the names that the model may see now, in the order of the catalogue. The
 // slice is read only.
 func (r *run) listable(ctx context.Context) (names []string) {
-	if r.catalog().isUnfiltered() {
+	if !r.catalog().filtered {
 		return r.catalog().names()
 	}
 	for e := range r.catalog().entries() {
@@ -644,7 +622,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.reach(callID(ctx), e.info.Name)
+	r.note(callID(ctx), callNote{tool: e.info.Name})
 	if c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
 		return "", false // a provider loads tools where we cannot see it
 	}
@@ -664,7 +642,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 // loaded, and what the Filter says now counts.
 func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop bool) {
 	if r.allowsProgram(ctx, e) {
-		r.reach(callID(ctx), e.info.Name)
+		r.note(callID(ctx), callNote{tool: e.info.Name})
 		return "", false
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
@@ -692,7 +670,7 @@ func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 // noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
 // not know of. If the caller knows the tool, the answer is that it may not use it.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
-	r.refuse(callID(ctx))
+	r.note(callID(ctx), callNote{refused: true})
 	virtual.Fail(ctx, callID(ctx))
 	if r.mayKnow(ctx, name) {
 		return render("not-allowed", promptData{Name: name})

@@ -87,7 +87,7 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 
 // search runs the queries of one call. Its only error is the context's.
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
-	f := searchResult{visible: s.visible(ctx)}
+	f := searchResult{visible: s.run.visible(ctx)}
 	if limit <= 0 {
 		limit = s.settings.cfg.MaxResults
 	}
@@ -101,15 +101,6 @@ func (s searcher) search(ctx context.Context, queries []string, limit int) (sear
 		}
 	}
 	return f, nil
-}
-
-// visibleNames are the tools that the model sees; nil if the form of the answer cannot say
-// which tools are loaded.
-func (s searcher) visible(ctx context.Context) stringSet {
-	if c := s.settings.rules; c.native && !c.newOnly {
-		return nil
-	}
-	return s.run.visible(ctx)
 }
 
 func (s searcher) searchOne(ctx context.Context, text string, limit int, f *searchResult) error {
@@ -135,7 +126,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 			x.terms = termsOf(s.cat.index, Query{Text: words}, x.entry.info.Name)
 		}
 	}
-	if s.refuses(ranked.found) {
+	if s.settings.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
 		return err
 	}
@@ -190,7 +181,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 			return ranking{}, err
 		}
 		if s.settings.cfg.MinConfidence > 0 {
-			results = bm25Index{s.cat.indexed}.rateUnknown(ctx, words, results)
+			results = bm25Index{s.cat.specified.tools}.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.accept(ctx, results, &kept)
@@ -212,8 +203,8 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 		return results, ctx.Err()
 	}
 	reportOf(ctx).fail(err)
-	reportOf(ctx).answered(c.specified(), true)
-	return c.specified().Search(ctx, q)
+	reportOf(ctx).answered(c.specified, true)
+	return c.specified.Search(ctx, q)
 }
 
 func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
@@ -314,7 +305,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	if err != nil {
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
-	f.visible = s.visible(ctx)
+	f.visible = s.run.visible(ctx)
 	most := mostResults(&s.settings.cfg)
 	kept := ranking{visible: f.visible, limit: most}
 	for e := range s.cat.entries() {
@@ -354,7 +345,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
 	for _, w := range lookups(words) {
-		results, err := s.cat.specified().Search(ctx, Query{Text: w})
+		results, err := s.cat.specified.Search(ctx, Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
@@ -393,6 +384,9 @@ func lookups(words string) []string {
 // names.
 func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
 	const most = 10
+	if !s.cat.changes {
+		return
+	}
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
 	for _, name := range s.cat.missing(ctx) {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
@@ -675,11 +669,4 @@ func unanswered(terms, answered map[string]float64) float64 {
 		return 1
 	}
 	return more / sum
-}
-
-// emitPrefetched reports the tools loaded for the message that the model is about to answer.
-func emitPrefetched(ctx context.Context, r *run, v *evidence) {
-	if e := v.report; e != nil && r.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
-		r.catalog().settings.emit(ctx, *e)
-	}
 }

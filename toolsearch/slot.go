@@ -217,7 +217,7 @@ func (s *slots) answer(ctx context.Context, name string) string {
 	if !slices.Contains(s.current(ctx).surplus, name) {
 		return s.run.noSuchTool(ctx, name)
 	}
-	s.run.refuse(callID(ctx))
+	s.run.note(callID(ctx), callNote{refused: true})
 	virtual.Fail(ctx, callID(ctx))
 	return render("too-many-tools", promptData{Name: cmp.Or(s.run.call(callID(ctx)).tool, name)})
 }
@@ -431,7 +431,7 @@ func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (edit func(wir
 	}
 	return func(c wire.Call) wire.Call {
 		if slices.Contains(b.surplus, c.Name) {
-			s.run.reach(c.ID, c.Name)
+			s.run.note(c.ID, callNote{tool: c.Name})
 			c.Name = b.surplus[0]
 		}
 		return c

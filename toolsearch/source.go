@@ -54,7 +54,7 @@ type PartialSource interface {
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 most recent keys are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: recent.New[string, *listing](maxKeys)}
+	return &listSource{list: list, key: key, sets: recent.Map[string, listing]{Most: maxKeys}}
 }
 
 // MultiSource asks all sources at once, and returns the Union of their sets in their order:
@@ -62,7 +62,7 @@ func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(con
 // not answered when ctx is done, keeps the set that it had in the run, and does not affect
 // the others; the error beside the set names its place. Nil sources have no tools.
 func MultiSource(sources ...Source) Source {
-	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.New[string, []*ToolSet](maxKeys)}
+	m := &multiSource{sources: make([]Source, len(sources)), unions: recent.Map[string, []*ToolSet]{Most: maxKeys}}
 	for i, s := range sources {
 		if !safe.IsNil(s) {
 			m.sources[i] = s
@@ -77,7 +77,7 @@ type listSource struct {
 
 	mu   sync.Mutex
 	asks int64
-	sets *recent.Map[string, *listing]
+	sets recent.Map[string, listing]
 }
 
 // listing is the last list of a key.
@@ -103,7 +103,9 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 		return nil, errors.New("toolsearch: NewSource has no list function")
 	}
 	tools, err := safe.Value("toolsearch: the list function of NewSource", func() ([]tool.BaseTool, error) { return s.list(ctx) })
-	last := s.lastOf(key)
+	s.mu.Lock()
+	last, _ := s.sets.Get(key)
+	s.mu.Unlock()
 	if err != nil {
 		return last.set, err
 	}
@@ -113,8 +115,8 @@ func (s *listSource) Tools(ctx context.Context) (*ToolSet, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now, _ := s.sets.Get(key); now == nil || now.ask < ask {
-		s.sets.Put(key, &listing{ask, set})
+	if now, _ := s.sets.Get(key); now.ask < ask {
+		s.sets.Put(key, listing{ask, set})
 	}
 	return set, nil
 }
@@ -131,20 +133,11 @@ func (s *listSource) userOf(ctx context.Context) (string, error) {
 	return key, err
 }
 
-func (s *listSource) lastOf(key string) listing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l, ok := s.sets.Get(key); ok {
-		return *l
-	}
-	return listing{}
-}
-
 type multiSource struct {
 	sources []Source
 
 	mu     sync.Mutex
-	unions *recent.Map[string, []*ToolSet] // the sets, by their addresses, which are not reused meanwhile, and their union
+	unions recent.Map[string, []*ToolSet] // the sets, by their addresses, which are not reused meanwhile, and their union
 }
 
 // Tools asks all sources.

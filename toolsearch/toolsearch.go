@@ -74,7 +74,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 		r.runAlone = h.programs.alone
 		ctx = virtual.WithTurns[M](ctx, h.programs)
 	}
-	if r.catalog().changes() {
+	if r.catalog().changes {
 		r.sources.refresh(ctx, r)
 	}
 	rc.Tools = tools
@@ -86,7 +86,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil {
+	if state != nil && m.settings.cfg.DeferMarkedTools {
 		emitNotHidden(ctx, m.settings, runOf(ctx), state.ToolInfos)
 	}
 	h := m.hooks(ctx)
@@ -168,7 +168,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 		}
 	}
 	g, err := catalogOf(ctx, []member{m.member})
-	if err != nil || g.len() == 0 && !g.changes() {
+	if err != nil || g.len() == 0 && !g.changes {
 		return nil
 	}
 	return newHooks(newRun(g), m.codec)
@@ -214,12 +214,11 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 			return err
 		}
 	}
-	if r.catalog().changes() && r.sources.refresh(ctx, r) {
+	if r.catalog().changes && r.sources.refresh(ctx, r) {
 		t.forget()
 	}
 	c := r.catalog()
 	r.askAgain()
-	emitCatalog(ctx, r)
 	in := turnInput{
 		record: was, follows: follows, catalog: c, own: r.own, order: r.order, said: &t.evidence, sources: r, stale: r.sources.stale,
 		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
@@ -249,8 +248,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	t.read(ctx, msgs)
 	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
 	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}, t.codec}
-	emitPrefetched(ctx, r, &t.evidence)
-	emitDenied(ctx, r)
+	h.report(ctx, in, out)
 	t.evidence.started = true
 	return nil
 }
@@ -258,7 +256,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 // chooseMode decides whether the run hides its tools, before the messages are read.
 func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) record {
 	next := in.record
-	if known := next.Mode == showsAll && h.modeBy == in.catalog && in.catalog.isUnfiltered(); !known {
+	if known := next.Mode == showsAll && h.modeBy == in.catalog && !in.catalog.filtered; !known {
 		in.may = h.may(ctx)
 		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
 	}
@@ -278,17 +276,14 @@ func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
 	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, e, phases...) }
 }
 
-// takeTurn decides what the call shows, reports it, and keeps the record of it.
+// takeTurn decides what the call shows, and keeps the record of it.
 func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
 	same := in.follows && h.lastBy == in.catalog && h.lastSaid == in.said.version && slices.Equal(h.last.record.Visible, in.record.Visible) &&
-		in.catalog.isUnfiltered() && in.catalog.settings.cfg.UnloadAfter == 0 && in.catalog.settings.cfg.MaxTools == 0
+		!in.catalog.filtered && in.catalog.settings.cfg.UnloadAfter == 0 && in.catalog.settings.cfg.MaxTools == 0
 	if !same {
 		in.may = h.may(ctx)
 		h.last, h.lastBy, h.lastSaid = takeTurn(in), in.catalog, in.said.version
-		if in.record.Mode != showsAll {
-			in.catalog.emitVisible(ctx, in.record.Visible, h.last.record.Visible, h.last.unused, !in.record.Began)
-		}
 	}
 	h.run.show(ctx, h.last.record)
 	return h.last

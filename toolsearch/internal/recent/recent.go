@@ -4,9 +4,9 @@
 // Package recent is a map that forgets what was not used for longest.
 package recent
 
-// Map keeps at most as many values as New is told. It is not safe for concurrent use.
+// Map keeps at most Most values, and at least one. It is not safe for concurrent use.
 type Map[K comparable, V any] struct {
-	most  int
+	Most  int
 	clock int64
 	all   map[K]*value[V]
 }
@@ -14,11 +14,6 @@ type Map[K comparable, V any] struct {
 type value[V any] struct {
 	value V
 	used  int64
-}
-
-// New returns an empty map for at most that many values, at least one.
-func New[K comparable, V any](most int) *Map[K, V] {
-	return &Map[K, V]{most: most, all: map[K]*value[V]{}}
 }
 
 // Len is the number of values.
@@ -38,9 +33,12 @@ func (m *Map[K, V]) Get(key K) (v V, ok bool) {
 // Put sets the value of a key, which is a use of it. If there are too many then, the one that
 // was not used for longest goes.
 func (m *Map[K, V]) Put(key K, v V) {
+	if m.all == nil {
+		m.all = map[K]*value[V]{}
+	}
 	m.clock++
 	m.all[key] = &value[V]{v, m.clock}
-	if len(m.all) <= m.most {
+	if len(m.all) <= m.Most {
 		return
 	}
 	oldest := key

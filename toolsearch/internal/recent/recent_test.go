@@ -16,7 +16,7 @@ func TestTheLongestUnusedGoes(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		most := 1 + r.IntN(6)
-		m, values, used := New[int, int](most), map[int]int{}, []int{}
+		m, values, used := Map[int, int]{Most: most}, map[int]int{}, []int{}
 		use := func(key int) {
 			used = append(slices.DeleteFunc(used, func(k int) bool { return k == key }), key)
 		}
