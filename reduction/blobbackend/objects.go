@@ -5,6 +5,7 @@ package blobbackend
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"gocloud.dev/blob"
 )
@@ -60,6 +62,66 @@ func (o objects) Create(ctx context.Context, name string, content io.Reader) err
 	return o.save(ctx, name, content, onlyIfFree())
 }
 
+// CreateAny makes an object under the first free name.
+func (o objects) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	n := &naming{names: names}
+	for taken := true; taken; {
+		if !n.next() {
+			return "", fs.ErrExist
+		}
+		var err error
+		if taken, err = o.exists(ctx, n.name); err != nil {
+			return "", err
+		}
+	}
+	s := &spool{src: content, tempDir: o.tempDir}
+	defer s.close()
+	err := o.saveAny(ctx, n, s.again)
+	if errors.Is(err, errNoRoom) {
+		err = o.saveThroughBucket(ctx, n, s)
+	}
+	if err != nil {
+		return "", err
+	}
+	return n.name, nil
+}
+
+// saveAny stores what again returns under the current name, or the next one that is free.
+func (o objects) saveAny(ctx context.Context, n *naming, again func() (io.ReadCloser, error)) error {
+	for {
+		content, err := again()
+		if err != nil {
+			return err
+		}
+		err = o.save(ctx, n.name, content, onlyIfFree())
+		_ = content.Close()
+		if !taken(err) {
+			return err
+		}
+		if !n.next() {
+			return errors.Join(fs.ErrExist, err)
+		}
+	}
+}
+
+// saveThroughBucket stores content under a name that nobody else uses, and from there
+// under one that is free.
+func (o objects) saveThroughBucket(ctx context.Context, n *naming, s *spool) error {
+	temp := path.Join(path.Dir(n.name), tempPrefix+rand.Text())
+	if err := o.save(ctx, temp, s.rest(), &blob.WriterOptions{}); err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+		defer cancel()
+		_, _ = o.delete(ctx, temp)
+	}()
+	return o.saveAny(ctx, n, func() (io.ReadCloser, error) {
+		content, _, err := o.ReadRange(ctx, temp, 0, -1)
+		return content, err
+	})
+}
+
 func (o objects) exists(ctx context.Context, name string) (bool, error) {
 	return within(ctx, o.limit, func(ctx context.Context) (bool, error) { return o.bucket.Exists(ctx, name) })
 }
@@ -82,7 +144,7 @@ func (o objects) save(ctx context.Context, name string, content io.Reader, opts 
 	writing, watch := watched(ctx, o.limit)
 	defer watch.end()
 	opts.ContentType, opts.DisableContentTypeDetection = "text/plain; charset=utf-8", true
-	opts.BufferSize, opts.MaxConcurrency, opts.BeforeWrite = partSize, uploading, o.tune
+	opts.BufferSize, opts.MaxConcurrency, opts.BeforeWrite = partSize, uploading, tuned(o.bucket)
 	w, err := o.bucket.NewWriter(writing, name, opts)
 	if err != nil {
 		return watch.explain(err)
@@ -207,10 +269,11 @@ func (o objects) MarkUsed(ctx context.Context, names ...string) error {
 }
 
 // each calls f for the objects below a directory, and returns the first error of f: an
-// object that cannot go must not keep the others.
-func (o objects) each(ctx context.Context, where *place, f func(*blob.ListObject) error) error {
+// object that cannot go must not keep the others. If they are on S3, where is set to what it
+// calls the directory.
+func (o objects) each(ctx context.Context, dir string, where *s3.ListMultipartUploadsInput, f func(*blob.ListObject) error) error {
 	var failure error
-	for list := o.bucket.List(where.options()); ; {
+	for list := o.bucket.List(listOptions(dir, where)); ; {
 		object, err := within(ctx, o.limit, list.Next)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -232,7 +295,7 @@ func (o objects) each(ctx context.Context, where *place, f func(*blob.ListObject
 
 // Stored counts objects and their bytes.
 func (o objects) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
-	err = o.each(ctx, newPlace(dir), func(object *blob.ListObject) error {
+	err = o.each(ctx, dir, new(s3.ListMultipartUploadsInput), func(object *blob.ListObject) error {
 		if path.Base(object.Key) != usedName {
 			files++
 			bytes += object.Size
@@ -244,15 +307,23 @@ func (o objects) Stored(ctx context.Context, dir string) (files int, bytes int64
 
 // DeleteUnused deletes objects, and on S3 unfinished uploads, which do not count.
 func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
-	where := newPlace(dir)
 	old := func(t time.Time) bool { return t.Add(clockMargin).Before(since) }
-	used := usedDirs{objects: o}
-	err = o.each(ctx, where, func(object *blob.ListObject) error {
+	var asked string // the directory of the last object: mostly that of the next one too
+	var used time.Time
+	where := new(s3.ListMultipartUploadsInput)
+	err = o.each(ctx, dir, where, func(object *blob.ListObject) error {
 		if !old(object.ModTime) {
 			return nil
 		}
-		if t, err := used.last(ctx, path.Dir(object.Key)); err != nil || !t.IsZero() && !old(t) {
-			return err
+		if in := path.Dir(object.Key); in != asked {
+			t, err := o.lastUsed(ctx, in)
+			if err != nil {
+				return err
+			}
+			asked, used = in, t
+		}
+		if !used.IsZero() && !old(used) {
+			return nil
 		}
 		gone, err := o.delete(ctx, object.Key)
 		if gone > 0 && path.Base(object.Key) != usedName {
@@ -264,34 +335,19 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	if ctx.Err() != nil {
 		return files, bytes, ctx.Err()
 	}
-	return files, bytes, errors.Join(err, o.giveUp(ctx, where, since))
+	return files, bytes, errors.Join(err, giveUp(ctx, o, where, since))
 }
 
-// usedDirs finds out when directories were used. Objects of one directory are mostly
-// listed together, so one is remembered.
-type usedDirs struct {
-	objects
-	dir  string
-	time time.Time
-	asks bool
-}
-
-// last is the zero time if nothing marked the directory.
-func (u *usedDirs) last(ctx context.Context, dir string) (time.Time, error) {
-	if u.asks && u.dir == dir {
-		return u.time, nil
-	}
-	attributes, err := u.attributes(ctx, path.Join(dir, usedName))
+// lastUsed is when a directory was last marked as used: the zero time if it never was.
+func (o objects) lastUsed(ctx context.Context, dir string) (time.Time, error) {
+	attributes, err := o.attributes(ctx, path.Join(dir, usedName))
 	switch {
 	case missing(err):
-		u.time = time.Time{}
+		return time.Time{}, nil
 	case err != nil:
 		return time.Time{}, err
-	default:
-		u.time = attributes.ModTime
 	}
-	u.dir, u.asks = dir, true
-	return u.time, nil
+	return attributes.ModTime, nil
 }
 
 // delete deletes an object and returns 1, or 0 if somebody else was faster.

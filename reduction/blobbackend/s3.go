@@ -23,18 +23,20 @@ const (
 	abandonedAfter = 24 * time.Hour
 )
 
-// tune bounds the memory of an upload to S3: the driver's own settings hold 16 MiB before
+// tuned bounds the memory of an upload to S3: the driver's own settings hold 16 MiB before
 // the first part. It also has the parts of a cancelled upload deleted.
-func (o objects) tune(as func(any) bool) error {
-	var client *s3.Client
-	var uploader *transfermanager.Client
-	if o.bucket.As(&client) && as(&uploader) {
-		*uploader = *transfermanager.New(client, func(opts *transfermanager.Options) {
-			opts.PartSizeBytes, opts.MultipartUploadThreshold = partSize, partSize
-			opts.Concurrency, opts.FailTimeout = uploading, cleanupTime
-		})
+func tuned(bucket *blob.Bucket) func(as func(any) bool) error {
+	return func(as func(any) bool) error {
+		var client *s3.Client
+		var uploader *transfermanager.Client
+		if bucket.As(&client) && as(&uploader) {
+			*uploader = *transfermanager.New(client, func(opts *transfermanager.Options) {
+				opts.PartSizeBytes, opts.MultipartUploadThreshold = partSize, partSize
+				opts.Concurrency, opts.FailTimeout = uploading, cleanupTime
+			})
+		}
+		return nil
 	}
-	return nil
 }
 
 // quiet keeps the driver from logging that S3 has no checksum of a whole upload in parts.
@@ -69,41 +71,31 @@ func refused(err error) bool {
 	return gcerrors.Code(err) == gcerrors.FailedPrecondition || codeOf(err) == "PreconditionFailed"
 }
 
-// place is a directory, and, once it was listed on S3, what S3 calls it.
-type place struct {
-	prefix     string
-	bucket     *string
-	underlying *string
-}
-
-func newPlace(dir string) *place {
+// listOptions are those for what is below a directory.
+func listOptions(dir string, where *s3.ListMultipartUploadsInput) *blob.ListOptions {
 	if dir != "" && dir[len(dir)-1] != '/' {
 		dir += "/"
 	}
-	return &place{prefix: dir}
-}
-
-func (p *place) options() *blob.ListOptions {
-	return &blob.ListOptions{Prefix: p.prefix, BeforeList: func(as func(any) bool) error {
+	return &blob.ListOptions{Prefix: dir, BeforeList: func(as func(any) bool) error {
 		var in *s3.ListObjectsV2Input
 		if as(&in) {
-			p.bucket, p.underlying = in.Bucket, in.Prefix
+			where.Bucket, where.Prefix = in.Bucket, in.Prefix
 		}
 		return nil
 	}}
 }
 
-// giveUp takes back the uploads to a place that were begun before t and never finished. A
-// server that keeps no list of them has none to take back.
-func (o objects) giveUp(ctx context.Context, at *place, t time.Time) error {
+// giveUp takes back the uploads that were begun before t and never finished. A server that
+// keeps no list of them has none to take back.
+func giveUp(ctx context.Context, o objects, where *s3.ListMultipartUploadsInput, t time.Time) error {
 	var client *s3.Client
-	if at.bucket == nil || !o.bucket.As(&client) {
+	if where.Bucket == nil || !o.bucket.As(&client) {
 		return nil
 	}
 	if oldest := time.Now().Add(-abandonedAfter); t.After(oldest) {
 		t = oldest
 	}
-	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: at.bucket, Prefix: at.underlying})
+	pages := s3.NewListMultipartUploadsPaginator(client, where)
 	for pages.HasMorePages() {
 		page, err := within(ctx, o.limit, func(ctx context.Context) (*s3.ListMultipartUploadsOutput, error) { return pages.NextPage(ctx) })
 		if err != nil {
@@ -113,7 +105,7 @@ func (o objects) giveUp(ctx context.Context, at *place, t time.Time) error {
 			if upload.Initiated == nil || !upload.Initiated.Before(t) {
 				continue
 			}
-			abort := &s3.AbortMultipartUploadInput{Bucket: at.bucket, Key: upload.Key, UploadId: upload.UploadId}
+			abort := &s3.AbortMultipartUploadInput{Bucket: where.Bucket, Key: upload.Key, UploadId: upload.UploadId}
 			_, err := within(ctx, o.limit, func(ctx context.Context) (*s3.AbortMultipartUploadOutput, error) {
 				return client.AbortMultipartUpload(ctx, abort)
 			})

@@ -9,13 +9,11 @@ package blobbackend
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -32,71 +30,6 @@ const (
 // errNoRoom says that content cannot be kept on this machine.
 var errNoRoom = errors.New("no room for a temporary file")
 
-// CreateAny makes an object under the first free name.
-func (o objects) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	n := &naming{names: names}
-	for taken := true; taken; {
-		if !n.next() {
-			return "", fs.ErrExist
-		}
-		var err error
-		if taken, err = o.exists(ctx, n.name); err != nil {
-			return "", err
-		}
-	}
-	s := &spool{src: content, tempDir: o.tempDir}
-	defer s.close()
-	err := o.saveAny(ctx, n, s.again)
-	if errors.Is(err, errNoRoom) {
-		err = o.saveThroughBucket(ctx, n, s)
-	}
-	if err != nil {
-		return "", err
-	}
-	return n.name, nil
-}
-
-// saveAny stores what again returns under the current name, or the next one that is free.
-func (o objects) saveAny(ctx context.Context, n *naming, again func() io.Reader) error {
-	for {
-		err := o.save(ctx, n.name, again(), onlyIfFree())
-		if !taken(err) {
-			return err
-		}
-		if !n.next() {
-			return errors.Join(fs.ErrExist, err)
-		}
-	}
-}
-
-// saveThroughBucket stores content under a name that nobody else uses, and from there
-// under one that is free.
-func (o objects) saveThroughBucket(ctx context.Context, n *naming, s *spool) error {
-	temp := path.Join(path.Dir(n.name), tempPrefix+rand.Text())
-	if err := o.save(ctx, temp, s.rest(), &blob.WriterOptions{}); err != nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-		defer cancel()
-		_, _ = o.delete(ctx, temp)
-	}()
-	var open io.Closer
-	again := func() io.Reader {
-		content, _, err := o.ReadRange(ctx, temp, 0, -1)
-		if err != nil {
-			return failing{err}
-		}
-		open = content
-		return closing{content}
-	}
-	err := o.saveAny(ctx, n, again)
-	if open != nil {
-		_ = open.Close()
-	}
-	return err
-}
-
 // taken reports whether an error says that a name is taken.
 func taken(err error) bool {
 	if err == nil {
@@ -108,22 +41,6 @@ func taken(err error) bool {
 // onlyIfFree are the options of a write that must not replace anything.
 func onlyIfFree() *blob.WriterOptions {
 	return &blob.WriterOptions{IfNotExist: true, Metadata: map[string]string{markKey: rand.Text()}}
-}
-
-// failing is content that cannot be read.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// closing is content that is closed at its end.
-type closing struct{ io.ReadCloser }
-
-func (c closing) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	if err != nil {
-		_ = c.Close()
-	}
-	return n, err
 }
 
 // naming goes through the names that content may have.
@@ -155,11 +72,11 @@ type spool struct {
 }
 
 // again returns a reader of the content from its start. Only the last one may be used.
-func (s *spool) again() io.Reader {
+func (s *spool) again() (io.ReadCloser, error) {
 	if s.pending != nil {
-		return failing{errNoRoom}
+		return nil, errNoRoom
 	}
-	return io.MultiReader(s.kept(), s)
+	return io.NopCloser(io.MultiReader(s.kept(), s)), nil
 }
 
 // rest returns a reader of the content from its start, which keeps nothing.
