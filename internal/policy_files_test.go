@@ -27,7 +27,6 @@ type layout struct{ away, nouns float64 }
 // unfinished are packages that do not keep the limits yet, with what they have. These figures
 // only ever go down; a package that keeps the limits leaves the list.
 var unfinished = map[string]layout{
-	"cmd/leanctx":           {maxAway, 10.7},
 	"internal/keyword/bm25": {maxAway, 9.6},
 }
 

@@ -27,28 +27,25 @@ const benchSchema = "leanctx.bench/1"
 
 // benchJSON is what --json writes.
 type benchJSON struct {
-	Schema   string    `json:"schema"`
-	Model    string    `json:"model"`
-	Spent    int64     `json:"spent_tokens"`
-	Budget   int64     `json:"max_tokens"`
-	Complete bool      `json:"complete"` // false if the budget ended it
-	Arms     []armJSON `json:"arms"`
-}
-
-// armJSON is what a setting did; counts are of all runs.
-type armJSON struct {
-	Arm     string             `json:"arm"`
-	Done    int                `json:"tasks"`
-	Right   int                `json:"right"`
-	Least   int                `json:"right_least"` // in the worst run
-	Most    int                `json:"right_most"`  // in the best run
-	Calls   int                `json:"model_calls"`
-	In      int64              `json:"prompt_tokens"`
-	Cached  int64              `json:"cached_tokens"`
-	Out     int64              `json:"answer_tokens"`
-	Seconds float64            `json:"median_task_seconds"`
-	Dollars map[string]float64 `json:"dollars"` // by card, where its prices are known
-	Losing  []string           `json:"losing"`  // tasks that went wrong, with what was wrong
+	Schema   string `json:"schema"`
+	Model    string `json:"model"`
+	Spent    int64  `json:"spent_tokens"`
+	Budget   int64  `json:"max_tokens"`
+	Complete bool   `json:"complete"` // false if the budget ended it
+	Arms     []struct {
+		Arm     string             `json:"arm"`
+		Done    int                `json:"tasks"`
+		Right   int                `json:"right"`
+		Least   int                `json:"right_least"` // in the worst run
+		Most    int                `json:"right_most"`  // in the best run
+		Calls   int                `json:"model_calls"`
+		In      int64              `json:"prompt_tokens"`
+		Cached  int64              `json:"cached_tokens"`
+		Out     int64              `json:"answer_tokens"`
+		Seconds float64            `json:"median_task_seconds"`
+		Dollars map[string]float64 `json:"dollars"` // by card, where its prices are known
+		Losing  []string           `json:"losing"`  // tasks that went wrong, with what was wrong
+	} `json:"arms"` // what each setting did; counts are of all runs
 }
 
 // trial is a task that an arm did once: a line of the file that a later start resumes from. A
@@ -291,7 +288,8 @@ func (c *comparison) keep(t trial) error {
 func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) benchJSON {
 	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
 	for _, arm := range arms {
-		a := armJSON{Arm: arm.Name, Least: len(tasks), Dollars: map[string]float64{}, Losing: []string{}}
+		a := added(&out.Arms)
+		a.Arm, a.Least, a.Dollars, a.Losing = arm.Name, len(tasks), map[string]float64{}, []string{}
 		var took []float64
 		for run := 1; run <= c.runs; run++ {
 			right := 0
@@ -320,7 +318,6 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 				a.Dollars[card.Name] = (card.Cost(bill)*card.Million + float64(a.Out)*card.Output) / 1e6
 			}
 		}
-		out.Arms = append(out.Arms, a)
 	}
 	return out
 }

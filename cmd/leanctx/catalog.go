@@ -29,6 +29,7 @@ import (
 // source says where tools come from and what ranks them: the flags that commands on
 // catalogues share. An open one has them.
 type source struct {
+	common          options
 	connect, strict bool
 	wait            time.Duration
 	index           string
@@ -51,16 +52,16 @@ func (o *source) flags(f *flag.FlagSet) {
 }
 
 // open checks the flags, and then reads the tools of a file.
-func (o *source) open(ctx context.Context, s streams, common options, name string) error {
+func (o *source) open(ctx context.Context, s streams, name string) error {
 	if o.newIndex = indexes[o.index]; o.newIndex == nil {
 		return fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)
 	}
-	color, err := common.colored(s.out)
+	color, err := o.common.colored(s.out)
 	if err != nil {
 		return err
 	}
 	o.painter = painter(color)
-	o.tools, err = o.load(ctx, s, common, name)
+	o.tools, err = o.load(ctx, s, name)
 	return err
 }
 
@@ -92,19 +93,17 @@ func (e entry) info() (*schema.ToolInfo, error) {
 	return t.Info()
 }
 
-// envelope is what may stand around a list of tools.
-type envelope struct {
-	Tools      []json.RawMessage          `json:"tools"`
-	Result     *envelope                  `json:"result"`
-	MCPServers map[string]json.RawMessage `json:"mcpServers"`
-	Servers    map[string]json.RawMessage `json:"servers"`
-}
-
 // load reads the tools of a file, or of standard input for "-".
-func (o *source) load(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+func (o *source) load(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
+	}
+	type envelope struct { // what may stand around a list of tools
+		Tools      []json.RawMessage          `json:"tools"`
+		Result     *envelope                  `json:"result"`
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
 	}
 	trimmed := bytes.TrimSpace(text)
 	var e envelope
@@ -124,7 +123,7 @@ func (o *source) load(ctx context.Context, s streams, common options, name strin
 		e = *e.Result
 	}
 	if len(e.MCPServers)+len(e.Servers) > 0 {
-		return o.servers(ctx, s, common, name)
+		return o.servers(ctx, s, name)
 	}
 	if e.Tools == nil { // one object that is a tool itself
 		e.Tools = []json.RawMessage{trimmed}
@@ -163,7 +162,7 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 }
 
 // servers asks the servers of an mcpServers file for their tools.
-func (o *source) servers(ctx context.Context, s streams, common options, name string) ([]*schema.ToolInfo, error) {
+func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
 	if !o.connect {
 		return nil, fail(exitInput, "%s names MCP servers: add --connect to start and ask them", name)
 	}
@@ -182,7 +181,7 @@ func (o *source) servers(ctx context.Context, s streams, common options, name st
 	}
 	asked, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
-	common.note(s, "asking %s", plural(len(config), "server"))
+	o.common.note(s, "asking %s", plural(len(config), "server"))
 	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: keep})
 	if err != nil {
 		return nil, &failure{exitServer, err}
@@ -196,7 +195,7 @@ func (o *source) servers(ctx context.Context, s streams, common options, name st
 		return nil, fail(exitServer, "%s", strings.Join(down, "\n"))
 	}
 	for _, line := range down {
-		common.note(s, "left out %s", line)
+		o.common.note(s, "left out %s", line)
 	}
 	set, err := servers.Tools(ctx)
 	if err != nil {

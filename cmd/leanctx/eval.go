@@ -89,9 +89,8 @@ func (f finding) depth() int {
 const shownByDefault = 5
 
 func runEval(ctx context.Context, s streams, args []string) error {
-	var common options
 	var from source
-	f := flags(s, "eval", &common)
+	f := flags(s, "eval", &from.common)
 	queries := f.String("queries", "", "graded queries, as JSON Lines with query and relevant; without them, each tool is searched for by its own words")
 	under := f.Float64("fail-under", 0, "exit with 1 if a smaller share of the tools is found by their own words or, with --queries, if recall@5 is smaller")
 	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
@@ -102,24 +101,25 @@ func runEval(ctx context.Context, s streams, args []string) error {
 		return err
 	}
 	switch {
-	case common.schema && *queries != "":
+	case from.common.schema && *queries != "":
 		return writeSchema[measuredJSON](s.out, measuredSchema)
-	case common.schema:
+	case from.common.schema:
 		return writeSchema[evalJSON](s.out, evalSchema)
 	case len(rest) != 1:
 		return fail(exitUsage, "give one file of tools")
 	}
-	if err := from.open(ctx, s, common, rest[0]); err != nil {
+	if err := from.open(ctx, s, rest[0]); err != nil {
 		return err
 	}
 	if *queries != "" {
-		return measure{*queries, from.index, *under, *top, common.json}.run(ctx, s, from)
+		recall, err := measure(ctx, s, from, *queries, *top)
+		return cmp.Or(err, missed(recall, *under))
 	}
 	report, err := examine(ctx, from.newIndex, from.tools)
 	if err != nil {
 		return err
 	}
-	if report.Index = from.index; common.json {
+	if report.Index = from.index; from.common.json {
 		err = writeJSON(s.out, report)
 	} else {
 		show(s, from.painter, report, *top)

@@ -123,11 +123,14 @@ func TestErrorsSpeakOfTheInputAndNotOfGo(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	require.Equal(t, versionJSON{versionSchema, "v1.2.3", "go1.99", "v0.9.21"}, versionOf(&debug.BuildInfo{
+	own, compiler, eino := versionOf(&debug.BuildInfo{
 		GoVersion: "go1.99", Main: debug.Module{Version: "v1.2.3"}, Deps: []*debug.Module{{Path: "github.com/cloudwego/eino", Version: "v0.9.21"}},
-	}))
-	require.Equal(t, devel, versionOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}).Version)
-	require.Equal(t, devel, versionOf(nil).Version)
+	})
+	require.Equal(t, []string{"v1.2.3", "go1.99", "v0.9.21"}, []string{own, compiler, eino})
+	own, _, _ = versionOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}})
+	require.Equal(t, devel, own)
+	own, _, _ = versionOf(nil)
+	require.Equal(t, devel, own)
 	out, _, code := call(t, "", "--version")
 	require.Zero(t, code)
 	require.Contains(t, out, "leanctx "+devel+", built with go1")

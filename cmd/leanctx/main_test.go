@@ -208,7 +208,8 @@ func TestEvalSaysWhatItsQueriesMissed(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &got))
 		require.Equal(t, index, got.Index)
 		require.Len(t, got.Misses, 2)
-		require.Equal(t, missJSON{ID: "a", Query: "weather", Missing: []string{"mail__send"}, Found: []string{"x"}}, got.Misses[0])
+		first := got.Misses[0]
+		require.Equal(t, []any{"a", "", "weather", []string{"mail__send"}, []string{"x"}}, []any{first.ID, first.Kind, first.Query, first.Missing, first.Found})
 	}
 }
 

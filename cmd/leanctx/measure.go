@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/display"
@@ -24,36 +25,28 @@ type measuredJSON struct {
 	Tools  int                                `json:"tools"`
 	All    toolsearcheval.Measures            `json:"all"`
 	Kinds  map[string]toolsearcheval.Measures `json:"kinds"`
-	Misses []missJSON                         `json:"misses"`
+	Misses []struct {
+		ID      string   `json:"id,omitempty"`
+		Kind    string   `json:"kind,omitempty"`
+		Query   string   `json:"query"`
+		Missing []string `json:"missing"`
+		Found   []string `json:"found"`
+	} `json:"misses"` // queries of which a relevant tool is not among the first five
 }
 
-// missJSON is a query of which a relevant tool is not among the first five.
-type missJSON struct {
-	ID      string   `json:"id,omitempty"`
-	Kind    string   `json:"kind,omitempty"`
-	Query   string   `json:"query"`
-	Missing []string `json:"missing"`
-	Found   []string `json:"found"`
-}
-
-// measure says how to measure an index by graded queries.
-type measure struct {
-	file, index string
-	under       float64
-	top         int
-	json        bool
-}
-
-func (m measure) run(ctx context.Context, s streams, c source) error {
-	cases, err := toolsearcheval.LoadCases(m.file)
+// measure measures an index by the graded queries of a file, shows the first misses, and returns
+// how many of the relevant tools are among the first five.
+func measure(ctx context.Context, s streams, c source, file string, top int) (recall float64, err error) {
+	cases, err := toolsearcheval.LoadCases(file)
 	if err != nil {
-		return &failure{exitInput, err}
+		return 0, &failure{exitInput, err}
 	}
 	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
 	if err != nil {
-		return &failure{exitInput, err}
+		return 0, &failure{exitInput, err}
 	}
-	out := measuredJSON{Schema: measuredSchema, Index: m.index, Tools: len(c.tools), All: report.Measures, Kinds: map[string]toolsearcheval.Measures{}, Misses: []missJSON{}}
+	out := measuredJSON{Schema: measuredSchema, Index: c.index, Tools: len(c.tools), All: report.Measures, Kinds: map[string]toolsearcheval.Measures{}}
+	out.Misses = slices.Grow(out.Misses, 1) // never null
 	for kind, measures := range report.Kinds {
 		out.Kinds[kind] = measures
 	}
@@ -61,25 +54,22 @@ func (m measure) run(ctx context.Context, s streams, c source) error {
 		if len(one.Missing) == 0 {
 			continue
 		}
-		miss := missJSON{one.Case.ID, one.Case.Kind, one.Case.Query, one.Missing, []string{}}
+		miss := added(&out.Misses)
+		miss.ID, miss.Kind, miss.Query, miss.Missing, miss.Found = one.Case.ID, one.Case.Kind, one.Case.Query, one.Missing, []string{}
 		for _, r := range one.Results[:min(5, len(one.Results))] {
 			miss.Found = append(miss.Found, r.Name)
 		}
-		out.Misses = append(out.Misses, miss)
 	}
-	if m.json {
+	if c.common.json {
 		err = writeJSON(s.out, out)
 	} else {
-		m.show(s, c.painter, report, len(out.Misses))
+		showMeasured(s, c.painter, report, len(out.Misses), top)
 	}
-	if err == nil && report.Recall5 < m.under {
-		err = fail(exitMissed, "recall@5 is %.3f, less than %.3f", report.Recall5, m.under)
-	}
-	return err
+	return report.Recall5, err
 }
 
-// show writes the table, and then the misses.
-func (m measure) show(s streams, p painter, report *toolsearcheval.Report, misses int) {
+// showMeasured writes the table, and then the first misses.
+func showMeasured(s streams, p painter, report *toolsearcheval.Report, misses, top int) {
 	head, rows, _ := strings.Cut(report.String(), "\n")
 	fmt.Fprintf(s.out, "%s\n%s\n", p.dim(head), rows)
 	if misses == 0 {
@@ -87,19 +77,27 @@ func (m measure) show(s streams, p painter, report *toolsearcheval.Report, misse
 		return
 	}
 	fmt.Fprintf(s.out, "%s\n", p.bold(fmt.Sprintf("%s a relevant tool among the first five:", lack(misses))))
-	if m.top < 1 {
+	if top < 1 {
 		return
 	}
-	for line := range strings.Lines(report.Misses(m.top)) {
+	for line := range strings.Lines(report.Misses(top)) {
 		text := indent(line) + display.Line(line)
 		if text != "" && text[0] == ' ' {
 			text = p.dim(text)
 		}
 		fmt.Fprintln(s.out, text)
 	}
-	if misses > m.top {
-		fmt.Fprintf(s.out, "%s\n", p.dim(fmt.Sprintf("… and %d more; --top shows more, --json all", misses-m.top)))
+	if misses > top {
+		fmt.Fprintf(s.out, "%s\n", p.dim(fmt.Sprintf("… and %d more; --top shows more, --json all", misses-top)))
 	}
+}
+
+// missed is the error of a recall that is too small.
+func missed(recall, least float64) error {
+	if recall >= least {
+		return nil
+	}
+	return fail(exitMissed, "recall@5 is %.3f, less than %.3f", recall, least)
 }
 
 // lack is a count of queries with its verb.

@@ -100,6 +100,12 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// added is a new element at the end of a list.
+func added[T any](to *[]T) *T {
+	*to = append(*to, *new(T))
+	return &(*to)[len(*to)-1]
+}
+
 // painter colours text, or leaves it plain.
 type painter bool
 

@@ -15,53 +15,43 @@ import (
 	"golang.org/x/term"
 )
 
-// asker reads lines: with editing and a history on a terminal that takes escape
-// sequences, plainly elsewhere.
-type asker struct {
-	interactive bool // a person types
-	editor      *term.Terminal
-	fd          int
-	plain       *bufio.Reader
-	err         io.Writer
-}
-
-func newAsker(s streams, o options) *asker {
-	a := &asker{plain: bufio.NewReader(s.in), err: s.err}
+// lineReader reads lines: with editing and a history on a terminal that takes escape sequences,
+// plainly elsewhere. interactive says that a person types.
+func lineReader(s streams, o options) (line func() (string, error), interactive bool) {
+	in := bufio.NewReader(s.in)
+	plain := func() (string, error) { return in.ReadString('\n') }
 	keyboard, on := s.in.(*patient)
 	if !on {
-		return a
+		return plain, false
 	}
 	file, is := keyboard.from.(*os.File)
 	if !is || !term.IsTerminal(int(file.Fd())) {
-		return a
+		return plain, false
 	}
-	a.interactive, a.fd = true, int(file.Fd())
-	if escapes, err := o.colored(s.out); err == nil && escapes && isTerminal(s.out) {
-		a.editor = term.NewTerminal(struct {
-			io.Reader
-			io.Writer
-		}{file, s.out}, "> ")
+	if escapes, err := o.colored(s.out); err != nil || !escapes || !isTerminal(s.out) {
+		return func() (string, error) {
+			fmt.Fprint(s.err, "> ")
+			return plain()
+		}, true
 	}
-	return a
+	editor := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{file, s.out}, "> ")
+	return func() (string, error) { return edited(editor, int(file.Fd())) }, true
 }
 
-// line reads a line. The terminal is in its raw mode only while somebody types.
-func (a *asker) line() (string, error) {
-	if a.editor == nil {
-		if a.interactive {
-			fmt.Fprint(a.err, "> ")
-		}
-		return a.plain.ReadString('\n')
-	}
-	before, err := term.MakeRaw(a.fd)
+// edited reads a line from a terminal, which is in its raw mode only while somebody types.
+func edited(editor *term.Terminal, fd int) (string, error) {
+	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(a.fd, before) }()
-	if columns, rows, err := term.GetSize(a.fd); err == nil {
-		_ = a.editor.SetSize(columns, rows)
+	defer func() { _ = term.Restore(fd, before) }()
+	if columns, rows, err := term.GetSize(fd); err == nil {
+		_ = editor.SetSize(columns, rows)
 	}
-	return a.editor.ReadLine()
+	return editor.ReadLine()
 }
 
 // patient is a reader whose Read ends when the context does, as where a program waits
@@ -70,32 +60,29 @@ type patient struct {
 	ctx  context.Context
 	from io.Reader
 
-	waits chan read // of a Read that was given up, nil if there is none
-	left  []byte    // read, and not asked for yet
-}
-
-type read struct {
-	data []byte
-	err  error
+	waits chan error // of a Read that was given up, nil if there is none
+	came  []byte     // by that
+	left  []byte     // read, and not asked for yet
 }
 
 func (p *patient) Read(to []byte) (int, error) {
 	if len(p.left) == 0 {
 		if p.waits == nil {
-			p.waits = make(chan read, 1)
-			go func(answer chan<- read) {
+			p.waits = make(chan error, 1)
+			go func(answer chan<- error) {
 				data := make([]byte, 64<<10)
 				n, err := p.from.Read(data)
-				answer <- read{data[:n], err}
+				p.came = data[:n]
+				answer <- err
 			}(p.waits)
 		}
 		select {
 		case <-p.ctx.Done():
 			return 0, p.ctx.Err()
-		case got := <-p.waits:
-			p.waits, p.left = nil, got.data
-			if len(got.data) == 0 {
-				return 0, got.err
+		case err := <-p.waits:
+			p.waits, p.left = nil, p.came
+			if len(p.left) == 0 {
+				return 0, err
 			}
 		}
 	}

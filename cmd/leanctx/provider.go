@@ -108,16 +108,13 @@ type meter struct {
 	renamed  bool  // the limit of an answer has its newer name
 	answered bool  // the model has answered once
 
-	now       trial // what is being done
-	unfit     error // why the provider refused a request of it
-	exchanges []exchangeLine
-}
-
-// exchangeLine is a request with its answer, as leanctxtest records them.
-type exchangeLine struct {
-	Messages []*schema.Message  `json:"messages"`
-	Tools    []*schema.ToolInfo `json:"tools,omitempty"`
-	Answer   []*schema.Message  `json:"answer"`
+	now       trial      // what is being done
+	unfit     error      // why the provider refused a request of it
+	exchanges []struct { // requests with their answers, as leanctxtest records them
+		Messages []*schema.Message  `json:"messages"`
+		Tools    []*schema.ToolInfo `json:"tools,omitempty"`
+		Answer   []*schema.Message  `json:"answer"`
+	}
 }
 
 // begin begins a task.
@@ -197,7 +194,8 @@ func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.
 	switch {
 	case err == nil:
 		m.answered = true
-		m.exchanges = append(m.exchanges, exchangeLine{in, tools, []*schema.Message{answer}})
+		x := added(&m.exchanges)
+		x.Messages, x.Tools, x.Answer = in, tools, []*schema.Message{answer}
 		m.settle(reserve, answer)
 	case status(err) != "" || wantsRenamed(err): // nothing was read, so nothing is paid
 		m.spend(-reserve)
@@ -229,7 +227,7 @@ func (m *meter) wait(ctx context.Context, try int) error {
 // reserve is more than a request and its answer can take, in tokens: no token is shorter than a
 // byte.
 func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
-	text, err := json.Marshal(exchangeLine{Messages: in})
+	text, err := json.Marshal(in)
 	n := len(text)
 	if err != nil {
 		n = 0

@@ -42,16 +42,14 @@ func identity(m *schema.Message) string {
 	return string(m.Role) + " " + m.Content + string(media) + string(calls)
 }
 
-// grow puts requests together, in the order in which they were sent. Agents at work side
-// by side have a conversation each.
-type grow struct {
-	name string
-	all  []*grown
-}
-
-// add adds a request and its answer, nil if it failed.
-func (g *grow) add(agent string, request []*schema.Message, answer *schema.Message) {
-	to := g.of(agent, request)
+// grow adds a request and its answer, nil if it failed, to its conversation: one of those that the
+// requests before make, in the order in which they were sent, or a new one. Agents at work side by
+// side have a conversation each.
+func grow(all []*grown, agent string, request []*schema.Message, answer *schema.Message) []*grown {
+	to := conversationOf(all, agent, request)
+	if !slices.Contains(all, to) {
+		all = append(all, to)
+	}
 	for _, m := range request {
 		if id := identity(m); !to.known[id] {
 			to.known[id] = true
@@ -63,11 +61,12 @@ func (g *grow) add(agent string, request []*schema.Message, answer *schema.Messa
 		to.known[to.last] = true
 		to.msgs = append(to.msgs, answer)
 	}
+	return all
 }
 
-// of is the conversation that a request belongs to: one that began in the same way and
-// whose newest answer it shows.
-func (g *grow) of(agent string, request []*schema.Message) *grown {
+// conversationOf is the conversation that a request belongs to: one that began in the same way
+// and whose newest answer it shows, or else a new one.
+func conversationOf(all []*grown, agent string, request []*schema.Message) *grown {
 	first, begun := agent+"\x00", false
 	shown := map[string]bool{}
 	for _, m := range request {
@@ -77,25 +76,23 @@ func (g *grow) of(agent string, request []*schema.Message) *grown {
 		}
 		begun = begun || m.Role != schema.System
 	}
-	for _, c := range slices.Backward(g.all) {
+	for _, c := range slices.Backward(all) {
 		if c.first == first && (c.last == "" || shown[c.last]) {
 			return c
 		}
 	}
-	c := &grown{agent: agent, first: first, known: map[string]bool{}}
-	g.all = append(g.all, c)
-	return c
+	return &grown{agent: agent, first: first, known: map[string]bool{}}
 }
 
-// recorded are the conversations, for a replay.
-func (g *grow) recorded() (all []replay.Recorded, err error) {
-	for _, c := range g.all {
+// replayable are the conversations of a file, for a replay.
+func replayable(file string, from []*grown) (all []replay.Recorded, err error) {
+	for _, c := range from {
 		conversation := replay.New(c.msgs)
 		if conversation.Calls() == 0 {
 			continue
 		}
-		name := g.name
-		if len(g.all) > 1 {
+		name := file
+		if len(from) > 1 {
 			name = strings.TrimSpace(fmt.Sprintf("%s, %d %s", name, len(all)+1, c.agent))
 		}
 		all = append(all, replay.Recorded{Name: name, Conversation: conversation})
@@ -108,7 +105,7 @@ func (g *grow) recorded() (all []replay.Recorded, err error) {
 
 // exchanges reads the lines that leanctxtest.Recorder saves.
 func exchanges(name string, rows []json.RawMessage) ([]replay.Recorded, error) {
-	g := grow{name: name}
+	var all []*grown
 	for i, row := range rows {
 		var r recording
 		if err := decode(row, &r); err != nil {
@@ -127,9 +124,9 @@ func exchanges(name string, rows []json.RawMessage) ([]replay.Recorded, error) {
 		if r.Error != "" {
 			answer = nil
 		}
-		g.add("", request, answer)
+		all = grow(all, "", request, answer)
 	}
-	return g.recorded()
+	return replayable(name, all)
 }
 
 // joined is an answer that was recorded in chunks.
@@ -188,14 +185,15 @@ func windows(name string, text []byte, note func(error)) (all []replay.Recorded,
 		note(err)
 	}
 	for _, c := range read {
-		w := seen{c: c, g: grow{name: name}, helped: map[string]bool{}, filled: map[string]bool{}}
-		if len(read) > 1 {
-			w.g.name = name + ", " + c.ID
-		}
+		w := seen{c: c, helped: map[string]bool{}, filled: map[string]bool{}}
 		for _, call := range c.Calls {
 			w.call(call)
 		}
-		more, err := w.g.recorded()
+		of := name
+		if len(read) > 1 {
+			of += ", " + c.ID
+		}
+		more, err := replayable(of, w.all)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -210,7 +208,7 @@ func windows(name string, text []byte, note func(error)) (all []replay.Recorded,
 // seen makes messages of the parts of windows.
 type seen struct {
 	c      *window.Conversation
-	g      grow
+	all    []*grown
 	helped map[string]bool // calls that only searched or read back
 	filled map[string]bool // results and texts that were not kept whole
 }
@@ -238,10 +236,10 @@ func (w *seen) call(c *window.ModelCall) {
 		}
 	}
 	if c.Error != "" || c.Unfinished || c.Without == nil { // it gave no answer, or would not have been asked
-		w.g.add(c.Agent, request, nil)
+		w.all = grow(w.all, c.Agent, request, nil)
 		return
 	}
-	w.g.add(c.Agent, request, answer[0])
+	w.all = grow(w.all, c.Agent, request, answer[0])
 }
 
 // part adds a part of a request to its messages. Names of tools, answers of searches and

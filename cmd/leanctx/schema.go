@@ -15,24 +15,22 @@ import (
 	"github.com/leanctx/leanctx"
 )
 
-// eventShape is how an event is written.
-type eventShape struct {
-	Time   time.Time             `json:"time"`
-	Kind   string                `json:"kind"`
-	Tool   string                `json:"tool,omitempty"`
-	CallID string                `json:"call_id,omitempty"`
-	Server string                `json:"server,omitempty"`
-	Repeat bool                  `json:"repeat,omitempty"`
-	Search *leanctx.Search       `json:"search,omitempty"`
-	Tools  *leanctx.ToolChange   `json:"tools,omitempty"`
-	Output *leanctx.OutputChange `json:"output,omitempty"`
-	Pass   *leanctx.Pass         `json:"pass,omitempty"`
-	Error  string                `json:"error,omitempty"`
-}
-
-// writeSchema writes the JSON Schema of what --json writes.
+// writeSchema writes the JSON Schema of what --json writes. An event has a form of its own.
 func writeSchema[T any](w io.Writer, name string) error {
-	event, err := jsonschema.For[eventShape](nil)
+	type written struct {
+		Time   time.Time             `json:"time"`
+		Kind   string                `json:"kind"`
+		Tool   string                `json:"tool,omitempty"`
+		CallID string                `json:"call_id,omitempty"`
+		Server string                `json:"server,omitempty"`
+		Repeat bool                  `json:"repeat,omitempty"`
+		Search *leanctx.Search       `json:"search,omitempty"`
+		Tools  *leanctx.ToolChange   `json:"tools,omitempty"`
+		Output *leanctx.OutputChange `json:"output,omitempty"`
+		Pass   *leanctx.Pass         `json:"pass,omitempty"`
+		Error  string                `json:"error,omitempty"`
+	}
+	event, err := jsonschema.For[written](nil)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,30 +24,26 @@ const searchSchema = "leanctx.search/1"
 
 // searchJSON is what --json writes.
 type searchJSON struct {
-	Schema string    `json:"schema"`
-	Query  string    `json:"query"`
-	Tools  int       `json:"tools"`
-	Hits   []hitJSON `json:"hits"`
-}
-
-type hitJSON struct {
-	Name       string  `json:"name"`
-	Score      float64 `json:"score"`
-	Confidence float64 `json:"confidence,omitempty"`
-	Why        string  `json:"why,omitempty"`
+	Schema string `json:"schema"`
+	Query  string `json:"query"`
+	Tools  int    `json:"tools"`
+	Hits   []struct {
+		Name       string  `json:"name"`
+		Score      float64 `json:"score"`
+		Confidence float64 `json:"confidence,omitempty"`
+		Why        string  `json:"why,omitempty"`
+	} `json:"hits"`
 }
 
 // searcher answers queries over one catalogue.
 type searcher struct {
 	source
-	common options
-	x      toolsearch.Index
-	why    bool
-	k      int
+	x   toolsearch.Index
+	why bool
+	k   int
 
-	echo  bool      // queries are repeated in the output, since nobody types them there
-	asked string    // last
-	hits  []hitJSON // of what was asked last
+	echo bool       // queries are repeated in the output, since nobody types them there
+	last searchJSON // what was answered last
 }
 
 func runSearch(ctx context.Context, s streams, args []string) error {
@@ -69,7 +66,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	case len(rest) == 1 && rest[0] == "-":
 		return fail(exitUsage, "the tools come from standard input, so give the query as an argument")
 	}
-	if err = a.open(ctx, s, a.common, rest[0]); err != nil {
+	if err = a.open(ctx, s, rest[0]); err != nil {
 		return err
 	}
 	if a.x, err = a.newIndex(ctx, a.tools); err != nil {
@@ -78,44 +75,51 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	if len(rest) == 1 {
 		return a.prompt(ctx, s)
 	}
-	_, err = a.answer(ctx, s, strings.Join(rest[1:], " "))
-	return err
+	return a.answer(ctx, s, strings.Join(rest[1:], " "))
 }
 
 // answer searches, and shows what was found.
-func (a *searcher) answer(ctx context.Context, s streams, query string) ([]hitJSON, error) {
+func (a *searcher) answer(ctx context.Context, s streams, query string) error {
 	q := toolsearch.Query{Text: query, Limit: a.k}
 	start := time.Now()
 	results, err := a.x.Search(ctx, q)
 	took := time.Since(start)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	hits := hitsOf(a.x, q, results, a.why)
+	a.last = searchJSON{Schema: searchSchema, Query: query, Tools: len(a.tools)}
+	a.last.Hits = slices.Grow(a.last.Hits, 1) // never null
+	for _, r := range results {
+		h := added(&a.last.Hits)
+		h.Name, h.Score, h.Confidence = r.Name, r.Score, r.Confidence
+		if explainer, can := a.x.(toolsearch.Explainer); can && a.why {
+			h.Why = explainer.Explain(q, r.Name)
+		}
+	}
 	if a.common.json {
-		return hits, writeJSON(s.out, searchJSON{searchSchema, q.Text, len(a.tools), hits})
+		return writeJSON(s.out, a.last)
 	}
 	a.common.note(s, "%s, %s", plural(len(a.tools), "tool"), took.Round(10*time.Microsecond))
-	showHits(s, a.source, hits)
-	return hits, nil
+	a.show(s)
+	return nil
 }
 
 // prompt answers queries until there are no more. A number explains that place of the
 // answer before.
 func (a *searcher) prompt(ctx context.Context, s streams) error {
-	ask := newAsker(s, a.common)
-	if ask.interactive {
+	next, interactive := lineReader(s, a.common)
+	if interactive {
 		a.common.note(s, "%s. Type what a model would search for, or the number of a found tool to see why it was found; an empty line ends.", plural(len(a.tools), "tool"))
 	}
-	a.echo = !ask.interactive && !a.common.json && !a.common.quiet
+	a.echo = !interactive && !a.common.json && !a.common.quiet
 	a.common.quiet = true // the count of tools is said once
 	for {
-		line, err := ask.line()
+		line, err := next()
 		line = strings.TrimSpace(line)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case line == "" && errors.Is(err, io.EOF), line == "" && err == nil && ask.interactive:
+		case line == "" && errors.Is(err, io.EOF), line == "" && err == nil && interactive:
 			return nil
 		case line == "" && err != nil:
 			return err
@@ -129,17 +133,15 @@ func (a *searcher) prompt(ctx context.Context, s streams) error {
 }
 
 // say answers a line: a query, or the place of a hit.
-func (a *searcher) say(ctx context.Context, s streams, line string) (err error) {
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(a.hits) && !a.common.json {
-		a.explain(s, a.asked, a.hits[n-1].Name)
+func (a *searcher) say(ctx context.Context, s streams, line string) error {
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(a.last.Hits) && !a.common.json {
+		a.explain(s, a.last.Query, a.last.Hits[n-1].Name)
 		return nil
 	}
 	if a.echo {
 		fmt.Fprintf(s.out, "%s\n", a.painter.bold("> "+line))
 	}
-	a.asked = line
-	a.hits, err = a.answer(ctx, s, line)
-	return err
+	return a.answer(ctx, s, line)
 }
 
 // explain says why a tool ranks where it does.
@@ -154,26 +156,15 @@ func (a *searcher) explain(s streams, query, name string) {
 	showWhy(s, a.painter, why)
 }
 
-func hitsOf(x toolsearch.Index, q toolsearch.Query, results []toolsearch.Result, why bool) []hitJSON {
-	hits := make([]hitJSON, 0, len(results))
-	for _, r := range results {
-		h := hitJSON{Name: r.Name, Score: r.Score, Confidence: r.Confidence}
-		if explainer, can := x.(toolsearch.Explainer); can && why {
-			h.Why = explainer.Explain(q, r.Name)
-		}
-		hits = append(hits, h)
-	}
-	return hits
-}
-
-func showHits(s streams, c source, hits []hitJSON) {
-	p := c.painter
+// show shows what was found last.
+func (a *searcher) show(s streams) {
+	p, hits := a.painter, a.last.Hits
 	if len(hits) == 0 {
 		fmt.Fprintln(s.out, "no tool fits")
 		return
 	}
 	about := map[string]string{}
-	for _, t := range c.tools {
+	for _, t := range a.tools {
 		about[t.Name] = t.Desc
 	}
 	widest := 0

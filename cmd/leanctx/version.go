@@ -11,21 +11,19 @@ import (
 	"runtime/debug"
 )
 
-// versionSchema names what versionJSON is.
+// versionSchema names what --json writes.
 const versionSchema = "leanctx.version/1"
-
-// versionJSON is what --json writes.
-type versionJSON struct {
-	Schema  string `json:"schema"`
-	Version string `json:"version"` // "devel" if it was built from a checkout
-	Go      string `json:"go"`
-	Eino    string `json:"eino"`
-}
 
 // devel is the version of what was built from a checkout.
 const devel = "devel"
 
 func runVersion(_ context.Context, s streams, args []string) error {
+	type versionJSON struct {
+		Schema  string `json:"schema"`
+		Version string `json:"version"` // "devel" if it was built from a checkout
+		Go      string `json:"go"`
+		Eino    string `json:"eino"`
+	}
 	var common options
 	rest, err := parse(flags(s, "version", &common), args)
 	switch {
@@ -36,8 +34,9 @@ func runVersion(_ context.Context, s streams, args []string) error {
 	case len(rest) > 0:
 		return fail(exitUsage, "it takes no arguments")
 	}
+	v := versionJSON{Schema: versionSchema}
 	info, _ := debug.ReadBuildInfo()
-	v := versionOf(info)
+	v.Version, v.Go, v.Eino = versionOf(info)
 	if common.json {
 		return writeJSON(s.out, v)
 	}
@@ -46,19 +45,18 @@ func runVersion(_ context.Context, s streams, args []string) error {
 }
 
 // versionOf reads what the linker knows; nil if it wrote nothing down.
-func versionOf(info *debug.BuildInfo) versionJSON {
-	v := versionJSON{Schema: versionSchema, Version: devel, Go: "an unknown Go", Eino: "of an unknown version"}
+func versionOf(info *debug.BuildInfo) (own, compiler, eino string) {
+	own, compiler, eino = devel, "an unknown Go", "of an unknown version"
 	if info == nil {
-		return v
+		return own, compiler, eino
 	}
-	v.Go = info.GoVersion
-	if info.Main.Version != "" && info.Main.Version != "("+devel+")" {
-		v.Version = info.Main.Version
+	if v := info.Main.Version; v != "" && v != "("+devel+")" {
+		own = v
 	}
 	for _, m := range info.Deps {
 		if m.Path == "github.com/cloudwego/eino" {
-			v.Eino = m.Version
+			eino = m.Version
 		}
 	}
-	return v
+	return own, info.GoVersion, eino
 }

@@ -31,13 +31,11 @@ const (
 
 // viewJSON is what --json writes.
 type viewJSON struct {
-	Schema        string             `json:"schema"`
-	Conversations []conversationJSON `json:"conversations"`
-}
-
-type conversationJSON struct {
-	ID     string        `json:"id"`
-	Totals window.Totals `json:"totals"`
+	Schema        string `json:"schema"`
+	Conversations []struct {
+		ID     string        `json:"id"`
+		Totals window.Totals `json:"totals"`
+	} `json:"conversations"`
 }
 
 // callJSON is what --json writes with --call.
@@ -130,7 +128,8 @@ func (v *view) show(ctx context.Context, s streams) error {
 	case v.common.json:
 		out := viewJSON{Schema: viewSchema}
 		for _, c := range all {
-			out.Conversations = append(out.Conversations, conversationJSON{c.ID, c.Totals()})
+			each := added(&out.Conversations)
+			each.ID, each.Totals = c.ID, c.Totals()
 		}
 		return writeJSON(s.out, out)
 	case v.page != "" || v.open:
