@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
@@ -535,5 +536,46 @@ func BenchmarkWatchingAnAgent(b *testing.B) {
 		b.StopTimer()
 		m.Reset()
 		b.StartTimer()
+	}
+}
+
+func TestMediaIsLabelledByItsKind(t *testing.T) {
+	see := window.New(window.Config{Conversation: named("c")})
+	c := newChat(t, see)
+	url := "https://example.com/a"
+	part := schema.MessagePartCommon{URL: &url}
+	c.history = append(c.history, &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{
+		{Type: schema.ChatMessagePartTypeText, Text: "look"},
+		{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: part}},
+		{Type: schema.ChatMessagePartTypeFileURL, File: &schema.MessageInputFile{MessagePartCommon: part}},
+	}})
+	c.ask(t)
+	conversation := see.Conversation("c")
+	var labels []string
+	for _, p := range conversation.Calls[0].Parts() {
+		if p.Category == window.User {
+			labels = append(labels, p.Label)
+		}
+	}
+	require.Equal(t, []string{"", "", "image", "file"}, labels)
+}
+
+// A page that the read tool returned may be cut in its turn: then it is what a cut left.
+func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
+	for _, last := range []leanctx.Kind{leanctx.KindResultCut, leanctx.KindResultRead} {
+		see := window.New(window.Config{Conversation: named("c")})
+		c := newChat(t, see)
+		c.result(40_000)
+		c.history[len(c.history)-1].Content = "<persisted-output>\n4000 bytes were saved to: /tmp/trunc/c1. Read it with read_file.\n</persisted-output>"
+		for _, kind := range []leanctx.Kind{leanctx.KindResultCut, last} {
+			see.Event(c.ctx, leanctx.Event{Kind: kind, CallID: "c1", Tool: "read_day",
+				Output: &leanctx.OutputChange{Before: leanctx.Size{Tokens: 9000}, After: leanctx.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
+		}
+		c.ask(t)
+		parts := see.Conversation("c").Calls[0].Parts()
+		require.Equal(t, window.ResultCut, parts[len(parts)-1].Category, last)
+		left := see.Conversation("c").Calls[0].Left()
+		require.Len(t, left, 1, last)
+		require.Equal(t, 9000, left[0].Before, last)
 	}
 }
