@@ -18,6 +18,8 @@ import (
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
+
+	"github.com/leanctx/leanctx/internal/message"
 )
 
 // Keys that Eino writes into the Extra of messages.
@@ -87,6 +89,34 @@ func sessionOf[M adk.MessageType](ctx context.Context, msgs []M) (*session[M], [
 	return s, msgs
 }
 
+// callsOf returns the ids of the calls that a message makes.
+func callsOf[M adk.MessageType](m M) (ids []string) {
+	for p := range message.Parts(m) {
+		if p.Kind == message.Call {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// resultOf returns the id of the call whose result a message is; "" if it is none.
+func resultOf[M adk.MessageType](m M) string {
+	for p := range message.Parts(m) {
+		if p.Kind == message.Result {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+// idOf returns the id that Eino gave a message; "" if it has none.
+func idOf[M adk.MessageType](m M) string {
+	if message.IsNil(m) {
+		return ""
+	}
+	return adk.GetMessageID(m)
+}
+
 // inOrder returns messages in which the results of parallel calls stand in the order of the calls.
 // The log has them as they ended, but the model read them in this order in their own turn.
 func inOrder[M adk.MessageType](msgs []M) []M {
@@ -132,13 +162,13 @@ func (s *session[M]) keep(ctx context.Context) {
 // isLogged reports whether a message is in the log for certain.
 func (s *session[M]) isLogged(m M) bool {
 	id := idOf(m)
-	return id != "" && !s.unlogged[id] && extraOf(m)[generatedKey] == nil
+	return id != "" && !s.unlogged[id] && message.Extra(m)[generatedKey] == nil
 }
 
 // isSupposed reports whether a message is in the log in all likelihood: handlers mark what they
 // insert, and tell the log. An event had better not name it.
 func (s *session[M]) isSupposed(m M) bool {
-	extra := extraOf(m)
+	extra := message.Extra(m)
 	return s.unlogged[idOf(m)] && len(extra) > 1 && extra[generatedKey] == nil
 }
 
@@ -159,7 +189,7 @@ func (s *session[M]) tell(ctx context.Context, before, after []M) []M {
 		msgs := slices.DeleteFunc(slices.Clone(d.after), func(m M) bool { return !s.isLogged(m) && !s.isSupposed(m) })
 		for i, m := range msgs {
 			delete(s.unlogged, idOf(m))
-			msgs[i] = copied(m)
+			msgs[i] = message.Copy(m)
 		}
 		s.keep(ctx)
 		send[M](ctx, "messages_replaced", "MessagesReplaced", msgs)
@@ -201,8 +231,8 @@ func (s *session[M]) diff(before, after []M) *diff[M] {
 	}
 	d.after = slices.Clone(after)
 	for i, m := range after {
-		if !untouched[m] && m != *new(M) && idOf(m) == "" {
-			d.after[i] = copied(m)
+		if !untouched[m] && !message.IsNil(m) && idOf(m) == "" {
+			d.after[i] = message.Copy(m)
 			adk.EnsureMessageID(d.after[i])
 		}
 		if id := idOf(d.after[i]); id != "" {
@@ -240,7 +270,7 @@ func (d *diff[M]) update() {
 		}
 		d.whole = d.whole || d.session.isSupposed(old)
 		if d.session.isLogged(old) {
-			d.events = append(d.events, change{"message_updated", "MessageUpdated", map[string]any{"MessageID": id, "Message": copied(m)}})
+			d.events = append(d.events, change{"message_updated", "MessageUpdated", map[string]any{"MessageID": id, "Message": message.Copy(m)}})
 		}
 	}
 }
@@ -261,7 +291,7 @@ func (d *diff[M]) insert() {
 			continue
 		}
 		d.whole = d.whole || over
-		events = append(events, change{"message_inserted", "MessageInserted", map[string]any{"Message": copied(m), "BeforeMessageID": next}})
+		events = append(events, change{"message_inserted", "MessageInserted", map[string]any{"Message": message.Copy(m), "BeforeMessageID": next}})
 		next, over = id, false
 	}
 	d.events = append(d.events, events...)

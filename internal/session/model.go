@@ -6,12 +6,15 @@ package session
 import (
 	"context"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/message"
 )
 
 // Keeper is what a middleware knows of its own changes to a request.
-type Keeper[M Message] struct {
+type Keeper[M adk.MessageType] struct {
 	// Key is that of the marks, in Extra.
 	Key string
 	// Mark is the mark of an answer to a request; "" leaves the answer as it is.
@@ -28,7 +31,7 @@ type Keeper[M Message] struct {
 // released again as long as the change lasts, and the answers after it count on that.
 func (k Keeper[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &kept[M]{m, k} }
 
-type kept[M Message] struct {
+type kept[M adk.MessageType] struct {
 	model  model.BaseModel[M]
 	keeper Keeper[M]
 }
@@ -78,7 +81,7 @@ func (k Keeper[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
 // the conversation holds thinking: all answers are marked then.
 func (k Keeper[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
 	t := tieOf(answer)
-	if bound && isAnswer(answer) || isClaudes(answer) { // its thinking may be in another chunk
+	if bound && isAnswer(answer) || message.IsClaudes(answer) { // its thinking may be in another chunk
 		t = Bound
 	}
 	if t == Free {

@@ -20,13 +20,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
-)
 
-// Message is either message type.
-type Message interface {
-	*schema.Message | *schema.AgenticMessage
-}
+	"github.com/leanctx/leanctx/internal/message"
+)
 
 // Tie says what a provider ties an answer to.
 type Tie int
@@ -43,16 +41,16 @@ const (
 )
 
 // Any reports whether any of the messages is tied.
-func Any[M Message](msgs []M) bool {
+func Any[M adk.MessageType](msgs []M) bool {
 	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) != Free })
 }
 
-func anyBound[M Message](msgs []M) bool {
+func anyBound[M adk.MessageType](msgs []M) bool {
 	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) == Bound })
 }
 
 // AnyStored reports whether a provider stores the conversation up to any of the messages.
-func AnyStored[M Message](msgs []M) bool {
+func AnyStored[M adk.MessageType](msgs []M) bool {
 	return slices.ContainsFunc(msgs, func(m M) bool { t := tieOf(m); return t == Stored || t == StoredWithTools })
 }
 
@@ -60,7 +58,7 @@ func AnyStored[M Message](msgs []M) bool {
 // for each message that has one. The messages that it is given never change: one that is
 // released is a copy with everything else in it. If none is, the same slice is returned.
 // changed reports that the newest answer was stale: what it was tied to has changed since.
-func Release[M Message](msgs []M, stale func(i int, t Tie) bool) (next []M, changed bool) {
+func Release[M adk.MessageType](msgs []M, stale func(i int, t Tie) bool) (next []M, changed bool) {
 	next = msgs
 	bound, last := false, -1
 	for i, m := range msgs {
@@ -87,114 +85,58 @@ func Release[M Message](msgs []M, stale func(i int, t Tie) bool) (next []M, chan
 }
 
 // MarkOf is the mark under a key of Extra; "" if there is none.
-func MarkOf[M Message](m M, key string) string {
-	mark, _ := extraOf(m)[key].(string)
+func MarkOf[M adk.MessageType](m M, key string) string {
+	mark, _ := message.Extra(m)[key].(string)
 	return mark
 }
 
 // tieOf is the strictest tie of a message.
-func tieOf[M Message](m M) (t Tie) {
-	if extra := extraOf(m); len(extra) > 0 {
+func tieOf[M adk.MessageType](m M) (t Tie) {
+	if extra := message.Extra(m); len(extra) > 0 {
 		for i := range adapters {
 			if a := &adapters[i]; a.ties(extra) {
 				t = max(t, a.tie)
 			}
 		}
 	}
-	if isClaudes(m) && slices.ContainsFunc(any(m).(*schema.AgenticMessage).ContentBlocks, isThinking) {
-		return Bound
+	if message.IsClaudes(m) {
+		for p := range message.Parts(m) {
+			if isThinking(p) {
+				return Bound
+			}
+		}
 	}
 	return t
 }
 
 // released returns a copy of a message without its ties.
-func released[M Message](m M) M {
-	t, extra := tieOf(m), extraOf(m)
+func released[M adk.MessageType](m M) M {
+	t, extra := tieOf(m), message.Extra(m)
 	next := maps.Clone(extra)
 	for i := range adapters {
 		if a := &adapters[i]; a.ties(extra) {
 			delete(next, a.id)
 		}
 	}
-	if m = withExtra(m, next); t == Bound {
-		dropThinking(m)
+	if m = message.WithExtra(m, next); t == Bound {
+		return message.Without(m, isThinking, ellipsis)
 	}
 	return m
 }
 
-// ellipsis stands for thinking that never came to an answer: no provider takes an empty message.
+// ellipsis stands for thinking that never came to an answer.
 const ellipsis = "…"
 
-// dropThinking takes the thinking out of the blocks of a copy of a message.
-func dropThinking[M Message](m M) {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		if m.Content == "" && len(m.ToolCalls)+len(m.AssistantGenMultiContent)+len(m.MultiContent) == 0 {
-			m.Content = ellipsis
-		}
-	case *schema.AgenticMessage:
-		m.ContentBlocks = slices.DeleteFunc(slices.Clone(m.ContentBlocks), isThinking)
-		if len(m.ContentBlocks) == 0 {
-			m.ContentBlocks = []*schema.ContentBlock{schema.NewContentBlock(&schema.AssistantGenText{Text: ellipsis})}
-		}
-	}
-}
-
 // marked returns a copy of an answer with the mark.
-func marked[M Message](m M, key, mark string) M {
-	extra := maps.Clone(extraOf(m))
+func marked[M adk.MessageType](m M, key, mark string) M {
+	extra := maps.Clone(message.Extra(m))
 	if extra == nil {
 		extra = map[string]any{}
 	}
 	extra[key] = mark
-	return withExtra(m, extra)
+	return message.WithExtra(m, extra)
 }
 
-func isAnswer[M Message](m M) bool {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		return m != nil && m.Role == schema.Assistant
-	case *schema.AgenticMessage:
-		return m != nil && m.Role == schema.AgenticRoleTypeAssistant
-	}
-	return false
-}
+func isAnswer[M adk.MessageType](m M) bool { return message.Role(m) == schema.Assistant }
 
-// isClaudes reports whether an adapter of Claude made a message with blocks. Its signatures are
-// bound, and no other provider's.
-func isClaudes[M Message](m M) bool {
-	a, ok := any(m).(*schema.AgenticMessage)
-	return ok && a != nil && a.ResponseMeta != nil && a.ResponseMeta.ClaudeExtension != nil
-}
-
-func isThinking(b *schema.ContentBlock) bool { return b != nil && b.Reasoning != nil }
-
-// extraOf is the Extra map of a message. With the functions after it, it is all that knows the
-// message types.
-func extraOf[M Message](m M) map[string]any {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		if m != nil {
-			return m.Extra
-		}
-	case *schema.AgenticMessage:
-		if m != nil {
-			return m.Extra
-		}
-	}
-	return nil
-}
-
-// withExtra returns a copy of a message that has another Extra map.
-func withExtra[M Message](m M, extra map[string]any) M {
-	var next any
-	switch m := any(m).(type) {
-	case *schema.Message:
-		with := *m
-		with.Extra, next = extra, &with
-	case *schema.AgenticMessage:
-		with := *m
-		with.Extra, next = extra, &with
-	}
-	return next.(M)
-}
+func isThinking(p message.Part) bool { return p.Kind == message.Reasoning }

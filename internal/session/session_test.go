@@ -9,6 +9,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/cloudwego/eino/schema/claude"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/message"
 )
 
 // extras are what adapters write into messages that their provider keeps, as the
@@ -47,10 +49,10 @@ func TestReleaseTakesOnlyTheTieOffACopy(t *testing.T) {
 	t.Run("agentic", restarts[*schema.AgenticMessage])
 }
 
-func restarts[M Message](t *testing.T) {
+func restarts[M adk.MessageType](t *testing.T) {
 	for name, extra := range extras {
 		t.Run(name, func(t *testing.T) {
-			m := withExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
+			m := message.WithExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
 			msgs := []M{adktest.User[M]("hi"), m}
 			asked := 0
 			stale := func(i int, tie Tie) bool {
@@ -65,7 +67,7 @@ func restarts[M Message](t *testing.T) {
 			require.Equal(t, kept, asked > 0)
 			require.Equal(t, kept, changed)
 			require.Equal(t, ties[name] == Stored || ties[name] == StoredWithTools, AnyStored(msgs))
-			require.Equal(t, extra, extraOf(m), "what was handed in never changes")
+			require.Equal(t, extra, message.Extra(m), "what was handed in never changes")
 			if !kept {
 				require.Same(t, &msgs[0], &out[0])
 				return
@@ -73,7 +75,7 @@ func restarts[M Message](t *testing.T) {
 			require.False(t, Any(out))
 			want := maps.Clone(extra)
 			delete(want, id)
-			require.Equal(t, withExtra(m, want), out[1], "everything else stays")
+			require.Equal(t, message.WithExtra(m, want), out[1], "everything else stays")
 			same, changed := Release(msgs, func(int, Tie) bool { return false })
 			require.Same(t, &msgs[0], &same[0])
 			require.False(t, changed)
@@ -86,9 +88,9 @@ func TestAnswersThatAreKeptAreMarkedOnce(t *testing.T) {
 	t.Run("agentic", marks[*schema.AgenticMessage])
 }
 
-func marks[M Message](t *testing.T) {
+func marks[M adk.MessageType](t *testing.T) {
 	ctx := t.Context()
-	kept := func() M { return withExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"])) }
+	kept := func() M { return message.WithExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"])) }
 	plain := adktest.Assistant[M]("b")
 	input := []M{adktest.User[M]("hi")}
 	mark := "m"
@@ -101,7 +103,7 @@ func marks[M Message](t *testing.T) {
 	out, err := wrap([]M{first}, nil).Generate(ctx, input)
 	require.NoError(t, err)
 	require.Equal(t, "m", MarkOf(out, "k"))
-	require.Equal(t, extras["ark"], extraOf(first))
+	require.Equal(t, extras["ark"], message.Extra(first))
 	out, err = wrap([]M{plain}, nil).Generate(ctx, input)
 	require.NoError(t, err)
 	require.Equal(t, plain, out)
@@ -135,8 +137,8 @@ func TestMissingMessagesAreLeftAlone(t *testing.T) {
 	t.Run("agentic", missing[*schema.AgenticMessage])
 }
 
-func missing[M Message](t *testing.T) {
-	kept := withExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
+func missing[M adk.MessageType](t *testing.T) {
+	kept := message.WithExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
 	msgs := []M{nil, kept, nil}
 	require.False(t, Any([]M{nil}) || AnyStored([]M{nil}))
 	require.False(t, Any[M](nil) || AnyStored[M](nil))
@@ -196,29 +198,29 @@ func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 	thinking := schema.NewContentBlock(&schema.Reasoning{Text: "hm", Signature: "s"})
 	text := schema.NewContentBlock(&schema.AssistantGenText{Text: "hello"})
 	all := func(int, Tie) bool { return true }
-	message := func(meta *schema.AgenticResponseMeta, blocks ...*schema.ContentBlock) *schema.AgenticMessage {
+	answer := func(meta *schema.AgenticResponseMeta, blocks ...*schema.ContentBlock) *schema.AgenticMessage {
 		return &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ResponseMeta: meta, ContentBlocks: blocks}
 	}
 	ours := &schema.AgenticResponseMeta{ClaudeExtension: &claude.ResponseMetaExtension{ID: "m"}}
 	for _, other := range []*schema.AgenticResponseMeta{nil, {}, {GeminiExtension: &gemini.ResponseMetaExtension{}}, {OpenAIExtension: &openai.ResponseMetaExtension{}}} {
-		msgs := []*schema.AgenticMessage{message(other, thinking, text)}
+		msgs := []*schema.AgenticMessage{answer(other, thinking, text)}
 		require.False(t, Any(msgs))
 		out, _ := Release(msgs, all)
 		require.Same(t, &msgs[0], &out[0])
 	}
-	given := message(ours, thinking, text, nil, thinking)
+	given := answer(ours, thinking, text, nil, thinking)
 	out, changed := Release([]*schema.AgenticMessage{given}, all)
 	require.True(t, changed)
 	require.Equal(t, []*schema.ContentBlock{text, nil}, out[0].ContentBlocks)
 	require.Len(t, given.ContentBlocks, 4)
-	out, _ = Release([]*schema.AgenticMessage{message(ours, thinking)}, all)
+	out, _ = Release([]*schema.AgenticMessage{answer(ours, thinking)}, all)
 	require.Equal(t, ellipsis, out[0].ContentBlocks[0].AssistantGenText.Text)
-	require.False(t, Any([]*schema.AgenticMessage{message(ours, text)}))
+	require.False(t, Any([]*schema.AgenticMessage{answer(ours, text)}))
 	plain, _ := Release([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, func(int, Tie) bool { return true })
 	require.Equal(t, ellipsis, plain[0].Content, "no provider takes an empty message")
 
 	keeper := Keeper[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, tie Tie) string { require.Equal(t, Bound, tie); return "m" }}
-	stream, err := keeper.Model(fixed[*schema.AgenticMessage]{chunks: []*schema.AgenticMessage{message(nil, thinking), message(ours), message(ours, text)}}).Stream(t.Context(), nil)
+	stream, err := keeper.Model(fixed[*schema.AgenticMessage]{chunks: []*schema.AgenticMessage{answer(nil, thinking), answer(ours), answer(ours, text)}}).Stream(t.Context(), nil)
 	require.NoError(t, err)
 	var got []string
 	for {
@@ -278,7 +280,7 @@ func (m *recording) Stream(context.Context, []*schema.Message, ...model.Option) 
 }
 
 // silent is a model that answers with one message, and an error.
-type silent[M Message] struct {
+type silent[M adk.MessageType] struct {
 	answer M
 	err    error
 }
@@ -293,7 +295,7 @@ func (m silent[M]) Stream(context.Context, []M, ...model.Option) (*schema.Stream
 }
 
 // fixed is a model that answers with the given chunks, or an error.
-type fixed[M Message] struct {
+type fixed[M adk.MessageType] struct {
 	chunks []M
 	err    error
 }

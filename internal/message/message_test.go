@@ -1,0 +1,325 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package message
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+)
+
+// maker makes random messages. Each text is another one.
+type maker struct {
+	*rand.Rand
+	n int
+}
+
+func (r *maker) some(make func()) {
+	for range r.IntN(3) {
+		make()
+	}
+}
+
+func (r *maker) text() string {
+	r.n++
+	return fmt.Sprint("text ", r.n)
+}
+
+func (r *maker) common() schema.MessagePartCommon {
+	url := "https://" + r.text()
+	return schema.MessagePartCommon{URL: &url, MIMEType: "image/png"}
+}
+
+func (r *maker) input() []schema.MessageInputPart {
+	return []schema.MessageInputPart{
+		{Type: schema.ChatMessagePartTypeText, Text: r.text(), Extra: map[string]any{"k": r.text()}},
+		{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: r.common(), Detail: schema.ImageURLDetailHigh}},
+		{Type: schema.ChatMessagePartTypeFileURL, File: &schema.MessageInputFile{MessagePartCommon: r.common(), Name: r.text()}},
+		{Type: schema.ChatMessagePartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: []*schema.ToolInfo{{Name: r.text()}}}},
+	}
+}
+
+func (r *maker) plain() *schema.Message {
+	m := &schema.Message{Role: schema.User, Extra: map[string]any{"k": r.text()}}
+	switch r.IntN(3) {
+	case 0:
+		m.Role, m.ToolCallID, m.ToolName = schema.Tool, r.text(), r.text()
+		if all := r.input(); r.IntN(2) == 0 {
+			m.UserInputMultiContent = all[:1+r.IntN(len(all))]
+		} else {
+			m.Content = r.text()
+		}
+	case 1:
+		m.Role, m.Content, m.ReasoningContent = schema.Assistant, r.text(), r.text()
+		r.some(func() {
+			m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: r.text(), Type: "function", Function: schema.FunctionCall{Name: r.text(), Arguments: "{}"}, Extra: map[string]any{"k": 1}})
+		})
+		r.some(func() {
+			m.AssistantGenMultiContent = append(m.AssistantGenMultiContent, schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: r.text()},
+				schema.MessageOutputPart{Type: schema.ChatMessagePartTypeReasoning, Reasoning: &schema.MessageOutputReasoning{Text: r.text()}},
+				schema.MessageOutputPart{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageOutputImage{MessagePartCommon: r.common()}})
+		})
+	default:
+		m.Content = r.text()
+		r.some(func() { m.UserInputMultiContent = append(m.UserInputMultiContent, r.input()...) })
+		r.some(func() {
+			m.MultiContent = append(m.MultiContent, schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: r.text()},
+				schema.ChatMessagePart{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: r.text()}})
+		})
+	}
+	return m
+}
+
+func (r *maker) block() *schema.ContentBlock {
+	content := []*schema.FunctionToolResultContentBlock{
+		{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: r.text()}, Extra: map[string]any{"k": 1}},
+		{Type: schema.FunctionToolResultContentBlockTypeFile, File: &schema.UserInputFile{URL: r.text(), Name: r.text()}},
+	}
+	all := []*schema.ContentBlock{
+		nil,
+		{Type: "new"},
+		schema.NewContentBlock(&schema.UserInputText{Text: r.text()}),
+		schema.NewContentBlock(&schema.AssistantGenText{Text: r.text(), Extension: r.text()}),
+		schema.NewContentBlock(&schema.Reasoning{Text: r.text(), Signature: r.text()}),
+		schema.NewContentBlock(&schema.UserInputImage{URL: r.text(), Detail: schema.ImageURLDetailLow}),
+		schema.NewContentBlock(&schema.FunctionToolCall{CallID: r.text(), Name: r.text(), Arguments: "{}"}),
+		schema.NewContentBlock(&schema.FunctionToolResult{CallID: r.text(), Name: r.text(), Content: content[:r.IntN(len(content)+1)]}),
+		schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: r.text(), Name: r.text(), Result: &schema.ToolSearchResult{Tools: []*schema.ToolInfo{{Name: r.text()}}}}),
+		schema.NewContentBlock(&schema.ServerToolCall{Name: r.text(), Arguments: r.text()}),
+		schema.NewContentBlock(&schema.ServerToolResult{Name: r.text(), Content: map[string]any{"x": r.text()}}),
+		schema.NewContentBlock(&schema.MCPToolCall{Name: r.text(), Arguments: "{}"}),
+		schema.NewContentBlock(&schema.MCPToolResult{Name: r.text(), Content: r.text()}),
+	}
+	b := all[r.IntN(len(all))]
+	if b != nil && r.IntN(2) == 0 {
+		b.Extra, b.StreamingMeta = map[string]any{"k": r.text()}, &schema.StreamingMeta{Index: 3}
+	}
+	return b
+}
+
+func (r *maker) agentic() *schema.AgenticMessage {
+	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{}, Extra: map[string]any{"k": 1}}
+	for range r.IntN(6) {
+		m.ContentBlocks = append(m.ContentBlocks, r.block())
+	}
+	return m
+}
+
+// random runs a law for many messages of both types.
+func random(t *testing.T, plain func(*testing.T, *schema.Message), agentic func(*testing.T, *schema.AgenticMessage)) {
+	r := &maker{Rand: rand.New(rand.NewPCG(1, 2))}
+	for range 500 {
+		plain(t, r.plain())
+		agentic(t, r.agentic())
+	}
+}
+
+func encoded(t *testing.T, v any) string {
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// A message is its parts: one that is built of them again, and its results of theirs, is equal.
+func TestPartsHoldAllThatIsInAMessage(t *testing.T) {
+	random(t, builtAgain[*schema.Message], builtAgain[*schema.AgenticMessage])
+}
+
+func builtAgain[M adk.MessageType](t *testing.T, m M) {
+	next := Edit(m, func(p Part) ([]Part, bool) {
+		if p.Kind == Result {
+			p = p.With(slices.Collect(p.Parts())...)
+			if p.parts == nil {
+				p.parts = []Part{}
+			}
+		}
+		return []Part{p}, true
+	})
+	if IsNil(next) {
+		require.False(t, says(Parts(m)))
+		return
+	}
+	was, is := encoded(t, m), encoded(t, next)
+	require.JSONEq(t, was, is)
+}
+
+// An edit changes the parts that it returns, each where it is, and no others; and never the message
+// that it was given.
+func TestEditChangesWhatItReturnsInACopy(t *testing.T) {
+	random(t, changed[*schema.Message], changed[*schema.AgenticMessage])
+}
+
+func changed[M adk.MessageType](t *testing.T, m M) {
+	require.True(t, Edit(m, func(p Part) ([]Part, bool) { return []Part{{}}, false }) == m, "nothing changes")
+	before := encoded(t, m)
+	for at := range slices.Collect(Parts(m)) {
+		i := -1
+		next := Edit(m, func(p Part) ([]Part, bool) {
+			i++
+			switch p.Kind {
+			case Call:
+				p.ID, p.Name, p.Text, p.Extra = "id", "name", "[]", map[string]any{"new": true}
+			case Result:
+				p = p.With(Part{Kind: Text, Text: "new"})
+			case Text, Medium:
+				p.Kind, p.Text = Text, "new"
+			default:
+				return nil, false
+			}
+			return []Part{p}, i == at
+		})
+		require.Equal(t, before, encoded(t, m), "the message itself stays")
+		was, is := slices.Collect(Parts(m)), slices.Collect(Parts(next))
+		require.Len(t, is, len(was))
+		for i := range was {
+			switch kind := was[i].Kind; {
+			case i != at:
+				require.Equal(t, fields(was[i]), fields(is[i]))
+			case kind == Call:
+				require.Equal(t, []string{"id", "name", "[]"}, []string{is[i].ID, is[i].Name, is[i].Text})
+				require.Equal(t, map[string]any{"new": true}, is[i].Extra)
+			case kind == Result:
+				items := slices.Collect(is[i].Parts())
+				require.Len(t, items, 1)
+				require.Equal(t, "new", items[0].Text)
+				require.Equal(t, was[i].ID, is[i].ID)
+			case kind == Text, kind == Medium:
+				require.Equal(t, Text, is[i].Kind)
+				require.Equal(t, "new", is[i].Text)
+			}
+		}
+	}
+}
+
+// fields is a part as others see it.
+func fields(p Part) Part {
+	p.of, p.kept = nil, false
+	return p
+}
+
+// What says nothing without some parts gets a text, or is nil.
+func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
+	random(t, emptied[*schema.Message], emptied[*schema.AgenticMessage])
+}
+
+func emptied[M adk.MessageType](t *testing.T, m M) {
+	before := encoded(t, m)
+	left := Without(m, func(p Part) bool { return p.Kind != Reasoning }, "")
+	require.True(t, IsNil(left) || !says(Parts(m)))
+	if Role(m) != schema.Tool {
+		left = Without(m, func(p Part) bool { return p.Kind == Text }, "…")
+		texts := slices.DeleteFunc(slices.Collect(Parts(left)), func(p Part) bool { return p.Kind != Text })
+		require.LessOrEqual(t, len(texts), 1)
+		require.True(t, says(Parts(left)))
+	}
+	require.Equal(t, before, encoded(t, m))
+}
+
+func TestNewMakesTheSamePartsInBothTypes(t *testing.T) {
+	t.Run("plain", makes[*schema.Message])
+	t.Run("agentic", makes[*schema.AgenticMessage])
+}
+
+func makes[M adk.MessageType](t *testing.T) {
+	said := New[M](schema.User, Part{Kind: Text, Text: "hi"})
+	require.Equal(t, schema.User, Role(said))
+	require.Equal(t, []Part{{Kind: Text, Text: "hi"}}, all(said))
+	call := Part{Kind: Call, ID: "1", Name: "f", Text: "{}"}
+	require.Equal(t, []Part{call}, all(New[M](schema.Assistant, call)))
+	result := New[M](schema.Tool, Part{Kind: Result, ID: "1", Name: "f"}.With(Part{Kind: Text, Text: "ok"}))
+	for p := range Parts(result) {
+		require.Equal(t, Part{Kind: Result, ID: "1", Name: "f"}, fields(p))
+		require.Equal(t, "ok", slices.Collect(p.Parts())[0].Text)
+	}
+	require.NotNil(t, Event(result, "f").Output)
+
+	own := Copy(WithExtra(said, map[string]any{"k": 1}))
+	maps.Copy(Extra(own), map[string]any{"k": 2})
+	require.Empty(t, Extra(said))
+	whole, err := Join([]M{New[M](schema.Assistant, Part{Kind: Text, Text: "a"}), New[M](schema.Assistant, Part{Kind: Text, Text: "b"})})
+	require.NoError(t, err)
+	require.NotEmpty(t, all(whole))
+
+	var none M
+	require.Empty(t, all(none))
+	require.Empty(t, Role(none))
+	require.Nil(t, Extra(none))
+	require.Nil(t, Usage(none))
+	require.True(t, IsNil(Copy(none)))
+	require.False(t, IsClaudes(none))
+	require.True(t, IsNil(Without(none, func(Part) bool { return true }, "…")))
+}
+
+func all[M adk.MessageType](m M) (parts []Part) {
+	for p := range Parts(m) {
+		parts = append(parts, fields(p))
+	}
+	return parts
+}
+
+// What a tool returned is the same after it was put into a message and read again.
+func TestOutputIsWhatAToolReturned(t *testing.T) {
+	t.Run("plain", returned[*schema.Message])
+	t.Run("agentic", returned[*schema.AgenticMessage])
+}
+
+func returned[M adk.MessageType](t *testing.T) {
+	url, data := "https://x", "QUJD"
+	common := schema.MessagePartCommon{URL: &url, MIMEType: "a/b"}
+	given := []schema.ToolOutputPart{
+		{Type: schema.ToolPartTypeText, Text: "hello"},
+		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: common}},
+		{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: common}},
+		{Type: schema.ToolPartTypeVideo, Video: &schema.ToolOutputVideo{MessagePartCommon: common}},
+		{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "a/b"}}},
+	}
+	var parts []Part
+	for _, out := range given {
+		p, ok := FromOutput(out)
+		require.True(t, ok)
+		parts = append(parts, p)
+	}
+	_, ok := FromOutput(schema.ToolOutputPart{Type: schema.ToolPartTypeImage})
+	require.False(t, ok, "there is no image")
+	m := New[M](schema.Tool, Part{Kind: Result, ID: "1"}.With(parts...))
+	for p := range Parts(m) {
+		var got []schema.ToolOutputPart
+		for item := range p.Parts() {
+			if got = append(got, item.Output()); item.Kind == Medium {
+				require.Equal(t, "a/b", item.MediaType())
+				require.NotEmpty(t, item.Type())
+			}
+		}
+		require.Equal(t, given, got)
+	}
+	require.True(t, SameMedium(&given[1], &given[1]))
+	require.False(t, SameMedium(&given[1], &given[2]))
+}
+
+// The parts of the deprecated field are a result's if there are no others.
+func TestPartsOfTheDeprecatedFieldAreRead(t *testing.T) {
+	m := &schema.Message{Role: schema.Tool, ToolCallID: "1", MultiContent: []schema.ChatMessagePart{
+		{Type: schema.ChatMessagePartTypeText, Text: "one"},
+		{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://x"}},
+		{Type: schema.ChatMessagePartTypeFileURL, FileURL: &schema.ChatMessageFileURL{URL: "https://y", Name: "f"}},
+	}}
+	next := Edit(m, func(p Part) ([]Part, bool) {
+		items := slices.Collect(p.Parts())
+		require.Len(t, items, 3)
+		return []Part{p.With(Part{Kind: Text, Text: "two"}, items[1], items[2])}, true
+	})
+	require.Empty(t, next.MultiContent)
+	require.Len(t, next.UserInputMultiContent, 3)
+	require.Equal(t, "two", next.UserInputMultiContent[0].Text)
+	require.Equal(t, "https://x", *next.UserInputMultiContent[1].Image.URL)
+	require.Equal(t, "f", next.UserInputMultiContent[2].File.Name)
+	require.Len(t, m.MultiContent, 3)
+}
