@@ -522,7 +522,8 @@ func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r 
 	case !has(ctx, s, n, len(before)):
 		return false
 	case before != "":
-		return s.Begins(ctx, n.path, before)
+		piece, err := s.Piece(ctx, n.path, 0, len(before))
+		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
 	return named || showsExcerpt(ctx, s, n, r.result.texts)

@@ -167,7 +167,7 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 // after the context has ended. Within a batch, whose goroutine is waited for, it runs the
 // call right there.
 func guard[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
-	if batchOf(ctx) == nil {
+	if ctx.Value((*batch)(nil)) == nil {
 		return safe.Wait(ctx, "the store", call)
 	}
 	if err := ctx.Err(); err != nil {
@@ -213,14 +213,14 @@ func (s *Store) text(ctx context.Context, p string) (string, error) {
 	})
 }
 
-// look reports whether a part of stored content is as expected. If the store cannot tell,
-// it returns false.
-func (s *Store) look(ctx context.Context, p string, length int64, right func(content io.Reader, size int64) bool) bool {
+// look reports whether stored content is as expected. If the store cannot tell, it returns
+// false.
+func (s *Store) look(ctx context.Context, p string, right func(content io.Reader, size int64) bool) bool {
 	if !s.Readable() {
 		return false
 	}
 	ok, err := guard(ctx, func() (bool, error) {
-		r, size, err := s.ReadRange(ctx, p, 0, length)
+		r, size, err := s.ReadRange(ctx, p, 0, -1)
 		if err != nil {
 			return false, err
 		}
@@ -233,7 +233,7 @@ func (s *Store) look(ctx context.Context, p string, length int64, right func(con
 // Holds reports whether the store has exactly this content under a name. Where
 // it cannot tell, it has not.
 func (s *Store) Holds(ctx context.Context, p, content string) bool {
-	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
+	return s.look(ctx, p, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
 }
 
 // holding returns the first of paths that has content of this fingerprint. If a store cannot
@@ -241,12 +241,12 @@ func (s *Store) Holds(ctx context.Context, p, content string) bool {
 func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) string {
 	for _, p := range paths {
 		if !s.Readable() {
-			if known, size, _ := s.known.of(s.innerName(ctx, p)); size >= 0 && known == is {
+			if known, _ := s.known.of(s.innerName(ctx, p)); known == is {
 				return p
 			}
 			continue
 		}
-		if s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
+		if s.look(ctx, p, func(r io.Reader, size int64) bool {
 			var h maphash.Hash
 			h.SetSeed(seed)
 			if size != int64(is.size) {
@@ -268,7 +268,7 @@ func (s *Store) contains(ctx context.Context, p, part string) bool {
 		text, err := s.text(ctx, p)
 		return err == nil && strings.Contains(text, part)
 	}
-	return s.look(ctx, p, -1, func(r io.Reader, size int64) bool {
+	return s.look(ctx, p, func(r io.Reader, size int64) bool {
 		if size < int64(len(part)) {
 			return false
 		}
@@ -289,11 +289,6 @@ func (s *Store) matches(ctx context.Context, p string, at int64, part string) bo
 	}
 	defer r.Close()
 	return equal(r, part)
-}
-
-// Begins reports whether stored content begins with text.
-func (s *Store) Begins(ctx context.Context, filePath, text string) bool {
-	return s.look(ctx, filePath, int64(len(text)), func(r io.Reader, _ int64) bool { return equal(r, text) })
 }
 
 // Piece returns length bytes of stored content from an offset on, or fewer at its end.
@@ -327,8 +322,8 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 // stored nothing there and no conversation named it, size negative if it does not know
 // what.
 func (s *Store) Recorded(ctx context.Context, filePath string) (size int, used bool) {
-	_, size, used = s.known.of(s.innerName(ctx, filePath))
-	return size, used
+	is, used := s.known.of(s.innerName(ctx, filePath))
+	return is.size, used
 }
 
 // ReadBack returns the path, out of those that args mention, of the file that
@@ -531,7 +526,7 @@ func (f *streamWriter) Write(text string) {
 func (f *streamWriter) Commit(same []string) (string, error) {
 	// The first name was free, so the store need not be asked for it.
 	others := slices.DeleteFunc(slices.Clone(same), func(p string) bool { return p == f.first })
-	if p := f.s.holding(f.ctx, f.is(), others); p != "" {
+	if p := f.s.holding(f.ctx, fingerprint{f.hash.Sum64(), f.size}, others); p != "" {
 		f.Abort()
 		return p, nil
 	}
@@ -602,19 +597,17 @@ func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 	})
 }
 
-func (f *streamWriter) is() fingerprint { return fingerprint{f.hash.Sum64(), f.size} }
-
 // release ends the claim on the name.
 func (f *streamWriter) release(stored bool) {
-	size := f.size
+	is := fingerprint{f.hash.Sum64(), f.size}
 	if !stored && f.ctx.Err() != nil {
-		size, stored = -1, true // an abandoned call may still write
+		is, stored = anything, true // an abandoned call may still write
 	}
 	if f.path != f.first { // another writer has the first name
 		f.v.known.take(f.s.innerName(f.ctx, f.path), nil, true)
-		f.v.known.finish(f.s.innerName(f.ctx, f.first), fingerprint{}, -1, true)
+		f.v.known.finish(f.s.innerName(f.ctx, f.first), anything, true)
 	}
-	f.v.known.finish(f.s.innerName(f.ctx, f.path), f.is(), size, stored)
+	f.v.known.finish(f.s.innerName(f.ctx, f.path), is, stored)
 }
 
 // bufferedWriter is a Sink over a store that accepts only whole content, or one that accepts

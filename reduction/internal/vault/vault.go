@@ -123,11 +123,11 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, 
 	defer func() {
 		switch {
 		case err != nil && !errors.Is(err, errAsked): // once the context has ended, a store may still be writing
-			v.known.finish(name, fingerprint{}, -1, ctx.Err() != nil && !errors.Is(err, errTaken))
+			v.known.finish(name, anything, ctx.Err() != nil && !errors.Is(err, errTaken))
 		case s.Readable():
-			v.known.finish(name, fingerprint{}, len(content), true)
+			v.known.finish(name, fingerprint{size: len(content)}, true)
 		default:
-			v.known.finish(name, fingerprintOf(content), len(content), true)
+			v.known.finish(name, fingerprintOf(content), true)
 		}
 	}()
 	if err := v.others(ctx, s, p, content); err != nil {
@@ -185,7 +185,7 @@ func (v *Vault) begin(ctx context.Context, s *Store, at Place, p string, unique 
 	}
 	for _, other := range v.stores {
 		if other.Readable() && other.exists(ctx, p, unique) {
-			v.known.finish(name, fingerprint{}, -1, false)
+			v.known.finish(name, anything, false)
 			return nil, errTaken
 		}
 	}
@@ -220,12 +220,6 @@ type batch struct {
 	abandoned bool
 }
 
-// batchOf is the batch whose goroutine a context belongs to, nil for none.
-func batchOf(ctx context.Context) *batch {
-	b, _ := ctx.Value((*batch)(nil)).(*batch)
-	return b
-}
-
 // SaveAll saves items one after the other, as Save does, until most of them in a row have
 // failed. It returns what became of the items that it tried. A call that ends its goroutine
 // fails its item; when the context ends, SaveAll returns without waiting for the store.
@@ -256,31 +250,27 @@ func (b *batch) nth(most int) (n int, more bool) {
 	return len(b.saved), !b.abandoned && len(b.saved) < len(b.items) && b.failures < most
 }
 
+// save saves an item, unless nobody waits for it any more by the time that is done.
 func (b *batch) save(ctx context.Context, item Item) {
-	var got Saved
-	err := errExited
+	got := Saved{Err: failed(item, errExited)} // unless the call returns
 	defer func() {
-		if err != nil {
-			got = Saved{Err: failed(item, err)}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.abandoned {
+			return
 		}
-		b.add(got)
+		if b.failures++; got.Err == nil {
+			b.failures = 0
+		}
+		b.saved = append(b.saved, got)
 	}()
-	err = safe.Call("the store", func() error {
+	err := safe.Call("the store", func() error {
 		got = b.vault.Save(ctx, item)
 		return nil
 	})
-}
-
-func (b *batch) add(got Saved) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.abandoned {
-		return
+	if err != nil {
+		got = Saved{Err: failed(item, err)}
 	}
-	if b.failures++; got.Err == nil {
-		b.failures = 0
-	}
-	b.saved = append(b.saved, got)
 }
 
 // abandon leaves the goroutine to itself, and returns what was saved before. All other items
@@ -401,9 +391,11 @@ const maxKnown = 1 << 15
 
 // fingerprint identifies content within this process.
 type fingerprint struct {
-	hash uint64
-	size int
+	hash uint64 // zero if a store can tell what it holds
+	size int    // negative for anything
 }
+
+var anything = fingerprint{size: -1}
 
 var seed = maphash.MakeSeed()
 
@@ -425,7 +417,6 @@ type held struct {
 	writers int     // that have not finished
 	kept    bool    // the name holds something
 	is      fingerprint
-	size    int // negative if it may hold anything
 }
 
 // take takes a name for content, nil if that is yet unknown, and reports whether it may be
@@ -438,7 +429,7 @@ func (k *known) take(name string, content *string, own bool) bool {
 	h := k.byName[key]
 	switch {
 	case h == nil:
-		h = &held{writing: content, size: -1}
+		h = &held{writing: content, is: anything}
 		k.add(key, h)
 	case !own && (h.kept || content == nil || h.writing == nil || *h.writing != *content):
 		return false
@@ -447,20 +438,19 @@ func (k *known) take(name string, content *string, own bool) bool {
 	return true
 }
 
-// of returns what is known of a name; size is negative if it may hold anything.
-func (k *known) of(name string) (is fingerprint, size int, used bool) {
+// of returns what is known of a name.
+func (k *known) of(name string) (is fingerprint, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h := k.byName[maphash.String(seed, name)]
 	if h == nil {
-		return fingerprint{}, -1, false
+		return anything, false
 	}
-	return h.is, h.size, true
+	return h.is, true
 }
 
-// finish ends what take began. If stored is true, the name holds size bytes now, or anything
-// if that is negative; is identifies them if that may be asked for.
-func (k *known) finish(name string, is fingerprint, size int, stored bool) {
+// finish ends what take began. stored says that the name holds what is identified.
+func (k *known) finish(name string, is fingerprint, stored bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := maphash.String(seed, name)
@@ -472,7 +462,7 @@ func (k *known) finish(name string, is fingerprint, size int, stored bool) {
 		h.writing = nil
 	}
 	if stored {
-		h.kept, h.is, h.size = true, is, size
+		h.kept, h.is = true, is
 	}
 	if !h.kept && h.writers <= 0 {
 		delete(k.byName, key)
@@ -485,7 +475,7 @@ func (k *known) note(name string) {
 	defer k.mu.Unlock()
 	key := maphash.String(seed, name)
 	if k.byName[key] == nil {
-		k.add(key, &held{kept: true, size: -1})
+		k.add(key, &held{kept: true, is: anything})
 	}
 }
 

@@ -94,8 +94,6 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		"a piece":              func(_ *Vault, s *Store) { require.True(t, s.contains(ctx, "/f", long[25:100_000])) },
 		"a piece not there":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long[:300]+"?")) },
 		"a piece too large":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long+"?")) },
-		"the first bytes":      func(_ *Vault, s *Store) { require.True(t, s.Begins(ctx, "/f", long[:1000])) },
-		"other first bytes":    func(_ *Vault, s *Store) { require.False(t, s.Begins(ctx, "/f", "b")) },
 		"a window":             func(_ *Vault, s *Store) { _, err := s.Piece(ctx, "/f", 5, 10); require.NoError(t, err) },
 		"a file known already": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf(long), []string{"/f"}) },
 		"a file of other size": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf("short"), []string{"/f"}) },
@@ -137,7 +135,6 @@ func TestAReadThatFailsIsNoEmptyText(t *testing.T) {
 		_, got = s.Piece(ctx, "/f", 0, 0)
 		require.Error(t, got)
 		require.False(t, s.Holds(ctx, "/f", ""))
-		require.False(t, s.Begins(ctx, "/f", ""))
 		require.False(t, s.contains(ctx, "/f", ""))
 		require.Empty(t, s.holding(ctx, fingerprintOf(""), []string{"/f"}))
 		require.True(t, s.exists(ctx, "/f", false), "nobody knows")
@@ -322,16 +319,16 @@ func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
 	for i := range maxKnown + 100 {
 		name := fmt.Sprint("/f", i)
 		require.True(t, k.take(name, &busy, false))
-		k.finish(name, fingerprint{}, 4, true)
+		k.finish(name, fingerprint{size: 4}, true)
 	}
 	require.LessOrEqual(t, len(k.byName), maxKnown+1)
 	require.LessOrEqual(t, len(k.order), maxKnown+1)
 	require.False(t, k.take("/busy", &other, false), "what is being written stays")
-	_, _, used := k.of("/f1")
+	_, used := k.of("/f1")
 	require.False(t, used)
-	_, _, used = k.of(fmt.Sprint("/f", maxKnown+99))
+	_, used = k.of(fmt.Sprint("/f", maxKnown+99))
 	require.True(t, used)
-	k.finish("/unknown", fingerprint{}, 4, true)
+	k.finish("/unknown", fingerprint{size: 4}, true)
 }
 
 func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
@@ -342,19 +339,18 @@ func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
 	require.True(t, k.take("/f", &same, false))
 	require.False(t, k.take("/f", &b, false))
 	require.False(t, k.take("/f", nil, false))
-	k.finish("/f", is, 1, false)
+	k.finish("/f", is, false)
 	require.False(t, k.take("/f", &b, false))
-	k.finish("/f", is, 1, false)
+	k.finish("/f", is, false)
 	require.True(t, k.take("/f", &b, false), "nothing came of it")
-	k.finish("/f", is, 1, true)
+	k.finish("/f", is, true)
 	require.False(t, k.take("/f", &a, false))
 	require.False(t, k.take("/f", &b, false), "the store is asked what it holds")
 	require.True(t, k.take("/f", &b, true), "nothing else can have the name")
 	require.Nil(t, k.byName[maphash.String(seed, "/f")].writing, "it is not kept in memory")
 	k.note("/f")
-	got, size, _ := k.of("/f")
+	got, _ := k.of("/f")
 	require.Equal(t, is, got, "what is known stays known")
-	require.Equal(t, 1, size)
 	k.note("/g")
 	require.False(t, k.take("/g", &a, false))
 	require.False(t, k.take("/g", nil, false))
