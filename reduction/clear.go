@@ -136,11 +136,7 @@ type old struct {
 	values []*reference // to long values in the call's arguments
 	media  []*reference // to media of the result
 
-	decision
-}
-
-// decision is what becomes of a result and of the arguments of its call.
-type decision struct {
+	// What becomes of it, and of the arguments of its call.
 	instead replacement
 	args    *string    // new arguments
 	after   int        // bytes of text then
@@ -325,28 +321,19 @@ func (p *pass[M]) decide(ctx context.Context, r *old) (Reason, error) {
 	if r.rule.clear != nil {
 		return p.byHandler(ctx, r)
 	}
-	why, err := p.decideResult(ctx, r)
-	if why != "" {
-		r.keepResult()
+	if r.notice.kind != clearedNotice && r.size > 0 {
+		if err := p.place(ctx, r); err != nil {
+			return "", err
+		}
+		if p.word(r) && (r.path == "" || showable(r.path)) {
+			return "", nil
+		}
 	}
-	if len(r.values)+len(r.media) == 0 || err != nil {
-		return why, err
+	r.keepResult()
+	if len(r.values)+len(r.media) == 0 {
+		return ReasonNotSmaller, nil
 	}
 	p.word(r)
-	return "", nil
-}
-
-// decideResult decides the fate of a result without a handler.
-func (p *pass[M]) decideResult(ctx context.Context, r *old) (Reason, error) {
-	if r.notice.kind == clearedNotice || r.size == 0 {
-		return ReasonNotSmaller, nil
-	}
-	if err := p.place(ctx, r); err != nil {
-		return "", err
-	}
-	if !p.word(r) || r.path != "" && !showable(r.path) {
-		return ReasonNotSmaller, nil
-	}
 	return "", nil
 }
 
@@ -655,8 +642,7 @@ func detailOf(c call, result *schema.ToolResult) *ToolDetail {
 // counted is the number of tokens of the messages before the pass.
 func (p *pass[M]) counted(ctx context.Context) int64 {
 	if !p.before.exact { // the user's counter always is
-		run := p.policy.runOf(ctx).counted()
-		p.before = p.estimator.compared(run, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
+		p.before = p.estimator.compared(&p.policy.runOf(ctx).counts, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
 	}
 	return p.before.tokens
 }

@@ -37,7 +37,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 		return state, nil
 	}
 	from := 0
-	if b := m.policy.runOf(ctx); b != nil && b.fitted.Swap(true) {
+	if m.policy.runOf(ctx).fitted.Swap(true) {
 		from = newest(m.codec, state.Messages) - 1
 	}
 	if !mayExceed(m.codec, state.Messages[max(from, 0):], budget/maxDensity) {
@@ -143,7 +143,7 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 		}
 	}
 	if state != given {
-		m.policy.runOf(ctx).counted().edited(len(state.Messages))
+		m.policy.runOf(ctx).counts.edited(len(state.Messages))
 	}
 	m.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
 	return state, nil
@@ -385,7 +385,7 @@ const maxCallName = 64
 // kept. Its error is that of a user's callback.
 func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
 	from := 0
-	if b := m.policy.runOf(ctx); b != nil && b.referred.Swap(true) {
+	if m.policy.runOf(ctx).referred.Swap(true) {
 		from = newest(m.codec, state.Messages)
 	}
 	if !mayRepeat(m.codec, state.Messages, from) {

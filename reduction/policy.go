@@ -166,7 +166,7 @@ func (p *policy) send(ctx context.Context, e leanctx.Event) {
 // toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]
-	r := rule{store: p.storeOf(tool), limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
+	r := rule{store: cmp.Or(p.stores[tool], p.general), limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
 	if own.Preview != nil {
 		r.preview = own.Preview
 	}
@@ -206,7 +206,7 @@ func excludesThrough(names []string, tool, args string) bool {
 // clearing is the rule for an old result. Only answers that load tools are exempt.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]
-	r := rule{store: p.storeOf(tool), reads: p.readsPages(ctx, tool)}
+	r := rule{store: cmp.Or(p.stores[tool], p.general), reads: p.readsPages(ctx, tool)}
 	switch {
 	case toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
@@ -226,8 +226,6 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 	return r
 }
 
-func (p *policy) storeOf(tool string) *vault.Store { return cmp.Or(p.stores[tool], p.general) }
-
 // readerKind is the kind of tool that an agent has under the name of the read tool.
 type readerKind string
 
@@ -240,7 +238,7 @@ const (
 
 // agentRun is what one middleware, whose policy is its key in a context, records of a run.
 type agentRun struct {
-	reader readerKind
+	reader readerKind  // empty: unknown, outside a run
 	looked atomic.Bool // at the tools of the first model call
 	counts counted
 
@@ -249,28 +247,18 @@ type agentRun struct {
 	fitted   atomic.Bool  // all rounds keep to their share of the window
 }
 
-// counted returns the run's knowledge of the texts of its messages; nil outside a run.
-func (b *agentRun) counted() *counted {
-	if b == nil {
-		return nil
-	}
-	return &b.counts
-}
-
-// runOf is nil outside a run.
+// runOf returns what is recorded of a run. Outside a run that is nothing yet, and nobody keeps it.
 func (p *policy) runOf(ctx context.Context) *agentRun {
-	b, _ := ctx.Value(p).(*agentRun)
-	return b
+	if b, ok := ctx.Value(p).(*agentRun); ok {
+		return b
+	}
+	return &agentRun{}
 }
 
 // readerKind returns the known kind of the read tool. Outside a run it is unknown.
 func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
-	b := p.runOf(ctx)
-	if b == nil {
-		return noReader, false
-	}
-	if b.reader != noReader {
-		return b.reader, true
+	if found := p.runOf(ctx).reader; found != noReader {
+		return found, found != ""
 	}
 	late, ok := runText(ctx, readerKey+p.readTool)
 	if !ok {
@@ -331,7 +319,7 @@ func (p *policy) clash(how string) error {
 // the first call, two tools of one name end the run.
 func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
 	run := p.runOf(ctx)
-	if run == nil || run.reader != noReader && (p.ours == nil || run.looked.Swap(true)) {
+	if run.reader != noReader && (p.ours == nil || run.looked.Swap(true)) {
 		return nil
 	}
 	var named []*schema.ToolInfo

@@ -51,7 +51,9 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	if c.TokenCounter == nil {
 		m.estimator = newEstimator[M]()
-		c.TokenCounter = m.estimator.counter
+		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
+			return m.estimator.count(msgs, tools), nil
+		}
 	}
 	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	if c.ProvideReadTool {
@@ -149,7 +151,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 		if out != p.given {
-			m.policy.runOf(ctx).counted().edited(len(out.Messages))
+			m.policy.runOf(ctx).counts.edited(len(out.Messages))
 		}
 	}
 	if m.cfg.WindowTokens > 0 && count.tokens > m.cfg.WindowTokens && !m.cfg.SkipClear {
@@ -165,7 +167,7 @@ func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatMod
 		n, err := m.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return size{n, 1, true}, err
 	}
-	return m.estimator.compared(m.policy.runOf(ctx).counted(), state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
+	return m.estimator.compared(&m.policy.runOf(ctx).counts, state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
 }
 
 // decisive counts a state as far as what happens to it depends on that.
@@ -318,12 +320,11 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
 func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
-	b := m.policy.runOf(ctx)
-	if b == nil || !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
+	if !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
 		return
 	}
-	now, last := time.Now().Unix(), b.markedAt.Load()
-	if now-last < int64(backend.UseInterval/time.Second) || !b.markedAt.CompareAndSwap(last, now) {
+	marked, now := &m.policy.runOf(ctx).markedAt, time.Now().Unix()
+	if last := marked.Load(); now-last < int64(backend.UseInterval/time.Second) || !marked.CompareAndSwap(last, now) {
 		return
 	}
 	if names := m.everyName(msgs); len(names) > 0 {

@@ -8,7 +8,6 @@ package reduction
 // do not decide, and in a run it mostly skips unchanged messages.
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -34,11 +33,6 @@ func newEstimator[M adk.MessageType]() *estimator[M] {
 	return &estimator[M]{codecFor[M](), &schemaSizes{}}
 }
 
-// counter is the estimate as a TokenCounter. It never fails.
-func (e *estimator[M]) counter(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-	return e.count(msgs, tools), nil
-}
-
 // count estimates messages and tools.
 func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
 	w := weight{sizes: e.sizes}
@@ -56,19 +50,15 @@ type size struct {
 	exact  bool    // every text was read
 }
 
-// corrected estimates the size of the next request. An answer counts if the request that it
-// answered is still in the history: before anything was cleared or would have been, which a
-// history kept whole does not show; or, in this run, since the last change.
-func (e *estimator[M]) corrected(run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
-	s := e.compared(run, msgs, tools, threshold, -1)
-	return s.tokens, s.factor
-}
-
-// compared is corrected as far as it must be known to tell whether the request has fewer tokens
-// than a limit. The first request of a run would otherwise wait until all its texts are read,
-// and most are far from the limit. A negative limit wants to know it exactly.
+// compared estimates the size of the next request, as far as it must be known to tell whether that
+// has fewer tokens than a limit. The first request of a run would otherwise wait until all its
+// texts are read, and most are far from the limit. A negative limit wants to know it exactly.
+//
+// An answer corrects the estimate if the request that it answered is still in the history: before
+// anything was cleared or would have been, which a history kept whole does not show; or, in this
+// run, since the last change.
 func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) size {
-	if run == nil || !run.busy.CompareAndSwap(false, true) {
+	if !run.busy.CompareAndSwap(false, true) {
 		run = &counted{}
 	} else {
 		defer run.busy.Store(false)
@@ -302,7 +292,7 @@ func (r *counted) definitions(tools []*schema.ToolInfo) int64 {
 
 // edited records that what the model sees before the message with number n has changed.
 func (r *counted) edited(n int) {
-	if r != nil && r.busy.CompareAndSwap(false, true) {
+	if r.busy.CompareAndSwap(false, true) {
 		r.from = n
 		r.busy.Store(false)
 	}

@@ -29,9 +29,13 @@ import (
 
 func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo) int64 {
 	t.Helper()
-	n, err := newEstimator[M]().counter(context.Background(), msgs, tools)
-	require.NoError(t, err)
-	return n
+	return newEstimator[M]().count(msgs, tools)
+}
+
+// exactly is the exact size of a request.
+func exactly[M adk.MessageType](e *estimator[M], run *counted, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
+	s := e.compared(run, msgs, tools, threshold, -1)
+	return s.tokens, s.factor
 }
 
 func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
@@ -167,14 +171,11 @@ func TestAToolWhoseSchemaContainsItselfIsCounted(t *testing.T) {
 	mcp := schema.NewContentBlock(&schema.MCPListToolsResult{Tools: []*schema.MCPListToolsItem{{Name: "mcp", InputSchema: made}}})
 	tools := []*schema.ToolInfo{{Name: "described", ParamsOneOf: described}, {Name: "made", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(made)}}
 
-	n, err := newEstimator[*schema.Message]().counter(context.Background(), nil, tools)
-	require.NoError(t, err)
+	n := newEstimator[*schema.Message]().count(nil, tools)
 	require.Positive(t, n)
 	agentic := []*schema.AgenticMessage{{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{mcp,
 		schema.NewContentBlock(&schema.ServerToolCall{Name: "s", Arguments: panicking{}})}}}
-	m, err := newEstimator[*schema.AgenticMessage]().counter(context.Background(), agentic, tools)
-	require.NoError(t, err)
-	require.Greater(t, m, n)
+	require.Greater(t, newEstimator[*schema.AgenticMessage]().count(agentic, tools), n)
 }
 
 type panicking struct{}
@@ -262,7 +263,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	whole := charged[M](40, 1)
 	all := float64(e.count(whole, nil))
 	factor := func(msgs []M, threshold float64) float64 {
-		_, f := e.corrected(&counted{}, msgs, nil, int64(threshold))
+		_, f := exactly(e, &counted{}, msgs, nil, int64(threshold))
 		return f
 	}
 	// A history that was kept whole, of a conversation in which old results were
@@ -307,13 +308,13 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx).counted()
+	run := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.count(out, nil)))), adktest.Result[M](id, "shell", "done"))
 		out = hook(out)
 	}
-	_, factor := e.corrected(run, out, nil, 1<<40)
+	_, factor := exactly(e, &run.counts, out, nil, 1<<40)
 	require.InDelta(t, 1.5, factor, .02)
 }
 
@@ -357,14 +358,14 @@ func knows[M adk.MessageType](t *testing.T) {
 			}
 			tools := []*schema.ToolInfo{{Name: "shell", Desc: "runs"}, {Name: fmt.Sprint("tool ", r.IntN(3))}}[:r.IntN(3)]
 			threshold := []int64{20, 100, 1 << 40}[r.IntN(3)]
-			got, factor := e.corrected(run, msgs, tools, threshold)
+			got, factor := exactly(e, run, msgs, tools, threshold)
 			if factor == 1 {
 				require.Equal(t, e.count(msgs, tools), got, "seed %d", seed)
 			} else {
 				corrected++
 			}
 			whole.messages = nil // it looks at every message
-			want, wanted := e.corrected(whole, msgs, tools, threshold)
+			want, wanted := exactly(e, whole, msgs, tools, threshold)
 			require.Equal(t, []any{want, wanted}, []any{got, factor}, "seed %d", seed)
 			if r.IntN(10) == 0 {
 				run.edited(len(msgs))
@@ -381,16 +382,16 @@ func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 	long := strings.Repeat("some words of a long text ", 500)
 	e, run := newEstimator[*schema.Message](), &counted{}
 	msgs := []*schema.Message{schema.UserMessage("look"), schema.UserMessage(long), schema.UserMessage("and go")}
-	whole, _ := e.corrected(run, msgs, nil, 1<<40)
+	whole, _ := exactly(e, run, msgs, nil, 1<<40)
 	msgs[1].Content = "short"
 	want := e.count(msgs, nil)
-	got, _ := e.corrected(run, msgs, nil, whole)
+	got, _ := exactly(e, run, msgs, nil, whole)
 	require.Equal(t, want, got, "one that would be over the threshold")
 
 	msgs[1].Content = long
 	walks := 0
 	for got != whole {
-		got, _ = e.corrected(run, msgs, nil, 1<<40)
+		got, _ = exactly(e, run, msgs, nil, 1<<40)
 		walks++
 	}
 	require.LessOrEqual(t, walks, verifyEvery)
@@ -411,7 +412,7 @@ func atOnce[M adk.MessageType](t *testing.T) {
 		want := e.count(msgs, nil)
 		wg.Go(func() {
 			for range 20 {
-				if got, _ := e.corrected(run, msgs, nil, 1<<40); got != want {
+				if got, _ := exactly(e, run, msgs, nil, 1<<40); got != want {
 					t.Errorf("%d tokens, want %d", got, want)
 				}
 				run.edited(len(msgs))
@@ -427,20 +428,20 @@ func TestATextIsReadOnceInARun(t *testing.T) {
 
 func readOnce[M adk.MessageType](t *testing.T) {
 	e, run, msgs := newEstimator[M](), &counted{}, charged[M](20, 0)
-	first, _ := e.corrected(run, msgs, nil, 1<<40)
+	first, _ := exactly(e, run, msgs, nil, 1<<40)
 	for i := range run.messages {
 		run.messages[i].tokens += 1000 // a message that is read again counts less
 	}
 	known := int64(len(run.messages)) * 1000
-	again, _ := e.corrected(run, msgs, nil, 1<<40)
+	again, _ := exactly(e, run, msgs, nil, 1<<40)
 	require.Equal(t, first+known, again)
 	hello := adktest.User[M]("hello")
 	for name, changed := range map[string][]M{
 		"after": append(slices.Clone(msgs), hello), "before": append([]M{hello}, msgs...), "between": slices.Insert(slices.Clone(msgs), 7, hello),
 	} {
-		got, _ := e.corrected(run, changed, nil, 1<<40)
+		got, _ := exactly(e, run, changed, nil, 1<<40)
 		require.Equal(t, again+e.count([]M{hello}, nil), got, name)
-		got, _ = e.corrected(run, msgs, nil, 1<<40)
+		got, _ = exactly(e, run, msgs, nil, 1<<40)
 		require.Equal(t, again, got, name)
 	}
 }
@@ -471,7 +472,7 @@ func compares[M adk.MessageType](t *testing.T) {
 		run := &counted{}
 		for range 3 {
 			got := e.compared(run, msgs, nil, limit, limit)
-			want, factor := e.corrected(&counted{}, msgs, nil, limit)
+			want, factor := exactly(e, &counted{}, msgs, nil, limit)
 			require.Equal(t, want < limit, got.tokens < limit, "seed %d: %d of %d, %+v", seed, want, limit, got)
 			if got.exact {
 				require.Equal(t, []any{want, factor}, []any{got.tokens, got.factor}, "seed %d", seed)
