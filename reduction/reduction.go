@@ -300,6 +300,19 @@ func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []ca
 	setRunNames(ctx, namedFilesKey, taken)
 }
 
+// namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
+// call could not have written is a forgery.
+func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) (names []string) {
+	codec.eachNoticed(msgs, func(r result) {
+		n := noticeIn(r.texts)
+		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
+			names = append(names, vault.Clean(n.path))
+		}
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // maxQuestion is the most of a message that goes into a question, in bytes.
 const maxQuestion = 1000
 

@@ -3,8 +3,9 @@
 
 package reduction
 
-// The stores that come with the package, the names that the interfaces of a store have here too,
-// and a store as one tenant sees it: its own files, and a limit on how much it may store.
+// The stores that come with the package, the names that the interfaces of a store have here too, a
+// store as the Appender of Eino v0.10, and a store as one tenant sees it: its own files, and a limit
+// on how much it may store.
 
 import (
 	"cmp"
@@ -103,6 +104,55 @@ type memory = *backend.Memory
 // until it is complete.
 func NewMemoryBackend(maxBytes int64) *MemoryBackend {
 	return &MemoryBackend{backend.NewMemory(maxBytes)}
+}
+
+// NewAppender returns a store as the Appender of Eino v0.10, to which commands and agents in the
+// background write what they output while they run: OutputStore of Eino's middlewares.
+//
+//	output, err := reduction.NewAppender[filesystem.AppendRequest](store)
+//
+// Eino v0.9 has no AppendRequest, so the type is named here. The store is a [DirBackend], a
+// [MemoryBackend], or a [Scoped] one of these. After a crash a file may end in a part of what was
+// added last.
+func NewAppender[R ~struct{ FilePath, Content string }](b Backend) (interface {
+	Append(context.Context, *R) error
+}, error) {
+	if !canAppend(b) {
+		return nil, fmt.Errorf("reduction: a store of type %T cannot add to files", b)
+	}
+	return appender[R]{b}, nil
+}
+
+type appender[R ~struct{ FilePath, Content string }] struct{ store Backend }
+
+// Append adds to the end of a file, and makes it if it is missing.
+func (a appender[R]) Append(ctx context.Context, req *R) error {
+	if req == nil {
+		return errors.New("reduction: appending nothing")
+	}
+	r := struct{ FilePath, Content string }(*req)
+	return appendTo(ctx, a.store, r.FilePath, r.Content)
+}
+
+// appending is a store that appends to another one.
+type appending interface {
+	appends() bool
+	appendTo(ctx context.Context, filePath, content string) error
+}
+
+func canAppend(b Backend) bool {
+	if s, ok := b.(appending); ok {
+		return s.appends()
+	}
+	_, ok := b.(backend.Appender)
+	return ok
+}
+
+func appendTo(ctx context.Context, b Backend, filePath, content string) error {
+	if s, ok := b.(appending); ok {
+		return s.appendTo(ctx, filePath, content)
+	}
+	return backend.Append(ctx, b.(backend.Appender), filePath, content)
 }
 
 // Scope says to whom the content of a store belongs.
