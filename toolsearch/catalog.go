@@ -26,11 +26,11 @@ type catalog struct {
 	*ToolSet   // all of them: their names are unique
 	settings   *settings
 	members    []member
-	changes    bool         // a member has a Source: tools may come and go
-	filtered   bool         // a member has a Filter
-	duplicates problems     // names that several members gave a tool
-	refused    []string     // names of sources' tools that another tool already has
-	slots      [forms]uint8 // how many an agent gets of each form
+	changes    bool     // a member has a Source: tools may come and go
+	filtered   bool     // a member has a Filter
+	duplicates problems // names that several members gave a tool
+	refused    []string // names of sources' tools that another tool already has
+	slots      []form   // of the slots that an agent gets
 	*shared
 }
 
@@ -88,7 +88,7 @@ func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog,
 		}
 		c.ToolSet = c.with(mine)
 	}
-	c.countSlots()
+	c.listSlots()
 	if like != nil {
 		c.shared = like.shared
 		return c, nil
@@ -122,18 +122,20 @@ func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
 	return taken
 }
 
-// countSlots counts a slot for each tool, up to the limit, which is also the number for tools that
-// are not known yet.
-func (c *catalog) countSlots() {
-	if c.changes {
-		c.slots = slotCounts
-		return
-	}
-	for e := range c.entries() {
-		if e.form < forms && c.slots[e.form] < slotCounts[e.form] {
-			c.slots[e.form]++
+// listSlots lists a slot for each tool, up to the limit, which is also the number for tools that are
+// not known yet, and one that serves the tools without a slot.
+func (c *catalog) listSlots() {
+	counts := slotCounts
+	if !c.changes {
+		counts = [forms]int{}
+		for e := range c.entries() {
+			counts[e.form] = min(counts[e.form]+1, slotCounts[e.form])
 		}
 	}
+	for f, n := range counts {
+		c.slots = append(c.slots, slices.Repeat([]form{form(f)}, n)...)
+	}
+	c.slots = append(c.slots, invokable)
 }
 
 // makeIndexes makes the indexes of the catalogue. With tools that come and go, an index that

@@ -20,7 +20,6 @@ import (
 	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -86,13 +85,14 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(store) {
 			store = nil
 		}
-		return &embeddingIndex{words: bm25Index{knownSet(ctx, tools)}, tools: tools, source: vectors.Source{Model: model, Embedder: e, Store: store}}, nil
+		return &embeddingIndex{bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools, source: vectors.Source{Model: model, Embedder: e, Store: store}}, nil
 	}
 }
 
+// embeddingIndex builds and explains the part of the words.
 type embeddingIndex struct {
-	words  bm25Index
-	tools  []*schema.ToolInfo
+	bm25Index
+	infos  []*schema.ToolInfo
 	source vectors.Source
 
 	mu       sync.Mutex
@@ -103,24 +103,17 @@ type embeddingIndex struct {
 	queries  map[string][]float64
 }
 
-func (x *embeddingIndex) build() error { return x.words.build() }
-
-func (x *embeddingIndex) terms(q Query, name string) []leanctx.Term { return x.words.terms(q, name) }
-
-// Explain explains the part of the words.
-func (x *embeddingIndex) Explain(q Query, name string) string { return x.words.Explain(q, name) }
-
 // Search never fails but by the context, or where the words do.
 func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	tools := x.ready(ctx)
 	if tools == nil || strings.TrimSpace(q.Text) == "" || hasRequired(q.Text) {
-		return x.words.Search(ctx, q)
+		return x.bm25Index.Search(ctx, q)
 	}
 	wide := q
 	if q.Limit > 0 { // the nearest may stand further down by words
 		wide.Limit = max(ratedDepth, 2*q.Limit)
 	}
-	found, err := x.words.Search(ctx, wide)
+	found, err := x.bm25Index.Search(ctx, wide)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +299,7 @@ func (x *embeddingIndex) ready(ctx context.Context) *vectors.Named {
 	defer x.mu.Unlock()
 	if x.vectors == nil && !x.building && !time.Now().Before(x.notUntil) {
 		x.building = true
-		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source, x.tools)
+		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source, x.infos)
 	}
 	if x.vectors == nil || !x.vectors.IsUseful {
 		return nil

@@ -116,22 +116,18 @@ func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return resultsOf(hits, x.Name), nil
 }
 
-func (k keywordIndex) Explain(q Query, name string) string {
+func (k keywordIndex) explained(q Query, name string) (e keyword.Explanation) {
 	x := k.index()
-	doc, ok := x.Lookup(name)
-	if !ok {
-		return ""
+	if doc, ok := x.Lookup(name); ok {
+		e = x.Explain(keyword.Parse(q.Text), doc)
 	}
-	return x.Explain(keyword.Parse(q.Text), doc).String()
+	return e
 }
 
+func (k keywordIndex) Explain(q Query, name string) string { return k.explained(q, name).String() }
+
 func (k keywordIndex) terms(q Query, name string) []leanctx.Term {
-	x := k.index()
-	doc, ok := x.Lookup(name)
-	if !ok {
-		return nil
-	}
-	return eventTerms(x.Explain(keyword.Parse(q.Text), doc))
+	return eventTerms(k.explained(q, name))
 }
 
 // eventTerms are the terms that contribute to a score, for an event.
@@ -253,27 +249,22 @@ func raise(found []Result) {
 	}
 }
 
-func (b bm25Index) Explain(q Query, name string) string {
-	x, err := b.tools.bm25Index()
-	if err != nil {
-		return ""
+func (b bm25Index) explained(q Query, name string) (e keyword.Explanation) {
+	if x, err := b.tools.bm25Index(); err == nil {
+		if doc, ok := x.Lookup(name); ok {
+			e = x.Explain(q.Text, doc)
+		}
 	}
-	doc, ok := x.Lookup(name)
-	if !ok {
-		return ""
-	}
-	e := x.Explain(q.Text, doc)
-	b.write(e, name)
-	return e.String()
+	return e
 }
 
-// write replaces tokens by the words of the tool as written there.
-func (b bm25Index) write(e keyword.Explanation, name string) {
-	tool := b.tools.lookup(name)
-	if tool == nil {
-		return
+// Explain has the words of the tool as written there, instead of tokens.
+func (b bm25Index) Explain(q Query, name string) string {
+	e := b.explained(q, name)
+	if e.Name == "" {
+		return ""
 	}
-	d := documents([]*entry{tool}, true)[0]
+	d := documents([]*entry{b.tools.lookup(name)}, true)[0]
 	texts := append([]string{d.Name, d.Server, d.Description}, d.Phrases...)
 	for _, p := range d.Params {
 		texts = append(append(texts, p.Name, p.Description), p.Enum...)
@@ -286,18 +277,11 @@ func (b bm25Index) write(e keyword.Explanation, name string) {
 			}
 		}
 	}
+	return e.String()
 }
 
 func (b bm25Index) terms(q Query, name string) []leanctx.Term {
-	x, err := b.tools.bm25Index()
-	if err != nil {
-		return nil
-	}
-	doc, ok := x.Lookup(name)
-	if !ok {
-		return nil
-	}
-	return eventTerms(x.Explain(q.Text, doc))
+	return eventTerms(b.explained(q, name))
 }
 
 const (

@@ -70,22 +70,15 @@ func (t *metaTool) runFor(ctx context.Context) *run {
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
 func (t *metaTool) info() *schema.ToolInfo {
-	say, data := prompts.Current(), t.descriptionData()
-	params := t.params()
+	say, params, cfg := prompts.Current(), t.params(), &t.catalog.settings.cfg
+	data := promptData{
+		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.settings.rules.native,
+		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
+	}
 	for key, p := range params {
 		p.Desc = renderIn(say, t.text+"."+key, data)
 	}
 	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
-}
-
-// descriptionData is the data for the descriptions of the search tools.
-func (t *metaTool) descriptionData() promptData {
-	g := t.catalog
-	cfg := &g.settings.cfg
-	return promptData{
-		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: g.settings.rules.native,
-		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || g.filtered,
-	}
 }
 
 // textsOf returns the texts under the first key that holds any, or else those of arguments that
@@ -394,7 +387,7 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return render("no-match", promptData{Listed: r.hasList(ctx)})
+	return render("no-match", promptData{Listed: len(r.listable(ctx)) > 0})
 }
 
 // callOf reads the arguments of call_tool. Eino tells the callbacks of its answers.

@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/safe"
@@ -71,23 +72,6 @@ func (b *programBatch[M]) addLost(asked []string, list []*program) {
 type programAnswer struct {
 	ProgramResult
 	Tool string // "" for stored(path)
-}
-
-// programEnd is how a program ended, for its author.
-type programEnd struct {
-	ProgramState
-	CallID  string
-	Rounds  int
-	NoTurns bool // the agent may not make another model call, and the program waited for one
-	Counts  []programCount
-	Last    string        // the result of the last call that did not fail
-	Failed  programAnswer // the last call that did
-}
-
-// programCount counts the calls of one tool.
-type programCount struct {
-	Tool                 string
-	Calls, Failed, Bytes int
 }
 
 // programs are those of one run. Eino calls the hooks one after another.
@@ -465,7 +449,7 @@ func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all pro
 		if i < 0 {
 			continue
 		}
-		msg := p.codec.Answering(c.ID, toolnames.Run, p.text(ctx, list[i], rounds))
+		msg := p.codec.Answering(c.ID, toolnames.Run, outcome(ctx, p.run, list[i], rounds))
 		adk.EnsureMessageID(msg)
 		out = append(out, msg)
 		if err := adkrun.SendMessage(ctx, p.codec.Event(msg, toolnames.Run)); err != nil {
@@ -475,31 +459,34 @@ func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all pro
 	return out, nil
 }
 
-// text is what the model reads of a program, which ends here.
-func (p *programs[M]) text(ctx context.Context, pr *program, rounds int) string {
-	end := programEnd{ProgramState: ProgramState{Error: pr.broken}, CallID: pr.call.ID, Rounds: rounds, NoTurns: pr.noTurns}
-	if pr.run != nil {
-		pr.run.Close()
-		end.ProgramState = pr.run.State()
+// end closes a program, and says how it ended.
+func (pr *program) end() ProgramState {
+	if pr.run == nil {
+		return ProgramState{Error: pr.broken}
 	}
-	numbers := slices.Sorted(maps.Keys(pr.answers))
-	for _, n := range numbers {
+	pr.run.Close()
+	return pr.run.State()
+}
+
+// counts are its calls by tool, with the result of the last one that did not fail, and the last one
+// that did.
+func (pr *program) counts() (counts []leanctx.ProgramCalls, last string, failed programAnswer) {
+	for _, n := range slices.Sorted(maps.Keys(pr.answers)) {
 		a := pr.answers[n]
-		i := slices.IndexFunc(end.Counts, func(c programCount) bool { return c.Tool == a.Tool })
+		i := slices.IndexFunc(counts, func(c leanctx.ProgramCalls) bool { return c.Tool == a.Tool })
 		if i < 0 {
-			i, end.Counts = len(end.Counts), append(end.Counts, programCount{Tool: a.Tool})
+			i, counts = len(counts), append(counts, leanctx.ProgramCalls{Tool: a.Tool})
 		}
-		if end.Counts[i].Calls++; a.Failed {
-			end.Counts[i].Failed++
-		}
-		end.Counts[i].Bytes += len(a.Text)
+		counts[i].Calls++
+		counts[i].Bytes += len(a.Text)
 		if a.Failed {
-			end.Failed = a
+			counts[i].Failed++
+			failed = a
 		} else {
-			end.Last = a.Text
+			last = a.Text
 		}
 	}
-	return outcome(ctx, p.run, end)
+	return counts, last, failed
 }
 
 // alone runs a program that waits for no calls, for the tool run_code.
@@ -508,7 +495,7 @@ func (p *programs[M]) alone(ctx context.Context, callID, code string) (string, e
 	if err := p.advance(ctx, pr, time.Now().UnixMilli(), map[string]programAnswer{}); err != nil {
 		return "", err
 	}
-	return p.text(ctx, pr, 0), nil
+	return outcome(ctx, p.run, pr, 0), nil
 }
 
 // forget deletes the journal.

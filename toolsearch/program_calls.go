@@ -136,43 +136,41 @@ func (s *settings) maxTurns() int {
 	return einos
 }
 
-// outcome is what the model reads of a program that has ended.
-func outcome(ctx context.Context, r *run, end programEnd) string {
+// outcome is what the model reads of a program, which ends here, after so many rounds of calls.
+func outcome(ctx context.Context, r *run, pr *program, rounds int) string {
+	end := pr.end()
+	counts, last, failed := pr.counts()
 	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
 	switch {
-	case end.NoTurns:
+	case pr.noTurns:
 		lines = append(lines, render("program-turns", promptData{Limit: r.catalog().settings.maxTurns()}))
 	case end.Error != "":
 		lines = append(lines, render("program-error", promptData{Reason: end.Error}))
 	case end.Printed == "" && end.Returned == "":
 		shape := ""
-		if end.Last != "" {
-			shape = toolschema.Shape(end.Last)
+		if last != "" {
+			shape = toolschema.Shape(last)
 		}
-		lines = append(lines, render("program-silent", promptData{Name: end.Failed.Tool, Schema: clipped(end.Failed.Text), Reason: shape}))
+		lines = append(lines, render("program-silent", promptData{Name: failed.Tool, Schema: clipped(failed.Text), Reason: shape}))
 	}
 	for _, note := range end.Notes {
 		lines = append(lines, render("program-note", promptData{Reason: note}))
 	}
-	lines = append(lines, countsText(end.Counts))
+	lines = append(lines, countsText(counts))
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
-	emitProgram(ctx, r.catalog().settings, end, text)
+	emitProgram(ctx, r.catalog().settings, pr.call.ID, text, leanctx.Program{Calls: counts, Rounds: rounds, Failed: end.Error != "" || pr.noTurns})
 	return text
 }
 
 // emitProgram tells OnEvent of a program that has ended.
-func emitProgram(ctx context.Context, s *settings, end programEnd, text string) {
-	if s.cfg.OnEvent == nil {
-		return
-	}
+func emitProgram(ctx context.Context, s *settings, callID, text string, did leanctx.Program) {
 	const most, bytesPerToken = 20, 4
-	did, bytes := &leanctx.Program{Rounds: end.Rounds, Failed: end.Error != "" || end.NoTurns}, 0
-	for _, c := range end.Counts {
-		if bytes += c.Bytes; len(did.Calls) < most {
-			did.Calls = append(did.Calls, leanctx.ProgramCalls{Tool: c.Tool, Calls: c.Calls, Failed: c.Failed, Bytes: c.Bytes})
-		}
+	bytes := 0
+	for _, c := range did.Calls {
+		bytes += c.Bytes
 	}
-	s.emit(ctx, leanctx.Event{Kind: leanctx.KindProgramEnded, Tool: toolnames.Run, CallID: end.CallID, Program: did, Output: &leanctx.OutputChange{
+	did.Calls = did.Calls[:min(len(did.Calls), most)]
+	s.emit(ctx, leanctx.Event{Kind: leanctx.KindProgramEnded, Tool: toolnames.Run, CallID: callID, Program: &did, Output: &leanctx.OutputChange{
 		Before: leanctx.Size{Bytes: bytes, Tokens: int64(bytes / bytesPerToken)},
 		After:  leanctx.Size{Bytes: len(text), Tokens: int64(len(text) / bytesPerToken)},
 		Rule:   "program",
@@ -180,7 +178,7 @@ func emitProgram(ctx context.Context, s *settings, end programEnd, text string) 
 }
 
 // countsText says which calls ran.
-func countsText(counts []programCount) string {
+func countsText(counts []leanctx.ProgramCalls) string {
 	var words []string
 	for _, c := range counts {
 		if c.Tool != "" {

@@ -129,7 +129,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 		return nil, nil, err
 	}
 	r := newRun(start)
-	r.depth, r.slots = len(compose.GetCurrentAddress(ctx)), &slots{run: r, counts: start.slots}
+	r.depth, r.slots = len(compose.GetCurrentAddress(ctx)), &slots{run: r, forms: start.slots}
 	for _, info := range own {
 		if info == nil {
 			continue
@@ -279,7 +279,7 @@ func renaming(own tool.BaseTool) string {
 // tools, in the place of those of an earlier instance, and the slots.
 func (r *run) listTools(tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) []tool.BaseTool {
 	metas := r.start.metaTools()
-	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+r.slots.len()+1)
+	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(r.slots.forms)+1)
 	placed := false
 	for i, t := range tools {
 		c, isOurs := madeFor(t)
@@ -563,16 +563,6 @@ func (r *run) takeChanges(ctx context.Context, phase Phase) (denied, allowed []s
 func (r *run) mayKnow(ctx context.Context, name string) bool {
 	e := r.catalog().lookup(name)
 	return e != nil && r.catalog().filterOf(e) != nil && (r.allows(ctx, e, PhaseSearch) || r.allows(ctx, e, PhaseList))
-}
-
-// hasList reports whether there is a list of names that a hint can point to.
-func (r *run) hasList(ctx context.Context) bool {
-	for e := range r.catalog().entries() {
-		if r.allows(ctx, e, PhaseList) {
-			return true
-		}
-	}
-	return false
 }
 
 // listable returns the names that the model may see now, in the order of the catalogue. The

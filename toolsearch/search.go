@@ -134,7 +134,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if err == nil && len(f.found) == 0 {
 		f.unmatched = s.unmatched(ctx, words)
 		f.near = s.suggest(ctx, words)
-		f.hasList = s.run.hasList(ctx)
+		f.hasList = len(s.run.listable(ctx)) > 0
 	}
 	return err
 }

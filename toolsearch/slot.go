@@ -83,7 +83,7 @@ func (f form) instead() [3]form {
 
 // slotCounts is how many slots there are of each form. When the slots of its form run out, a tool
 // gets one of another form with the same kind of result.
-var slotCounts = [forms]uint8{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+var slotCounts = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
 
 // slotsListed is how many slots there are at the most.
 const slotsListed = 97
@@ -96,50 +96,30 @@ const (
 
 // slots are those of one run.
 type slots struct {
-	run    *run
-	counts [forms]uint8 // one more of the first form serves the tools without a slot
-	round  atomic.Pointer[round]
+	run   *run
+	forms []form // of each; the last one serves the tools without a slot
+	round atomic.Pointer[round]
 }
 
 // round maps slots to tools between a model's answer and its calls.
 type round struct {
-	bound    []*entry     // what slots stand for, one without a tool for an answer; none before the first round
-	enhanced bool         // call_tool is called for a tool that returns more than text
-	used     [forms]uint8 // slots
-	names    []string     // as kept for a resume
-	surplus  []string     // names of calls that got no slot
+	bound    []*entry // what slots stand for, one without a tool for an answer; none before the first round
+	enhanced bool     // call_tool is called for a tool that returns more than text
+	names    []string // as kept for a resume
+	surplus  []string // names of calls that got no slot
 }
-
-// firstOf is the number of the first slot of a form.
-func (s *slots) firstOf(f form) int {
-	first := 0
-	for _, n := range s.counts[:f] {
-		first += int(n)
-	}
-	return first
-}
-
-// len is the number of slots. The last one serves tools without a slot.
-func (s *slots) len() int { return s.firstOf(forms) + 1 }
 
 // appendTo appends the slots to a list of tools.
 func (s *slots) appendTo(tools []tool.BaseTool) []tool.BaseTool {
-	all, at := make([]slot, s.len()), 0
-	add := func(f form) {
+	all := make([]slot, len(s.forms))
+	for at, f := range s.forms {
 		all[at] = slot{s, at}
 		if f.isEnhanced() {
 			tools = append(tools, newSlot[*schema.ToolArgument, *schema.ToolResult](&all[at], f-enhancedInvokable))
 		} else {
 			tools = append(tools, newSlot[string, string](&all[at], f))
 		}
-		at++
 	}
-	for f, n := range s.counts {
-		for range n {
-			add(form(f))
-		}
-	}
-	add(invokable)
 	return tools
 }
 
@@ -313,7 +293,7 @@ func (s *slots) resume(ctx context.Context, names []string, known bool) *round {
 			s.run.noteHad(name)
 		}
 	}
-	b := s.newRound()
+	b := &round{bound: make([]*entry, len(s.forms))}
 	switch {
 	case len(calls) > 0:
 		s.bindAll(ctx, b, calls)
@@ -326,8 +306,6 @@ func (s *slots) resume(ctx context.Context, names []string, known bool) *round {
 }
 
 var noRound round
-
-func (s *slots) newRound() *round { return &round{bound: make([]*entry, s.len())} }
 
 // bindAll gives each hidden tool that is called a slot.
 func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
@@ -368,7 +346,7 @@ func (s *slots) bindNames(b *round, names []string) {
 		}
 	}
 	if len(b.surplus) > 0 {
-		b.bound[s.len()-1] = answering(b.surplus[0])
+		b.bound[len(s.forms)-1] = answering(b.surplus[0])
 	}
 }
 
@@ -398,7 +376,7 @@ func (s *slots) bindRest(ctx context.Context, b *round) {
 		try(name)
 	}
 	for e := range r.catalog().entries() {
-		if full > s.len() || len(b.names) >= s.len() {
+		if full > len(s.forms) || len(b.names) >= len(s.forms) {
 			return
 		}
 		try(e.info.Name)
@@ -408,10 +386,11 @@ func (s *slots) bindRest(ctx context.Context, b *round) {
 // bind gives a tool a free slot.
 func (s *slots) bind(b *round, e *entry) bool {
 	for _, f := range e.form.instead() {
-		if b.used[f] < s.counts[f] {
-			b.bound[s.firstOf(f)+int(b.used[f])] = e
-			b.used[f]++
-			return true
+		for at, own := range s.forms[:len(s.forms)-1] {
+			if own == f && b.bound[at] == nil {
+				b.bound[at] = e
+				return true
+			}
 		}
 	}
 	return false
@@ -423,7 +402,7 @@ const enhancedCallName = slotPrefix + toolnames.Call
 // bindCalls assigns slots to the hidden tools that a model's answer calls. It returns what to make of
 // each call: the same, but for its name if there are too many.
 func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (edit func(wire.Call) wire.Call) {
-	b := s.newRound()
+	b := &round{bound: make([]*entry, len(s.forms))}
 	s.bindAll(ctx, b, calls)
 	s.round.Store(b)
 	if now, _ := s.run.now(ctx); !slices.Equal(now.Bound, b.names) {

@@ -185,13 +185,7 @@ func missingFrom(ctx context.Context, at sourceID, s Source) []string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, missingTimeout)
 	defer cancel()
-	servers, _ := safe.Wait(ctx, fmt.Sprintf("Missing of %T", s), func() ([]string, error) {
-		if !memory.begin(at) {
-			return nil, errBusy
-		}
-		defer memory.end(at, nil, errBusy)
-		return p.Missing(ctx), nil
-	})
+	servers, _ := oneAtATime(ctx, memory, at, fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
 	return servers
 }
 
@@ -242,8 +236,14 @@ func sourcesOf(ctx context.Context) *sources {
 	return &sources{}
 }
 
-// state returns what is known of a source. The part that goroutines share needs the lock.
-func (s *sources) state(at sourceID) *sourceState {
+// state returns what is known of a source.
+func (s *sources) state(at sourceID) (p *sourceState) {
+	s.locked(at, func(known *sourceState) { p = known })
+	return p
+}
+
+// locked is for what goroutines share.
+func (s *sources) locked(at sourceID, do func(*sourceState)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
@@ -252,25 +252,35 @@ func (s *sources) state(at sourceID) *sourceState {
 	if s.known[at] == nil {
 		s.known[at] = &sourceState{}
 	}
-	return s.known[at]
+	do(s.known[at])
 }
 
 // errBusy is the answer of a source that has not answered its last question.
 var errBusy = errors.New("it has not answered since it was last asked")
 
-// ask asks a source, which may panic, for as long as ctx lasts. A source that goes on is left to
+// oneAtATime asks a source, which may panic, for as long as ctx lasts. A source that goes on is left to
 // finish, and not asked meanwhile.
-func (s *sources) ask(ctx context.Context, at sourceID, of Source) (set *ToolSet, err error) {
+func oneAtATime[T any](ctx context.Context, s *sources, at sourceID, what string, ask func() (T, error)) (T, error) {
+	return safe.Wait(ctx, what, func() (answer T, err error) {
+		var wasBusy bool
+		if s.locked(at, func(p *sourceState) { wasBusy, p.busy = p.busy, true }); wasBusy {
+			return answer, errBusy
+		}
+		defer s.locked(at, func(p *sourceState) { p.busy = false })
+		return ask()
+	})
+}
+
+// ask asks a source for its tools, and keeps them; nil beside an error keeps the old ones.
+func (s *sources) ask(ctx context.Context, at sourceID, of Source) (*ToolSet, error) {
 	if set, isSet := of.(*ToolSet); isSet || of == nil {
 		return set, nil
 	}
-	set, err = safe.Wait(ctx, fmt.Sprintf("Tools of %T", of), func() (set *ToolSet, err error) {
-		if !s.begin(at) {
-			return nil, errBusy
+	set, err := oneAtATime(ctx, s, at, fmt.Sprintf("Tools of %T", of), func() (*ToolSet, error) {
+		set, err := of.Tools(ctx)
+		if set != nil || err == nil {
+			s.locked(at, func(p *sourceState) { p.last = set })
 		}
-		defer func() { s.end(at, set, err) }()
-		err = errBusy // unless it returns
-		set, err = of.Tools(ctx)
 		return set, err
 	})
 	if err != nil && err == ctx.Err() {
@@ -279,34 +289,10 @@ func (s *sources) ask(ctx context.Context, at sourceID, of Source) (set *ToolSet
 	return set, err
 }
 
-// begin reports whether a source may be asked.
-func (s *sources) begin(at sourceID) bool {
-	p := s.state(at)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.busy {
-		return false
-	}
-	p.busy = true
-	return true
-}
-
-// end records the answer of a source; nil beside an error keeps the old set.
-func (s *sources) end(at sourceID, set *ToolSet, err error) {
-	p := s.state(at)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p.busy = false
-	if set != nil || err == nil {
-		p.last = set
-	}
-}
-
-func (s *sources) lastOf(at sourceID) *ToolSet {
-	p := s.state(at)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return p.last
+// lastOf is what a source returned last.
+func (s *sources) lastOf(at sourceID) (set *ToolSet) {
+	s.locked(at, func(p *sourceState) { set = p.last })
+	return set
 }
 
 // sourceTimeout is the time limit of a Source that sets none.

@@ -110,8 +110,8 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 
 // WrapModel keeps what a provider ties an answer to in step with what was shown.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	h := hooksOf[M](ctx)
-	if h == nil || h.run.catalog().settings != m.settings {
+	h := m.led(ctx)
+	if h == nil {
 		return inner, nil
 	}
 	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
@@ -159,19 +159,27 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 // it, or if there is nothing to hide. Without a preceding BeforeAgent, as when hooks are called
 // by hand, it makes a new run.
 func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
-	if r := runOf(ctx); r != nil && r.catalog().hasMember(m.settings) {
-		if r.catalog().settings != m.settings {
-			return nil
-		}
-		if h := hooksOf[M](ctx); h != nil {
-			return h
-		}
+	if h := m.led(ctx); h != nil {
+		return h
+	}
+	if r := runOf(ctx); r != nil && r.catalog().settings != m.settings && r.catalog().hasMember(m.settings) {
+		return nil
 	}
 	g, err := catalogOf(ctx, []member{m.member})
 	if err != nil || g.len() == 0 && !g.changes {
 		return nil
 	}
 	return newHooks(newRun(g), m.codec)
+}
+
+// led returns the hooks of the run in a context if this instance leads it.
+func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
+	r := runOf(ctx)
+	if r == nil || r.catalog().settings != m.settings {
+		return nil
+	}
+	h, _ := r.hooks.(*hooks[M])
+	return h
 }
 
 // hooks is the state that the hooks of one run keep between model calls. Eino calls them one
@@ -194,15 +202,6 @@ func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
 	h := &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}, reminder: reminder{run: r}}
 	r.hooks = h
 	return h
-}
-
-// hooksOf returns the hooks of the run in a context; nil if there are none for the message type.
-func hooksOf[M adk.MessageType](ctx context.Context) *hooks[M] {
-	if r := runOf(ctx); r != nil {
-		h, _ := r.hooks.(*hooks[M])
-		return h
-	}
-	return nil
 }
 
 // prepare decides the content of a model call. It fails only on a misconfiguration.

@@ -302,7 +302,7 @@ func (s *ToolSet) kept(isOfRun bool) *ToolSet {
 	}
 	var entries []*entry
 	for e := range s.entries() {
-		entries = append(entries, &entry{info: copyInfo(e.info)})
+		entries = append(entries, &entry{info: withOwnParams(shallowInfo(e.info))})
 	}
 	return newSet(entries)
 }
@@ -578,11 +578,6 @@ func noParams() *schema.ParamsOneOf {
 // cacheKeys are the keys of ToolInfo.Extra under which the claude and the agenticclaude
 // adapter keep a cache breakpoint.
 var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl", "_agenticclaude_cache_control_ttl"}
-
-// copyInfo copies an info, its Extra, and the schema of its parameters.
-func copyInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	return withOwnParams(shallowInfo(info))
-}
 
 // withOwnParams gives a copy of an info a schema of its own.
 func withOwnParams(dup *schema.ToolInfo) *schema.ToolInfo {

@@ -400,7 +400,7 @@ func (in turnInput) infoFor(e *entry) *schema.ToolInfo {
 	if in.record.Mode != showsAll {
 		return in.catalog.infoOf(e)
 	}
-	return copyInfo(e.safe)
+	return withOwnParams(shallowInfo(e.safe))
 }
 
 // inFull are the tools that a native model call must show in full, because nothing in the

@@ -54,8 +54,11 @@ type Factor struct {
 	Value float64
 }
 
-// String returns the explanation on several lines, for people to read.
+// String returns the explanation on several lines, for people to read; "" for the zero Explanation.
 func (e Explanation) String() string {
+	if e.Name == "" {
+		return ""
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %.4g\n", e.Name, e.Score)
 	for _, term := range e.Terms {
