@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -202,17 +203,22 @@ func (p *provided) Stored(ctx context.Context, filePath string) (string, error) 
 	if filePath = vault.Clean(filePath); !p.allowed(ctx, filePath) {
 		return "", errors.New("this path cannot be read")
 	}
-	return safe.Value("Backend", func() (string, error) {
+	content, err := p.whole(ctx, filePath, maxStored)
+	return string(content), err
+}
+
+// whole reads a file of at most so many bytes.
+func (p *provided) whole(ctx context.Context, filePath string, most int64) ([]byte, error) {
+	return safe.Value("Backend", func() ([]byte, error) {
 		file, size, err := (&union{p.stores}).ReadRange(ctx, filePath, 0, -1)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		defer file.Close()
-		if size > maxStored {
-			return "", fmt.Errorf("it has %d bytes, of %d at most: read a part of it with the read tool", size, maxStored)
+		if size > most {
+			return nil, fmt.Errorf("it has %d bytes, of %d at most: read a part of it with the read tool", size, most)
 		}
-		content, err := io.ReadAll(io.LimitReader(file, maxStored))
-		return string(content), err
+		return io.ReadAll(io.LimitReader(file, most))
 	})
 }
 
@@ -241,14 +247,7 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
 		return schema.ToolOutputPart{}, false
 	}
-	content, err := safe.Value("Backend", func() ([]byte, error) {
-		file, _, err := (&union{r.stores}).ReadRange(ctx, filePath, 0, -1)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return io.ReadAll(file)
-	})
+	content, err := r.whole(ctx, filePath, math.MaxInt64)
 	if err != nil || json.Unmarshal(content, &part) != nil || mediumOf(&part) == nil {
 		return schema.ToolOutputPart{}, false // the file may hold something else
 	}

@@ -333,11 +333,12 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
 func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
-	if !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
+	run := m.policy.runOf(ctx)
+	if run.reader == "" || !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
 		return
 	}
-	marked, now := &m.policy.runOf(ctx).markedAt, time.Now().Unix()
-	if last := marked.Load(); now-last < int64(backend.UseInterval/time.Second) || !marked.CompareAndSwap(last, now) {
+	now, last := time.Now().Unix(), run.markedAt.Load()
+	if now-last < int64(backend.UseInterval/time.Second) || !run.markedAt.CompareAndSwap(last, now) {
 		return
 	}
 	if names := m.everyName(msgs); len(names) > 0 {

@@ -7,6 +7,7 @@ package reduction
 
 import (
 	"context"
+	"slices"
 
 	"github.com/leanctx/leanctx/internal/tokens"
 )
@@ -41,12 +42,18 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 	if p.forced {
 		return true, nil
 	}
-	if !p.rewritten && (p.isDrop(ctx) || p.breaksMuch(ctx) || p.early && !p.breaksEven(p.done)) {
+	users := slices.ContainsFunc(p.done, func(r *old) bool { return r.rule.clear != nil }) // they decide
+	if !p.rewritten && (!users && (p.isDrop(ctx) || p.breaksMuch(ctx)) || p.early && !p.breaksEven(p.done)) {
 		p.countLeft(p.done)
 		return false, nil
 	}
-	if p.cfg.ClearAtLeastTokens == 0 || p.surelySaves(p.cfg.ClearAtLeastTokens) {
+	if p.cfg.ClearAtLeastTokens == 0 {
 		return true, nil
+	}
+	if p.estimator != nil && p.cfg.ClearMessageRewriter == nil && !users {
+		if _, surely := p.saves(2 * p.cfg.ClearAtLeastTokens); surely { // counting again cannot show less than half
+			return true, nil
+		}
 	}
 	before := p.counted(ctx)
 	after, err := p.count(ctx, p.out())
@@ -69,17 +76,19 @@ const dropShare = 8
 // alone exceeds the threshold, and clearing each result as it becomes old would break the
 // prompt cache at every call.
 func (p *pass[M]) isDrop(ctx context.Context) bool {
-	var saved int64
 	most := p.cfg.MaxTokensForClear
+	saved, enough := p.saves(most / dropShare)
+	return !enough && p.counted(ctx)-saved >= most
+}
+
+// saves estimates the tokens that the changes save, until that is enough.
+func (p *pass[M]) saves(least int64) (saved int64, enough bool) {
 	for _, r := range p.done {
-		if r.rule.clear != nil {
-			return false // the user decides
-		}
-		if saved += r.saved(); p.corrected(saved) >= most/dropShare {
-			return false
+		if saved += r.saved(); p.corrected(saved) >= least {
+			return p.corrected(saved), true
 		}
 	}
-	return p.counted(ctx)-p.corrected(saved) >= most
+	return p.corrected(saved), false
 }
 
 const (
@@ -109,9 +118,6 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 	var saved int64
 	first := len(p.msgs)
 	for _, r := range p.done {
-		if r.rule.clear != nil {
-			return false // the user decides
-		}
 		if r.replaces() {
 			saved, first = saved+r.roughly()-tokensOf(r.after), min(first, r.at, r.callAt)
 		}
@@ -176,24 +182,6 @@ func (p *pass[M]) affords(rewritten int64) bool {
 		}
 	}
 	return rewritten <= written/costShare+cut
-}
-
-// surelySaves reports whether the changes save so many tokens that counting all messages again
-// cannot show less.
-func (p *pass[M]) surelySaves(least int64) bool {
-	if p.estimator == nil || p.cfg.ClearMessageRewriter != nil {
-		return false
-	}
-	var saved int64
-	for _, r := range p.done {
-		if r.rule.clear != nil {
-			return false
-		}
-		if saved += r.saved(); p.corrected(saved) >= 2*least {
-			return true
-		}
-	}
-	return false
 }
 
 // countLeft counts results that stay because the pass would save too little.
