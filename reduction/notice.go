@@ -333,7 +333,7 @@ func (f template) fill(v noticeData) string {
 		if text, n := v.field(p.Field); n != nil {
 			b.Write(strconv.AppendInt(digits[:0], int64(*n), 10))
 		} else {
-			b.WriteString(text)
+			b.WriteString(*text)
 		}
 	}
 	return b.String()
@@ -347,106 +347,95 @@ func (f template) length(v noticeData) (length int) {
 		if text, n := v.field(p.Field); n != nil {
 			length += len(strconv.AppendInt(digits[:0], int64(*n), 10))
 		} else {
-			length += len(text)
+			length += len(*text)
 		}
 	}
 	return length
 }
 
-// field is the text or the number in the field of a name; number is nil if it is a text.
-func (v *noticeData) field(name string) (text string, number *int) {
+// field is the text or the number in the field of a name.
+func (v *noticeData) field(name string) (text *string, number *int) {
 	switch name {
 	case "bytes":
-		return "", &v.bytes
+		return nil, &v.bytes
 	case "headBytes":
-		return "", &v.headBytes
+		return nil, &v.headBytes
 	case "tailBytes":
-		return "", &v.tailBytes
+		return nil, &v.tailBytes
 	case "path":
-		return v.path, nil
+		return &v.path, nil
 	case "tool":
-		return v.tool, nil
+		return &v.tool, nil
 	case "head":
-		return v.head, nil
+		return &v.head, nil
 	case "tail":
-		return v.tail, nil
+		return &v.tail, nil
 	case "shown":
-		return v.shown, nil
+		return &v.shown, nil
 	case "hint":
-		return v.hint, nil
+		return &v.hint, nil
 	case "call":
-		return v.call, nil
+		return &v.call, nil
 	case "medium":
-		return v.medium, nil
+		return &v.medium, nil
 	}
-	return "", nil
+	return &noText, nil
 }
+
+var noText string // of the end of a template, which has no field
 
 // find reads the path out of a notice of this template at the start of text, and the
 // size if it comes before the path. rest is the text after the path: it depends on the
 // language and the tool of the time, and on the content.
 func (f template) find(text string) (v noticeData, rest string, ok bool) {
-	for i, p := range f {
-		if i == 0 {
-			p.Text = strings.TrimPrefix(p.Text, "\n")
-		}
-		if text, ok = strings.CutPrefix(text, p.Text); !ok {
-			return noticeData{}, "", false
-		}
-		if p.Field == "path" {
-			return findPath(text, f[i+1].Text, v)
-		}
-		n := digits(text)
-		_, size := v.field(p.Field)
-		if n == 0 || size == nil {
-			return noticeData{}, "", false
-		}
-		*size, _ = strconv.Atoi(text[:n])
-		text = text[n:]
+	if rest, ok = strings.CutPrefix(text, strings.TrimPrefix(f[0].Text, "\n")); !ok {
+		return noticeData{}, "", false
 	}
-	return noticeData{}, "", false
+	rest, ok = f[:f.afterPath()+1].read(rest, &v)
+	return v, rest, ok && v.path != "" && len(v.path) <= maxPath && !strings.ContainsAny(v.path, "\n\x00")
 }
 
-// excerpt reads the head and the tail of a notice of this template from the text after
-// its path.
-func (f template) excerpt(rest string) (head, tail string, ok bool) {
-	var v noticeData
-	after := slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
-	for i := after; i < len(f)-1; i++ {
+// afterPath is the index of the text after the path.
+func (f template) afterPath() int {
+	return slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
+}
+
+// read reads the fields of a template off the start of text, which begins with the first of them,
+// together with the texts between and after them.
+func (f template) read(text string, v *noticeData) (rest string, ok bool) {
+	for i, p := range f[:len(f)-1] {
+		field, number := v.field(p.Field)
 		end, n := f[i+1].Text, 0
-		_, size := v.field(f[i].Field)
 		switch {
-		case size != nil:
-			n = digits(rest)
-		case f[i].Field == "head":
+		case number != nil:
+			n = cmp.Or(digits(text), -1)
+		case field == &v.head:
 			n = v.headBytes
-		case f[i].Field == "tail":
+		case field == &v.tail:
 			n = v.tailBytes
 		default:
-			n = max(0, strings.Index(rest, end))
+			n = strings.Index(text[:min(len(text), maxPath+maxEnd)], end)
 		}
-		if n < 0 || n > len(rest) || !strings.HasPrefix(rest[n:], end) {
-			return "", "", false
+		if n < 0 || n > len(text) || !strings.HasPrefix(text[n:], end) {
+			return "", false
 		}
-		switch {
-		case size != nil:
-			*size, _ = strconv.Atoi(rest[:n])
-		case f[i].Field == "head":
-			head = rest[:n]
-		case f[i].Field == "tail":
-			tail = rest[:n]
+		if number != nil {
+			*number, _ = strconv.Atoi(text[:n])
+		} else {
+			*field = text[:n]
 		}
-		rest = rest[n+len(end):]
+		text = text[n+len(end):]
 	}
-	return head, tail, true
+	return text, true
 }
 
 // excerptIn returns what the first finished notice among texts shows of its file.
 func excerptIn(texts []string) (head, tail string, ok bool) {
 	for _, text := range texts {
 		for _, f := range truncatedTemplates {
-			if _, rest, found := f.find(text); found {
-				return f.excerpt(rest)
+			if v, rest, found := f.find(text); found {
+				_, ok = f[f.afterPath():].read(rest, &v)
+				return v.head, v.tail, ok
 			}
 		}
 	}
@@ -488,16 +477,6 @@ func beforeNotice(texts []string) (before string, stated int) {
 		}
 	}
 	return "", -1
-}
-
-// findPath splits a path, which end follows, off the start of text.
-func findPath(text, end string, v noticeData) (noticeData, string, bool) {
-	n := strings.Index(text[:min(len(text), maxPath+len(end))], end)
-	if n <= 0 || strings.ContainsAny(text[:n], "\n\x00") {
-		return noticeData{}, "", false
-	}
-	v.path = text[:n]
-	return v, text[n+len(end):], true
 }
 
 // digits counts the digits at the start of text.
