@@ -43,30 +43,39 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	users := slices.ContainsFunc(p.done, func(r *old) bool { return r.rule.clear != nil }) // they decide
-	if !p.rewritten && (!users && (p.isDrop(ctx) || p.breaksMuch(ctx)) || p.early && !p.breaksEven(p.done)) {
+	if !p.rewritten && (!users && p.costsMore(ctx) || p.early && !p.breaksEven(p.done)) {
 		p.countLeft(p.done)
 		return false, nil
 	}
-	if p.cfg.ClearAtLeastTokens == 0 {
+	least := p.cfg.ClearAtLeastTokens
+	if least == 0 || !users && p.surelySaves(least) {
 		return true, nil
-	}
-	if p.estimator != nil && p.cfg.ClearMessageRewriter == nil && !users {
-		if _, surely := p.saves(2 * p.cfg.ClearAtLeastTokens); surely { // counting again cannot show less than half
-			return true, nil
-		}
 	}
 	before := p.counted(ctx)
 	after, err := p.count(ctx, p.out())
 	if err != nil {
 		return false, err
 	}
-	if before-after >= p.cfg.ClearAtLeastTokens {
+	if before-after >= least {
 		p.after = after
 		return true, nil
 	}
 	p.countLeft(p.done)
 	return false, nil
 }
+
+// surelySaves reports whether the changes save so many tokens that counting all messages again
+// cannot show less.
+func (p *pass[M]) surelySaves(least int64) bool {
+	if p.estimator == nil || p.cfg.ClearMessageRewriter != nil {
+		return false
+	}
+	_, enough := p.saves(2 * least)
+	return enough
+}
+
+// costsMore reports whether the changes save too little for the prompt cache that they break.
+func (p *pass[M]) costsMore(ctx context.Context) bool { return p.isDrop(ctx) || p.breaksMuch(ctx) }
 
 // dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
 // below that threshold: an eighth.
