@@ -44,9 +44,6 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 	if len(t.messages) > len(msgs) || !slices.Equal(t.messages, msgs[:len(t.messages)]) {
 		t.forget()
 	}
-	if !t.evidence.started {
-		t.noteFormer(msgs)
-	}
 	for i := len(t.messages); i < len(msgs); i++ {
 		switch s := t.codec.Text(msgs[i]); {
 		case s.Only && isReminder(s.Text, s.Marked):
@@ -90,15 +87,6 @@ func isOffer(text string) bool {
 func (t *transcript[M]) forget() {
 	t.messages, t.reminders, t.deltas, t.offered, t.mixed = t.messages[:0], nil, nil, nil, nil
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started, version: t.evidence.version + 1}
-}
-
-// noteFormer notes the results from before the first model call of a run.
-func (t *transcript[M]) noteFormer(msgs []M) {
-	for _, msg := range msgs[len(t.messages):] {
-		for _, res := range t.codec.View(msg).Results {
-			t.evidence.former.add(res.ID)
-		}
-	}
 }
 
 // withNote returns the messages with a hint for the model at the end.
@@ -242,7 +230,10 @@ func (v *evidence) add(msg wire.View, r *run) {
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
 		if !r.call(c.ID).refused {
-			v.useBy(c.ID, calledTool(r, c), r.catalog())
+			name := calledTool(r, c)
+			last, known := v.last[name]
+			v.earlier = append(v.earlier, earlier{c.ID, name, last, known})
+			v.use(name, r.catalog())
 		}
 	}
 	for _, res := range msg.Results {
@@ -254,6 +245,9 @@ func (v *evidence) add(msg wire.View, r *run) {
 // tools; their calls are known by id, whatever name the model used. Among earlier results,
 // as at the start of a run and after a resume, those with the name of a search tool count.
 func (v *evidence) addResult(res wire.Result, r *run) {
+	if !v.started {
+		v.former.add(res.ID)
+	}
 	note := r.call(res.ID)
 	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.byHand() {
 		v.native = v.native || res.Native
@@ -339,18 +333,11 @@ func (v *evidence) callOf(id string) *wire.Call {
 	return nil
 }
 
-// earlier is the evidence of a tool before a call of it.
+// earlier is the evidence of a tool before a call of it, for undo.
 type earlier struct {
 	id, name string
 	last     int
 	known    bool
-}
-
-// useBy is use for a call, which undo may take back if the call was refused.
-func (v *evidence) useBy(id, name string, c *catalog) {
-	last, known := v.last[name]
-	v.earlier = append(v.earlier, earlier{id, name, last, known})
-	v.use(name, c)
 }
 
 // undo takes back the evidence of a call.

@@ -3,30 +3,24 @@
 
 package toolsearch
 
-// One run of an agent: how an instance joins it, what it remembers, what the Filter says, and
-// whether a call may run.
+// One run of an agent: what it remembers, what the Filter says, and whether a call may run.
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -100,149 +94,6 @@ func (r *run) isGone(name string) bool {
 	return had && r.own[name] == nil && r.catalog().lookup(name) == nil
 }
 
-// join adds an instance to an agent with these tools: it returns the run, and the agent's next
-// tools; no run if there is nothing to do.
-func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.BaseTool, error) {
-	s, members := me.settings, []member{}
-	if old := catalogIn(tools); old != nil {
-		if old.hasMember(s) {
-			return nil, nil, nil // the same instance twice hides its tools once
-		}
-		members = slices.Clone(old.members)
-		if err := bringsOnly(s.given); err != nil {
-			return nil, nil, err
-		}
-	}
-	own := ownInfos(ctx, tools)
-	var err error
-	if me.owned, err = pick(&s.cfg, tools, own); err != nil {
-		return nil, nil, err
-	}
-	start, err := catalogOf(ctx, append(members, me))
-	if err != nil || start.len() == 0 && !start.changes {
-		return nil, nil, err
-	}
-	if err := start.settings.rules.err; err != nil {
-		return nil, nil, fmt.Errorf("toolsearch: %w", err)
-	}
-	if err := clashes(start, tools, own, me.owned); err != nil {
-		return nil, nil, err
-	}
-	r := newRun(start)
-	r.depth, r.slots = len(compose.GetCurrentAddress(ctx)), &slots{run: r, forms: start.slots}
-	for _, info := range own {
-		if info == nil {
-			continue
-		}
-		if r.own[info.Name] = info; me.owned.len() > 0 {
-			r.order = append(r.order, info.Name)
-		}
-	}
-	next := r.listTools(tools, own, me.owned)
-	r.size = len(next)
-	return r, next, nil
-}
-
-// bringsOnly reports the settings of a later instance in one agent that only the first one may
-// have: it brings tools and their Filter.
-func bringsOnly(given Config) error {
-	var more []string
-	all := reflect.ValueOf(given)
-	for i := range all.NumField() {
-		switch name := all.Type().Field(i).Name; name {
-		case "DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "Filter":
-		default:
-			if !all.Field(i).IsZero() {
-				more = append(more, name)
-			}
-		}
-	}
-	if len(more) == 0 {
-		return nil
-	}
-	return fmt.Errorf("toolsearch: an agent has several instances, and a later one sets %s: it brings only tools (DynamicTools, Source, SearchableTools, DeferMarkedTools) and their Filter, and everything else is as in the first: set it there",
-		strings.Join(more, ", "))
-}
-
-// catalogIn finds the group that an earlier instance made for this run.
-func catalogIn(tools []tool.BaseTool) *catalog {
-	for _, t := range tools {
-		if c, _ := madeFor(t); c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// madeFor reports whether this package put a tool into the list of an agent, and if it is a search
-// tool, for which catalogue.
-func madeFor(t tool.BaseTool) (c *catalog, isOurs bool) {
-	m, isOurs := t.(interface{ madeFor() *catalog })
-	if isOurs {
-		c = m.madeFor()
-	}
-	return c, isOurs
-}
-
-// ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool
-// whose Info fails, which Eino reports.
-func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
-	own := make([]*schema.ToolInfo, len(tools))
-	for i, t := range tools {
-		if _, isOurs := madeFor(t); !isOurs {
-			own[i], _ = readInfo(ctx, t)
-		}
-	}
-	return own
-}
-
-// pick makes a set of those of the agent's own tools that this instance hides; nil if there are none.
-func pick(cfg *Config, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet, error) {
-	if len(cfg.SearchableTools) == 0 && !cfg.DeferMarkedTools {
-		return nil, nil
-	}
-	var entries []*entry
-	unknown := slices.DeleteFunc(slices.Clone(cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
-	for i, info := range own {
-		if info == nil {
-			continue
-		}
-		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == info.Name })
-		if !isNamed(cfg.SearchableTools, info.Name) && !(cfg.DeferMarkedTools && isMarked(info)) {
-			continue
-		}
-		e, err := newEntry(tools[i], info)
-		if err != nil {
-			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
-		}
-		entries = append(entries, e)
-	}
-	if len(unknown) > 0 {
-		for i, name := range unknown {
-			unknown[i] = strconv.Quote(name)
-		}
-		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
-	}
-	return newSet(entries), nil
-}
-
-// clashes refuses names that two tools would share.
-func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) error {
-	wrong := slices.Clone(c.duplicates)
-	for i, info := range own {
-		if info == nil || hidden.lookup(info.Name) != nil {
-			continue
-		}
-		if e := c.lookup(info.Name); e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, e.tool, info.Name, tools[i], renaming(tools[i]))
-		}
-		if c.usesMetaName(info.Name) {
-			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
-		}
-	}
-	return wrong.err()
-}
-
 // checkLaterTools checks the tools that later handlers added, which the list of the first
 // model call shows. It refuses a name that is taken: which of the two tools Eino runs would
 // depend on the order of the handlers.
@@ -264,52 +115,6 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 		}
 	}
 	return wrong.err()
-}
-
-// renaming says how to give two tools different names. The tool that package reduction adds
-// knows the field that sets its name.
-func renaming(own tool.BaseTool) string {
-	if n, ok := own.(interface{ NamedBy() string }); ok {
-		return "set " + n.NamedBy() + " to a name that no other tool has"
-	}
-	return "give one of them another name"
-}
-
-// listTools returns the agent's list without the tools that it gave up, and with the search
-// tools, in the place of those of an earlier instance, and the slots.
-func (r *run) listTools(tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) []tool.BaseTool {
-	metas := r.start.metaTools()
-	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(r.slots.forms)+1)
-	placed := false
-	for i, t := range tools {
-		c, isOurs := madeFor(t)
-		switch {
-		case !isOurs && (own[i] == nil || hidden.lookup(own[i].Name) == nil):
-			next = append(next, t)
-		case c != nil && !placed:
-			next, placed = r.appendMetas(next, metas), true
-		}
-	}
-	if !placed {
-		next = r.appendMetas(next, metas)
-	}
-	return r.slots.appendTo(next)
-}
-
-func (r *run) appendMetas(tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
-	for _, m := range metas {
-		// With provider-side search the tool is not shown, but a model that copies an older
-		// call of it from the history still gets an answer.
-		switch {
-		case m.catalog.settings.rules.native && m.catalog.settings.rules.clientRuns:
-			tools = append(tools, nativeTool{m})
-		case m.name == toolnames.Call:
-			tools = append(tools, callTool[string, string]{m, r.slots}, callTool[*schema.ToolArgument, *schema.ToolResult]{m, r.slots})
-		default:
-			tools = append(tools, m)
-		}
-	}
-	return tools
 }
 
 // callNote says what became of a tool call.
@@ -379,13 +184,6 @@ func (r *run) show(ctx context.Context, next record) {
 		last.Began, last.Visible, last.Idle, r.isChanged = true, next.Visible, next.Idle, true
 	}
 	r.isShown, r.returned = true, nil
-}
-
-// sees reports whether the model saw a tool in its last call. If that is unknown, as after a
-// resume from a checkpoint of Eino's own package, it returns true.
-func (r *run) sees(ctx context.Context, name string) bool {
-	now, _ := r.now(ctx)
-	return !now.Began || slices.Contains(now.Visible, name)
 }
 
 // visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
@@ -613,7 +411,9 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
 	r.note(callID(ctx), callNote{tool: e.info.Name})
-	if c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads || r.direct[e.info.Name] || r.sees(ctx, e.info.Name) {
+	now, _ := r.now(ctx)
+	sees := !now.Began || slices.Contains(now.Visible, e.info.Name) // unknown after a resume from a checkpoint of Eino's own package
+	if sees || c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads || r.direct[e.info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if !r.allows(ctx, e, PhaseLoad, PhaseActive) {

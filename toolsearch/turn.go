@@ -78,7 +78,9 @@ func takeTurn(in turnInput) turnOutput {
 		idle = make([]int, len(show))
 		out.show = show[:0]
 	} else {
-		over = in.leastUsed(show, idle)
+		if most := in.catalog.settings.cfg.MaxTools; most > 0 && !in.catalog.settings.rules.native {
+			over = in.leastUsed(show, idle, most)
+		}
 	}
 	out.record.Began, out.record.Visible, out.record.Idle = true, make([]string, 0, len(show)), nil
 	for i, e := range show {
@@ -94,13 +96,9 @@ func takeTurn(in turnInput) turnOutput {
 	return out
 }
 
-// leastUsed are the names of the loaded tools that were used longest ago and that make the list too
-// long for the provider.
-func (in turnInput) leastUsed(show []*entry, idle []int) (names []string) {
-	most := in.catalog.settings.cfg.MaxTools
-	if most == 0 || in.catalog.settings.rules.native {
-		return nil
-	}
+// leastUsed are the names of the loaded tools that were used longest ago and that make the list
+// longer than the provider takes.
+func (in turnInput) leastUsed(show []*entry, idle []int, most int) (names []string) {
 	all, _ := in.lists(show)
 	var places []int
 	for i, e := range show {
