@@ -100,71 +100,60 @@ func wrapStream[T any](ctx context.Context, info callInfo, args *schema.ToolArgu
 		return cutStream(ctx, info, src), nil
 	}
 	both := takeOver(src).Copy(2)
-	h := &handlerStream[T]{info: info, original: both[0], copied: both[1]}
-	out, err := h.ask(ctx)
+	out, err := replaced(ctx, info, both[1])
 	if err != nil || out == nil {
-		shut(h.copied)
+		shut(both[1])
 	}
 	switch {
 	case errors.Is(err, UseDefault):
 		info.rule = info.rule.byDefault()
-		return cutStream(ctx, info, h.original), nil
+		return cutStream(ctx, info, both[0]), nil
 	case err == nil && out == nil:
 		info.rule.leave = ReasonHandler
-		return cutStream(ctx, info, h.original), nil
+		return cutStream(ctx, info, both[0]), nil
 	}
-	shut(h.original)
+	shut(both[0])
 	return out, err
 }
 
-// handlerStream is a stream that a user's handler decides on.
-type handlerStream[T any] struct {
-	info     callInfo
-	original *schema.StreamReader[T]
-	copied   *schema.StreamReader[T]
-	size     atomic.Int64 // bytes that the handler has read, on any goroutine
-}
-
-// ask returns the handler's replacement for the stream, or nil.
-func (h *handlerStream[T]) ask(ctx context.Context) (*schema.StreamReader[T], error) {
-	detail := h.info.detail(nil)
-	detail.StreamToolResult = schema.StreamReaderWithConvert(h.copied, func(chunk T) (*schema.ToolResult, error) {
-		eachString(chunk, func(text string) { h.size.Add(int64(len(text))) })
+// replaced gives a copy of a stream to the user's handler, and returns what replaces the stream, or
+// nil.
+func replaced[T any](ctx context.Context, info callInfo, copied *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	var size atomic.Int64 // bytes that the handler has read, on any goroutine
+	detail := info.detail(nil)
+	detail.StreamToolResult = schema.StreamReaderWithConvert(copied, func(chunk T) (*schema.ToolResult, error) {
+		eachString(chunk, func(text string) { size.Add(int64(len(text))) })
 		return asResult(chunk), nil
 	})
-	got, err := h.info.rule.trunc(ctx, detail)
-	if err != nil {
-		if got != nil && got.StreamToolResult != nil {
-			shut(got.StreamToolResult)
-		}
+	got, err := info.rule.trunc(ctx, detail)
+	switch {
+	case got == nil || err == nil && !got.NeedTrunc:
 		return nil, err
-	}
-	if got == nil || !got.NeedTrunc || got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0) {
+	case err == nil && got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0):
 		return nil, nil
 	}
-	if ok, err := h.info.offload(ctx, got, output{before: h.bytesRead(), after: h.bytesRead(), stream: true}); !ok {
+	ok := false
+	if err == nil {
+		read := int(size.Load())
+		ok, err = info.offload(ctx, got, output{before: read, after: read, stream: true})
+	}
+	if !ok {
 		if got.StreamToolResult != nil {
 			shut(got.StreamToolResult)
 		}
 		return nil, err
 	}
-	return h.replacing(ctx, got), nil
+	return replacing(got, copied, func(after int) {
+		info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: int(size.Load()), after: after, path: got.OffloadFilePath, stream: true})
+	}), nil
 }
 
-// bytesRead returns how many bytes the handler has read so far.
-func (h *handlerStream[T]) bytesRead() int { return int(h.size.Load()) }
-
-// tell reports that the handler's stream has replaced the original.
-func (h *handlerStream[T]) tell(ctx context.Context, got *TruncResult, after int) {
-	h.info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: h.bytesRead(), after: after, path: got.OffloadFilePath, stream: true})
-}
-
-// replacing is the handler's stream. When it ends, it closes the handler's copy of the
-// original, which the handler may have left unread.
-func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *schema.StreamReader[T] {
+// replacing is the stream of a handler's answer. When it ends, it says how many bytes it had, and
+// closes the handler's copy of the original, which the handler may have left unread.
+func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
-		shut(h.copied)
-		h.tell(ctx, got, sizeOf(textsOf(got.ToolResult.Parts)))
+		shut(copied)
+		done(sizeOf(textsOf(got.ToolResult.Parts)))
 		return schema.StreamReaderFromArray([]T{ofResult[T](got.ToolResult)})
 	}
 	ended, size := false, 0
@@ -176,10 +165,10 @@ func (h *handlerStream[T]) replacing(ctx context.Context, got *TruncResult) *sch
 			return io.EOF
 		}
 		if !ended {
-			h.tell(ctx, got, size)
+			done(size)
 		}
 		ended = true
-		shut(h.copied)
+		shut(copied)
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {

@@ -63,11 +63,13 @@ func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo
 	} else {
 		defer run.busy.Store(false)
 	}
-	again := run.begin(len(msgs))
+	if run.calls++; run.calls == 1 {
+		run.from = len(msgs)
+	}
 	run.weight.sizes = e.sizes
 	definitions := run.definitions(tools)
 	outline(e, run, msgs)
-	if again {
+	if run.calls%verifyEvery == 0 {
 		verify(e, run, msgs)
 	}
 	if s, sure := e.glance(run, msgs, definitions, limit); sure {
@@ -227,9 +229,8 @@ func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer
 // counted is a run's knowledge of its messages. The zero value is ready for use.
 type counted struct {
 	busy     atomic.Bool // a concurrent second model call of the run counts by itself
-	begun    bool
-	from     int // the requests of answers from here on are unchanged
 	calls    int
+	from     int // the requests of answers from here on are unchanged
 	messages []knownMessage
 	verified bool           // each of them was looked at for this request
 	old      []knownMessage // those of the previous request, from the first difference on
@@ -252,15 +253,6 @@ type knownMessage struct {
 
 // verifyEvery is how often all messages are looked at.
 const verifyEvery = 16
-
-// begin begins to count a request of n messages, and reports whether to look at all of them.
-func (r *counted) begin(n int) bool {
-	if !r.begun {
-		r.begun, r.from = true, n
-	}
-	r.calls++
-	return r.calls%verifyEvery == 0
-}
 
 // near is how many messages may be missing at one place for those after them to be found again.
 const near = 32
