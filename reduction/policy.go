@@ -255,23 +255,19 @@ func (p *policy) runOf(ctx context.Context) *agentRun {
 	return &agentRun{}
 }
 
-// readerKind returns the known kind of the read tool. Outside a run it is unknown.
-func (p *policy) readerKind(ctx context.Context) (r readerKind, known bool) {
+// readerKind is the kind of the read tool, empty as long as that is unknown, as it is outside a run.
+func (p *policy) readerKind(ctx context.Context) readerKind {
 	if found := p.runOf(ctx).reader; found != noReader {
-		return found, found != ""
+		return found
 	}
-	late, ok := runText(ctx, readerKey+p.readTool)
-	if !ok {
-		return noReader, false
-	}
-	return readerKind(late), true
+	return readerKind(runLocal[string](ctx, readerKey+p.readTool))
 }
 
 // reader is the tool that a notice names, empty if the agent has none, and whether it is one of this
 // package's.
 func (p *policy) reader(ctx context.Context) (name string, own bool) {
-	kind, known := p.readerKind(ctx)
-	if known && kind == noReader {
+	kind := p.readerKind(ctx)
+	if kind == noReader {
 		return "", false
 	}
 	return p.readTool, kind == ownReader
@@ -280,11 +276,7 @@ func (p *policy) reader(ctx context.Context) (name string, own bool) {
 // readsPages reports whether a tool is the read tool. A tool that the configuration does
 // not name needs other evidence.
 func (p *policy) readsPages(ctx context.Context, tool string) bool {
-	if tool != p.readTool {
-		return false
-	}
-	r, _ := p.readerKind(ctx)
-	return p.named || r != foreignReader
+	return tool == p.readTool && (p.named || p.readerKind(ctx) != foreignReader)
 }
 
 // withReader returns the tools of a run with the read tool, and its kind. A tool of its
@@ -342,7 +334,7 @@ func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) e
 			found = kind
 		}
 	}
-	setRunText(ctx, readerKey+p.readTool, string(found))
+	_ = adk.SetRunLocalValue(ctx, readerKey+p.readTool, string(found))
 	return nil
 }
 

@@ -178,7 +178,7 @@ func (p *provided) allowed(ctx context.Context, filePath string) bool {
 			return true
 		}
 	}
-	return slices.Contains(runNames(ctx, readableKey), vault.Clean(filePath))
+	return slices.Contains(runLocal[[]string](ctx, readableKey), vault.Clean(filePath))
 }
 
 // InvokableRun reads as the run allows.

@@ -324,7 +324,7 @@ func (m *middleware[M]) noteQuestion(ctx context.Context, msgs []M) {
 	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
 		asked, _ = m.codec.said(msgs[i])
 	}
-	setRunText(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
+	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
 }
 
 // lastBytes returns the end of a text, starting at a whole character.
@@ -484,20 +484,11 @@ const (
 	readerKey     = "__leanctx_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
 )
 
-// runText returns the text under a key.
-func runText(ctx context.Context, key string) (text string, ok bool) {
+// runLocal returns the value under a key, if it has this type.
+func runLocal[T any](ctx context.Context, key string) T {
 	v, _, _ := adk.GetRunLocalValue(ctx, key)
-	text, ok = v.(string)
-	return text, ok
-}
-
-func setRunText(ctx context.Context, key, text string) { _ = adk.SetRunLocalValue(ctx, key, text) }
-
-// runNames returns the names under a key.
-func runNames(ctx context.Context, key string) []string {
-	v, _, _ := adk.GetRunLocalValue(ctx, key)
-	names, _ := v.([]string)
-	return names
+	got, _ := v.(T)
+	return got
 }
 
 // setRunNames stores names for the next calls.

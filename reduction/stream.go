@@ -185,7 +185,7 @@ func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamRead
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
-	info.policy.files.Note(ctx, runNames(ctx, namedFilesKey))
+	info.policy.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
 		if info.policy.onEvent == nil && !info.compacts() {
 			return src

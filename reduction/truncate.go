@@ -180,7 +180,7 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 	if info.rule.preview == nil || room < minExcerpt {
 		return ""
 	}
-	question, _ := runText(ctx, questionKey)
+	question := runLocal[string](ctx, questionKey)
 	shown := info.rule.preview(PreviewRequest{Text: content, MaxBytes: room, Tool: info.tool.Name, Arguments: info.text, Question: question})
 	if len(shown) > room || !utf8.ValidString(shown) {
 		return ""
@@ -195,7 +195,7 @@ func (info callInfo) save(ctx context.Context, at vault.Place, content string) (
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	info.policy.files.Note(ctx, runNames(ctx, namedFilesKey))
+	info.policy.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
 	got := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
 	return got.Path, got.Err
 }
