@@ -37,7 +37,7 @@ const (
 	keptQueries = 256
 	// vectorWeight is the weight, relative to the best score by words, of a similarity as high
 	// as chance puts the nearest, when the words say nothing.
-	vectorWeight = 0.35
+	vectorWeight = 0.3
 	// unsure is the confidence from which the words alone decide.
 	unsure = 0.9
 	// vectorScore is the score of the nearest tools when no word matches: about that of one

@@ -5,22 +5,25 @@ package keyword
 
 import "math"
 
-// Calibration is a logistic function of the logarithms of the evidence and of the idf of a
-// word that no document has. internal/tools/confidence derives its numbers.
-type Calibration struct{ Evidence, Size, Offset float64 }
+// Calibration is a logistic function of the logarithms of the evidence, of the idf of a word
+// that no document has, and of the words of a description: the more they are, the more match by
+// chance. internal/tools/confidence derives its numbers.
+type Calibration struct{ Evidence, Size, Length, Offset float64 }
 
-var calibration = Calibration{Evidence: 1.17, Size: -1.41, Offset: 1.49}
+var calibration = Calibration{Evidence: 1.19, Size: -1.52, Offset: 1.62}
 
 // evidenceSlope makes an answer to a part of a query less sure than its score is low: a
 // long query scores much wherever its short words are parts of others.
 const evidenceSlope = 1.5
 
-// Of returns the confidence of a document with the given evidence in a catalogue of n.
-func (c Calibration) Of(evidence float64, n int) float64 {
+// Of returns the confidence of a document with the given evidence in a catalogue of n, whose
+// descriptions have so many words on average.
+func (c Calibration) Of(evidence float64, n int, words float64) float64 {
 	if evidence <= 0 {
 		return 0
 	}
-	return 1 / (1 + math.Exp(-(float64(c.Evidence*math.Log(evidence)) + float64(c.Size*math.Log(RarestIDF(n))) + c.Offset)))
+	sum := float64(c.Evidence*math.Log(evidence)) + float64(c.Size*math.Log(RarestIDF(n))) + float64(c.Length*math.Log1p(words)) + c.Offset
+	return 1 / (1 + math.Exp(-sum))
 }
 
 // RarestIDF returns the inverse document frequency of a word that none of n documents has.

@@ -202,7 +202,7 @@ func (x *Index) hits(t *tally, found []uint32) []Hit {
 	for i, doc := range found {
 		score := float64(t.cells[doc].total)
 		evidence := score * math.Pow(score/float64(t.most), evidenceSlope)
-		hits[i] = Hit{Doc: x.Position(doc), Score: score, Evidence: evidence, Confidence: calibration.Of(evidence, x.Len())}
+		hits[i] = Hit{Doc: x.Position(doc), Score: score, Evidence: evidence, Confidence: calibration.Of(evidence, x.Len(), 0)}
 	}
 	return hits
 }

@@ -529,7 +529,11 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	for i := range q.terms {
 		whole.add(acc.proofOf(&q.terms[i], doc))
 	}
-	return whole.evidence(keyword.RarestIDF(acc.x.Len())) * (1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery)))
+	named := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
+	if acc.servers && acc.isServerNamed(doc) {
+		named += serverEvidence
+	}
+	return whole.evidence(keyword.RarestIDF(acc.x.Len())) * named
 }
 
 func (acc *accumulator) proofOf(w *term, doc uint32) proof {
@@ -560,7 +564,7 @@ func (acc *accumulator) confidence(q *parsedQuery, doc uint32, evidence float64)
 	if slices.Contains(q.named, doc) {
 		return 1
 	}
-	return calibration.Of(evidence, acc.x.Len())
+	return calibration.Of(evidence, acc.x.Len(), acc.x.DescriptionWords())
 }
 
 // explainScore sets the score of a document that matches a term.

@@ -80,6 +80,9 @@ func appendValueSpans(spans []span, text string) []span {
 		end := 0
 		if mark, ok := quotes[r]; ok && opensQuote(text, at, r) {
 			end = closingQuote(text, at+size, mark)
+			if end > 0 && isBlank(text[:at]) && isBlank(text[end:]) {
+				return spans // the quotation is the query
+			}
 		}
 		switch {
 		case end > 0:
@@ -138,3 +141,5 @@ func isAddress(field string) bool {
 	name, host, ok := strings.Cut(field, "@")
 	return ok && name != "" && strings.Contains(host, ".")
 }
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }

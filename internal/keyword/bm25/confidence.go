@@ -9,10 +9,12 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 )
 
-// nameEvidence is for a name whose every word is in the query.
-const nameEvidence = 1
+const (
+	nameEvidence   = 1 // for a name whose every word is in the query
+	serverEvidence = 1 // for a document whose server the query names
+)
 
-var calibration = keyword.Calibration{Evidence: 3.98, Size: -10.06, Offset: 6.42}
+var calibration = keyword.Calibration{Evidence: 4.00, Size: -10.60, Length: -1.00, Offset: 9.91}
 
 const (
 	// slack is added to the importance of a query, in words that no document has: what the rest

@@ -5,6 +5,8 @@ package bm25
 
 import (
 	"context"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +98,52 @@ func TestValuesCostNoConfidence(t *testing.T) {
 		"发一封邮件":                 "明天给 Zhang 发一封邮件",
 	} {
 		require.Greater(t, confidenceOf(t, x, text), confidenceOf(t, x, plain)-.25, text)
+	}
+}
+
+// A quotation that is all of a query holds no value.
+func TestAQuotedQueryIsAsSureAsAPlainOne(t *testing.T) {
+	x := desk()
+	plain := "Which appointments does my calendar have next week? Also, send a mail to my doctor"
+	for _, quoted := range []string{`"` + plain + `"`, "  “" + plain + "”\n", "「" + plain + "」"} {
+		require.InDelta(t, confidenceOf(t, x, plain), confidenceOf(t, x, quoted), 1e-9, quoted)
+	}
+	require.NotEqual(t, confidenceOf(t, x, `notes`), confidenceOf(t, x, `search "notes"`))
+}
+
+// "Look for" says as little as "find" does.
+func TestPhrasesSayWhatTheirMeaningSays(t *testing.T) {
+	x := desk()
+	require.InDelta(t, confidenceOf(t, x, "find an appointment"), confidenceOf(t, x, "look for an appointment"), .1)
+	require.InDelta(t, confidenceOf(t, x, "the current appointment"), confidenceOf(t, x, "the appointment right now"), .1)
+}
+
+// Who names the server of a tool asks for one of its tools.
+func TestANamedServerIsEvidence(t *testing.T) {
+	docs := []keyword.Doc{
+		{Name: "set_priority", Server: "linear-app", Description: "Sets the priority of an issue."},
+		{Name: "list_events", Server: "calendar", Description: "Lists the events of an application."},
+	}
+	named := confidenceOf(t, New(allWords(), docs), "linear app priority umbrella")
+	docs[0].Server = ""
+	docs[0].Description += " Linear app."
+	require.Greater(t, odds(named), 2*odds(confidenceOf(t, New(allWords(), docs), "linear app priority umbrella")))
+}
+
+// A long description has a word of any request by chance.
+func TestLongDescriptionsAreLessSure(t *testing.T) {
+	long := []keyword.Doc{{Name: "a", Description: "Merges parcels."}, {Name: "b", Description: "Other."}}
+	for i := range long {
+		long[i].Description += strings.Repeat(" This talks of what else there is to say.", 20)
+	}
+	for text, docs := range map[string][]keyword.Doc{"terse": {{Name: "merge_parcels"}, {Name: "b"}}, "long": long} {
+		x := New(allWords(), docs)
+		hits, err := x.Search(context.Background(), "merge parcels and kites", 1)
+		require.NoError(t, err)
+		other := calibration
+		other.Length = 0
+		odd, even := odds(hits[0].Confidence), odds(other.Of(hits[0].Evidence, 2, 0))
+		require.InDelta(t, calibration.Length*math.Log1p(x.DescriptionWords()), math.Log(odd/even), 1e-9, text)
 	}
 }
 

@@ -23,8 +23,8 @@
 // document has o, a correction of its spelling. A word never stands for its opposite,
 // such as delete for undelete. A phrase with a meaning of its own ("set up") adds that
 // meaning, and its words count little; an identifier of a parameter (due_date) counts
-// as one word. Chinese politeness is ignored. Words in quotation marks and addresses
-// are probably values, and count less. The score of a document is
+// as one word. Chinese politeness is ignored. Words in quotation marks, unless these hold
+// the whole query, and addresses are probably values, and count less. The score of a document is
 //
 //	sum over o * (1 + 0.6 * share of its name in the query + 0.4 if the query names its server) *
 //	  sqrt(share of the query that it answers)

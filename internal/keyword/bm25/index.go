@@ -233,6 +233,9 @@ func Join(words *Words, parts ...Part) *Index {
 	return x
 }
 
+// DescriptionWords returns how many words a description has on average.
+func (x *Index) DescriptionWords() float64 { return x.average[fieldDescription] }
+
 func (x *Index) partOfDoc(doc uint32) *part { return &x.parts[x.PartOf(doc)] }
 
 func (x *Index) partOfToken(token uint32) *part {

@@ -94,7 +94,7 @@ func TestLimitsOfQueries(t *testing.T) {
 	require.Len(t, appendClauseEnds(nil, "abcdef; b"), 2)
 	require.Len(t, appendClauseEnds(nil, "abcde; b"), 1)
 
-	quoted := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	quoted := func(n int) string { return `a "` + strings.Repeat("x", n) + `"` }
 	require.Len(t, appendValueSpans(nil, quoted(maxQuoted-1)), 1)
 	require.Empty(t, appendValueSpans(nil, quoted(maxQuoted)))
 

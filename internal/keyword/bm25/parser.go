@@ -499,6 +499,7 @@ func (q *queryParser) parsePhrase(word run, weight float64) {
 		for _, m := range w.expansions {
 			w.importance = max(w.importance, q.idf(m.token)*m.weight)
 		}
+		w.says = q.significanceOfPhrase(p)
 	})
 }
 
@@ -673,12 +674,21 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 // English one.
 func (q *queryParser) significanceOfMeaning(word, english string) significance {
 	switch {
+	case q.l.incidental[word], q.l.incidental[english]:
+		return incidental
 	case q.l.commonVerbs[english]:
 		return commonVerb
-	case q.l.incidental[word]:
-		return incidental
 	}
 	return significant
+}
+
+// significanceOfPhrase is that of the meaning that says least: "look for" says as little as
+// "find", though it may mean "search".
+func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
+	if slices.ContainsFunc(p.means, func(meaning string) bool { return q.l.incidental[meaning] }) {
+		return incidental
+	}
+	return q.significanceOfMeaning("", p.means[0])
 }
 
 // isProperName reports whether the current word, or a part of it, is written like a name:

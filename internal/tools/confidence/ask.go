@@ -19,21 +19,22 @@ import (
 // scorer is a way to rank documents.
 type scorer struct {
 	name string
-	make func([]keyword.Doc) search
+	// make also returns how many words a description has, if the scorer asks for that.
+	make func([]keyword.Doc) (find search, words float64)
 }
 
 type search func(text string) ([]keyword.Hit, error)
 
 var scorers = []scorer{
-	{"bm25", func(docs []keyword.Doc) search {
+	{"bm25", func(docs []keyword.Doc) (search, float64) {
 		x := bm25.New(bm25.ReadWords(lists.Files), docs)
-		return func(text string) ([]keyword.Hit, error) { return x.Search(context.Background(), text, 1) }
+		return func(text string) ([]keyword.Hit, error) { return x.Search(context.Background(), text, 1) }, x.DescriptionWords()
 	}},
-	{"keyword", func(docs []keyword.Doc) search {
+	{"keyword", func(docs []keyword.Doc) (search, float64) {
 		x := keyword.New(docs)
 		return func(text string) ([]keyword.Hit, error) {
 			return x.Search(context.Background(), keyword.Parse(text), 1)
-		}
+		}, 0
 	}},
 }
 
@@ -64,6 +65,9 @@ const (
 	sampled     = 60  // tools in all samples of one size
 )
 
+// byName is the size of a whole catalogue of which nothing is known but names.
+const byName = "names"
+
 var sampleSizes = []int{1, 3, 10, 30, 100}
 
 // ask asks every catalogue. The samples are the same in each run.
@@ -81,12 +85,21 @@ func ask(s scorer, catalogues []catalogue) (answers []*answer, err error) {
 				}
 			}
 		}
+		a.ask(onlyNames(catalogues[i].docs), byName, a.some(len(a.c.queries), mostOwn), a.some(len(a.strangers), len(a.strangers)))
 		if a.err != nil {
 			return nil, a.err
 		}
 		answers = append(answers, a.answers...)
 	}
 	return answers, nil
+}
+
+func onlyNames(docs []keyword.Doc) []keyword.Doc {
+	named := make([]keyword.Doc, len(docs))
+	for i, d := range docs {
+		named[i] = keyword.Doc{Name: d.Name, Server: d.Server}
+	}
+	return named
 }
 
 type asker struct {
@@ -158,30 +171,38 @@ func (a *asker) askSample(n int) {
 	a.ask(docs, fmt.Sprint(n), own, a.some(len(a.strangers), max(n, 5)))
 }
 
+// site is what a scorer makes of documents.
+type site struct {
+	docs  []keyword.Doc
+	find  search
+	words float64
+}
+
 func (a *asker) ask(docs []keyword.Doc, size string, own, strangers []int) {
-	find := a.make(docs)
+	s := site{docs: docs}
+	s.find, s.words = a.make(docs)
 	for _, i := range own {
-		a.grade(find, docs, &answer{size: size, asker: a.c.name, outcome: right}, a.c.queries[i])
+		a.grade(s, &answer{size: size, asker: a.c.name, outcome: right}, a.c.queries[i])
 	}
 	for _, i := range strangers {
-		a.grade(find, docs, &answer{size: size, asker: a.strangers[i].from, outcome: misplaced}, a.strangers[i].query)
+		a.grade(s, &answer{size: size, asker: a.strangers[i].from, outcome: misplaced}, a.strangers[i].query)
 	}
 }
 
 // grade keeps an answer, unless it is wrong and the request is of the catalogue's own.
-func (a *asker) grade(find search, docs []keyword.Doc, x *answer, q query) {
+func (a *asker) grade(s site, x *answer, q query) {
 	x.catalogue, x.origin, x.heldout = a.c.name, a.c.origin, a.c.heldout
-	hits, err := find(q.Query)
+	hits, err := s.find(q.Query)
 	switch {
 	case err != nil:
 		a.err = err
 		return
-	case len(hits) == 0 && x.outcome == right, len(hits) > 0 && x.outcome == right && !q.isAnsweredBy(docs[hits[0].Doc].Name):
+	case len(hits) == 0 && x.outcome == right, len(hits) > 0 && x.outcome == right && !q.isAnsweredBy(s.docs[hits[0].Doc].Name):
 		return
 	case len(hits) == 0:
 		x.outcome = silent
 	default:
-		x.features, x.confidence = features(hits[0].Evidence, len(docs)), hits[0].Confidence
+		x.features, x.confidence = features(hits[0].Evidence, len(s.docs), s.words), hits[0].Confidence
 	}
 	a.answers = append(a.answers, x)
 }

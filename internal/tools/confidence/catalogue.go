@@ -169,6 +169,9 @@ func readDocs(file string) ([]keyword.Doc, error) {
 	docs := make([]keyword.Doc, len(tools))
 	for i, t := range tools {
 		d := keyword.Doc{Name: t.Name, Server: t.Server, Description: t.Description}
+		if server, _, ok := strings.Cut(t.Name, "__"); ok && d.Server == "" {
+			d.Server = server
+		}
 		for name, description := range t.Params {
 			d.Params = append(d.Params, keyword.Param{Name: name, Description: description})
 		}

@@ -76,7 +76,7 @@ func TestTheNumbersAreThoseDerived(t *testing.T) {
 		fitted := fit(answers, func(a *answer) bool { return !a.heldout })
 		for _, a := range answers {
 			if a.outcome != silent && a.confidence < 1 {
-				require.InDelta(t, probability([]float64{fitted.Evidence, fitted.Size, fitted.Offset}, a.features), a.confidence, .03, s.name)
+				require.InDelta(t, probability(weights(fitted), a.features), a.confidence, .03, s.name)
 			}
 		}
 	}
@@ -85,10 +85,10 @@ func TestTheNumbersAreThoseDerived(t *testing.T) {
 // A fit finds the function that answers were drawn from.
 func TestFitFindsTheFunction(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	want := []float64{2, -1.5, .5}
+	want := []float64{2, -1.5, .5, 1}
 	var answers []*answer
 	for range 200_000 {
-		a := &answer{size: "all", outcome: misplaced, features: []float64{random.NormFloat64(), random.NormFloat64(), 1}}
+		a := &answer{size: "all", outcome: misplaced, features: []float64{random.NormFloat64(), random.NormFloat64(), random.NormFloat64(), 1}}
 		if random.Float64() < probability(want, a.features) {
 			a.outcome = right
 		}
@@ -99,6 +99,7 @@ func TestFitFindsTheFunction(t *testing.T) {
 	balanced := fit(answers, func(*answer) bool { return true })
 	require.InDelta(t, want[0], balanced.Evidence, .1, "weights of the two kinds move the offset alone")
 	require.InDelta(t, want[1], balanced.Size, .1)
+	require.InDelta(t, want[2], balanced.Length, .1)
 }
 
 func TestMeasures(t *testing.T) {
@@ -127,5 +128,5 @@ func TestRequestsSayWhatTheyAreAbout(t *testing.T) {
 	require.False(t, query{Relevant: []string{"a"}}.isAnsweredBy("b"))
 	_, err := readDocs(t.TempDir() + "/none")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.Zero(t, keyword.Calibration{}.Of(0, 3))
+	require.Zero(t, keyword.Calibration{}.Of(0, 3, 0))
 }

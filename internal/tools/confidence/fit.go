@@ -10,13 +10,18 @@ import (
 )
 
 // features are what the logistic function adds up.
-func features(evidence float64, docs int) []float64 {
-	return []float64{math.Log(max(evidence, 1e-9)), math.Log(keyword.RarestIDF(docs)), 1}
+func features(evidence float64, docs int, words float64) []float64 {
+	return []float64{math.Log(max(evidence, 1e-9)), math.Log(keyword.RarestIDF(docs)), math.Log1p(words), 1}
+}
+
+// weights are those of the features.
+func weights(c keyword.Calibration) []float64 {
+	return []float64{c.Evidence, c.Size, c.Length, c.Offset}
 }
 
 // sizeWeight says how much samples count beside whole catalogues: there are more of them,
 // and they are easier.
-var sizeWeight = map[string]float64{"1": .1, "3": .3, "10": .7, "30": 1, "100": 1, "all": 3}
+var sizeWeight = map[string]float64{"1": .1, "3": .3, "10": .7, "30": 1, "100": 1, "all": 3, byName: .5}
 
 // fit returns the function that fits the chosen answers best.
 func fit(answers []*answer, chosen func(*answer) bool) keyword.Calibration {
@@ -28,7 +33,7 @@ func fit(answers []*answer, chosen func(*answer) bool) keyword.Calibration {
 	}
 	weigh(train)
 	b := newton(train)
-	return keyword.Calibration{Evidence: b[0], Size: b[1], Offset: b[2]}
+	return keyword.Calibration{Evidence: b[0], Size: b[1], Length: b[2], Offset: b[3]}
 }
 
 // weigh makes each catalogue and size count the same in total, and within each the right
@@ -55,7 +60,7 @@ const (
 
 // newton maximises the likelihood.
 func newton(train []*answer) []float64 {
-	b := make([]float64, 3)
+	b := make([]float64, len(train[0].features))
 	for range steps {
 		gradient, hessian := make([]float64, len(b)), make([][]float64, len(b))
 		for i := range b {
@@ -121,8 +126,8 @@ func judgeLeftOut(answers []*answer) {
 		}
 	}
 	for _, a := range answers {
-		if c := fits[a.origin]; a.outcome != silent {
-			a.confidence = probability([]float64{c.Evidence, c.Size, c.Offset}, a.features)
+		if a.outcome != silent {
+			a.confidence = probability(weights(fits[a.origin]), a.features)
 		}
 	}
 }

@@ -5,11 +5,11 @@
 // probability, and measures what the probability is worth.
 //
 // It asks catalogues of one field requests of another, which no tool serves, and
-// requests of their own. A logistic function of the logarithms of the evidence and of
-// the size of the catalogue is fitted to which of the two an answer belongs to; answers
-// to a catalogue's own requests that are wrong are left out. Each catalogue counts the
-// same, and so do both kinds of requests. Samples of 1 to 100 tools of each catalogue
-// stand for small ones.
+// requests of their own. A logistic function of the logarithms of the evidence, of the size
+// of the catalogue and of the length of its descriptions is fitted to which of the two an answer
+// belongs to; answers to a catalogue's own requests that are wrong are left out. Each
+// catalogue counts the same, and so do both kinds of requests. Samples of 1 to 100 tools of
+// each catalogue stand for small ones, and its bare names for terse ones.
 //
 // The catalogues are those of the project's own graded set and, if -data names a
 // directory, those in it: a folder each, with tools.jsonl and queries.jsonl. The measures
@@ -63,7 +63,7 @@ func (s scorer) print(out io.Writer, catalogues []catalogue) error {
 		return err
 	}
 	c := fit(answers, func(a *answer) bool { return !a.heldout })
-	fmt.Fprintf(out, "%s: Calibration{Evidence: %.2f, Size: %.2f, Offset: %.2f}\n\n", s.name, c.Evidence, c.Size, c.Offset)
+	fmt.Fprintf(out, "%s: Calibration{Evidence: %.2f, Size: %.2f, Length: %.2f, Offset: %.2f}\n\n", s.name, c.Evidence, c.Size, c.Length, c.Offset)
 	judgeLeftOut(answers)
 	printMeasures(out, answers)
 	return nil

@@ -83,12 +83,12 @@ func calibrationError(answers []*answer) float64 {
 }
 
 func printMeasures(out io.Writer, answers []*answer) {
-	for _, size := range []string{"all", "100", "30", "10", "3", "1"} {
+	for _, size := range []string{"all", "100", "30", "10", "3", "1", byName} {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.size != size })
 		two, five := limitAt(of, .02), limitAt(of, .05)
 		at2, _ := refused(of, two)
 		at5, _ := refused(of, five)
-		fmt.Fprintf(out, "%-4s area %.3f, foreign requests refused where 2 %% and 5 %% of the right answers are lost: %.3f, %.3f (limits %.2f, %.2f)\n",
+		fmt.Fprintf(out, "%-5s area %.3f, foreign requests refused where 2 %% and 5 %% of the right answers are lost: %.3f, %.3f (limits %.2f, %.2f)\n",
 			size, area(of), at2, at5, two, five)
 	}
 	whole := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.size != "all" })
