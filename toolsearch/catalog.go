@@ -361,7 +361,9 @@ func firstLike(s *ToolSet, known *recent.Map[any, *ToolSet], isOfRun bool) *Tool
 		first, seen = known.Get(key)
 	}
 	if !seen {
-		first = s.kept(isOfRun)
+		if first = s; isOfRun {
+			first = s.detached()
+		}
 		known.Put(key, first)
 	}
 	return first

@@ -341,6 +341,11 @@ type settings struct {
 	sets     recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
+// hides reports whether the instance hides a tool of the agent's own.
+func (s *settings) hides(info *schema.ToolInfo) bool {
+	return isNamed(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
+}
+
 // emit hands an event to OnEvent.
 func (s *settings) emit(ctx context.Context, ev leanctx.Event) {
 	if s.cfg.OnEvent == nil {

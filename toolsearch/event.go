@@ -52,9 +52,9 @@ func (h *hooks[M]) report(ctx context.Context, in turnInput, out turnOutput) {
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since.
 func emitCatalog(ctx context.Context, r *run) {
-	g := r.catalog()
-	names := g.names()
-	tokens, sum := g.measure()
+	c := r.catalog()
+	names := c.names()
+	tokens, sum := c.measure()
 	if !r.isNew(ctx, catalogLine+sum) {
 		return
 	}
@@ -65,10 +65,10 @@ func emitCatalog(ctx context.Context, r *run) {
 	})
 	added, removed := difference(names, r.reported), difference(r.reported, names)
 	if len(r.reported) > 0 {
-		tokens = g.tokensOf(added)
+		tokens = c.tokensOf(added)
 	}
 	r.reported = names
-	g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+	c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
 }
@@ -82,21 +82,21 @@ func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 
 // emitVisible reports tools that became visible or hidden since the last model call. If there was
 // none, a run begins with the tools of an earlier one.
-func (g *catalog) emitVisible(ctx context.Context, last record, out turnOutput) {
+func (c *catalog) emitVisible(ctx context.Context, last record, out turnOutput) {
 	before, now, repeat := last.Visible, out.record.Visible, !last.Began
 	if added := difference(now, before); len(added) > 0 {
-		c := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: g.tokensOf(added)}
+		change := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: c.tokensOf(added)}
 		if repeat {
-			c.Reason = "history"
+			change.Reason = "history"
 		}
-		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: c})
+		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: change})
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
-		c := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: g.tokensOf(unloaded)}
+		change := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: c.tokensOf(unloaded)}
 		if len(difference(unloaded, out.unused)) == 0 {
-			c.Reason = "unused"
+			change.Reason = "unused"
 		}
-		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: c})
+		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: change})
 	}
 }
 
@@ -134,7 +134,7 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 
 // emitDenied reports the sets of denied tools that changed since the last model call.
 func emitDenied(ctx context.Context, r *run) {
-	g, sets := r.catalog(), 0
+	c, sets := r.catalog(), 0
 	for _, phase := range []Phase{PhaseList, PhaseSearch, PhaseLoad, PhaseActive} {
 		if sets == maxDeniedSets {
 			break
@@ -144,9 +144,9 @@ func emitDenied(ctx context.Context, r *run) {
 			continue
 		}
 		sets++
-		g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
+		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
 			Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
-			Tokens: g.tokensOf(denied) + g.tokensOf(allowed), Phase: string(phase),
+			Tokens: c.tokensOf(denied) + c.tokensOf(allowed), Phase: string(phase),
 		}})
 	}
 }

@@ -101,6 +101,14 @@ func markedHidden[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "own yes no text too tool_search", s.begin().tools())
 }
 
+// Of two tools of the agent with one name, hiding one does not take the other out of the list.
+func TestOneNameMayNotBeHiddenAndShown(t *testing.T) {
+	search, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true})
+	require.NoError(t, err)
+	_, err = adkrun.Begin(context.Background(), search, &adkrun.Run{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
+	require.ErrorContains(t, err, `has the name of the agent's own tool "both"`)
+}
+
 // With nothing to hide, the request is what it would be without the middleware: also in
 // native mode, and whatever the model.
 func TestNothingToHideChangesNothing(t *testing.T) {

@@ -214,9 +214,6 @@ type evidence struct {
 	report     *leanctx.Event // of the last message, until the model answers it
 }
 
-// idle is the number of model calls since the last evidence of a tool.
-func (v *evidence) idle(name string) int { return v.modelCalls - v.last[name] }
-
 // add reads one more message.
 func (v *evidence) add(msg wire.View, r *run) {
 	if msg.Assistant {

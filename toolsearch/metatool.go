@@ -135,11 +135,11 @@ func limitOf(a lenient.Arguments) int {
 
 func (t *metaTool) madeFor() *catalog { return t.catalog }
 
-// metaTools are the search tools of the group's protocol.
-func (g *catalog) metaTools() []*metaTool {
-	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools, SearchCode: searchCodeTools}[g.settings.cfg.Protocol]()
+// metaTools are the search tools of the catalogue's protocol.
+func (c *catalog) metaTools() []*metaTool {
+	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools, SearchCode: searchCodeTools}[c.settings.cfg.Protocol]()
 	for _, m := range tools {
-		m.catalog = g
+		m.catalog = c
 	}
 	return tools
 }

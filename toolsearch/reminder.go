@@ -37,7 +37,7 @@ type reminder struct {
 	lines       []string  // as written in the messages: the list, and changes of it
 	listed      []string  // all tools as of the last of them; some may be counted only
 	named       stringSet // names that they mention; nil means all that are listed
-	group       *catalog  // the tools that the run had then
+	catalog     *catalog  // the tools that the run had then
 	stored      stringSet // paths of lists
 	storeFailed bool
 }
@@ -53,19 +53,19 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 		return t.withReminder(msgs, text), text
 	}
 	if !t.isTold(msgs, d.lines) {
-		d.lines, d.listed, d.named, d.group = t.toldTexts(msgs), nil, nil, nil
-	} else if d.group == d.run.catalog() && !d.run.catalog().filtered {
+		d.lines, d.listed, d.named, d.catalog = t.toldTexts(msgs), nil, nil, nil
+	} else if d.catalog == d.run.catalog() && !d.run.catalog().filtered {
 		return msgs, d.lines[0]
 	}
 	names := d.run.listable(ctx)
 	delta, ok := d.change(ctx, names, saw)
 	if !ok {
 		text, named := d.wholeList(ctx, names)
-		d.lines, d.group = []string{text}, d.run.catalog()
+		d.lines, d.catalog = []string{text}, d.run.catalog()
 		d.setListed(names, named)
 		return t.withReminder(msgs, text), text
 	}
-	d.group = d.run.catalog()
+	d.catalog = d.run.catalog()
 	if delta != "" {
 		d.lines = append(d.lines, delta)
 		msgs = append(slices.Clip(msgs), t.codec.Reminder(delta))
@@ -133,8 +133,8 @@ func serverCounts(names []string) (counts []string) {
 // "" if there is none. After a failure the run does not ask the Backend again: it would delay
 // every model call.
 func (d *reminder) storeNames(ctx context.Context, names []string) string {
-	g := d.run.catalog()
-	if g.settings.cfg.Backend == nil {
+	c := d.run.catalog()
+	if c.settings.cfg.Backend == nil {
 		return ""
 	}
 	text := nameLines(names)
@@ -146,10 +146,10 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if d.storeFailed {
 		return ""
 	}
-	if err := writeFile(ctx, g.settings.cfg.Backend, path, text); err != nil {
+	if err := writeFile(ctx, c.settings.cfg.Backend, path, text); err != nil {
 		d.storeFailed = true
-		if g.settings.cfg.OnEvent != nil && d.run.isNew(ctx, storeLine) {
-			g.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+		if c.settings.cfg.OnEvent != nil && d.run.isNew(ctx, storeLine) {
+			c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
 		}
 		return ""
 	}

@@ -80,12 +80,6 @@ func newRun(start *catalog) *run {
 // catalog is the hidden tools of this model call.
 func (r *run) catalog() *catalog { return r.hidden.Load() }
 
-// setCatalog changes the hidden tools.
-func (r *run) setCatalog(c *catalog) {
-	r.hidden.Store(c)
-	r.askAgain()
-}
-
 // isGone reports whether a name is that of a tool that a Source had.
 func (r *run) isGone(name string) bool {
 	r.mu.Lock()

@@ -527,7 +527,7 @@ const (
 // position. It reads the messages several times for one model call, and keeps what it finds for
 // each text in byText.
 func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][]foundTool, at int, text string) {
-	g := s.cat
+	c := s.cat
 	if v.asked == maxPrefetchMessages {
 		return
 	}
@@ -547,35 +547,35 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 	left := maxOfferBytes
 	for _, x := range likely {
 		name := x.entry.info.Name
-		if _, known := v.last[name]; known && g.settings.rules.neverLoads || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
+		if _, known := v.last[name]; known && c.settings.rules.neverLoads || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
 			continue
 		}
-		if g.settings.rules.neverLoads {
-			if left -= offerSize(g.settings, x.entry); left < 0 {
+		if c.settings.rules.neverLoads {
+			if left -= offerSize(c.settings, x.entry); left < 0 {
 				break
 			}
 		}
 		chosen.found = append(chosen.found, x)
 		v.prefetched.add(name)
-		v.use(name, g)
+		v.use(name, c)
 	}
 	names := chosen.names()
 	if len(names) == 0 {
 		return
 	}
-	if g.settings.rules.neverLoads {
+	if c.settings.rules.neverLoads {
 		if v.offers == nil {
 			v.offers = map[int]string{}
 		}
-		v.offers[at] = offerText(g.settings, chosen.found)
+		v.offers[at] = offerText(c.settings, chosen.found)
 	}
-	if g.settings.cfg.OnEvent == nil {
+	if c.settings.cfg.OnEvent == nil {
 		return
 	}
 	v.report = &leanctx.Event{
 		Kind:   leanctx.KindToolsPrefetched,
-		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: g.tokensOf(names)},
-		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(g.index), Took: time.Since(began), Hits: chosen.hits()},
+		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
+		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
 	}
 }
 

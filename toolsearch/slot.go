@@ -418,11 +418,11 @@ func (s *slots) bindCalls(ctx context.Context, calls []wire.Call) (edit func(wir
 }
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
-func callsEnhanced(g *catalog, c wire.Call) bool {
-	if !g.settings.cfg.Protocol.neverLoads() {
+func callsEnhanced(hidden *catalog, c wire.Call) bool {
+	if !hidden.settings.cfg.Protocol.neverLoads() {
 		return false
 	}
-	e := g.resolve(calledName(lenient.Decode(c.Args)), func(*entry) bool { return true })
+	e := hidden.resolve(calledName(lenient.Decode(c.Args)), func(*entry) bool { return true })
 	return e != nil && e.form.isEnhanced()
 }
 

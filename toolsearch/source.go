@@ -319,7 +319,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	if err != nil { // only by an index, which is not an error when tools come and go
 		return false
 	}
-	r.setCatalog(g)
+	r.hidden.Store(g)
 	s.noteGone(ctx, r, old, g)
 	for _, name := range g.refused {
 		emitRefused(ctx, r, g.settings, name)

@@ -106,7 +106,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 	}
 	own := ownInfos(ctx, tools)
 	var err error
-	if me.owned, err = pick(&s.cfg, tools, own); err != nil {
+	if me.owned, err = pick(s, tools, own); err != nil {
 		return nil, nil, err
 	}
 	start, err := catalogOf(ctx, append(members, me))
@@ -116,7 +116,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 	if err := start.settings.rules.err; err != nil {
 		return nil, nil, fmt.Errorf("toolsearch: %w", err)
 	}
-	if err := clashes(start, tools, own, me.owned); err != nil {
+	if err := clashes(start, tools, own, s); err != nil {
 		return nil, nil, err
 	}
 	r := newRun(start)
@@ -129,7 +129,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 			r.order = append(r.order, info.Name)
 		}
 	}
-	next := listTools(r, tools, own, me.owned)
+	next := listTools(r, tools, own, s)
 	r.size = len(next)
 	return r, next, nil
 }
@@ -155,7 +155,7 @@ func bringsOnly(given Config) error {
 		strings.Join(more, ", "))
 }
 
-// catalogIn finds the group that an earlier instance made for this run.
+// catalogIn finds the catalogue that an earlier instance made for this run.
 func catalogIn(tools []tool.BaseTool) *catalog {
 	for _, t := range tools {
 		if c, _ := madeFor(t); c != nil {
@@ -187,19 +187,19 @@ func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
 	return own
 }
 
-// pick makes a set of those of the agent's own tools that this instance hides; nil if there are none.
-func pick(cfg *Config, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet, error) {
-	if len(cfg.SearchableTools) == 0 && !cfg.DeferMarkedTools {
+// pick makes a set of those of the agent's own tools that an instance hides; nil if it hides none.
+func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet, error) {
+	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		return nil, nil
 	}
 	var entries []*entry
-	unknown := slices.DeleteFunc(slices.Clone(cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
+	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
 	for i, info := range own {
 		if info == nil {
 			continue
 		}
 		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == info.Name })
-		if !isNamed(cfg.SearchableTools, info.Name) && !(cfg.DeferMarkedTools && isMarked(info)) {
+		if !s.hides(info) {
 			continue
 		}
 		e, err := newEntry(tools[i], info)
@@ -218,10 +218,10 @@ func pick(cfg *Config, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet,
 }
 
 // clashes refuses names that two tools would share.
-func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) error {
+func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) error {
 	wrong := slices.Clone(c.duplicates)
 	for i, info := range own {
-		if info == nil || hidden.lookup(info.Name) != nil {
+		if info == nil || by.hides(info) {
 			continue
 		}
 		if e := c.lookup(info.Name); e != nil {
@@ -245,14 +245,14 @@ func renaming(own tool.BaseTool) string {
 
 // listTools returns the agent's list without the tools that it gave up, and with the search
 // tools, in the place of those of an earlier instance, and the slots.
-func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, hidden *ToolSet) []tool.BaseTool {
+func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
 	metas := r.start.metaTools()
 	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(r.slots.forms)+1)
 	placed := false
 	for i, t := range tools {
 		c, isOurs := madeFor(t)
 		switch {
-		case !isOurs && (own[i] == nil || hidden.lookup(own[i].Name) == nil):
+		case !isOurs && (own[i] == nil || !by.hides(own[i])):
 			next = append(next, t)
 		case c != nil && !placed:
 			next, placed = appendMetas(r, next, metas), true
@@ -383,10 +383,9 @@ func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 type hooks[M adk.MessageType] struct {
 	run        *run
 	transcript transcript[M]
-	mode       mode     // of the last model call
-	modeBy     *catalog // whose tools that covers
+	mode       mode // of the last model call
 	last       turnOutput
-	lastBy     *catalog // what that was made from, and
+	lastBy     *catalog // what both were made from, and
 	lastSaid   int      // the version of the evidence
 	reminder   reminder
 	programs   *programs[M]                     // nil: there are none
@@ -422,7 +421,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	if c.settings.cfg.HideAbove > 0 {
 		in.record = h.chooseMode(ctx, in, msgs)
 	}
-	if h.mode, h.modeBy = in.record.Mode, c; h.mode != showsAll {
+	if h.mode = in.record.Mode; h.mode != showsAll {
 		// While the model writes its first search.
 		c.buildOnce.Do(func() { go func(x Index) { _ = build(x) }(c.index) })
 	}
@@ -451,7 +450,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 // chooseMode decides whether the run hides its tools, before the messages are read.
 func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) record {
 	next := in.record
-	if known := next.Mode == showsAll && h.modeBy == in.catalog && !in.catalog.filtered; !known {
+	if known := next.Mode == showsAll && h.lastBy == in.catalog && !in.catalog.filtered; !known {
 		in.may = h.may(ctx)
 		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
 	}

@@ -295,11 +295,8 @@ func (s *ToolSet) sum() string {
 	return s.sumText
 }
 
-// kept is the set, or a copy that keeps nothing of a run.
-func (s *ToolSet) kept(isOfRun bool) *ToolSet {
-	if !isOfRun {
-		return s
-	}
+// detached is a copy that keeps nothing of a run.
+func (s *ToolSet) detached() *ToolSet {
 	var entries []*entry
 	for e := range s.entries() {
 		entries = append(entries, &entry{info: withOwnParams(shallowInfo(e.info))})

@@ -164,8 +164,8 @@ func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 			return
 		}
 		done[name] = true
-		if _, said := v.last[name]; said {
-			since = v.idle(name)
+		if last, said := v.last[name]; said {
+			since = v.modelCalls - last
 		}
 		if limit > 0 && since >= limit {
 			unused = append(unused, name)
