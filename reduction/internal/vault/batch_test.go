@@ -123,7 +123,7 @@ func TestABatchDoesNotWaitForAStoreThatHangs(t *testing.T) {
 			require.Eventually(t, func() bool {
 				inFlight.mu.Lock()
 				defer inFlight.mu.Unlock()
-				return len(inFlight.writers) == 0
+				return len(inFlight.byName) == 0
 			}, time.Minute, time.Millisecond, "the call returns")
 			require.Len(t, got, 4)
 			require.NoError(t, got[0].Err)

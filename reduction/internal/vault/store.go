@@ -52,13 +52,13 @@ func (s *Store) Same(other *Store) bool { return hasIdentity(s.backend) && s.bac
 // Readable reports whether content can be read back.
 func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
-// innerName is what a path is called in the innermost store, which differs for each scope.
-func (s *Store) innerName(ctx context.Context, p string) string {
+// key identifies a path by what it is called in the innermost store, which differs for each scope.
+func (s *Store) key(ctx context.Context, p string) uint64 {
 	full, err := InnermostPath(ctx, s.backend, p)
 	if err != nil {
 		full = "\x00" + p // nothing can be stored there
 	}
-	return Clean(full)
+	return maphash.String(seed, Clean(full))
 }
 
 // Cleans reports whether the store knows what is used.
@@ -72,7 +72,7 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) {
 	}
 	var used []string
 	for _, p := range paths {
-		if s.markNow(s.innerName(ctx, p), time.Now()) {
+		if s.markNow(s.key(ctx, p), time.Now()) {
 			used = append(used, p)
 		}
 	}
@@ -82,10 +82,9 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) {
 }
 
 // markNow reports whether it is time to record that a name is in use.
-func (s *Store) markNow(name string, now time.Time) bool {
+func (s *Store) markNow(key uint64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := maphash.String(seed, name)
 	if now.Sub(s.marked[key]) < backend.UseInterval {
 		return false
 	}
@@ -131,11 +130,11 @@ func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
 func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
 	_, err := guard(ctx, func() (none struct{}, err error) {
 		if s.Readable() {
-			at := placeOf(s.backend, s.innerName(ctx, p))
-			if !at.begin(&content) {
+			at := placeOf(s.backend, s.key(ctx, p))
+			if !inFlight.take(at, &content, false) {
 				return none, errTaken
 			}
-			defer at.end()
+			defer inFlight.finish(at, anything, false)
 			if s.exists(ctx, p, unique) {
 				return none, fs.ErrExist
 			}
@@ -241,7 +240,7 @@ func (s *Store) Holds(ctx context.Context, p, content string) bool {
 func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) string {
 	for _, p := range paths {
 		if !s.Readable() {
-			if known, _ := s.known.of(s.innerName(ctx, p)); known == is {
+			if known, _ := s.known.of(s.key(ctx, p)); known == is {
 				return p
 			}
 			continue
@@ -322,7 +321,7 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 // stored nothing there and no conversation named it, size negative if it does not know
 // what.
 func (s *Store) Recorded(ctx context.Context, filePath string) (size int, used bool) {
-	is, used := s.known.of(s.innerName(ctx, filePath))
+	is, used := s.known.of(s.key(ctx, filePath))
 	return is.size, used
 }
 
@@ -604,10 +603,10 @@ func (f *streamWriter) release(stored bool) {
 		is, stored = anything, true // an abandoned call may still write
 	}
 	if f.path != f.first { // another writer has the first name
-		f.v.known.take(f.s.innerName(f.ctx, f.path), nil, true)
-		f.v.known.finish(f.s.innerName(f.ctx, f.first), anything, true)
+		f.v.known.take(f.s.key(f.ctx, f.path), nil, true)
+		f.v.known.finish(f.s.key(f.ctx, f.first), anything, true)
 	}
-	f.v.known.finish(f.s.innerName(f.ctx, f.path), is, stored)
+	f.v.known.finish(f.s.key(f.ctx, f.path), is, stored)
 }
 
 // bufferedWriter is a Sink over a store that accepts only whole content, or one that accepts

@@ -80,7 +80,7 @@ func (v *Vault) Open(b leanctx.Backend) *Store {
 func (v *Vault) Note(ctx context.Context, paths []string) {
 	for _, s := range v.stores {
 		for _, name := range paths {
-			v.known.note(s.innerName(ctx, name))
+			v.known.note(s.key(ctx, name))
 		}
 	}
 }
@@ -111,9 +111,9 @@ func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
 // saveAs stores content under one name, or returns errTaken. unique says that the name is made
 // for the content.
 func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, unique bool) (existed bool, err error) {
-	name := s.innerName(ctx, p)
+	key := s.key(ctx, p)
 	own := unique || !s.Readable() && s.holding(ctx, fingerprintOf(content), []string{p}) != ""
-	if !v.known.take(name, &content, own) {
+	if !v.known.take(key, &content, own) {
 		if s.Holds(ctx, p, content) {
 			return true, nil // the name is known to hold content, which is the same
 		}
@@ -123,11 +123,11 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, 
 	defer func() {
 		switch {
 		case err != nil && !errors.Is(err, errAsked): // once the context has ended, a store may still be writing
-			v.known.finish(name, anything, ctx.Err() != nil && !errors.Is(err, errTaken))
+			v.known.finish(key, anything, ctx.Err() != nil && !errors.Is(err, errTaken))
 		case s.Readable():
-			v.known.finish(name, fingerprint{size: len(content)}, true)
+			v.known.finish(key, fingerprint{size: len(content)}, true)
 		default:
-			v.known.finish(name, fingerprintOf(content), true)
+			v.known.finish(key, fingerprintOf(content), true)
 		}
 	}()
 	if err := v.others(ctx, s, p, content); err != nil {
@@ -179,13 +179,13 @@ func (v *Vault) begin(ctx context.Context, s *Store, at Place, p string, unique 
 	if !v.showable(p) {
 		return nil, errPath
 	}
-	name := s.innerName(ctx, p)
-	if !v.known.take(name, nil, false) {
+	key := s.key(ctx, p)
+	if !v.known.take(key, nil, false) {
 		return nil, errTaken
 	}
 	for _, other := range v.stores {
 		if other.Readable() && other.exists(ctx, p, unique) {
-			v.known.finish(name, anything, false)
+			v.known.finish(key, anything, false)
 			return nil, errTaken
 		}
 	}
@@ -404,10 +404,10 @@ func fingerprintOf(content string) fingerprint {
 }
 
 // known is what one vault has stored under which name, and which names the conversations
-// show. It is safe for concurrent use; the zero value is ready.
+// show. A name is a key of a store. It is safe for concurrent use; the zero value is ready.
 type known struct {
 	mu     sync.Mutex
-	byName map[uint64]*held // by hash of the name
+	byName map[uint64]*held // by Store.key
 	order  []uint64         // oldest first
 }
 
@@ -422,10 +422,9 @@ type held struct {
 // take takes a name for content, nil if that is yet unknown, and reports whether it may be
 // written there. Several writers of the same content may take a name, and any that own it: it
 // is made for the content or known to hold it. The caller must call finish.
-func (k *known) take(name string, content *string, own bool) bool {
+func (k *known) take(key uint64, content *string, own bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := maphash.String(seed, name)
 	h := k.byName[key]
 	switch {
 	case h == nil:
@@ -439,10 +438,10 @@ func (k *known) take(name string, content *string, own bool) bool {
 }
 
 // of returns what is known of a name.
-func (k *known) of(name string) (is fingerprint, used bool) {
+func (k *known) of(key uint64) (is fingerprint, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h := k.byName[maphash.String(seed, name)]
+	h := k.byName[key]
 	if h == nil {
 		return anything, false
 	}
@@ -450,10 +449,9 @@ func (k *known) of(name string) (is fingerprint, used bool) {
 }
 
 // finish ends what take began. stored says that the name holds what is identified.
-func (k *known) finish(name string, is fingerprint, stored bool) {
+func (k *known) finish(key uint64, is fingerprint, stored bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := maphash.String(seed, name)
 	h := k.byName[key]
 	if h == nil {
 		return
@@ -470,10 +468,9 @@ func (k *known) finish(name string, is fingerprint, stored bool) {
 }
 
 // note records that a name holds something.
-func (k *known) note(name string) {
+func (k *known) note(key uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	key := maphash.String(seed, name)
 	if k.byName[key] == nil {
 		k.add(key, &held{kept: true, is: anything})
 	}
@@ -499,51 +496,18 @@ func (k *known) add(key uint64, h *held) {
 
 // inFlight is what this process is writing, right now, to stores that cannot refuse a name
 // that is taken: between the look at a name and the write, no other middleware of the
-// process may write there. Nothing is kept of what has been written.
-var inFlight struct {
-	mu      sync.Mutex
-	writers map[place]held
-}
+// process may write there.
+var inFlight known
 
-// place is a name in a store.
-type place struct {
-	store leanctx.Backend // the innermost one; nil if it cannot be compared
-	name  string
-}
-
-// placeOf is the place of a name in the innermost store of b.
-func placeOf(b leanctx.Backend, name string) place {
+// placeOf identifies a name in the innermost store of b, if that can be told from others.
+func placeOf(b leanctx.Backend, key uint64) uint64 {
 	if b = Innermost(b); !hasIdentity(b) {
 		b = nil
 	}
-	return place{b, name}
-}
-
-// begin reports whether content may be written to a name now. If so, the caller must call
-// end.
-func (p place) begin(content *string) bool {
-	inFlight.mu.Lock()
-	defer inFlight.mu.Unlock()
-	h, busy := inFlight.writers[p]
-	switch {
-	case busy && *h.writing != *content:
-		return false
-	case inFlight.writers == nil:
-		inFlight.writers = make(map[place]held)
-	}
-	inFlight.writers[p] = held{writing: content, writers: h.writers + 1}
-	return true
-}
-
-func (p place) end() {
-	inFlight.mu.Lock()
-	defer inFlight.mu.Unlock()
-	h := inFlight.writers[p]
-	if h.writers--; h.writers == 0 {
-		delete(inFlight.writers, p)
-	} else {
-		inFlight.writers[p] = h
-	}
+	return maphash.Comparable(seed, struct {
+		store leanctx.Backend
+		key   uint64
+	}{b, key})
 }
 
 // hasIdentity reports whether a store can be compared with others, and equals itself.

@@ -243,8 +243,11 @@ func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
 	require.NoError(t, got.Err)
 	require.NotEqual(t, "/f", got.Path)
 	later := "later"
-	require.True(t, v.known.take("/f", &later, false), "nobody holds the name")
+	require.True(t, v.known.take(named("/f"), &later, false), "nobody holds the name")
 }
+
+// named is what a name is known by in a store without scopes.
+func named(p string) uint64 { return maphash.String(seed, p) }
 
 func newVault() *Vault { return New(func(string) bool { return true }) }
 
@@ -315,45 +318,45 @@ func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
 func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
 	var k known
 	busy, other := "busy", "other"
-	require.True(t, k.take("/busy", &busy, false))
+	require.True(t, k.take(named("/busy"), &busy, false))
 	for i := range maxKnown + 100 {
-		name := fmt.Sprint("/f", i)
+		name := named(fmt.Sprint("/f", i))
 		require.True(t, k.take(name, &busy, false))
 		k.finish(name, fingerprint{size: 4}, true)
 	}
 	require.LessOrEqual(t, len(k.byName), maxKnown+1)
 	require.LessOrEqual(t, len(k.order), maxKnown+1)
-	require.False(t, k.take("/busy", &other, false), "what is being written stays")
-	_, used := k.of("/f1")
+	require.False(t, k.take(named("/busy"), &other, false), "what is being written stays")
+	_, used := k.of(named("/f1"))
 	require.False(t, used)
-	_, used = k.of(fmt.Sprint("/f", maxKnown+99))
+	_, used = k.of(named(fmt.Sprint("/f", maxKnown+99)))
 	require.True(t, used)
-	k.finish("/unknown", fingerprint{size: 4}, true)
+	k.finish(named("/unknown"), fingerprint{size: 4}, true)
 }
 
 func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
 	var k known
 	a, same, b := "a", "a", "b"
 	is := fingerprintOf(b)
-	require.True(t, k.take("/f", &a, false))
-	require.True(t, k.take("/f", &same, false))
-	require.False(t, k.take("/f", &b, false))
-	require.False(t, k.take("/f", nil, false))
-	k.finish("/f", is, false)
-	require.False(t, k.take("/f", &b, false))
-	k.finish("/f", is, false)
-	require.True(t, k.take("/f", &b, false), "nothing came of it")
-	k.finish("/f", is, true)
-	require.False(t, k.take("/f", &a, false))
-	require.False(t, k.take("/f", &b, false), "the store is asked what it holds")
-	require.True(t, k.take("/f", &b, true), "nothing else can have the name")
-	require.Nil(t, k.byName[maphash.String(seed, "/f")].writing, "it is not kept in memory")
-	k.note("/f")
-	got, _ := k.of("/f")
+	require.True(t, k.take(named("/f"), &a, false))
+	require.True(t, k.take(named("/f"), &same, false))
+	require.False(t, k.take(named("/f"), &b, false))
+	require.False(t, k.take(named("/f"), nil, false))
+	k.finish(named("/f"), is, false)
+	require.False(t, k.take(named("/f"), &b, false))
+	k.finish(named("/f"), is, false)
+	require.True(t, k.take(named("/f"), &b, false), "nothing came of it")
+	k.finish(named("/f"), is, true)
+	require.False(t, k.take(named("/f"), &a, false))
+	require.False(t, k.take(named("/f"), &b, false), "the store is asked what it holds")
+	require.True(t, k.take(named("/f"), &b, true), "nothing else can have the name")
+	require.Nil(t, k.byName[named("/f")].writing, "it is not kept in memory")
+	k.note(named("/f"))
+	got, _ := k.of(named("/f"))
 	require.Equal(t, is, got, "what is known stays known")
-	k.note("/g")
-	require.False(t, k.take("/g", &a, false))
-	require.False(t, k.take("/g", nil, false))
+	k.note(named("/g"))
+	require.False(t, k.take(named("/g"), &a, false))
+	require.False(t, k.take(named("/g"), nil, false))
 }
 
 // slowStore is a store that can be read and cannot refuse a name: between the look at a
@@ -406,7 +409,7 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 			require.NoError(t, got.err, name)
 			require.True(t, opened(memory).Holds(ctx, got.path, got.content), "%s: %s", name, got.path)
 		}
-		require.Empty(t, inFlight.writers, "nothing is kept")
+		require.Empty(t, inFlight.byName, "nothing is kept")
 	}
 }
 
