@@ -95,12 +95,10 @@ func (c *ReadToolConfig) wrong() (out []error) {
 
 // newProvided makes the tool that ProvideReadTool adds.
 func newProvided(ctx context.Context, p *policy, query JSONQuery) (*provided, error) {
-	stores := p.files.Stores()
-	face, err := NewReadTool(ctx, &ReadToolConfig{Name: p.readTool, Backend: stores[0].Backend(), JSONQuery: query})
-	if err != nil {
-		return nil, err
-	}
-	return &provided{InvokableTool: face, name: p.readTool, stores: stores, may: []*policy{p}, query: query}, nil
+	made := &provided{name: p.readTool, stores: p.files.Stores(), may: []*policy{p}, query: query}
+	face, err := NewReadTool(ctx, &ReadToolConfig{Name: p.readTool, Backend: made, JSONQuery: query})
+	made.InvokableTool = face
+	return made, err
 }
 
 // maxDescription is how much of another tool's description an error quotes, in bytes.
@@ -159,7 +157,7 @@ func kindOf(info *schema.ToolInfo) readerKind {
 // provided is the tool that ProvideReadTool adds. It reads what is below the default roots,
 // the catalogues of package toolsearch, and otherwise only files that the conversation's
 // notices name: the store may be the file system of the machine, or hold the data of
-// others.
+// others. It reads from several stores as if they were one.
 type provided struct {
 	tool.InvokableTool // what the model is told
 	name               string
@@ -183,9 +181,9 @@ func (p *provided) allowed(ctx context.Context, filePath string) bool {
 
 // InvokableRun reads as the run allows.
 func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
-	cfg := ReadToolConfig{Name: p.name, Backend: p.stores[0].Backend(), JSONQuery: p.query}
-	if len(p.stores) > 1 {
-		cfg.Backend = &union{p.stores}
+	cfg := ReadToolConfig{Name: p.name, Backend: p, JSONQuery: p.query}
+	if len(p.stores) == 1 { // one that only reads whole files is then asked once
+		cfg.Backend = p.stores[0].Backend()
 	}
 	cfg.Allowed = func(filePath string) bool { return p.allowed(ctx, filePath) }
 	t, err := NewReadTool(ctx, &cfg)
@@ -193,6 +191,21 @@ func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...t
 		return "", err
 	}
 	return t.InvokableRun(ctx, arguments, opts...)
+}
+
+// Write makes it a store, as the read tool wants one; nothing calls it.
+func (p *provided) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	return p.stores[0].Backend().Write(ctx, req)
+}
+
+// ReadRange reads from the first store that has the file.
+func (p *provided) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	for _, s := range p.stores {
+		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !vault.Missing(err, filePath) {
+			return content, size, err
+		}
+	}
+	return nil, 0, err
 }
 
 // maxStored is the most that a program reads of a file, in bytes.
@@ -210,7 +223,7 @@ func (p *provided) Stored(ctx context.Context, filePath string) (string, error) 
 // whole reads a file of at most so many bytes.
 func (p *provided) whole(ctx context.Context, filePath string, most int64) ([]byte, error) {
 	return safe.Value("Backend", func() ([]byte, error) {
-		file, size, err := (&union{p.stores}).ReadRange(ctx, filePath, 0, -1)
+		file, size, err := p.ReadRange(ctx, filePath, 0, -1)
 		if err != nil {
 			return nil, err
 		}
@@ -278,22 +291,4 @@ func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
 		joined.may = append(joined.may, ours.may...)
 	}
 	return &joined
-}
-
-// union reads from several stores as if they were one.
-type union struct{ stores []*vault.Store }
-
-// Write is there because a store has it; nothing calls it.
-func (u *union) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	return u.stores[0].Backend().Write(ctx, req)
-}
-
-// ReadRange reads from the first store that has the file.
-func (u *union) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
-	for _, s := range u.stores {
-		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !vault.Missing(err, filePath) {
-			return content, size, err
-		}
-	}
-	return nil, 0, err
 }
