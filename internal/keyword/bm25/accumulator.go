@@ -42,7 +42,7 @@ type keptDoc struct {
 // accumulator is the scratch memory of a search. Indexes share it: a thousand of them need
 // only as much as their concurrent searches.
 type accumulator struct {
-	rareness // its index is that of the values below
+	finder // its index is that of the values below
 
 	states  []docState
 	touched []uint32
@@ -57,7 +57,7 @@ type accumulator struct {
 	shares   [maxOpen]float64
 	parser   queryParser
 
-	best  best
+	best  names.TopK[scored]
 	terms []term               // of a clause
 	fits  []map[uint32]float64 // of the clauses
 }
@@ -243,11 +243,6 @@ func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 	return covered / all
 }
 
-// best keeps the best documents.
-type best struct {
-	names.TopK[scored]
-}
-
 // scored is a document with its score.
 type scored struct {
 	doc   uint32
@@ -258,7 +253,7 @@ type scored struct {
 }
 
 // newBest returns an empty best of n, in the memory of the one before.
-func (acc *accumulator) newBest(n int) *best {
+func (acc *accumulator) newBest(n int) *names.TopK[scored] {
 	acc.best.Reset(n)
 	return &acc.best
 }
@@ -275,8 +270,8 @@ func (acc *accumulator) compare(a, b scored) int {
 }
 
 // takes reports whether a document that scores at most most can be one of the best.
-func (b *best) takes(most float64) bool {
-	last, full := b.Last()
+func (acc *accumulator) takes(most float64) bool {
+	last, full := acc.best.Last()
 	return !full || most >= last.score
 }
 
@@ -350,7 +345,7 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 	for _, doc := range acc.touched {
 		s := &acc.states[doc]
 		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
-		if acc.find(doc) != nil && hits.takes(finalScore(total, acc.mostNaming(), covered)) {
+		if acc.find(doc) != nil && acc.takes(finalScore(total, acc.mostNaming(), covered)) {
 			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
 		}
 	}
@@ -416,7 +411,7 @@ func (acc *accumulator) sharesOf(q *parsedQuery) []float64 {
 func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
 	candidates := acc.newBest(min(n, len(acc.kept)))
 	for i := range acc.kept {
-		if k := &acc.kept[i]; k.fits || candidates.takes(acc.most(k)) {
+		if k := &acc.kept[i]; k.fits || acc.takes(acc.most(k)) {
 			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
 		}
 	}
@@ -502,12 +497,12 @@ func (acc *accumulator) withNeeded(q *parsedQuery, chosen []scored, limit int) [
 	if limit > 0 && limit <= place {
 		return chosen
 	}
-	finder, by, ok := acc.needed(q, chosen)
-	if !ok || slices.ContainsFunc(chosen[:min(len(chosen), neededPlace+1)], func(c scored) bool { return c.doc == finder }) {
+	needed, by, ok := acc.needed(q, chosen)
+	if !ok || slices.ContainsFunc(chosen[:min(len(chosen), neededPlace+1)], func(c scored) bool { return c.doc == needed }) {
 		return chosen
 	}
-	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == finder })
-	chosen = slices.Insert(chosen, place, scored{doc: finder, score: acc.neededScore(finder, by), neededBy: &by.doc})
+	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == needed })
+	chosen = slices.Insert(chosen, place, scored{doc: needed, score: acc.neededScore(needed, by), neededBy: &by.doc})
 	if limit > 0 {
 		chosen = chosen[:min(limit, len(chosen))]
 	}

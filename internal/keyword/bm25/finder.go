@@ -11,17 +11,28 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/names"
 )
 
-// finder finds tokens of an index: those that words of a query have, and those that are
-// like them. It keeps its memory.
+// finder finds tokens of an index: those that words of a query have, those that are like them,
+// and how rare each is. It keeps its memory.
 type finder struct {
-	*rareness
+	x       *Index
+	idfs    []float32       // by token, computed on first use; 0 means not yet
 	own     strings.Builder // texts of the query that are not in the index
 	shared  []uint8         // by token: the pairs of letters that it shares with a word
+	sharing []uint32        // tokens that share any
 	letters []byte          // of a word
-	affixed []affixed
+	affixes []expansion
 	others  []string // words of names
-	touched []uint32 // tokens that share letters with a word
 	meant   []correction
+}
+
+// idf returns the inverse document frequency of a token.
+func (f *finder) idf(token uint32) float64 {
+	v := f.idfs[token]
+	if v == 0 {
+		v = f.x.idf(token)
+		f.idfs[token] = v
+	}
+	return float64(v)
 }
 
 // forget drops the texts of a query.
@@ -143,31 +154,31 @@ func (f *finder) split(word string) (left, right uint32, ok bool) {
 
 // affixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
-func (f *finder) affixesOf(word string) []affixed {
+func (f *finder) affixesOf(word string) []expansion {
 	if len(word) < minAffix || !isASCII(word) {
 		return nil
 	}
-	found := f.affixed[:0]
-	add := func(other string, prefix bool) {
+	found := f.affixes[:0]
+	add := func(other, relation string) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
 		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
 			return
 		}
 		if token, ok := f.x.findNameWord(other); ok {
-			found = append(found, affixed{token: token, ratio: ratio, prefix: prefix})
+			found = append(found, expansion{token: token, weight: weightAffix * ratio, relation: relation})
 		}
 	}
 	for size := minAffix; size < len(word); size++ {
-		add(word[:size], true)
-		add(word[len(word)-size:], false)
+		add(word[:size], beginsLike)
+		add(word[len(word)-size:], endsLike)
 	}
 	for _, other := range f.startingWith(word, func(s *Segment) []string { return s.forward }) {
-		add(other, true)
+		add(other, beginsLike)
 	}
 	for _, other := range f.startingWith(f.backwards(word), func(s *Segment) []string { return s.backward }) {
-		add(f.backwards(other), false)
+		add(f.backwards(other), endsLike)
 	}
-	f.affixed = found
+	f.affixes = found
 	return found
 }
 
@@ -233,15 +244,15 @@ func (f *finder) appendCorrections(meant []correction, p *part, word string) []c
 // returns these tokens.
 func (f *finder) countPairs(p *part, word string) []uint32 {
 	edged := appendEdged(f.letters[:0], word)
-	touched := f.touched[:0]
+	sharing := f.sharing[:0]
 	for i := 0; i+pairSize <= len(edged); i++ {
 		for _, token := range p.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
 			if f.shared[token] == 0 {
-				touched = append(touched, token)
+				sharing = append(sharing, token)
 			}
 			f.shared[token]++
 		}
 	}
-	f.letters, f.touched = edged, touched
-	return touched
+	f.letters, f.sharing = edged, sharing
+	return sharing
 }

@@ -54,7 +54,7 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 }
 
 // affixesOf are the words of an index's names that begin or end like a word.
-func affixesOf(x *Index, word string) []affixed { return finderOf(x).affixesOf(word) }
+func affixesOf(x *Index, word string) []expansion { return finderOf(x).affixesOf(word) }
 
 // correctionsOf are the tokens that a word may be meant to be. shared is the accumulator's.
 func correctionsOf(x *Index, word string, shared []uint8) []correction {
@@ -63,7 +63,7 @@ func correctionsOf(x *Index, word string, shared []uint8) []correction {
 	return f.correctionsOf(word)
 }
 
-func finderOf(x *Index) *finder { return &finder{rareness: &rareness{x: x}} }
+func finderOf(x *Index) *finder { return &finder{x: x} }
 
 // segment is the words of the lexicon in a text.
 func segment(l *Words, text string) (words []string) {

@@ -16,8 +16,8 @@ import (
 
 var accumulators = sync.Pool{New: func() any {
 	acc := &accumulator{}
-	acc.parser = newQueryParser(&acc.rareness)
-	acc.best = best{names.NewTopK(0, acc.compare)}
+	acc.parser = newQueryParser(&acc.finder)
+	acc.best = names.NewTopK(0, acc.compare)
 	return acc
 }}
 
@@ -30,7 +30,7 @@ func (x *Index) accumulator() *accumulator {
 	acc.x, acc.parser.l = x, x.words
 	docs, tokens := x.Numbers(), x.tokens
 	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
-	acc.mentions, acc.parser.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.parser.shared, tokens), grown(acc.idfs, tokens)
+	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
 	clear(acc.idfs)
 	for f := range fieldCount {
 		for length := range acc.norms[f] {
@@ -370,22 +370,6 @@ func idf(users, all int) float64 {
 
 // saturation sets how fast further occurrences stop counting.
 const saturation = 1.2
-
-// rareness is how rare the tokens of an index are, computed on first use.
-type rareness struct {
-	x    *Index
-	idfs []float32 // by token; 0 means not computed yet
-}
-
-// idf returns the inverse document frequency of a token.
-func (r *rareness) idf(token uint32) float64 {
-	v := r.idfs[token]
-	if v == 0 {
-		v = r.x.idf(token)
-		r.idfs[token] = v
-	}
-	return float64(v)
-}
 
 // grown returns memory for n values: those that were zero stay zero. It has room for the
 // next indexes of a growing catalogue.

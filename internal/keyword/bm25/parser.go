@@ -19,7 +19,7 @@ const maxTerms = 256
 
 // queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
-	finder
+	*finder
 	l     *Words
 	typos int // number of words checked for typing errors
 
@@ -59,10 +59,10 @@ type phraseMatch struct {
 	last  stemmedWord
 }
 
-// newQueryParser returns a parser of queries to the index of r.
-func newQueryParser(r *rareness) queryParser {
+// newQueryParser returns a parser of queries to the index of f.
+func newQueryParser(f *finder) queryParser {
 	return queryParser{
-		finder:  finder{rareness: r},
+		finder:  f,
 		phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
 	}
 }
@@ -557,13 +557,7 @@ func (q *queryParser) expand(w *term) {
 	}
 	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, synonymOf)
 	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
-	for _, a := range q.affixesOf(w.text) {
-		relation := "ends like"
-		if a.prefix {
-			relation = beginsLike
-		}
-		w.expansions = append(w.expansions, expansion{token: a.token, weight: weightAffix * a.ratio, relation: relation})
-	}
+	w.expansions = append(w.expansions, q.affixesOf(w.text)...)
 	if !known {
 		q.expandUnknown(w)
 		return

@@ -264,7 +264,7 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		{"zebra", "天气", ""},
 	} {
 		x := New(allWords(), []keyword.Doc{{Description: c.description}})
-		q := &queryParser{finder: *finderOf(x), l: allWords()}
+		q := &queryParser{finder: finderOf(x), l: allWords()}
 		var got []string
 		for _, token := range q.appendTokensOf(nil, c.word) {
 			got = append(got, x.text(token))

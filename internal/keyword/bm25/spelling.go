@@ -32,13 +32,6 @@ func newAffixes(texts []string, nameWords names.Set) (forward, backward []string
 	return forward, backward
 }
 
-// affixed is a word that begins or ends with another word, or the reverse.
-type affixed struct {
-	token  uint32
-	ratio  float64 // of the shorter to the longer word
-	prefix bool    // the shorter is the beginning
-}
-
 // reversing are the prefixes that turn a word into its opposite.
 var reversing = []string{"un", "de", "dis", "in", "im", "non", "anti", "mis"}
 

@@ -49,6 +49,7 @@ type expansion struct {
 const (
 	equalTo       = "equals"
 	beginsLike    = "begins like"
+	endsLike      = "ends like"
 	looksLike     = "looks like"
 	partOf        = "part of"
 	translationOf = "translation of"
