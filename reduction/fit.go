@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -56,10 +57,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 		}
 		take(p, results)
 	}
-	if !finish(ctx, p, byRound) {
-		return state, nil
-	}
-	return withMessages(state, p.out()), nil
+	return finish(ctx, p, leanctx.KindResultCut, byRound), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -71,8 +69,8 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 			sum = 0
 		}
 		results := 0
-		for n := c.resultSize(m, 0); n >= 0; n = c.resultSize(m, results) {
-			sum += n
+		for _, size := range resultSizes(c, []M{m}) {
+			sum += size
 			results++
 		}
 		if results > 0 {
@@ -181,10 +179,7 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 		}
 	}
 	take(p, all)
-	if !finish(ctx, p, byWindow) {
-		return state, nil
-	}
-	return withMessages(state, p.out()), nil
+	return finish(ctx, p, leanctx.KindResultCut, byWindow), nil
 }
 
 // sent lists the user's messages with media before an index, as results of which only the
@@ -363,15 +358,18 @@ func level(sizes []int, budget int) int {
 	return math.MaxInt
 }
 
-// finish stores and applies the decisions, reports them, and reports whether anything
-// changes.
-func finish[M adk.MessageType](ctx context.Context, p *pass[M], rule string) bool {
+// finish stores what the decisions take out, reports them, and returns the state with the changes,
+// which is the given one if there are none.
+func finish[M adk.MessageType](ctx context.Context, p *pass[M], kind leanctx.Kind, rule string) *adk.TypedChatModelAgentState[M] {
 	p.saveAll(ctx)
+	if len(p.done) == 0 {
+		return p.given
+	}
 	for _, r := range p.done {
-		o := output{kind: leanctx.KindResultCut, rule: rule, before: r.size, after: r.after, path: r.path}
+		o := output{kind: kind, rule: rule, before: r.size, after: r.after, path: r.path}
 		p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
 	}
-	return len(p.done) > 0
+	return withMessages(p.given, p.out())
 }
 
 // minRepeat is the least size in bytes of a result that a reference may replace.
@@ -402,49 +400,46 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 			p.done = append(p.done, r)
 		}
 	}
-	p.saveAll(ctx)
-	if len(p.done) == 0 {
-		return state, count, nil
-	}
-	for _, r := range p.done {
-		m.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindResultReferred, rule: byRepeat, before: r.size, after: r.after, path: r.path})
-	}
-	out, err := withMessages(state, p.out()), error(nil)
-	if clears {
+	out, err := finish(ctx, p, leanctx.KindResultReferred, byRepeat), error(nil)
+	if clears && out != state {
 		count, err = m.decisive(ctx, out)
 	}
 	return out, count, err
 }
 
-// mayRepeat reports whether a result from an index on has the size of another one. It
+// resultSizes are the sizes of the results in messages, with the index of the message and that of
+// the result in it.
+func resultSizes[M adk.MessageType](c codec[M], msgs []M) iter.Seq2[[2]int, int] {
+	return func(yield func([2]int, int) bool) {
+		for i, m := range msgs {
+			for k := 0; ; k++ {
+				size := c.resultSize(m, k)
+				if size < 0 {
+					break
+				}
+				if !yield([2]int{i, k}, size) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mayRepeat reports whether a result from an index on has the size of an earlier one. It
 // allocates nothing for the few of a newest round.
 func mayRepeat[M adk.MessageType](c codec[M], msgs []M, from int) bool {
 	if from == 0 {
 		return true
 	}
-	for i := from; i < len(msgs); i++ {
-		for k := 0; ; k++ {
-			size := c.resultSize(msgs[i], k)
-			if size < 0 {
-				break
-			}
-			if size >= minRepeat && occurs(c, msgs[:i+1], size, i, k) {
-				return true
-			}
+	for at, size := range resultSizes(c, msgs[from:]) {
+		if at[0] += from; size < minRepeat {
+			continue
 		}
-	}
-	return false
-}
-
-// occurs reports whether a result other than the kth of message at has a size.
-func occurs[M adk.MessageType](c codec[M], msgs []M, size, at, k int) bool {
-	for i, m := range msgs {
-		for j := 0; ; j++ {
-			n := c.resultSize(m, j)
-			if n < 0 {
+		for other, n := range resultSizes(c, msgs[:at[0]+1]) {
+			if other == at {
 				break
 			}
-			if n == size && (i != at || j < k) {
+			if n == size {
 				return true
 			}
 		}
