@@ -422,7 +422,7 @@ func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
 		if cfg.Native != "" {
 			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
 		}
-		return rules{clientRuns: true, neverLoads: cfg.Protocol.neverLoads()}
+		return plainRules
 	}
 	if cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)

@@ -24,6 +24,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/vectors"
+	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 const (
@@ -85,7 +86,11 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(store) {
 			store = nil
 		}
-		return &embeddingIndex{bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools, source: vectors.Source{Model: model, Embedder: e, Store: store}}, nil
+		return &embeddingIndex{
+			bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools,
+			source:  vectors.Source{Model: model, Embedder: e, Store: store},
+			queries: recent.Map[string, []float64]{Most: keptQueries},
+		}, nil
 	}
 }
 
@@ -100,7 +105,7 @@ type embeddingIndex struct {
 	building bool
 	notUntil time.Time // for the embedder
 	late     int       // failures in a row
-	queries  map[string][]float64
+	queries  recent.Map[string, []float64]
 }
 
 // Search never fails but by the context, or where the words do.
@@ -216,7 +221,7 @@ func blend(lexical, near []Result, weight float64) []Result {
 // embed returns the vector of a query, or an error within embedQueryTime.
 func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, error) {
 	x.mu.Lock()
-	v, known := x.queries[text]
+	v, known := x.queries.Get(text)
 	resting := time.Now().Before(x.notUntil)
 	x.mu.Unlock()
 	if known {
@@ -286,10 +291,7 @@ func (x *embeddingIndex) note(text string, v []float64, err error) {
 		return
 	}
 	x.late = 0
-	if x.queries == nil || len(x.queries) >= keptQueries {
-		x.queries = make(map[string][]float64)
-	}
-	x.queries[text] = v
+	x.queries.Put(text, v)
 }
 
 // ready returns the vectors of the tools, and starts building them if necessary. It returns nil

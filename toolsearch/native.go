@@ -83,7 +83,6 @@ type rules struct {
 	acceptsNative bool // the history may hold results in the provider's form
 	pairs         bool // ... but only for calls of the provider's own kind, and no others for those
 	hosted        bool // the history may hold searches that the provider ran
-	neverLoads    bool // the tool list never changes
 }
 
 // plainRules are those when this package searches, in words.

@@ -205,7 +205,9 @@ func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
 
 // knewAny reports whether the model may call one of the tools without another search.
 func (d *reminder) knewAny(names, saw []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return d.run.catalog().settings.rules.neverLoads || slices.Contains(saw, name) })
+	return slices.ContainsFunc(names, func(name string) bool {
+		return d.run.catalog().settings.cfg.Protocol.neverLoads() || slices.Contains(saw, name)
+	})
 }
 
 // hasRoomFor reports whether one more change costs less than rewriting the list.

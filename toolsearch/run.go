@@ -416,7 +416,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	}
 	c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if c.settings.rules.neverLoads {
+	if c.settings.cfg.Protocol.neverLoads() {
 		text = "gate-call"
 	}
 	return render(text, e.schemaHint("")), true

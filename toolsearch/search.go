@@ -547,10 +547,10 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 	left := maxOfferBytes
 	for _, x := range likely {
 		name := x.entry.info.Name
-		if _, known := v.last[name]; known && c.settings.rules.neverLoads || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
+		if _, known := v.last[name]; known && c.settings.cfg.Protocol.neverLoads() || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
 			continue
 		}
-		if c.settings.rules.neverLoads {
+		if c.settings.cfg.Protocol.neverLoads() {
 			if left -= offerSize(c.settings, x.entry); left < 0 {
 				break
 			}
@@ -563,7 +563,7 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 	if len(names) == 0 {
 		return
 	}
-	if c.settings.rules.neverLoads {
+	if c.settings.cfg.Protocol.neverLoads() {
 		if v.offers == nil {
 			v.offers = map[int]string{}
 		}

@@ -177,7 +177,7 @@ func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 		done[name] = true
 		add(in.catalog.lookup(name), 0)
 	}
-	never := in.catalog.settings.rules.neverLoads
+	never := in.catalog.settings.cfg.Protocol.neverLoads()
 	for i, name := range before {
 		if !never || slices.Contains(in.record.Staying, name) {
 			since := 0

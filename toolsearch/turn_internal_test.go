@@ -154,7 +154,7 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 	}
 	for _, name := range in.said.order {
 		e := in.catalog.lookup(name)
-		if in.may(e) && !in.catalog.settings.rules.neverLoads && !slices.Contains(out.unused, name) {
+		if in.may(e) && !in.catalog.settings.cfg.Protocol.neverLoads() && !slices.Contains(out.unused, name) {
 			require.Contains(t, out.record.Visible, name)
 		}
 	}
