@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -93,18 +94,16 @@ func (info callInfo) finished(ctx context.Context, args *schema.ToolArgument, re
 	if out != nil || err != nil || !info.compacts() {
 		return out, err
 	}
-	if out = compacted(result); out != nil {
-		info.report(ctx, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: sizeOf(textsOf(out.Parts))})
-	}
-	return out, nil
+	return info.compact(ctx, result, math.MaxInt), nil
 }
 
 // maxShrink is how many times longer than its limit a result may be that is compacted in the
 // hope that it need not be cut.
 const maxShrink = 4
 
-// compacted is a result with its JSON in fewer bytes, nil if it has none.
-func compacted(result *schema.ToolResult) (out *schema.ToolResult) {
+// compact returns a result with its JSON in fewer bytes, nil if it has none or still has more than
+// most bytes.
+func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, most int) (out *schema.ToolResult) {
 	for i := range result.Parts {
 		if result.Parts[i].Type != schema.ToolPartTypeText {
 			continue
@@ -118,6 +117,14 @@ func compacted(result *schema.ToolResult) (out *schema.ToolResult) {
 		}
 		out.Parts[i].Text = text
 	}
+	if out == nil {
+		return nil
+	}
+	after := sizeOf(textsOf(out.Parts))
+	if after > most {
+		return nil
+	}
+	info.report(ctx, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: after})
 	return out
 }
 
@@ -142,8 +149,8 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 		return nil, nil
 	}
 	if info.compacts() && size <= maxShrink*info.rule.limit {
-		if short := compacted(result); short != nil && sizeOf(textsOf(short.Parts)) <= info.rule.limit {
-			return nil, nil
+		if short := info.compact(ctx, result, info.rule.limit); short != nil {
+			return short, nil
 		}
 	}
 	at, err := info.place(ctx, func() *schema.ToolResult { return copyOf(result) })
