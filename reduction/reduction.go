@@ -16,7 +16,6 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adkrun"
@@ -215,70 +214,22 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	info, ok := callOf(ctx, m.policy, tCtx)
-	if !ok {
-		return endpoint, nil
-	}
-	return func(ctx context.Context, argumentsInJSON string, opts ...tool.Option) (string, error) {
-		out, err := endpoint(ctx, argumentsInJSON, opts...)
-		if err != nil {
-			return "", err
-		}
-		cut, err := info.finished(ctx, &schema.ToolArgument{Text: argumentsInJSON}, textResult(out))
-		if err != nil || cut == nil {
-			return out, err
-		}
-		return firstText(cut), nil
-	}, nil
+	return invoked(ctx, m.policy, tCtx, endpoint), nil
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	info, ok := callOf(ctx, m.policy, tCtx)
-	if !ok {
-		return endpoint, nil
-	}
-	return func(ctx context.Context, toolArgument *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-		out, err := endpoint(ctx, toolArgument, opts...)
-		if err != nil {
-			return nil, err
-		}
-		cut, err := info.finished(ctx, toolArgument, out)
-		if err != nil || cut == nil {
-			return out, err
-		}
-		return cut, nil
-	}, nil
+	return invoked(ctx, m.policy, tCtx, endpoint), nil
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	info, ok := callOf(ctx, m.policy, tCtx)
-	if !ok {
-		return endpoint, nil
-	}
-	return func(ctx context.Context, argumentsInJSON string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-		out, err := endpoint(ctx, argumentsInJSON, opts...)
-		if err != nil || out == nil {
-			return nil, err
-		}
-		return wrapStream(ctx, info, &schema.ToolArgument{Text: argumentsInJSON}, out)
-	}, nil
+	return streamed(ctx, m.policy, tCtx, endpoint), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	info, ok := callOf(ctx, m.policy, tCtx)
-	if !ok {
-		return endpoint, nil
-	}
-	return func(ctx context.Context, toolArgument *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-		out, err := endpoint(ctx, toolArgument, opts...)
-		if err != nil || out == nil {
-			return nil, err
-		}
-		return wrapStream(ctx, info, toolArgument, out)
-	}, nil
+	return streamed(ctx, m.policy, tCtx, endpoint), nil
 }
 
 // noteNamedFiles tells calls which of their future files the notices in the history already

@@ -25,6 +25,8 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
@@ -90,6 +92,21 @@ func shut[T any](s *schema.StreamReader[T]) {
 func isSourceEnd(err error) bool {
 	_, ok := schema.GetSourceName(err)
 	return ok
+}
+
+// streamed is the call of a tool whose stream is cut.
+func streamed[A, T any](ctx context.Context, p *policy, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+	info, ok := callOf(ctx, p, called)
+	if !ok {
+		return endpoint
+	}
+	return func(ctx context.Context, argument A, opts ...tool.Option) (*schema.StreamReader[T], error) {
+		out, err := endpoint(ctx, argument, opts...)
+		if err != nil || out == nil {
+			return nil, err
+		}
+		return wrapStream(ctx, info, asArgument(argument), out)
+	}
 }
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's

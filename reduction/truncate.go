@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
@@ -37,12 +38,39 @@ type callInfo struct {
 func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.text) }
 
 // callOf describes the truncation of a call's results, if any.
-func callOf(ctx context.Context, p *policy, tool *adk.ToolContext) (callInfo, bool) {
-	if tool == nil || virtual.Inner(ctx, tool.CallID) { // a program reads all of it, and no model any
+func callOf(ctx context.Context, p *policy, called *adk.ToolContext) (callInfo, bool) {
+	if called == nil || virtual.Inner(ctx, called.CallID) { // a program reads all of it, and no model any
 		return callInfo{}, false
 	}
-	r := p.truncation(ctx, tool.Name)
-	return callInfo{policy: p, rule: r, tool: tool}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
+	r := p.truncation(ctx, called.Name)
+	return callInfo{policy: p, rule: r, tool: called}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
+}
+
+// invoked is the call of a tool whose result is cut.
+func invoked[A, R any](ctx context.Context, p *policy, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error)) func(context.Context, A, ...tool.Option) (R, error) {
+	info, ok := callOf(ctx, p, called)
+	if !ok {
+		return endpoint
+	}
+	return func(ctx context.Context, argument A, opts ...tool.Option) (R, error) {
+		out, err := endpoint(ctx, argument, opts...)
+		if err != nil {
+			return *new(R), err
+		}
+		cut, err := info.finished(ctx, asArgument(argument), asResult(out))
+		if err != nil || cut == nil {
+			return out, err
+		}
+		return ofResult[R](cut), nil
+	}
+}
+
+// asArgument is what a tool of any form is called with.
+func asArgument[A any](argument A) *schema.ToolArgument {
+	if text, ok := any(argument).(string); ok {
+		return &schema.ToolArgument{Text: text}
+	}
+	return any(argument).(*schema.ToolArgument)
 }
 
 // with returns the truncation of the results of a call with these arguments.
