@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,25 +21,38 @@ import (
 
 const ownSet = "../../../toolsearch/toolsearcheval/testdata"
 
-func answersOf(t *testing.T, s scorer) []*answer {
+// asked are the answers of each scorer to the project's own set: all tests read the same.
+var asked = sync.OnceValues(func() ([][]*answer, error) {
 	catalogues, err := load(ownSet, "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]*answer, len(scorers))
+	for i, s := range scorers {
+		if all[i], err = ask(s, catalogues); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+})
+
+func answersOf(t *testing.T, scorer int) []*answer {
+	all, err := asked()
 	require.NoError(t, err)
-	answers, err := ask(s, catalogues)
-	require.NoError(t, err)
-	return answers
+	return slices.Clone(all[scorer])
 }
 
 // The golden files are of the confidences that the scorers give.
 func TestGoldenConfidence(t *testing.T) {
-	for _, s := range scorers {
+	for i, s := range scorers {
 		var b strings.Builder
-		printMeasures(&b, answersOf(t, s))
+		printMeasures(&b, answersOf(t, i))
 		toolsearcheval.Golden(t, "testdata/golden/"+s.name+".txt", b.String())
 	}
 }
 
 func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
-	whole := slices.DeleteFunc(answersOf(t, scorers[0]), func(a *answer) bool { return a.size != "all" || !a.heldout })
+	whole := slices.DeleteFunc(answersOf(t, 0), func(a *answer) bool { return a.size != "all" || !a.heldout })
 	require.Greater(t, area(whole), .97)
 	require.Greater(t, pairs(whole)[0].area, .95)
 	foreign, rights := refused(whole, toolsearch.Recommended(nil).MinConfidence)
@@ -49,7 +63,7 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 // Among answers of confidence p, a share of p is right, give or take a tenth: in each
 // whole catalogue, and in samples of any size.
 func TestConfidencesAreShares(t *testing.T) {
-	answers := answersOf(t, scorers[0])
+	answers := answersOf(t, 0)
 	only := func(chosen func(*answer) bool) []*answer {
 		return slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return !chosen(a) })
 	}

@@ -7,14 +7,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,56 +34,56 @@ func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 		t.Skip("builds programs from modules")
 	}
 	race.Skip(t, "builds programs from modules, without the detector")
-	proxy, version := makeProxy(t)
-	t.Run("README", func(t *testing.T) { runTheReadme(t, proxy, version) })
-	t.Run("command", func(t *testing.T) { runTheCommand(t, proxy, version) })
-	t.Run("nested modules", func(t *testing.T) { buildNestedModules(t, proxy, version) })
+	s := stranger{proxy: makeProxy(t), cache: borrowCache(t)}
+	t.Run("README", s.runTheReadme)
+	t.Run("command", s.runTheCommand)
+	t.Run("nested modules", s.buildNestedModules)
 }
 
-func runTheReadme(t *testing.T, proxy, version string) {
+func (s stranger) runTheReadme(t *testing.T) {
 	dir := t.TempDir()
 	snippet, err := os.ReadFile("testdata/main.go.txt")
 	require.NoError(t, err)
 	lines := readmeLines(t)
 	// A README leaves out what every Go program does after a call.
 	code := strings.ReplaceAll(lines, "// ...", "if err != nil {\n\treturn err\n}")
-	code = strings.ReplaceAll(code, "/var/lib/agent/results", filepath.ToSlash(filepath.Join(dir, "results")))
+	code = strings.ReplaceAll(code, "/var/lib/agent/results", "results") // in dir: the same program in each run
 	program := strings.Replace(string(snippet), "\tSNIPPET\n", code+"\nif err != nil {\n\treturn err\n}\n", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 
-	command(t, dir, proxy, "go", "mod", "init", "example.com/stranger")
-	command(t, dir, proxy, "go", "get", module+"@"+version)
-	command(t, dir, proxy, "go", "mod", "tidy")
+	s.command(t, dir, "go", "mod", "init", "example.com/stranger")
+	s.command(t, dir, "go", "get", module+"@"+version)
+	s.command(t, dir, "go", "mod", "tidy")
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
 	require.NotContains(t, string(mod), "replace")
-	out := command(t, dir, proxy, "go", "run", ".")
+	out := s.command(t, dir, "go", "run", ".")
 	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
 }
 
 // runTheCommand follows the documentation with nothing but Go and a file.
-func runTheCommand(t *testing.T, proxy, version string) {
+func (s stranger) runTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
-	out := command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "eval", "tools.json")
+	out := s.command(t, dir, "go", "run", module+"/cmd/leanctx@"+version, "eval", "tools.json")
 	require.Equal(t, "1 of 1 tool is found by their own words\n\n", out)
 	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
-	out = command(t, dir, proxy, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
+	out = s.command(t, dir, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
 	require.Contains(t, out, "No policy costs more than doing nothing")
 }
 
-func buildNestedModules(t *testing.T, proxy, version string) {
-	if _, err := os.Stat(filepath.Join(moduleCache(t), "gocloud.dev")); err != nil {
+func (s stranger) buildNestedModules(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(s.cache, "cache", "download", "gocloud.dev")); err != nil {
 		t.Skip("gocloud.dev has not been downloaded yet; the tests of reduction/blobbackend do that")
 	}
 	dir := t.TempDir()
 	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/examples/native/mended\"\n)\n\nfunc main() {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
-	command(t, dir, proxy, "go", "mod", "init", "example.com/stranger")
-	command(t, dir, proxy, "go", "get", module+"/reduction/blobbackend@"+version, module+"/examples/native/mended@"+version)
-	command(t, dir, proxy, "go", "list", "-export", ".") // compiles, and links nothing
+	s.command(t, dir, "go", "mod", "init", "example.com/stranger")
+	s.command(t, dir, "go", "get", module+"/reduction/blobbackend@"+version, module+"/examples/native/mended@"+version)
+	s.command(t, dir, "go", "list", "-export", ".") // compiles, and links nothing
 }
 
 var region = regexp.MustCompile("(?s)<!-- region: readme -->\n```go\n(.*?)```")
@@ -99,17 +97,23 @@ func readmeLines(t *testing.T) string {
 	return string(found[1])
 }
 
+// version is the same in each run, so that what an earlier run compiled of packages that have not
+// changed since need not be compiled again.
+const version = "v0.1.1-tree"
+
 // makeProxy releases the committed tree, and lays what was tagged out as a module proxy does,
-// each module on its own. The version is made of the tree's hash and the process, so that no two
-// trees, and no two runs side by side, share one in the module cache.
-func makeProxy(t *testing.T) (dir, version string) {
+// each module on its own.
+func makeProxy(t *testing.T) (dir string) {
 	t.Helper()
-	clone, version := release(t)
-	forget(t, version)
-	t.Cleanup(func() { forget(t, version) })
+	clone := release(t)
 	dir = t.TempDir()
+	trees := map[string]map[string][]byte{} // by commit; nested modules have one in common
 	for _, sub := range published {
-		tree := tagged(t, clone, strings.TrimPrefix(sub+"/"+version, "/"))
+		commit := strings.TrimSpace(string(output(t, exec.Command("git", "-C", clone, "rev-parse", strings.TrimPrefix(sub+"/"+version, "/")+"^{commit}"))))
+		if trees[commit] == nil {
+			trees[commit] = treeOf(t, clone, commit)
+		}
+		tree := trees[commit]
 		mod := tree[strings.TrimPrefix(sub+"/go.mod", "/")]
 		require.NotContains(t, string(mod), "replace", "%s", sub)
 		path := strings.TrimSuffix(module+"/"+sub, "/")
@@ -125,34 +129,37 @@ func makeProxy(t *testing.T) (dir, version string) {
 			require.NoError(t, os.WriteFile(filepath.Join(at, name), data, 0o600))
 		}
 	}
-	return dir, version
+	return dir
 }
 
-// forget removes the made-up version from the machine's module cache.
-func forget(t *testing.T, version string) {
+// borrowCache makes a module cache in which all is that the machine's own has, and nothing of ours:
+// the same version has other files in each run.
+func borrowCache(t *testing.T) string {
 	t.Helper()
-	cache := moduleCache(t)
-	for _, sub := range published {
-		path := filepath.FromSlash(strings.TrimSuffix(module+"/"+sub, "/"))
-		require.NoError(t, os.RemoveAll(filepath.Join(filepath.Dir(filepath.Dir(cache)), path+"@"+version)))
-		files, err := filepath.Glob(filepath.Join(cache, path, "@v", version+".*"))
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	require.NoError(t, err)
+	theirs, ours := strings.TrimSpace(string(out)), t.TempDir()
+	apart := []string{"cache", "cache/download", "github.com", "cache/download/github.com"}
+	for _, dir := range append(apart, ".") {
+		require.NoError(t, os.MkdirAll(filepath.Join(ours, dir), 0o700))
+		entries, err := os.ReadDir(filepath.Join(theirs, dir))
 		require.NoError(t, err)
-		for _, f := range files {
-			if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				require.NoError(t, err)
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if e.IsDir() && e.Name() != "leanctx" && !slices.Contains(apart, filepath.ToSlash(name)) {
+				require.NoError(t, os.Symlink(filepath.Join(theirs, name), filepath.Join(ours, name)))
 			}
 		}
 	}
+	return ours
 }
 
 // release runs the release of HEAD in a clone of the repository, and returns where that is.
-func release(t *testing.T) (clone, version string) {
+func release(t *testing.T) (clone string) {
 	t.Helper()
-	hash, err := exec.Command("git", "-C", root, "rev-parse", "--short=12", "HEAD^{tree}").Output()
-	if err != nil {
+	if err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Run(); err != nil {
 		t.Skipf("not a git checkout: %v", err)
 	}
-	version = fmt.Sprintf("v0.1.1-tree.%s.p%d", strings.TrimSpace(string(hash)), os.Getpid())
 	clone = filepath.Join(t.TempDir(), "clone")
 	from, err := filepath.Abs(root)
 	require.NoError(t, err)
@@ -163,7 +170,7 @@ func release(t *testing.T) (clone, version string) {
 		cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=stranger", "GIT_"+who+"_EMAIL=stranger@example.com")
 	}
 	output(t, cmd)
-	return clone, version
+	return clone
 }
 
 func output(t *testing.T, cmd *exec.Cmd) []byte {
@@ -174,10 +181,9 @@ func output(t *testing.T, cmd *exec.Cmd) []byte {
 	return out.Bytes()
 }
 
-// tagged is the tree of a tag.
-func tagged(t *testing.T, clone, tag string) map[string][]byte {
+func treeOf(t *testing.T, clone, commit string) map[string][]byte {
 	t.Helper()
-	out := output(t, exec.Command("git", "-C", clone, "archive", "--format=zip", tag))
+	out := output(t, exec.Command("git", "-C", clone, "archive", "--format=zip", "-0", commit))
 	z, err := zip.NewReader(bytes.NewReader(out), int64(len(out)))
 	require.NoError(t, err)
 	tree := map[string][]byte{}
@@ -204,7 +210,7 @@ func archive(t *testing.T, tree map[string][]byte, sub, prefix string) []byte {
 		if !inside || nested(tree, sub, name) {
 			continue
 		}
-		w, err := z.Create(prefix + rest)
+		w, err := z.CreateHeader(&zip.FileHeader{Name: prefix + rest, Method: zip.Store})
 		require.NoError(t, err)
 		_, err = w.Write(data)
 		require.NoError(t, err)
@@ -223,24 +229,22 @@ func nested(tree map[string][]byte, sub, name string) bool {
 	return false
 }
 
-func moduleCache(t *testing.T) string {
-	t.Helper()
-	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	require.NoError(t, err)
-	return filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
+// stranger is a machine where only Go is.
+type stranger struct {
+	proxy, cache string // of modules
 }
 
 // command runs a command as a new user would. Modules other than ours come from those that
 // are downloaded already, or else from where this machine gets them; -trimpath lets what
 // `make check` compiled of them count.
-func command(t *testing.T, dir, proxy string, name string, args ...string) string {
+func (s stranger) command(t *testing.T, dir string, name string, args ...string) string {
 	t.Helper()
 	usual, err := exec.Command("go", "env", "GOPROXY").Output()
 	require.NoError(t, err)
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -modcacherw -ldflags=-w -trimpath", "GOWORK=off", "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOSUMDB=off",
-		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(moduleCache(t))+","+strings.TrimSpace(string(usual)))
+		"GOMODCACHE="+s.cache, "GOPROXY=file://"+filepath.ToSlash(s.proxy)+",file://"+filepath.ToSlash(filepath.Join(s.cache, "cache", "download"))+","+strings.TrimSpace(string(usual)))
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	require.NoError(t, cmd.Run(), "%s %v: %s", name, args, problem.String())
