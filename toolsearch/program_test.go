@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
@@ -168,7 +169,7 @@ func direct(t *testing.T, f func(*goProgram)) string {
 // process. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
 func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
 	programs, seed := uint64(300), rand.Uint64()
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		programs = 40
 	}
 	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_PROGRAMS"), 10, 64); err == nil {

@@ -183,6 +183,7 @@ func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
 }
 
 func TestReplaySaysWhatHidingToolsAloneSaves(t *testing.T) {
+	race.Skip(t, "replays many long requests")
 	out, messages, code := call(t, body(t, 300, 60_000), "replay", "-", "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON

@@ -214,7 +214,7 @@ func TestEveryJSONPreviewParses(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
-	for range 150 {
+	for range race.Cases(150) {
 		text := randomJSON(r, 5)
 		if text[0] != '{' && text[0] != '[' {
 			continue

@@ -85,8 +85,11 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "directory" {
+				detector.Skip(t, "shares what a memory shares")
+			}
 			if strings.HasPrefix(name, "a ") {
-				detector.Skip(t, "shares what a memory or a directory shares")
+				detector.Skip(t, "shares what a memory shares")
 				if testing.Short() {
 					t.Skip("a store in another place; the stores themselves are tested")
 				}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
 )
@@ -35,7 +36,7 @@ for (let c = 0; c < 4; c++) { const o = await tools.list_orders({customer: c}); 
 const text = await tools.long({customer: 1})
 print(sum, text.length, (await tools.measure({text})).bytes)`
 	const files = `await tools.write_file({file_path: "/a.txt", content: "kept"}); print(await tools.read_file({file_path: "/a.txt"}))`
-	for seed := range uint64(10) {
+	for seed := range uint64(race.Cases(10)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := &shop{}
 			h, summaries, first := others[M](t, s, rand.New(rand.NewPCG(seed, 3)))

@@ -50,7 +50,8 @@ type engine struct {
 func newEngine(memory int64) (*engine, error) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfig().WithCompilationCache(compiled()).WithCloseOnContextDone(true).
-		WithMemoryLimitPages(uint32(memory / pageSize))
+		WithMemoryLimitPages(uint32(memory / pageSize)).
+		WithDebugInfoEnabled(false) // nobody reads which line of the interpreter's C a program ended in
 	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), memory: memory}
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
 		return nil, errors.Join(err, e.runtime.Close(ctx))

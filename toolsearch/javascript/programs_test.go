@@ -21,6 +21,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolerror"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -302,10 +303,7 @@ func randomCode(g *rand.Rand) string {
 // the model what a run without interruptions gives; with reduction, window and toolerror around
 // it, in any order. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
 func TestProgramsGoOnInOtherProcesses(t *testing.T) {
-	programs, seed := 48, rand.Uint64()
-	if testing.Short() {
-		programs = 24
-	}
+	programs, seed := max(12, race.Cases(48)), rand.Uint64()
 	if n, err := strconv.Atoi(os.Getenv("LEANCTX_PROGRAMS")); err == nil {
 		programs = n
 	}
@@ -314,7 +312,8 @@ func TestProgramsGoOnInOtherProcesses(t *testing.T) {
 	}
 	t.Logf("LEANCTX_SEED=%d LEANCTX_PROGRAMS=%d", seed, programs)
 	interrupts, kills := 0, 0
-	for i := range uint64(programs+3) / 4 { // two in each run, of both message types
+	// Two in each run, of both message types; and more where nothing was interrupted or killed in those.
+	for i := uint64(0); i < uint64(programs+3)/4 || i < 100 && (interrupts == 0 || kills == 0); i++ {
 		a, b := law[*schema.Message]{T: t, Rand: rand.New(rand.NewPCG(seed, i))}, law[*schema.AgenticMessage]{T: t, Rand: rand.New(rand.NewPCG(seed, i))}
 		a.holds(i%2 == 0)
 		b.holds(i%2 == 0)
