@@ -279,8 +279,8 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 	return tool == p.readTool && (p.named || p.readerKind(ctx) != foreignReader)
 }
 
-// withReader returns the tools of a run with the read tool, and its kind. A tool of its
-// name that is not this package's is an error: notices would send the model to it.
+// withReader returns the tools of a run with the read tool, in the form that they require, and its
+// kind. A tool of its name that is not this package's is an error: notices would send the model to it.
 func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
 	found, at := readerAmong(ctx, tools, p.readTool)
 	if p.ours == nil {
@@ -289,7 +289,11 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 	out := slices.Clone(tools)
 	switch found {
 	case noReader:
-		out = append(out, p.readerFor(tools))
+		var added tool.BaseTool = p.ours
+		if p.returnsMedia && slices.ContainsFunc(tools, returnsParts) { // then the model accepts media as well
+			added = &mediaReader{p.ours}
+		}
+		out = append(out, added)
 	case ownReader:
 		out[at] = joinReaders(tools[at], p.ours)
 	default:
@@ -336,15 +340,6 @@ func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) e
 	}
 	_ = adk.SetRunLocalValue(ctx, readerKey+p.readTool, string(found))
 	return nil
-}
-
-// readerFor returns the provided tool in the form that these tools require: if the window
-// is known and some tool returns parts, it returns media in their original form.
-func (p *policy) readerFor(tools []tool.BaseTool) tool.BaseTool {
-	if p.returnsMedia && slices.ContainsFunc(tools, returnsParts) {
-		return &mediaReader{p.ours}
-	}
-	return p.ours
 }
 
 // maxSeen bounds the keys that a seen remembers. The oldest go first.

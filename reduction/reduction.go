@@ -248,7 +248,7 @@ func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []ca
 			taken = append(taken, name)
 		}
 	}
-	setRunNames(ctx, namedFilesKey, taken)
+	_ = adk.SetRunLocalValue(ctx, namedFilesKey, taken)
 }
 
 // namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
@@ -342,7 +342,7 @@ func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call
 	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.some()) {
 		names = m.readableAmong(ctx, roundsOf(m.codec, msgs), asked)
 	}
-	setRunNames(ctx, readableKey, names)
+	_ = adk.SetRunLocalValue(ctx, readableKey, names)
 }
 
 // readableAmong returns the asked names that results show, if they are files of the results'
@@ -440,13 +440,4 @@ func runLocal[T any](ctx context.Context, key string) T {
 	v, _, _ := adk.GetRunLocalValue(ctx, key)
 	got, _ := v.(T)
 	return got
-}
-
-// setRunNames stores names for the next calls.
-func setRunNames(ctx context.Context, key string, names []string) {
-	if len(names) == 0 {
-		_ = adk.DeleteRunLocalValue(ctx, key)
-		return
-	}
-	_ = adk.SetRunLocalValue(ctx, key, names)
 }

@@ -710,23 +710,6 @@ func join[T any](chunks []T) T {
 	return out.(T)
 }
 
-// asResult is a chunk as a tool result.
-func asResult[T any](chunk T) *schema.ToolResult {
-	if text, ok := any(chunk).(string); ok {
-		return textResult(text)
-	}
-	return any(chunk).(*schema.ToolResult)
-}
-
-// ofResult is what a result is in a stream.
-func ofResult[T any](r *schema.ToolResult) T {
-	out, ok := any(r).(T)
-	if !ok {
-		out = any(firstText(r)).(T)
-	}
-	return out
-}
-
 // tail keeps the last bytes of its input.
 type tail struct {
 	max  int

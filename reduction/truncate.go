@@ -73,6 +73,23 @@ func asArgument[A any](argument A) *schema.ToolArgument {
 	return any(argument).(*schema.ToolArgument)
 }
 
+// asResult is what a tool of any form returns, or a chunk of it, as a result.
+func asResult[T any](out T) *schema.ToolResult {
+	if text, ok := any(out).(string); ok {
+		return textResult(text)
+	}
+	return any(out).(*schema.ToolResult)
+}
+
+// ofResult is a result in the form of a tool.
+func ofResult[T any](r *schema.ToolResult) T {
+	out, ok := any(r).(T)
+	if !ok {
+		out = any(firstText(r)).(T)
+	}
+	return out
+}
+
 // with returns the truncation of the results of a call with these arguments.
 func (info callInfo) with(args *schema.ToolArgument) callInfo {
 	if info.args = args; args != nil {

@@ -28,8 +28,8 @@ var all = map[string][]struct {
 		{"ExampleConfig_source", 230, 18}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 143, 12},         // a long result, stored and read back
-		{"ExampleNewTyped", 158, 14}, // a conversation grows, and is cleared
+		{"Example", 142, 12},         // a long result, stored and read back
+		{"ExampleNewTyped", 154, 13}, // a conversation grows, and is cleared
 	},
 }
 
