@@ -50,8 +50,8 @@ const ownBytes = 512
 func (f *finder) keep(text []byte) string {
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
-		if token, ok := p.tokens[string(text)]; ok {
-			return p.texts[token]
+		if token, ok := p.tokens.FindBytes(text); ok {
+			return p.tokens.Word(token)
 		}
 	}
 	start := f.own.Len()
@@ -91,8 +91,8 @@ func (f *finder) lower(text string) string {
 func (f *finder) stem(word string) string {
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
-		if token, ok := p.words[word]; ok {
-			return p.texts[token]
+		if id, ok := p.words.Find(word); ok {
+			return p.tokens.Word(p.wordTokens[id])
 		}
 	}
 	f.letters = append(f.letters[:0], word...)
@@ -105,11 +105,11 @@ func (f *finder) findStem(a, b string) (token uint32, ok bool) {
 	f.letters = word
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
-		if token, ok := p.words[string(word)]; ok {
-			return f.x.find(p.texts[token])
+		if id, ok := p.words.FindBytes(word); ok {
+			return f.x.find(p.tokens.Word(p.wordTokens[id]))
 		}
 	}
-	return find(f.x, stemInPlace(word))
+	return f.x.findBytes(stemInPlace(word))
 }
 
 func (f *finder) knowsAny(stems []string) bool {
@@ -224,7 +224,7 @@ func (f *finder) appendCorrections(meant []correction, p *part, word string) []c
 	limit := names.MaxTypos(len(word))
 	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
 	for _, token := range f.countPairs(p, word) {
-		other := p.texts[token]
+		other := p.tokens.Word(token)
 		c := 0.0
 		if int(shared[token]) >= enough {
 			c = typoCloseness(word, other, limit)
@@ -246,7 +246,9 @@ func (f *finder) countPairs(p *part, word string) []uint32 {
 	edged := appendEdged(f.letters[:0], word)
 	sharing := f.sharing[:0]
 	for i := 0; i+pairSize <= len(edged); i++ {
-		for _, token := range p.pairs[keyword.Gram(string(edged[i:i+pairSize]))] {
+		token := uint32(0)
+		for rest := p.pairs[keyword.Gram(string(edged[i:i+pairSize]))]; len(rest) > 0; {
+			token, rest = nextToken(token, rest)
 			if f.shared[token] == 0 {
 				sharing = append(sharing, token)
 			}

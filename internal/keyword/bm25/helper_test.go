@@ -13,6 +13,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25/lists"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/keyword/wordlist"
 )
 
 // allWords are those of all lists.
@@ -81,13 +82,18 @@ func withoutPoliteness(l *Words, text string) (parts []string) {
 	return parts
 }
 
+// textsOf are those of the tokens of an index of one segment.
+func textsOf(x *Index) (tokens []string) {
+	for id := range uint32(x.tokens) {
+		tokens = append(tokens, x.text(id))
+	}
+	return tokens
+}
+
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *Index {
-	s := &Segment{List: names.NewList(nil), texts: texts, tokens: map[string]uint32{}, nameWords: names.AllOf(len(texts))}
-	for i, text := range texts {
-		s.tokens[text] = uint32(i)
-	}
-	s.forward, s.backward = newAffixes(texts, s.nameWords)
+	s := &Segment{List: names.NewList(nil), tokens: wordlist.New(texts), words: wordlist.New(nil), nameWords: names.AllOf(len(texts))}
+	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(texts)
 	return Join(allWords(), Part{Segment: s})
 }

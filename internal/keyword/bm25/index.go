@@ -115,7 +115,7 @@ func (x *Index) finderOf(kind, of uint32) (best uint32, ok bool) {
 				continue
 			}
 			words := p.nameOf(u.doc)
-			if !slices.ContainsFunc(words, func(word uint32) bool { return finding[p.texts[word]] }) {
+			if !slices.ContainsFunc(words, func(word uint32) bool { return finding[p.tokens.Word(word)] }) {
 				continue
 			}
 			if !ok || len(words) < least || len(words) == least && x.Compare(doc, best) < 0 {
@@ -211,7 +211,7 @@ func Join(words *Words, parts ...Part) *Index {
 	for i, p := range parts {
 		live, first := x.Part(i)
 		x.parts[i] = part{p.Segment, live, first, uint32(x.tokens)}
-		x.tokens += len(p.texts)
+		x.tokens += p.tokens.Len()
 		x.unspaced += p.unspaced.Count()
 		for f, n := range p.total {
 			total[f] += n
@@ -259,13 +259,21 @@ func (x *Index) nameOf(doc uint32) (p *part, tokens []uint32) {
 
 // find returns the number that a token has in the first segment in which a document of the
 // index uses it; ok is false if there is none.
-func (x *Index) find(text string) (token uint32, ok bool) { return find(x, text) }
-
-// find is Index.find for strings and byte slices.
-func find[T string | []byte](x *Index, text T) (token uint32, ok bool) {
+func (x *Index) find(text string) (token uint32, ok bool) {
 	for i := range x.parts {
 		p := &x.parts[i]
-		if id, ok := p.tokens[string(text)]; ok && p.isUsed(id) {
+		if id, ok := p.tokens.Find(text); ok && p.isUsed(id) {
+			return p.firstToken + id, true
+		}
+	}
+	return 0, false
+}
+
+// findBytes is find of a text that may change afterwards.
+func (x *Index) findBytes(text []byte) (token uint32, ok bool) {
+	for i := range x.parts {
+		p := &x.parts[i]
+		if id, ok := p.tokens.FindBytes(text); ok && p.isUsed(id) {
 			return p.firstToken + id, true
 		}
 	}
@@ -275,7 +283,7 @@ func find[T string | []byte](x *Index, text T) (token uint32, ok bool) {
 // text returns the text of a token.
 func (x *Index) text(token uint32) string {
 	p := x.partOfToken(token)
-	return p.texts[token-p.firstToken]
+	return p.tokens.Word(token - p.firstToken)
 }
 
 // each visits the segments that have a token, with its number there.
@@ -285,10 +293,10 @@ func (x *Index) each(token uint32, visit func(p *part, id uint32)) {
 	if len(x.parts) == 1 {
 		return
 	}
-	text := own.texts[token-own.firstToken]
+	text := own.tokens.Word(token - own.firstToken)
 	for i := range x.parts {
 		p := &x.parts[i]
-		if id, ok := p.tokens[text]; ok && p != own {
+		if id, ok := p.tokens.Find(text); ok && p != own {
 			visit(p, id)
 		}
 	}
@@ -384,7 +392,7 @@ func grown[T any](s []T, n int) []T {
 func (x *Index) findNameWord(text string) (token uint32, ok bool) {
 	for i := range x.parts {
 		p := &x.parts[i]
-		if id, has := p.tokens[text]; has && p.isNameWord(id) {
+		if id, has := p.tokens.Find(text); has && p.isNameWord(id) {
 			return x.find(text)
 		}
 	}

@@ -49,7 +49,7 @@ func TestLimitsOfDocuments(t *testing.T) {
 }
 
 func hasToken(x *Index) bool {
-	return slices.ContainsFunc(x.parts[0].texts, func(token string) bool { return strings.HasSuffix(token, "zebra") })
+	return slices.ContainsFunc(textsOf(x), func(token string) bool { return strings.HasSuffix(token, "zebra") })
 }
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.

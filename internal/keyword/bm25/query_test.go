@@ -14,7 +14,7 @@ import (
 )
 
 func tokensOf(text string) (tokens []string) {
-	return append(tokens, New(allWords(), []keyword.Doc{{Description: text}}).parts[0].texts...)
+	return append(tokens, textsOf(New(allWords(), []keyword.Doc{{Description: text}}))...)
 }
 
 func TestTokens(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/keyword/wordlist"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -21,28 +22,28 @@ type Segment struct {
 	servers     []uint32 // the number of each document's server, by ordinal
 	serverNames []string // "" for documents without one
 
-	tokens   map[string]uint32
-	texts    []string             // of the tokens
-	words    map[string]uint32    // the tokens of words as written that have only one
-	starts   []uint32             // of each token in posts, and the end of the last
-	posts    []posting            // of each token ordered by document
-	lengths  [][fieldCount]uint16 // of each document's fields, in tokens
-	total    [fieldCount]int      // of the lengths
-	unspaced names.Set            // documents with text in a script without spaces
+	tokens     *wordlist.List
+	words      *wordlist.List       // as written, if they have only one token
+	wordTokens []uint32             // of these words
+	starts     []uint32             // of each token in posts, and the end of the last
+	posts      []posting            // of each token ordered by document
+	lengths    [][fieldCount]uint16 // of each document's fields, in tokens
+	total      [fieldCount]int      // of the lengths
+	unspaced   names.Set            // documents with text in a script without spaces
 
 	serverStarts []uint32 // of each server in serverTokens, and the end of the last
 	serverTokens []uint32 // the words of servers' names
 	serverWords  names.Set
 	serverWholes []uint32 // by server: its name as one word, noToken if no document has that
 
-	nameStarts []uint32            // of each document in nameTokens, and the end of the last
-	nameTokens []uint32            // the distinct tokens of names
-	nameWords  names.Set           // tokens that are one of a name
-	needStarts []uint32            // of each document in needs, and the end of the last
-	needs      []uint32            // tokens of what a document needs the id of
-	forward    []string            // words of names, in order
-	backward   []string            // words of names written backwards, in order
-	pairs      map[uint32][]uint32 // tokens by their pairs of letters
+	nameStarts []uint32          // of each document in nameTokens, and the end of the last
+	nameTokens []uint32          // the distinct tokens of names
+	nameWords  names.Set         // tokens that are one of a name
+	needStarts []uint32          // of each document in needs, and the end of the last
+	needs      []uint32          // tokens of what a document needs the id of
+	forward    []string          // words of names, in order
+	backward   []string          // words of names written backwards, in order
+	pairs      map[uint32][]byte // tokens by their pairs of letters, in order, as nextToken reads them
 }
 
 // posting says that a document uses a token.
@@ -173,6 +174,7 @@ type usage struct {
 type builder struct {
 	s       *Segment
 	stemmer stemmer
+	words   map[string]uint32 // tokens of words as written that have only one
 	tokens  names.IDs
 	servers names.IDs
 	usages  [][]usage // of the documents that were read, in blocks
@@ -190,9 +192,9 @@ func newBuilder(docs []keyword.Doc) *builder {
 			lengths:    make([][fieldCount]uint16, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
 			needStarts: make([]uint32, 1, len(docs)+1),
-			words:      make(map[string]uint32, len(docs)),
 		},
 		stemmer: make(stemmer),
+		words:   make(map[string]uint32, len(docs)),
 	}
 	return b
 }
@@ -279,7 +281,7 @@ func (b *builder) read(doc uint32, f field, text string) {
 			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
 			return
 		}
-		if token, ok := b.s.words[r.text]; ok {
+		if token, ok := b.words[r.text]; ok {
 			b.countField(doc, f, token)
 			return
 		}
@@ -290,7 +292,7 @@ func (b *builder) read(doc uint32, f field, text string) {
 			b.countField(doc, f, last)
 		})
 		if n == 1 {
-			b.s.words[strings.Clone(r.text)] = last
+			b.words[strings.Clone(r.text)] = last
 		}
 	})
 }
@@ -321,13 +323,14 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 
 func (b *builder) finish() *Segment {
 	s := b.s
-	b.copyTokens()
+	s.tokens = wordlist.New(b.tokens.Words())
+	b.copyWords()
 	b.fillPostings()
 	b.readServers()
-	s.serverWords = setOf(len(s.texts), s.serverTokens, s.serverWholes)
-	s.nameWords = setOf(len(s.texts), s.nameTokens)
-	s.forward, s.backward = newAffixes(s.texts, s.nameWords)
-	s.pairs = newPairs(s.texts)
+	s.serverWords = setOf(s.tokens.Len(), s.serverTokens, s.serverWholes)
+	s.nameWords = setOf(s.tokens.Len(), s.nameTokens)
+	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
+	s.pairs = newPairs(b.tokens.Words())
 	return s
 }
 
@@ -352,7 +355,7 @@ func (b *builder) readServers() {
 	for _, name := range s.serverNames {
 		whole := ""
 		add := func(token string) {
-			if id, ok := s.tokens[token]; ok {
+			if id, ok := s.tokens.Find(token); ok {
 				s.serverTokens = append(s.serverTokens, id)
 			}
 		}
@@ -365,7 +368,7 @@ func (b *builder) readServers() {
 			}
 		})
 		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
-		id, ok := s.tokens[b.stemmer.stem(whole)]
+		id, ok := s.tokens.Find(b.stemmer.stem(whole))
 		if !ok {
 			id = noToken
 		}
@@ -373,22 +376,18 @@ func (b *builder) readServers() {
 	}
 }
 
-// copyTokens moves the tokens into one block of memory: the texts that they were cut from
-// can then be freed.
-func (b *builder) copyTokens() {
-	s := b.s
-	block := strings.Join(b.tokens.Words(), "")
-	s.texts = make([]string, len(b.tokens.Words()))
-	s.tokens = make(map[string]uint32, len(s.texts))
-	for i, token := range b.tokens.Words() {
-		s.texts[i], block = block[:len(token)], block[len(token):]
-		s.tokens[s.texts[i]] = uint32(i)
+func (b *builder) copyWords() {
+	words := make([]string, 0, len(b.words))
+	b.s.wordTokens = make([]uint32, 0, len(b.words))
+	for word, token := range b.words {
+		words, b.s.wordTokens = append(words, word), append(b.s.wordTokens, token)
 	}
+	b.s.words = wordlist.New(words)
 }
 
 func (b *builder) fillPostings() {
 	s := b.s
-	s.starts = make([]uint32, len(s.texts)+1)
+	s.starts = make([]uint32, s.tokens.Len()+1)
 	all := 0
 	for _, block := range b.usages {
 		all += len(block)
@@ -396,7 +395,7 @@ func (b *builder) fillPostings() {
 			s.starts[u.token+1]++
 		}
 	}
-	for i := range s.texts {
+	for i := range s.tokens.Len() {
 		s.starts[i+1] += s.starts[i]
 	}
 	s.posts = make([]posting, all)

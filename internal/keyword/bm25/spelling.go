@@ -5,11 +5,13 @@ package bm25
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/keyword/wordlist"
 )
 
 const (
@@ -20,9 +22,9 @@ const (
 
 // newAffixes returns the words of a segment's names in order, and written backwards in order,
 // for finding those with a common beginning or end.
-func newAffixes(texts []string, nameWords names.Set) (forward, backward []string) {
-	for id, word := range texts {
-		if nameWords.Has(uint32(id)) && len(word) >= minAffix && isASCII(word) {
+func newAffixes(words *wordlist.List, nameWords names.Set) (forward, backward []string) {
+	for id := range uint32(words.Len()) {
+		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && isASCII(word) {
 			forward = append(forward, word)
 			backward = append(backward, string(appendBackwards(nil, word)))
 		}
@@ -76,8 +78,9 @@ const (
 	affixFactor  = 0.8 // for a beginning or end
 )
 
-// newPairs returns the tokens of a segment by their pairs of letters.
-func newPairs(texts []string) map[uint32][]uint32 {
+// newPairs returns the tokens of a segment by their pairs of letters, each list as nextToken
+// reads it.
+func newPairs(texts []string) map[uint32][]byte {
 	all := make([]byte, 0, len(texts)*16)
 	ends := make([]int, len(texts))
 	for i, text := range texts {
@@ -90,7 +93,23 @@ func newPairs(texts []string) map[uint32][]uint32 {
 	for i, end := range ends {
 		edged[i], start = block[start:end], end
 	}
-	return keyword.GramLists(edged, pairSize, pairSize)
+	pairs, list := make(map[uint32][]byte), []byte(nil)
+	for pair, tokens := range keyword.GramLists(edged, pairSize, pairSize) {
+		last := uint32(0)
+		list = list[:0]
+		for _, token := range tokens {
+			list, last = binary.AppendUvarint(list, uint64(token-last)), token
+		}
+		pairs[pair] = slices.Clone(list)
+	}
+	return pairs
+}
+
+// nextToken reads the token that comes after another in an ordered list: most are so close to
+// the one before that one byte says how far.
+func nextToken(token uint32, list []byte) (next uint32, rest []byte) {
+	ahead, size := binary.Uvarint(list)
+	return token + uint32(ahead), list[size:]
 }
 
 // appendEdged appends a word with a mark at its beginning and at its end.
