@@ -307,11 +307,18 @@ func (p *pass[M]) decideOne(ctx context.Context, r *old) (saved int64, err error
 	if why != "" && !r.instead.mark {
 		return 0, nil
 	}
-	p.done = append(p.done, r)
-	if p.cfg.ClearTargetTokens == 0 {
+	if p.done = append(p.done, r); p.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	return p.saving(ctx, r)
+	var result, call edit
+	r.edit(&result, &call)
+	is := []M{p.msgs[r.at], p.msgs[r.callAt]}
+	before, err := p.cfg.TokenCounter(ctx, is, nil)
+	if err != nil {
+		return 0, err
+	}
+	after, err := p.cfg.TokenCounter(ctx, []M{p.codec.apply(is[0], result), p.codec.apply(is[1], call)}, nil)
+	return p.corrected(before - after), err
 }
 
 // decide decides the fate of a result and of its call's arguments, or returns why both stay
@@ -689,19 +696,6 @@ func (p *pass[M]) counted(ctx context.Context) int64 {
 		p.before = p.estimator.compared(&p.policy.runOf(ctx).counts, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
 	}
 	return p.before.tokens
-}
-
-// saving is how many tokens a change saves, by the counter.
-func (p *pass[M]) saving(ctx context.Context, r *old) (int64, error) {
-	var result, call edit
-	r.edit(&result, &call)
-	is := []M{p.msgs[r.at], p.msgs[r.callAt]}
-	before, err := p.cfg.TokenCounter(ctx, is, nil)
-	if err != nil {
-		return 0, err
-	}
-	after, err := p.cfg.TokenCounter(ctx, []M{p.codec.apply(is[0], result), p.codec.apply(is[1], call)}, nil)
-	return p.corrected(before - after), err
 }
 
 func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.factor) }

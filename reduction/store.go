@@ -117,7 +117,7 @@ func NewMemoryBackend(maxBytes int64) *MemoryBackend {
 func NewAppender[R ~struct{ FilePath, Content string }](b Backend) (interface {
 	Append(context.Context, *R) error
 }, error) {
-	if !canAppend(b) {
+	if _, ok := vault.Innermost(b).(backend.Appender); !ok {
 		return nil, fmt.Errorf("reduction: a store of type %T cannot add to files", b)
 	}
 	return appender[R]{b}, nil
@@ -134,23 +134,9 @@ func (a appender[R]) Append(ctx context.Context, req *R) error {
 	return appendTo(ctx, a.store, r.FilePath, r.Content)
 }
 
-// appending is a store that appends to another one.
-type appending interface {
-	appends() bool
-	appendTo(ctx context.Context, filePath, content string) error
-}
-
-func canAppend(b Backend) bool {
-	if s, ok := b.(appending); ok {
-		return s.appends()
-	}
-	_, ok := b.(backend.Appender)
-	return ok
-}
-
 func appendTo(ctx context.Context, b Backend, filePath, content string) error {
-	if s, ok := b.(appending); ok {
-		return s.appendTo(ctx, filePath, content)
+	if w, ok := b.(vault.Wrapper); ok {
+		return w.AppendTo(ctx, filePath, content)
 	}
 	return backend.Append(ctx, b.(backend.Appender), filePath, content)
 }
@@ -234,8 +220,8 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	return s.within(ctx, path, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
 }
 
-// appendTo adds to the end of a file, if the scope has room.
-func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
+// AppendTo adds to the end of a file, if the scope has room.
+func (s *scoped) AppendTo(ctx context.Context, filePath, content string) error {
 	path, err := s.path(ctx, filePath)
 	if err != nil {
 		return err
@@ -246,8 +232,6 @@ func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
 	}
 	return s.within(ctx, path, size, func() error { return appendTo(ctx, s.inner, path, content) })
 }
-
-func (s *scoped) appends() bool { return canAppend(s.inner) }
 
 var (
 	errNoScope    = errors.New("reduction: Scope.Key is nil")
@@ -473,7 +457,6 @@ func (s *scoped) writeOnly() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
-		appending
 	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
 	case [3]bool{false, false, true}:
@@ -514,7 +497,6 @@ func (s *scoped) withReader() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
-		appending
 		Reader
 	}
 	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
@@ -556,7 +538,6 @@ func (s *scoped) withRanges() Backend {
 	type store interface {
 		Backend
 		vault.Wrapper
-		appending
 		Reader
 		RangeReader
 	}

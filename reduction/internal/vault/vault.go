@@ -522,6 +522,8 @@ type Wrapper interface {
 	Innermost() leanctx.Backend
 	// InnermostPath returns where a path is in it.
 	InnermostPath(ctx context.Context, filePath string) (string, error)
+	// AppendTo adds to the end of a file, if the innermost store can.
+	AppendTo(ctx context.Context, filePath, content string) error
 }
 
 // Innermost returns the store that b keeps its content in.
