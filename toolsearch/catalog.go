@@ -53,14 +53,11 @@ type shared struct {
 	broken    error    // why NewIndex failed: then index is Eino's score
 	pins      []string // names of the tools to show always
 
-	buildOnce    sync.Once
-	nameOnce     sync.Once
-	allNames     []string
-	measureOnce  sync.Once
-	tokens       int64
-	digest       string
-	reminderOnce sync.Once
-	reminder     string
+	// Each of these works once.
+	build    func()                            // makes the index ready, in the background
+	names    func() []string                   // of all tools, in their order; read only
+	measure  func() (tokens int64, sum string) // of all definitions in tokens, and the key that tells catalogues apart
+	reminder func() string                     // with all names
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
@@ -93,7 +90,12 @@ func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog,
 		c.shared = like.shared
 		return c, nil
 	}
-	c.shared = &shared{}
+	c.shared = &shared{
+		build:    sync.OnceFunc(func() { go func(x Index) { _ = build(x) }(c.index) }),
+		names:    sync.OnceValue(c.listNames),
+		measure:  sync.OnceValues(c.measureAll),
+		reminder: sync.OnceValue(func() string { return envelope(c.names(), "") }),
+	}
 	for e := range c.entries() {
 		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || isNamed(c.settings.cfg.AlwaysVisible, e.info.Name) {
 			c.pins = append(c.pins, e.info.Name)
@@ -196,37 +198,21 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 	}
 }
 
-func (c *catalog) infos() []*schema.ToolInfo {
-	infos := make([]*schema.ToolInfo, 0, c.len())
+func (c *catalog) listNames() []string {
+	names := make([]string, 0, c.len())
 	for e := range c.entries() {
-		infos = append(infos, e.info)
+		names = append(names, e.info.Name)
 	}
-	return infos
+	return names
 }
 
-// names are the names of all tools, in their order. Runs share the slice; it is read only.
-func (c *catalog) names() []string {
-	c.nameOnce.Do(func() {
-		c.allNames = make([]string, 0, c.len())
-		for e := range c.entries() {
-			c.allNames = append(c.allNames, e.info.Name)
-		}
-	})
-	return c.allNames
-}
-
-// measure returns the size of all definitions in tokens, and the key that tells catalogues
-// apart.
-func (c *catalog) measure() (tokens int64, sum string) {
-	c.measureOnce.Do(func() {
-		var all strings.Builder
-		for e := range c.entries() {
-			c.tokens += e.tokens()
-			fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
-		}
-		c.digest = digest(all.String())
-	})
-	return c.tokens, c.digest
+func (c *catalog) measureAll() (tokens int64, sum string) {
+	var all strings.Builder
+	for e := range c.entries() {
+		tokens += e.tokens()
+		fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
+	}
+	return tokens, digest(all.String())
 }
 
 func digest(text string) string {

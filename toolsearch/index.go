@@ -404,8 +404,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if failed == len(parts) {
 		return nil, errors.New("toolsearch: no part of Fuse answered")
 	}
-	found := slices.AppendSeq(make([]Result, 0, len(merged)), maps.Values(merged))
-	slices.SortFunc(found, func(a, b Result) int { // equal ones are in the order of their names
+	found := slices.SortedFunc(maps.Values(merged), func(a, b Result) int { // equal ones are in the order of their names
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
 	return firstOf(found, limit), nil

@@ -82,8 +82,7 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	case c.filtered:
 		return envelope(names, ""), names
 	default: // the same for every run
-		c.reminderOnce.Do(func() { c.reminder = envelope(c.names(), "") })
-		return c.reminder, names
+		return c.reminder(), names
 	}
 	named = pickNames(names, limit)
 	// How many names each server has, and where the full list is.

@@ -422,8 +422,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		in.record = h.chooseMode(ctx, in, msgs)
 	}
 	if h.mode = in.record.Mode; h.mode != showsAll {
-		// While the model writes its first search.
-		c.buildOnce.Do(func() { go func(x Index) { _ = build(x) }(c.index) })
+		c.build() // while the model writes its first search
 	}
 	if c.settings.rules.hosted {
 		msgs = wire.Each(msgs, t.codec.Unpack)

@@ -70,8 +70,7 @@ func (u *firstUse[T]) get(make func() (T, error)) (T, error) {
 type block struct {
 	entries []*entry
 
-	nameOnce  sync.Once
-	names     map[string]int
+	byName    func() map[string]int // the place of each
 	specified func() *keyword.Segment
 	bm25      func() *bm25.Segment
 }
@@ -90,7 +89,14 @@ func newSet(entries []*entry) *ToolSet {
 		return &ToolSet{}
 	}
 	b := &block{
-		entries:   entries,
+		entries: entries,
+		byName: sync.OnceValue(func() map[string]int {
+			places := make(map[string]int, len(entries))
+			for i, e := range entries {
+				places[e.info.Name] = i
+			}
+			return places
+		}),
 		specified: sync.OnceValue(func() *keyword.Segment { return keyword.NewSegment(documents(entries, false)) }),
 		bm25:      sync.OnceValue(func() *bm25.Segment { return bm25.NewSegment(documents(entries, true)) }),
 	}
@@ -241,6 +247,14 @@ func (s *ToolSet) entries() iter.Seq[*entry] {
 	}
 }
 
+func (s *ToolSet) infos() []*schema.ToolInfo {
+	infos := make([]*schema.ToolInfo, 0, s.len())
+	for e := range s.entries() {
+		infos = append(infos, e.info)
+	}
+	return infos
+}
+
 // lookup returns the tool of a name; nil if there is none.
 func (s *ToolSet) lookup(name string) *entry {
 	if s == nil {
@@ -325,17 +339,6 @@ func (p part) places() iter.Seq[int] {
 	}
 }
 
-// byName is the place of each of the block's tools by name.
-func (b *block) byName() map[string]int {
-	b.nameOnce.Do(func() {
-		b.names = make(map[string]int, len(b.entries))
-		for i, e := range b.entries {
-			b.names[e.info.Name] = i
-		}
-	})
-	return b.names
-}
-
 // buildOnce makes an index on first use: a middleware whose tools nobody searches costs next to nothing.
 // A panic in build is the error.
 func buildOnce[X any](x *firstUse[X], build func() (X, error)) (X, error) {
@@ -369,20 +372,12 @@ func (s *ToolSet) bm25Index() (*bm25.Index, error) {
 // knownSet returns the set whose tools an IndexFunc is called with: that of the context, whose
 // indexes are shared, or else a new one.
 func knownSet(ctx context.Context, tools []*schema.ToolInfo) *ToolSet {
-	known, _ := ctx.Value(indexedKey).(*ToolSet)
-	entries := make([]*entry, 0, len(tools))
-	for e := range known.entries() {
-		if n := len(entries); n == len(tools) || tools[n] != e.info {
-			break
-		}
-		entries = append(entries, e)
-	}
-	if known != nil && len(entries) == len(tools) && known.len() == len(tools) {
+	if known, _ := ctx.Value(indexedKey).(*ToolSet); known != nil && slices.Equal(known.infos(), tools) {
 		return known
 	}
-	entries = entries[:0]
-	for _, info := range tools {
-		entries = append(entries, &entry{info: info})
+	entries := make([]*entry, len(tools))
+	for i, info := range tools {
+		entries[i] = &entry{info: info}
 	}
 	return newSet(entries)
 }
